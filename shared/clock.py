@@ -1,0 +1,26 @@
+"""The one place that reads the time."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+
+def now() -> datetime:
+    """Give the current instant, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def epoch() -> float:
+    """Give the current instant as seconds since 1970, comparable between machines."""
+    return time.time()
+
+
+def ticks() -> float:
+    """Give a monotonic reading in seconds, for durations within one process."""
+    return time.perf_counter()
+
+
+def timestamp(instant: datetime) -> str:
+    """Write an instant as contract.md 2 says: ISO 8601, UTC, milliseconds, `Z`."""
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"

@@ -1,0 +1,90 @@
+"""The one vocabulary of failures about a request: status, message, code (interface.md, Errors)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+
+class ErrorCode(StrEnum):
+    """Stable identifiers of `data.code`; interface.md lists them all."""
+
+    QUOTA_EXCEEDED = "ERR_QUOTA_EXCEEDED"
+    DRAFT_QUOTA_EXCEEDED = "ERR_DRAFT_QUOTA_EXCEEDED"
+    RATE_LIMITED = "ERR_RATE_LIMITED"
+    RENDER_TIMEOUT = "ERR_RENDER_TIMEOUT"
+    TEMPLATE_NOT_FOUND = "ERR_TEMPLATE_NOT_FOUND"
+    TEMPLATE_EMPTY = "ERR_TEMPLATE_EMPTY"
+    SLUG_TAKEN = "ERR_SLUG_TAKEN"
+    SLUG_INVALID = "ERR_SLUG_INVALID"
+    SLUG_NOT_ASSIGNED = "ERR_SLUG_NOT_ASSIGNED"
+    WORKSPACE_UNRESOLVED = "ERR_WORKSPACE_UNRESOLVED"
+    KEY_REVOKED = "ERR_KEY_REVOKED"
+    KEY_EXPIRED = "ERR_KEY_EXPIRED"
+    ACCOUNT_DISABLED = "ERR_ACCOUNT_DISABLED"
+    EMAIL_NOT_VERIFIED = "ERR_EMAIL_NOT_VERIFIED"
+
+
+class ErrorKind(StrEnum):
+    """Bounded label of a failure for metrics and logs; never shown to a client."""
+
+    AUTHENTICATION = "authentication"
+    REQUEST = "request"
+    NOT_FOUND = "not_found"
+    QUOTA = "quota"
+    RATE = "rate"
+    AUTHORING = "authoring"
+    TIMEOUT = "timeout"
+    RESOURCE = "resource"
+    UNAVAILABLE = "unavailable"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBody:
+    """What a failure says to the client, before the front adds status and timestamp."""
+
+    status: int
+    message: str
+    kind: ErrorKind
+    code: ErrorCode | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    stack_trace: tuple[Mapping[str, Any], ...] = ()
+
+
+class ServiceError(Exception):
+    """A failure about the request. Features raise it; `api/problems.py` alone writes it.
+
+    `message` goes to the client: it names the field, what was sent and what is accepted.
+    `headers` are added to the answer (`Retry-After`, `Allow`, `WWW-Authenticate`).
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        kind: ErrorKind = ErrorKind.REQUEST,
+        code: ErrorCode | None = None,
+        data: Mapping[str, Any] | None = None,
+        stack_trace: tuple[Mapping[str, Any], ...] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.body: Final = ErrorBody(status, message, kind, code, data or {}, stack_trace)
+        self.headers: Final[Mapping[str, str]] = headers or {}
+
+
+class Unavailable(ServiceError):
+    """A part the request needs is down: 503 with `Retry-After` (contract.md 1)."""
+
+    def __init__(self, part: str, *, retry_after_seconds: int = 2) -> None:
+        super().__init__(
+            503,
+            f"The {part} is not available at the moment; try again shortly.",
+            kind=ErrorKind.UNAVAILABLE,
+            headers={"Retry-After": str(retry_after_seconds)},
+        )
+        self.part: Final = part

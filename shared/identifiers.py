@@ -1,0 +1,44 @@
+"""Name rules and fresh identifiers: every pattern of interface.md, once."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+from hashlib import sha256
+from typing import Final
+
+TEMPLATE_ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}\Z")
+SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+TAG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+ID_SHAPE: Final = re.compile(r"[a-z0-9]{20}\Z")
+PUBLIC_PREFIX: Final = "service-"
+
+_BASE62: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_LOWER36: Final = string.ascii_lowercase + string.digits
+
+
+def new_api_key() -> str:
+    """Make a key: `pr_` and 40 base62 characters, 238 bits of entropy (contract.md 2)."""
+    return "pr_" + "".join(secrets.choice(_BASE62) for _ in range(40))
+
+
+def digest_api_key(key: str) -> str:
+    """Give the only form in which a key is stored: its SHA-256, hexadecimal."""
+    return sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def display_api_key(key: str) -> str:
+    """Give the first 7 and last 4 characters, for lists."""
+    return f"{key[:7]}…{key[-4:]}"
+
+
+def new_template_id() -> str:
+    """Make a template id: twenty random lowercase letters and digits (contract.md 3)."""
+    return "".join(secrets.choice(_LOWER36) for _ in range(20))
+
+
+def new_id(prefix: str) -> str:
+    """Make an identifier such as `job_…`, 120 bits of entropy, safe in URLs and Redis keys."""
+    return f"{prefix}_" + "".join(secrets.choice(_LOWER36) for _ in range(24))

@@ -1,0 +1,194 @@
+"""The messages that cross the queue: a render job and its outcome. Versioned, JSON only."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from shared.errors import ErrorBody, ErrorCode, ErrorKind
+
+MESSAGE_VERSION: Final = 1
+
+
+class BodyKind(StrEnum):
+    """What the body of a render request is treated as (interface.md, Content types)."""
+
+    XML = "xml"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+class Allowance(StrEnum):
+    """Which allowance a render counts against."""
+
+    PRODUCTION = "production"
+    DRAFT = "draft"
+
+
+class ClaimHome(StrEnum):
+    """Where the bytes of a body or a PDF lie (design.md 1, claim check)."""
+
+    INLINE = "inline"
+    REDIS = "redis"
+    BLOB = "blob"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A ticket for bytes: the bytes themselves when inline, a key otherwise."""
+
+    home: ClaimHome
+    size: int
+    data: bytes = b""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedTemplate:
+    """A template reference resolved to one text: a retry renders the same (design.md, pin).
+
+    `version` is None for live content. `sha256` names the content in the content table.
+    """
+
+    template_id: str
+    version: int | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What the commit of a render counts against: account, period and cap.
+
+    `cap` is the page allowance, enforced at commit; None for plans that are never refused.
+    `period` is the start date of the billing period, `YYYY-MM-DD`.
+    """
+
+    account_id: str
+    period: str
+    allowance: Allowance
+    cap: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RenderJob:
+    """One admitted render. `deadline` is seconds since 1970; nothing is answered 200 after it."""
+
+    id: str
+    request_id: str
+    workspace_id: str | None
+    meter: Meter
+    body_kind: BodyKind
+    body: Claim
+    charset: str | None
+    template: PinnedTemplate | None
+    flow: str | None
+    admitted_at: float
+    deadline: float
+
+    @property
+    def is_draft(self) -> bool:
+        """Tell whether the PDF carries the DRAFT mark and no security."""
+        return self.meter.allowance is Allowance.DRAFT
+
+    def encode(self) -> str:
+        """Write the job as a JSON message."""
+        return json.dumps({"v": MESSAGE_VERSION, **asdict(self)}, default=_plain, separators=(",", ":"))
+
+    @classmethod
+    def decode(cls, text: str) -> RenderJob:
+        """Read a job from its JSON message.
+
+        Raises:
+            ValueError: the message is of another version.
+        """
+        raw = _checked(text)
+        template = raw.pop("template")
+        return cls(
+            **{key: raw[key] for key in ("id", "request_id", "workspace_id", "charset", "flow")},
+            admitted_at=raw["admitted_at"],
+            deadline=raw["deadline"],
+            meter=_meter(raw["meter"]),
+            body_kind=BodyKind(raw["body_kind"]),
+            body=_claim(raw["body"]),
+            template=PinnedTemplate(**template) if template else None,
+        )
+
+
+class OutcomeStatus(StrEnum):
+    """How a job ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """What a worker found: a PDF and its page count, or an error body. Timings are milliseconds by stage."""
+
+    job_id: str
+    status: OutcomeStatus
+    pages: int = 0
+    filename: str | None = None
+    pdf: Claim | None = None
+    error: ErrorBody | None = None
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+    def encode(self) -> str:
+        """Write the outcome as a JSON message."""
+        return json.dumps({"v": MESSAGE_VERSION, **asdict(self)}, default=_plain, separators=(",", ":"))
+
+    @classmethod
+    def decode(cls, text: str | bytes) -> JobOutcome:
+        """Read an outcome from its JSON message.
+
+        Raises:
+            ValueError: the message is of another version.
+        """
+        raw = _checked(text)
+        return cls(
+            job_id=raw["job_id"],
+            status=OutcomeStatus(raw["status"]),
+            pages=raw["pages"],
+            filename=raw["filename"],
+            pdf=_claim(raw["pdf"]) if raw["pdf"] else None,
+            error=_error(raw["error"]) if raw["error"] else None,
+            timings=raw["timings"],
+        )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return b64encode(value).decode("ascii")
+    raise TypeError(f"not a message value: {type(value).__name__}")
+
+
+def _checked(text: str | bytes) -> dict[str, Any]:
+    raw: dict[str, Any] = json.loads(text)
+    if raw.pop("v", None) != MESSAGE_VERSION:
+        raise ValueError("message of another version")
+    return raw
+
+
+def _claim(raw: dict[str, Any]) -> Claim:
+    return Claim(ClaimHome(raw["home"]), raw["size"], b64decode(raw["data"]), raw["key"])
+
+
+def _meter(raw: dict[str, Any]) -> Meter:
+    return Meter(raw["account_id"], raw["period"], Allowance(raw["allowance"]), raw["cap"])
+
+
+def _error(raw: dict[str, Any]) -> ErrorBody:
+    code = raw["code"]
+    return ErrorBody(
+        status=raw["status"],
+        message=raw["message"],
+        kind=ErrorKind(raw["kind"]),
+        code=ErrorCode(code) if code else None,
+        data=raw["data"],
+        stack_trace=tuple(raw["stack_trace"]),
+    )

@@ -1,0 +1,20 @@
+"""Every number that interface.md and contract.md set, once."""
+
+from typing import Final
+
+KB: Final = 1024
+MB: Final = 1024 * KB
+GB: Final = 1024 * MB
+
+MAX_BODY_BYTES: Final = 32 * MB  # interface.md, Limits; contract.md 1
+MAX_IMAGE_BYTES: Final = 50 * MB
+MAX_IMAGE_PIXELS: Final = 100_000_000
+MAX_WORKSPACE_BYTES: Final = 1 * GB
+MAX_WORKSPACE_IMAGES: Final = 1000
+
+INLINE_BODY_BYTES: Final = 64 * KB  # above it a message carries a claim, not the body (design.md 1)
+REDIS_BODY_BYTES: Final = 4 * MB  # above it the claim lies in the blob store, not in Redis
+REPLY_TTL_SECONDS: Final = 120  # an outcome nobody fetched is forgotten after this
+
+MAX_JSON_DEPTH: Final = 100
+MAX_DELIVERIES: Final = 2  # a job that kills its worker twice is failed, not retried (design.md 4)

@@ -1,0 +1,53 @@
+"""The configuration of every process: environment variables only, checked at start (contract.md 7)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What operators can set; each field is `PRESSROOM_` and its name in capitals."""
+
+    model_config = SettingsConfigDict(env_prefix="PRESSROOM_", frozen=True, extra="ignore")
+
+    database_url: str = Field(description="SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db")
+    redis_url: str = Field(description="redis://[:password@]host:port/0; append-only and noeviction are required")
+    blob_url: str = Field(description="file:///folder, or s3://key:secret@host:port/bucket (s3+http:// without TLS)")
+
+    render_budget: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    worker_concurrency: Annotated[int, Field(ge=1, le=256)] = 2
+    child_memory_mb: Annotated[int, Field(ge=128, le=65536)] = 1024
+    child_max_jobs: Annotated[int, Field(ge=1)] = 10_000
+    api_processes: Annotated[int, Field(ge=1, le=64)] = 2
+    api_threads: Annotated[int, Field(ge=1, le=1024)] = 32
+    enforce_rate_limits: bool = True
+    metrics_dir: str | None = Field(default=None, description="folder for the metric files of the front's processes")
+    worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    log_level: str = "INFO"
+    log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
+
+
+class WrongSetting(Exception):
+    """A setting is missing or wrong; the text names the variable and what it accepts."""
+
+
+@lru_cache(maxsize=1)
+def get_settings() -> Settings:
+    """Read the settings once per process.
+
+    Raises:
+        WrongSetting: with one line per variable that is missing or wrong.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = [
+            f"PRESSROOM_{'_'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}"
+            for problem in error.errors()
+        ]
+        raise WrongSetting("\n".join(lines)) from error
