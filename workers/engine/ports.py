@@ -1,0 +1,89 @@
+"""What the engine asks of the world around it, and what it is given: the only seam to the farm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from workers.engine.diagnostics import Diagnostic
+
+
+class PayloadKind(StrEnum):
+    """How a payload's bytes are read."""
+
+    XML = "xml"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The body of a request. `charset` is the Content-Type's, for CSV and Markdown; `flow` names
+    the flow a Markdown body replaces (`body` unless given).
+    """
+
+    kind: PayloadKind
+    body: bytes
+    charset: str | None = None
+    flow: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RenderOptions:
+    """What one render is told: the instant it happens at, draft or not, and which template this is."""
+
+    now: datetime
+    is_draft: bool = False
+    template_id: str | None = None
+    template_version: int | None = None
+    template_sha256: str | None = None
+
+
+class Stage(StrEnum):
+    """The stages whose time is told to the client in `Server-Timing` (contract.md 5)."""
+
+    MERGE = "merge"
+    LAYOUT = "layout"
+    FINISH = "finish"
+
+
+class Resources(Protocol):
+    """Where stored images come from. The engine itself opens no file and no socket."""
+
+    def find_image(self, name: str) -> bytes | None:
+        """Give the bytes of a stored image, None when the workspace has none of that name."""
+
+
+class StageWatch(Protocol):
+    """Told when the engine enters a stage; the clock is the caller's."""
+
+    def enter(self, stage: Stage) -> None:
+        """Note that `stage` begins now and the one before ended."""
+
+
+class NoImages:
+    """Resources of a render that has no stored images."""
+
+    def find_image(self, name: str) -> bytes | None:  # noqa: ARG002 - the port's signature
+        """Give None."""
+        return None
+
+
+class NoWatch:
+    """A watch nobody reads."""
+
+    def enter(self, stage: Stage) -> None:
+        """Note nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A finished PDF, the number of its pages, and the file name the document gives itself."""
+
+    pdf: bytes
+    pages: int
+    filename: str | None = None
+    warnings: tuple[Diagnostic, ...] = field(default=())
