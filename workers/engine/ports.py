@@ -80,6 +80,44 @@ class NoWatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Security:
+    """Encryption and permissions of a PDF (language.md 1.10); passwords are never logged or echoed.
+
+    An `owner_password` of None means a random one that nobody keeps.
+    """
+
+    user_password: str | None
+    owner_password: str | None
+    encryption: str = "aes-256"  # or aes-128
+    print: str = "high"  # high, low, none
+    copy: bool = True
+    modify: bool = True
+    annotate: bool = True
+    fill_forms: bool = True
+    assemble: bool = True
+
+    def __repr__(self) -> str:
+        """Hide the passwords from logs and tracebacks."""
+        return f"Security(encryption={self.encryption!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Document information and provenance for the file; every date in it comes from the data."""
+
+    title: str = ""
+    author: str = ""
+    subject: str = ""
+    keywords: str = ""
+    lang: str = "en"
+    is_draft: bool = False
+    template_id: str | None = None
+    template_version: int | None = None
+    template_sha256: str | None = None
+    payload_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Rendered:
     """A finished PDF, the number of its pages, and the file name the document gives itself."""
 

@@ -1,0 +1,53 @@
+"""The syntax tree: elements and text as written, each with its place in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from workers.engine.diagnostics import Findings, Place
+
+
+@dataclass(slots=True)
+class Text:
+    """Character data as written, white space kept; `line` and `column` (from 1) are of its first character."""
+
+    text: str
+    line: int
+    column: int
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """One element of the text: tag, attributes as written, children in order, place.
+
+    Identity is meaningful: two elements are the same only when they are the same object.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    place: Place
+    children: list[Element | Text] = field(default_factory=list)
+
+    def elements(self, tag: str | None = None) -> Iterator[Element]:
+        """Walk the child elements, all or those of one tag."""
+        for child in self.children:
+            if isinstance(child, Element) and (tag is None or child.tag == tag):
+                yield child
+
+    def find(self, tag: str) -> Element | None:
+        """Find the first child element of a tag."""
+        return next(self.elements(tag), None)
+
+    @property
+    def text(self) -> str:
+        """Give the character data directly inside the element, joined."""
+        return "".join(child.text for child in self.children if isinstance(child, Text))
+
+
+@dataclass(slots=True)
+class SyntaxTree:
+    """What the parser made of a text: its root, None when it is not well-formed, and the findings."""
+
+    root: Element | None
+    findings: Findings

@@ -1,0 +1,459 @@
+"""The concrete document: loops expanded, expressions evaluated, styles resolved; what layout takes.
+
+Nodes are values: layout never changes them and may lay out the same node again at another width.
+Only page headers, footers, page boxes and table heads and feet hold expressions still to be
+evaluated (language.md 1.1, principle 7); they are `PageTime` and `PieceRows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Protocol
+
+from workers.engine.diagnostics import Diagnostic, Place
+from workers.engine.ports import Security
+from workers.engine.tree.styles import Style, TextStyle
+from workers.engine.units import Border, Color, Length, Sides
+
+
+class Role(StrEnum):
+    """The structure type of what is drawn; PDF 2.0, 14.8.4. Page furniture has none: it is an artifact."""
+
+    SECT = "Sect"
+    DIV = "Div"
+    P = "P"
+    H1 = "H1"
+    H2 = "H2"
+    H3 = "H3"
+    H4 = "H4"
+    H5 = "H5"
+    H6 = "H6"
+    BLOCK_QUOTE = "BlockQuote"
+    CODE = "Code"
+    LIST = "L"
+    LIST_ITEM = "LI"
+    TABLE = "Table"
+    CAPTION = "Caption"
+    TABLE_HEAD = "THead"
+    TABLE_BODY = "TBody"
+    TABLE_FOOT = "TFoot"
+    ROW = "TR"
+    HEAD_CELL = "TH"
+    CELL = "TD"
+    FIGURE = "Figure"
+    ARTIFACT = "Artifact"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStep:
+    """One turn of a `for`: the list as the author wrote it, and the turn from 1."""
+
+    name: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a node comes from: its element's place and the loop turns it was made in, outermost first."""
+
+    place: Place
+    loop: tuple[LoopStep, ...] = ()
+
+
+# --- inline content ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Characters of one look. White space is collapsed and text-transform applied already.
+
+    `link` is a checked target (https, http, mailto, tel, or `#id`), None for plain text.
+    """
+
+    text: str
+    style: TextStyle
+    link: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LineBreak:
+    """A forced line break; an empty line has the height of `style`."""
+
+    style: TextStyle
+
+
+@dataclass(frozen=True, slots=True)
+class InlineBlock:
+    """An image or bar code standing in a line, on the baseline."""
+
+    block: Image | Barcode
+
+
+Inline = Run | LineBreak | InlineBlock
+
+
+# --- blocks -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Inline content broken into lines: p, h1 to h6, pre, caption, and gathered loose text.
+
+    `outline` is the entry of a heading in the document outline, None for none.
+    """
+
+    source: Source
+    role: Role
+    style: Style
+    inlines: tuple[Inline, ...]
+    outline: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Offsets of a box taken out of the flow, from its container's edges; None where not given."""
+
+    top: Length | None
+    right: Length | None
+    bottom: Length | None
+    left: Length | None
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """Blocks below each other in one box: div, box, blockquote. `position` takes it out of the flow."""
+
+    source: Source
+    role: Role
+    style: Style
+    children: tuple[Block, ...]
+    position: Position | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Blocks side by side; a child's width is its own `width`, `1fr` unless given. `gap` in points."""
+
+    source: Source
+    style: Style
+    children: tuple[Block, ...]
+    gap: float
+    align: str  # start, center, end
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    """One item; `marker` is the text drawn before its first line, empty for none."""
+
+    source: Source
+    style: Style
+    marker: str
+    children: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListBlock:
+    """A bulleted or numbered list."""
+
+    source: Source
+    style: Style
+    items: tuple[ListItem, ...]
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A horizontal rule across its container; `line` is its look."""
+
+    source: Source
+    style: Style
+    line: Border
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image of the workspace, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataImage:
+    """An image given in the document as a data address, decoded from base64."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture; an empty `alt` says decoration. `fit` is CSS object-fit."""
+
+    source: Source
+    style: Style
+    picture: StoredImage | DataImage
+    alt: str
+    fit: str  # contain, cover, fill, none
+    is_optional: bool
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Barcode:
+    """A bar code. `value` is text, or a mapping for the payment types; layout checks and encodes it."""
+
+    source: Source
+    style: Style
+    symbology: str
+    value: str | Mapping[str, Any]
+    alt: str
+    shows_text: bool
+    level: str
+    module: float | None  # bar width in points
+    has_quiet_zone: bool
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A forced break, or with `need` (points) one that is made only if less is left."""
+
+    source: Source
+    to: str  # page, column, left, right, area
+    need: float | None
+
+
+# --- tables -----------------------------------------------------------------------------------------
+
+
+class On(StrEnum):
+    """Which piece of a broken table, or which page of a numbering run."""
+
+    ALL = "all"
+    FIRST = "first"
+    REST = "rest"
+    LAST = "last"
+    NOT_LAST = "not-last"
+    ODD = "odd"
+    EVEN = "even"
+    BLANK = "blank"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's width; per cent is of the table, `fr` of what is left, `auto` of the content."""
+
+    width: Length
+    min_width: Length
+    max_width: Length | None
+
+
+@dataclass(frozen=True, slots=True)
+class CellTemplate:
+    """What all cells made from one td or th under one look share; made once, not once per row."""
+
+    source: Source
+    role: Role
+    style: Style
+    colspan: int
+    rowspan: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowTemplate:
+    """What all rows made from one tr under one look share; interned by build."""
+
+    source: Source
+    style: Style
+    cells: tuple[CellTemplate, ...]
+    repeats: bool  # sticky group row
+
+
+# A cell of plain text is its text, in the cell's own style; anything else is blocks.
+CellContent = str | tuple["Block", ...]
+
+
+@dataclass(slots=True)
+class TableRow:
+    """One row: shared template, own contents, and the totals after it (in the table's order), if any.
+
+    `loop` holds the loop turns for messages; rows of one loop share all but the last step.
+    """
+
+    template: RowTemplate
+    cells: Sequence[CellContent]
+    loop: tuple[LoopStep, ...] = ()
+    totals: tuple[Decimal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PieceValues:
+    """Carried totals of one piece of a table, each in the order of `Table.totals`, and page values."""
+
+    before: tuple[Decimal, ...]
+    here: tuple[Decimal, ...]
+    after: tuple[Decimal, ...]
+    whole: tuple[Decimal, ...]
+    page: PageValues
+
+
+class PieceRows(Protocol):
+    """Head or foot rows, evaluated per piece; `is_static` when they are the same on every piece."""
+
+    is_static: bool
+
+    def evaluate(self, values: PieceValues) -> tuple[TableRow, ...]:
+        """Give the rows for one piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """A thead or tfoot: its rows and the pieces it stands on."""
+
+    source: Source
+    style: Style
+    on: On
+    rows: PieceRows
+
+
+@dataclass(frozen=True, slots=True)
+class TableBody:
+    """A tbody: rows in order."""
+
+    source: Source
+    style: Style
+    rows: Sequence[TableRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table. `totals` names the accumulated values that rows and pieces carry."""
+
+    source: Source
+    style: Style
+    columns: tuple[Column, ...]
+    heads: tuple[RowGroup, ...]
+    bodies: tuple[TableBody, ...]
+    feet: tuple[RowGroup, ...]
+    stripe: tuple[Color | None, ...] = ()
+    totals: tuple[str, ...] = ()
+    total_modes: tuple[str, ...] = ()
+    total_starts: tuple[Decimal, ...] = ()
+    caption: Paragraph | None = None
+    id: str | None = None
+
+
+Block = Paragraph | Container | Row | ListBlock | Rule | Image | Barcode | Break | Table
+
+
+# --- pages and the document -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PageValues:
+    """What `page.*` reads at page time (language.md 1.4)."""
+
+    number: int
+    count: int
+    index: int
+    total: int
+    name: str
+    is_blank: bool = False
+
+    @property
+    def is_first(self) -> bool:
+        """Tell whether this is the first page of its numbering run."""
+        return self.number == 1
+
+    @property
+    def is_last(self) -> bool:
+        """Tell whether this is the last page of its numbering run."""
+        return self.number == self.count
+
+
+class PageTime(Protocol):
+    """Content evaluated once per page; `is_static` when no page value is used in it."""
+
+    is_static: bool
+
+    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
+        """Give the blocks for one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningBox:
+    """A header or footer: its box and its content; `max_height` of the page's height in per cent or points."""
+
+    source: Source
+    style: Style
+    content: PageTime
+    max_height: Length
+
+
+@dataclass(frozen=True, slots=True)
+class PageMaster:
+    """One page of a family: paper, margins (points) and furniture. `boxes` are absolute to the paper."""
+
+    source: Source | None
+    name: str
+    on: On
+    width: float
+    height: float
+    margin: Sides[float]
+    background: Color | None
+    background_image: StoredImage | DataImage | None
+    header: RunningBox | None
+    footer: RunningBox | None
+    boxes: PageTime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Content poured into pages of one family."""
+
+    source: Source | None
+    name: str
+    page: str
+    blocks: tuple[Block, ...]
+    max_pages: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What the document says of itself, evaluated."""
+
+    title: str
+    author: str
+    subject: str
+    keywords: str
+    lang: str
+    filename: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """A template's own mark across its pages. `size` in points, None to fit the diagonal."""
+
+    text: str
+    is_over: bool
+    opacity: float
+    rotate: float
+    size: float | None
+    color: Color
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole document, ready for layout."""
+
+    info: DocumentInfo
+    masters: tuple[PageMaster, ...]
+    flows: tuple[Flow, ...]
+    security: Security | None
+    watermarks: tuple[Watermark, ...]
+    warnings: tuple[Diagnostic, ...]

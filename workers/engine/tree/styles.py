@@ -1,0 +1,136 @@
+"""Computed styles: what the cascade of language.md 1.5 comes to for one element, as plain values.
+
+Every style is interned: equal styles are one object, so layout may key its caches by identity and a
+table of 5,000 rows holds a handful of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from workers.engine.units import Border, Color, Length, Sides
+
+
+class Align(StrEnum):
+    """Where lines stand between the edges; `start` and `end` are resolved by direction in build."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    CENTER = "center"
+    JUSTIFY = "justify"
+    DECIMAL = "decimal"
+
+
+class WhiteSpace(StrEnum):
+    """CSS `white-space`."""
+
+    NORMAL = "normal"
+    NOWRAP = "nowrap"
+    PRE_LINE = "pre-line"
+    PRE = "pre"
+
+
+class VerticalAlign(StrEnum):
+    """How a cell's content stands in its row."""
+
+    TOP = "top"
+    MIDDLE = "middle"
+    BOTTOM = "bottom"
+    BASELINE = "baseline"
+
+
+class Overflow(StrEnum):
+    """What happens to content that a limited size cannot hold (language.md 1.9)."""
+
+    ERROR = "error"
+    SHRINK = "shrink"
+    HIDDEN = "hidden"
+    ELLIPSIS = "ellipsis"
+    VISIBLE = "visible"
+
+
+class BreakTo(StrEnum):
+    """A forced break before or after a block."""
+
+    AUTO = "auto"
+    PAGE = "page"
+    COLUMN = "column"
+    LEFT = "left"
+    RIGHT = "right"
+    AVOID = "avoid"
+
+
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """How characters look. Sizes in points; `rise` lifts the baseline (sub, super)."""
+
+    families: tuple[str, ...]
+    size: float
+    weight: int
+    is_italic: bool
+    color: Color
+    letter_spacing: float
+    decoration: str  # none, underline, line-through
+    rise: float
+    background: Color | None
+    lang: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParagraphStyle:
+    """How lines are made. `line_height` in points, of the paragraph's own font size."""
+
+    line_height: float
+    align: Align
+    indent: float
+    white_space: WhiteSpace
+    hyphens: str  # none, manual, auto
+    breaks_anywhere: bool
+    orphans: int
+    widows: int
+    is_rtl: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoxStyle:
+    """A block's box, CSS border-box sizes. Margins may be `auto`; paddings are points."""
+
+    width: Length
+    height: Length
+    min_width: Length
+    max_width: Length | None
+    min_height: Length
+    max_height: Length | None
+    margin: Sides[Length]
+    padding: Sides[float]
+    border: Sides[Border]
+    radius: float
+    background: Color | None
+    background_image: str | None
+    opacity: float
+    overflow: Overflow
+    min_font_size: float | None
+    rotate: float
+    vertical_align: VerticalAlign
+
+
+@dataclass(frozen=True, slots=True)
+class BreakStyle:
+    """Where the flow may and must break around and inside a block."""
+
+    before: BreakTo
+    after: BreakTo
+    avoid_inside: bool
+    page: str | None  # page family; None inherits
+    counter_reset: int | None  # first number of a new numbering run
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """All four parts of one element's computed style."""
+
+    text: TextStyle
+    paragraph: ParagraphStyle
+    box: BoxStyle
+    breaks: BreakStyle
