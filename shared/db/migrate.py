@@ -1,0 +1,37 @@
+"""Bring a database's tables up to date, from Python, safely from several processes at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import text
+
+from shared.db.session import open_database
+
+_SCRIPTS: Final = Path(__file__).parent / "migrations"
+_LOCK_KEY: Final = 0x7072657373  # any number that is ours alone among PostgreSQL's advisory locks
+
+
+def upgrade(database_url: str) -> None:
+    """Bring the database to the newest revision; a second process waits, then finds it done.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    database = open_database(database_url)
+    try:
+        # SQLite: the unit of work is the lock. PostgreSQL: an advisory lock until its end.
+        with database.session() as session:
+            if session.dialect.name == "postgresql":
+                session.execute(text("SET LOCAL lock_timeout = '60s'"))
+                session.execute(text("SET LOCAL statement_timeout = 0"))
+                session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
+            config = Config()
+            config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
+            config.attributes["connection"] = session
+            command.upgrade(config, "head")
+    finally:
+        database.close()

@@ -1,0 +1,16 @@
+"""Runs migrations on the connection that shared.db.migrate holds the lock with."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from shared.db.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    transactional_ddl=True,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()
