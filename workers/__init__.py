@@ -1,0 +1,1 @@
+"""The processes behind the queue: the render farm and the usage counter."""

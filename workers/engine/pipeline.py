@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from workers.engine.diagnostics import Findings
 from workers.engine.ports import (
-    NoImages,
-    NoWatch,
     Payload,
     Rendered,
     RenderOptions,

@@ -67,7 +67,7 @@ class StageWatch(Protocol):
 class NoImages:
     """Resources of a render that has no stored images."""
 
-    def find_image(self, name: str) -> bytes | None:  # noqa: ARG002 - the port's signature
+    def find_image(self, name: str) -> bytes | None:
         """Give None."""
         return None
 

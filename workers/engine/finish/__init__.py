@@ -1,0 +1,1 @@
+"""Stage six: a raw PDF gets metadata, marks and security."""

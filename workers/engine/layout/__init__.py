@@ -1,0 +1,1 @@
+"""Stage four: a document becomes pages of placed items."""

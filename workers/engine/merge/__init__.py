@@ -1,0 +1,1 @@
+"""Stage two: payloads are laid over templates, and data is merged, converted and checked."""

@@ -1,0 +1,1 @@
+"""Stage five: pages become a raw PDF."""

@@ -1,0 +1,1 @@
+"""Stage one: the text of a document becomes a tree of elements with places."""

@@ -1,0 +1,1 @@
+"""Stage three: the merged tree and its data become a concrete document."""
