@@ -1,0 +1,268 @@
+"""Image records of a workspace, and the room its uploads reserve (hazards.md 4 and 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import RowMapping, Select, delete, func, insert, select, update
+
+from shared.db import people
+from shared.db.people import UserRef
+from shared.db.session import Session
+from shared.db.tables import image_reservations, images, workspaces
+from shared.identifiers import new_id
+from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
+
+# An upload that crashed holds its room no longer than this; one that lives takes seconds.
+_RESERVATION_LIFE: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """What the bytes of an image say about themselves."""
+
+    content_type: str
+    bytes: int
+    width: int
+    height: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRecord:
+    """A stored image; its bytes lie in the blob store under its workspace and `facts.sha256`."""
+
+    name: str
+    facts: ImageFacts
+    created_at: datetime
+    created_by: UserRef
+    updated_at: datetime
+    updated_by: UserRef
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceUsage:
+    """What a workspace holds."""
+
+    total_bytes: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Room for one upload, until it is recorded or released."""
+
+    id: str
+    workspace_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A recorded upload. `replaced_sha256` names the bytes the name held before, None when it was free."""
+
+    image: ImageRecord
+    replaced_sha256: str | None
+
+
+class WorkspaceFullError(Exception):
+    """The workspace has no room for an upload; `usage` is what it holds, uploads under way included."""
+
+    def __init__(self, usage: WorkspaceUsage) -> None:
+        super().__init__(f"{usage.total_bytes} bytes in {usage.count} images")
+        self.usage: Final = usage
+
+
+def reserve_room(
+    session: Session, workspace_id: str, *, name: str, facts: ImageFacts, at: datetime
+) -> Reservation:
+    """Hold room for an upload, counting only what it adds to the image it replaces.
+
+    Raises:
+        WorkspaceFullError: bytes or names would pass their limit.
+    """
+    lock_workspace(session, workspace_id)
+    _drop_stale(session, workspace_id, at=at)
+    _check_room(session, workspace_id, name=name, size=facts.bytes)
+    reservation = Reservation(new_id("res"), workspace_id, name)
+    session.execute(
+        insert(image_reservations).values(
+            id=reservation.id,
+            workspace_id=workspace_id,
+            name=name,
+            bytes=facts.bytes,
+            sha256=facts.sha256,
+            reserved_at=at,
+        )
+    )
+    return reservation
+
+
+def release_room(session: Session, reservation: Reservation) -> None:
+    """Give up the room of an upload that failed."""
+    session.execute(delete(image_reservations).where(image_reservations.c.id == reservation.id))
+
+
+def record_image(
+    session: Session, reservation: Reservation, *, facts: ImageFacts, user: UserRef, at: datetime
+) -> Stored:
+    """Point the name at bytes that lie in the store, in place of their reservation.
+
+    Raises:
+        WorkspaceFullError: the reservation had lapsed and its room is gone.
+    """
+    lock_workspace(session, reservation.workspace_id)
+    held = session.execute(
+        delete(image_reservations).where(image_reservations.c.id == reservation.id)
+    )
+    if not held.rowcount:
+        _check_room(session, reservation.workspace_id, name=reservation.name, size=facts.bytes)
+    before = find_image(session, reservation.workspace_id, reservation.name)
+    _write(session, reservation, facts=facts, user=user, at=at, is_new=before is None)
+    after = find_image(session, reservation.workspace_id, reservation.name)
+    assert after is not None
+    return Stored(after, before.facts.sha256 if before else None)
+
+
+def find_image(session: Session, workspace_id: str, name: str) -> ImageRecord | None:
+    """Give the image of a name, None when the workspace has none."""
+    row = session.execute(_records(workspace_id).where(images.c.name == name)).mappings().first()
+    return _record(row) if row else None
+
+
+def list_images(
+    session: Session, workspace_id: str, *, limit: int, start_after: str | None
+) -> Sequence[ImageRecord]:
+    """Give up to `limit` images with names past `start_after`, by name."""
+    query = _records(workspace_id).order_by(images.c.name).limit(limit)
+    if start_after is not None:
+        query = query.where(images.c.name > start_after)
+    return [_record(row) for row in session.execute(query).mappings()]
+
+
+def delete_image(session: Session, workspace_id: str, name: str) -> str | None:
+    """Remove the record of a name and give the SHA-256 it pointed at, None when there was none."""
+    lock_workspace(session, workspace_id)
+    image = find_image(session, workspace_id, name)
+    if image is None:
+        return None
+    session.execute(
+        delete(images).where(images.c.workspace_id == workspace_id, images.c.name == name)
+    )
+    return image.facts.sha256
+
+
+def measure_workspace(session: Session, workspace_id: str) -> WorkspaceUsage:
+    """Tell what a workspace holds."""
+    row = session.execute(
+        select(func.coalesce(func.sum(images.c.bytes), 0), func.count()).where(
+            images.c.workspace_id == workspace_id
+        )
+    ).one()
+    return WorkspaceUsage(int(row[0]), int(row[1]))
+
+
+def is_referenced(session: Session, workspace_id: str, sha256: str) -> bool:
+    """Tell whether an image or an upload under way needs these bytes.
+
+    The answer holds until the unit of work ends when the workspace was locked in it before.
+    """
+    return any(
+        session.scalar(
+            select(func.count())
+            .select_from(table)
+            .where(table.c.workspace_id == workspace_id, table.c.sha256 == sha256)
+        )
+        for table in (images, image_reservations)
+    )
+
+
+def lock_workspace(session: Session, workspace_id: str) -> None:
+    """Keep every other change of the workspace's images out until the unit of work ends."""
+    session.execute(
+        select(workspaces.c.id).where(workspaces.c.id == workspace_id).with_for_update()
+    )
+
+
+def blob_key(workspace_id: str, sha256: str) -> str:
+    """Name the place of an image's bytes in the blob store."""
+    return f"images/{workspace_id}/{sha256}"
+
+
+def _drop_stale(session: Session, workspace_id: str, *, at: datetime) -> None:
+    session.execute(
+        delete(image_reservations).where(
+            image_reservations.c.workspace_id == workspace_id,
+            image_reservations.c.reserved_at < at - _RESERVATION_LIFE,
+        )
+    )
+
+
+def _check_room(session: Session, workspace_id: str, *, name: str, size: int) -> None:
+    stored = dict(
+        session.execute(
+            select(images.c.name, images.c.bytes).where(images.c.workspace_id == workspace_id)
+        ).tuples()
+    )
+    coming = session.execute(
+        select(image_reservations.c.name, image_reservations.c.bytes).where(
+            image_reservations.c.workspace_id == workspace_id
+        )
+    ).tuples()
+    held_names = set(stored)
+    held_bytes = sum(stored.values())
+    for other_name, other_size in coming:
+        held_names.add(other_name)
+        held_bytes += other_size
+    usage = WorkspaceUsage(held_bytes, len(held_names))
+    if held_bytes - stored.get(name, 0) + size > MAX_WORKSPACE_BYTES:
+        raise WorkspaceFullError(usage)
+    if len(held_names | {name}) > MAX_WORKSPACE_IMAGES:
+        raise WorkspaceFullError(usage)
+
+
+def _write(
+    session: Session,
+    reservation: Reservation,
+    *,
+    facts: ImageFacts,
+    user: UserRef,
+    at: datetime,
+    is_new: bool,
+) -> None:
+    values: dict[str, Any] = {
+        "content_type": facts.content_type,
+        "bytes": facts.bytes,
+        "width": facts.width,
+        "height": facts.height,
+        "sha256": facts.sha256,
+        "updated_at": at,
+        "updated_by": user.id,
+    }
+    key = {"workspace_id": reservation.workspace_id, "name": reservation.name}
+    if is_new:
+        created = {"created_at": at, "created_by": user.id}
+        session.execute(insert(images).values(**key, **values, **created))
+        return
+    session.execute(update(images).filter_by(**key).values(**values))
+
+
+def _records(workspace_id: str) -> Select[Any]:
+    joined, columns = people.join_authors(images)
+    return select(images, *columns).select_from(joined).where(images.c.workspace_id == workspace_id)
+
+
+def _record(row: RowMapping) -> ImageRecord:
+    return ImageRecord(
+        name=row["name"],
+        facts=ImageFacts(
+            row["content_type"], row["bytes"], row["width"], row["height"], row["sha256"]
+        ),
+        created_at=row["created_at"],
+        created_by=people.read_creator(row),
+        updated_at=row["updated_at"],
+        updated_by=people.read_updater(row),
+    )

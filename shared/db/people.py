@@ -1,0 +1,45 @@
+"""Who made and who last changed a record (interface.md, `<user_ref>`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, FromClause, RowMapping, Table
+
+from shared.db.tables import users
+
+_CREATOR: Final = users.alias("creator")
+_UPDATER: Final = users.alias("updater")
+
+
+@dataclass(frozen=True, slots=True)
+class UserRef:
+    """A person as records name one: the user an API key was made for."""
+
+    id: str
+    name: str
+    email: str
+
+
+def join_authors(table: Table) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:
+    """Join a table's `created_by` and `updated_by` to their people; give the join and its columns."""
+    joined = table.join(_CREATOR, table.c.created_by == _CREATOR.c.id)
+    joined = joined.join(_UPDATER, table.c.updated_by == _UPDATER.c.id)
+    columns = [
+        person.c[field].label(f"{person.name}_{field}")
+        for person in (_CREATOR, _UPDATER)
+        for field in ("id", "name", "email")
+    ]
+    return joined, columns
+
+
+def read_creator(row: RowMapping) -> UserRef:
+    """Read who made the record of a row selected with `join_authors`."""
+    return UserRef(row["creator_id"], row["creator_name"], row["creator_email"])
+
+
+def read_updater(row: RowMapping) -> UserRef:
+    """Read who last changed the record of a row selected with `join_authors`."""
+    return UserRef(row["updater_id"], row["updater_name"], row["updater_email"])
