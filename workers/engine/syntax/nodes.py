@@ -10,24 +10,30 @@ from workers.engine.diagnostics import Findings, Place
 
 @dataclass(slots=True)
 class Text:
-    """Character data as written, white space kept; `line` and `column` (from 1) are of its first character."""
+    """Character data as written, white space kept; `line` and `column` (from 1) are of its first character.
+
+    Literal text comes from Markdown: it holds no expressions, a `{{` in it is two braces.
+    """
 
     text: str
     line: int
     column: int
+    is_literal: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class Element:
     """One element of the text: tag, attributes as written, children in order, place.
 
-    Identity is meaningful: two elements are the same only when they are the same object.
+    Identity is meaningful: two elements are the same only when they are the same object. The
+    attributes of a literal element (one made from Markdown) hold no expressions.
     """
 
     tag: str
     attributes: dict[str, str]
     place: Place
     children: list[Element | Text] = field(default_factory=list)
+    is_literal: bool = False
 
     def elements(self, tag: str | None = None) -> Iterator[Element]:
         """Walk the child elements, all or those of one tag."""
