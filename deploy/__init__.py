@@ -1,0 +1,1 @@
+"""Running the farm: the `pressroom` command, the farm on one machine, the runbook."""

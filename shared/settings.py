@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
 
@@ -14,9 +15,15 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="PRESSROOM_", frozen=True, extra="ignore")
 
-    database_url: str = Field(description="SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db")
-    redis_url: str = Field(description="redis://[:password@]host:port/0; append-only and noeviction are required")
-    blob_url: str = Field(description="file:///folder, or s3://key:secret@host:port/bucket (s3+http:// without TLS)")
+    database_url: str = Field(
+        description="SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db"
+    )
+    redis_url: str = Field(
+        description="redis://[:password@]host:port/0; append-only and noeviction are required"
+    )
+    blob_url: str = Field(
+        description="file:///folder, or s3://key:secret@host:port/bucket (s3+http:// without TLS)"
+    )
 
     render_budget: Annotated[float, Field(gt=0, le=3600)] = 60.0
     worker_concurrency: Annotated[int, Field(ge=1, le=256)] = 2
@@ -25,7 +32,9 @@ class Settings(BaseSettings):
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2
     api_threads: Annotated[int, Field(ge=1, le=1024)] = 32
     enforce_rate_limits: bool = True
-    metrics_dir: str | None = Field(default=None, description="folder for the metric files of the front's processes")
+    metrics_dir: str | None = Field(
+        default=None, description="folder for the metric files of the front's processes"
+    )
     worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     log_level: str = "INFO"
@@ -43,8 +52,20 @@ def get_settings() -> Settings:
     Raises:
         WrongSetting: with one line per variable that is missing or wrong.
     """
+    return load_settings({})
+
+
+def load_settings(given: Mapping[str, str]) -> Settings:
+    """Check settings given by their variables' names; what is not given is the environment's.
+
+    Raises:
+        WrongSetting: with one line per variable that is missing or wrong.
+    """
+    named = {field: f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
     try:
-        return Settings()
+        return Settings(
+            **{field: given[name] for field, name in named.items() if name in given}  # type: ignore[arg-type]
+        )
     except ValidationError as error:
         lines = [
             f"PRESSROOM_{'_'.join(str(part) for part in problem['loc']).upper()}: {problem['msg']}"

@@ -1,0 +1,1 @@
+"""The `pressroom` command: running the farm, its accounts and keys, and the engine alone."""

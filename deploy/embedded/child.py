@@ -1,0 +1,113 @@
+"""One process of the farm: started on a leash, watched, started again with back-off."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from deploy.embedded.leash import leashed
+from shared import clock
+
+FIRST_DELAY_SECONDS: Final = 0.1
+LONGEST_DELAY_SECONDS: Final = 10.0
+STEADY_SECONDS: Final = 30.0  # a process that ran this long starts its back-off anew
+KEPT_LOG_BYTES: Final = 10 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSpec:
+    """What to run. `stop_seconds` is how long it may take to finish its work when told to stop."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    log: Path
+    stop_seconds: float
+    descriptors: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Child:
+    """A running process, or one that waits for its next start."""
+
+    spec: ChildSpec
+    restarts: int = 0
+    _process: subprocess.Popen[bytes] | None = None
+    _started_at: float = 0.0
+    _delay: float = FIRST_DELAY_SECONDS
+    _due_at: float = field(default=0.0)
+
+    @property
+    def pid(self) -> int | None:
+        """Give the process id, None while nothing runs."""
+        return self._process.pid if self._process else None
+
+    @property
+    def is_due(self) -> bool:
+        """Tell whether nothing runs and the back-off is over."""
+        return self._process is None and clock.ticks() >= self._due_at
+
+    def start(self) -> int:
+        """Start the process in a process group of its own and give its id, which names the group."""
+        with self.spec.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                leashed(list(self.spec.command)),
+                env=dict(self.spec.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                pass_fds=self.spec.descriptors,
+                start_new_session=True,  # a Ctrl-C in the terminal reaches the supervisor alone
+            )
+        self._started_at = clock.ticks()
+        return self._process.pid
+
+    def reap(self) -> int | None:
+        """Give the exit code if the process ended since the last look, and plan its next start.
+
+        What the process left behind in its group is killed: a gunicorn or Celery master that was
+        killed must not leave children that take work beside its successor's.
+        """
+        if self._process is None:
+            return None
+        code = self._process.poll()
+        if code is None:
+            return None
+        kill_group(self._process.pid)
+        self._process = None
+        if clock.ticks() - self._started_at >= STEADY_SECONDS:
+            self._delay = FIRST_DELAY_SECONDS
+        self._due_at = clock.ticks() + self._delay
+        self._delay = min(self._delay * 2, LONGEST_DELAY_SECONDS)
+        self.restarts += 1
+        return code
+
+    def stop(self, *, wait: Callable[[], bool]) -> None:
+        """Ask the process to finish, then kill its group once `wait` says its time is over."""
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        deadline = clock.ticks() + self.spec.stop_seconds
+        while self._process.poll() is None and clock.ticks() < deadline and wait():
+            pass
+        kill_group(self._process.pid)
+        self._process.wait()
+        self._process = None
+
+
+def kill_group(group: int) -> None:
+    """Kill every process of a group; an empty group is no error."""
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def set_aside(log: Path) -> None:
+    """Keep a log that grew large under another name, so that logs stay bounded over restarts."""
+    if log.exists() and log.stat().st_size > KEPT_LOG_BYTES:
+        log.replace(log.with_suffix(".log.1"))

@@ -1,0 +1,252 @@
+"""Start the farm's processes, watch them, and stop them in an order that loses nothing."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from deploy.embedded.child import Child, ChildSpec, set_aside
+from deploy.embedded.guard import Guard
+from deploy.embedded.home import DataFolder, FarmRecord, FolderLock
+from deploy.embedded.plan import (
+    FarmPlan,
+    operator_environment,
+    plan_farm,
+    process_specs,
+    redis_spec,
+)
+from deploy.embedded.tail import LogTail, last_lines
+from deploy.embedded.valkey import LOOPBACK, RedisServer, configure_server
+from shared import clock
+
+TICK_SECONDS: Final = 0.1
+START_SECONDS: Final = 60.0
+FAILED_STARTS: Final = (
+    3  # a process that ends this often before the farm is ready will not get well
+)
+
+
+class FarmFailed(Exception):
+    """The farm did not come up; the text names the part and shows what it said last."""
+
+
+class StopAsked(Exception):
+    """The operator asked to stop while the farm was coming up."""
+
+
+@dataclass(frozen=True, slots=True)
+class FarmOptions:
+    """What `pressroom up` is told. Port 0 is any free port; `workers` None leaves the setting."""
+
+    port: int = 8000
+    workers: int | None = None
+    shows_logs: bool = False
+
+
+class Farm:
+    """One embedded farm on one data folder.
+
+    Start and run it from the main thread: the leash of its processes is held by the thread that
+    starts them.
+    """
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        options: FarmOptions,
+        *,
+        say: Callable[[str], None],
+    ) -> None:
+        self._folder = folder
+        self._options = options
+        self._say = say
+        self._stops_asked = 0
+        self._children: list[Child] = []  # in the order they stop
+        self._tail = LogTail(say) if options.shows_logs else None
+        self._lock: FolderLock | None = None
+        self._guard: Guard | None = None
+        self._listener: socket.socket | None = None
+        self._record: FarmRecord | None = None
+
+    def ask_to_stop(self) -> None:
+        """End `run`, or a start under way; asked twice, running work is no longer waited for.
+
+        Safe to call from a signal handler.
+        """
+        self._stops_asked += 1
+
+    def start(self) -> FarmRecord:
+        """Bring the farm up and give how it is reached, once its front says it is ready.
+
+        Raises:
+            FolderTaken: another farm runs on the data folder.
+            FarmFailed: a part did not come up, or the port is taken.
+            WrongSetting: a `PRESSROOM_` variable of the environment is wrong.
+            StopAsked: `ask_to_stop` was called meanwhile.
+        """
+        self._folder.create()
+        self._lock = self._folder.take()
+        self._listener = _listen(self._options.port)
+        self._guard = Guard()
+        server = configure_server(self._folder.redis)
+        plan = plan_farm(
+            self._folder, server, given=operator_environment(), workers=self._options.workers
+        )
+        self._launch(redis_spec(self._folder))
+        self._await("redis", server.is_ready)
+        _prepare_stores(plan)
+        for spec in reversed(process_specs(plan, self._folder, listener=self._listener.fileno())):
+            self._launch(spec)
+        self._record = self._describe(plan, server)
+        self._publish()
+        self._await("front", lambda: _is_ready(self._port))
+        return self._record
+
+    def run(self) -> None:
+        """Watch the processes and start again what dies, until asked to stop."""
+        while not self._stops_asked:
+            self._tick()
+
+    def stop(self) -> None:
+        """Stop in order: front, worker, counter, Redis. Leaves no process, also after a failed start."""
+        if self._listener is not None:
+            self._listener.close()
+        asked = self._stops_asked
+        for child in self._children:
+            child.stop(wait=lambda: self._wait_for_stop(asked))
+        if self._guard is not None:
+            self._guard.close()
+        if self._lock is not None:
+            self._folder.forget_record()
+            self._lock.release()
+
+    @property
+    def _port(self) -> int:
+        assert self._listener is not None
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    def _launch(self, spec: ChildSpec) -> None:
+        set_aside(spec.log)
+        if self._tail is not None:
+            self._tail.follow(spec.name, spec.log)
+        child = Child(spec)
+        self._children.insert(0, child)
+        self._start_child(child)
+
+    def _start_child(self, child: Child) -> None:
+        assert self._guard is not None
+        self._guard.add(child.start())
+
+    def _tick(self) -> None:
+        assert self._guard is not None
+        self._guard.revive()
+        changed = False
+        for child in self._children:
+            pid = child.pid
+            code = child.reap()
+            if code is not None:
+                assert pid is not None
+                self._guard.remove(pid)
+                self._say(f"{child.spec.name} {_ending(code)}; it is started again")
+            if child.is_due:
+                self._start_child(child)
+                changed = True
+        if changed and self._record is not None:
+            self._publish()
+        if self._tail is not None:
+            self._tail.show()
+        time.sleep(TICK_SECONDS)
+
+    def _await(self, name: str, is_ready: Callable[[], bool]) -> None:
+        deadline = clock.ticks() + START_SECONDS
+        while not is_ready():
+            if self._stops_asked:
+                raise StopAsked
+            broken = next((c for c in self._children if c.restarts >= FAILED_STARTS), None)
+            if broken is not None:
+                raise FarmFailed(_explain(f"the {broken.spec.name} does not start", broken.spec))
+            if clock.ticks() > deadline:
+                spec = next(c.spec for c in self._children if c.spec.name == name)
+                raise FarmFailed(
+                    _explain(f"the {name} is not ready after {START_SECONDS:.0f} s", spec)
+                )
+            self._tick()
+
+    def _wait_for_stop(self, asked: int) -> bool:
+        if self._tail is not None:
+            self._tail.show()
+        time.sleep(TICK_SECONDS / 2)
+        return self._stops_asked <= max(asked, 1)
+
+    def _describe(self, plan: FarmPlan, server: RedisServer) -> FarmRecord:
+        settings = plan.settings
+        return FarmRecord(
+            pid=os.getpid(),
+            url=f"http://{LOOPBACK}:{self._port}",
+            database_url=settings.database_url,
+            redis_url=settings.redis_url,
+            blob_url=settings.blob_url,
+            ports={
+                "front": self._port,
+                "redis": server.port,
+                "worker_metrics": settings.worker_metrics_port,
+                "counter_metrics": settings.counter_metrics_port,
+            },
+        )
+
+    def _publish(self) -> None:
+        assert self._record is not None
+        running = {child.spec.name: child.pid for child in self._children if child.pid is not None}
+        restarts = {child.spec.name: child.restarts for child in self._children}
+        self._record = replace(self._record, processes=running, restarts=restarts)
+        self._folder.write_record(self._record)
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((LOOPBACK, port))
+    except OSError as error:
+        listener.close()
+        raise FarmFailed(
+            f"port {port} cannot be opened ({error.strerror}); name another with --port, or 0 for any free one"
+        ) from error
+    listener.listen(1024)
+    return listener
+
+
+def _prepare_stores(plan: FarmPlan) -> None:
+    from redis import Redis
+
+    from shared.buckets.admission import AdmissionCache
+    from shared.db.migrate import upgrade
+
+    upgrade(plan.settings.database_url)
+    # Keys and accounts may have been changed while the farm was down, unseen by the cache.
+    AdmissionCache(Redis.from_url(plan.settings.redis_url)).drop_all()
+
+
+def _is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=2)
+    with suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    connection.close()
+    return False
+
+
+def _ending(code: int) -> str:
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _explain(what: str, spec: ChildSpec) -> str:
+    said = "".join(f"\n  {line}" for line in last_lines(spec.log))
+    return f"{what}; the end of {spec.log}:{said}"
