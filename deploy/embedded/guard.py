@@ -36,14 +36,14 @@ class Guard:
     def revive(self) -> None:
         """Start the guard again if it died."""
         if self._process.poll() is not None:
+            self._pipe.close()
             self._process = _start_guard()
             for group in self._groups:
                 self._tell("+", group)
 
     def close(self) -> None:
         """End the guard; the groups it still knows are killed."""
-        with suppress(BrokenPipeError):
-            self._pipe.close()
+        self._pipe.close()
         self._process.wait()
 
     @property

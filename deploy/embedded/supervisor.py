@@ -248,5 +248,5 @@ def _ending(code: int) -> str:
 
 
 def _explain(what: str, spec: ChildSpec) -> str:
-    said = "".join(f"\n  {line}" for line in last_lines(spec.log))
+    said = "".join(f"\n  {line}" for line in last_lines(spec.log) if line.strip())
     return f"{what}; the end of {spec.log}:{said}"

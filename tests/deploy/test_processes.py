@@ -1,0 +1,180 @@
+"""Processes die with the one that started them, come back when they die alone, and stop in time."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from deploy.embedded.child import Child, ChildSpec
+from deploy.embedded.guard import Guard
+from deploy.embedded.leash import leashed
+
+ROOT = Path(__file__).parents[2]
+
+
+def wait_until(holds, *, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def is_alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"
+
+
+def spec_of(tmp_path, code, *, stop_seconds=5.0):
+    return ChildSpec(
+        name="part",
+        command=[sys.executable, "-c", code],
+        environment=dict(os.environ),
+        log=tmp_path / "part.log",
+        stop_seconds=stop_seconds,
+    )
+
+
+@pytest.fixture
+def started():
+    pids = []
+    yield pids
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def parent_of(code):
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT, text=True
+    )
+
+
+def test_a_leashed_process_dies_when_its_parent_is_killed(started):
+    parent = parent_of(
+        "import subprocess, time\n"
+        "from deploy.embedded.leash import leashed\n"
+        "child = subprocess.Popen(leashed(['sleep', '60']))\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with parent:
+        child = int(parent.stdout.readline())
+        started.append(child)
+        assert wait_until(lambda: b"sleep" in Path(f"/proc/{child}/cmdline").read_bytes()[:6])
+        parent.kill()
+    assert wait_until(lambda: not is_alive(child))
+
+
+def test_a_leash_that_came_too_late_starts_nothing():
+    command = leashed(["true"])
+    command[-3] = "1"  # as if the parent had died and another process had taken the child over
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "is gone" in ended.stderr
+
+
+def test_the_guard_kills_the_grandchildren_of_a_killed_supervisor(started):
+    parent = parent_of(
+        "import subprocess, time\n"
+        "from deploy.embedded.guard import Guard\n"
+        "guard = Guard()\n"
+        "child = subprocess.Popen(['sh', '-c', 'sleep 60 & echo $!; wait'], start_new_session=True)\n"
+        "guard.add(child.pid)\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with parent:
+        pids = [int(parent.stdout.readline()) for _ in range(2)]
+        started.extend(pids)
+        time.sleep(0.2)
+        assert all(is_alive(pid) for pid in pids)
+        parent.kill()
+    assert wait_until(lambda: not any(is_alive(pid) for pid in pids))
+
+
+def test_a_guard_that_died_is_started_again_and_still_knows_its_groups(started):
+    guard = Guard()
+    part = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    started.append(part.pid)
+    guard.add(part.pid)
+    first = guard._process
+    first.kill()
+    first.wait()
+    guard.revive()
+    guard.close()
+    assert part.wait(timeout=5) == -signal.SIGKILL
+
+
+def test_a_group_that_was_removed_is_left_alone(started):
+    guard = Guard()
+    part = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    started.append(part.pid)
+    guard.add(part.pid)
+    guard.remove(part.pid)
+    guard.close()
+    assert part.poll() is None
+    part.kill()
+    part.wait()
+
+
+def test_a_part_that_dies_is_due_again_after_a_delay_that_grows(tmp_path):
+    child = Child(spec_of(tmp_path, "raise SystemExit(3)"))
+    delays = []
+    for _ in range(3):
+        child.start()
+        assert wait_until(lambda: child.reap() == 3)
+        assert not child.is_due
+        ended = time.monotonic()
+        assert wait_until(lambda: child.is_due)
+        delays.append(time.monotonic() - ended)
+    assert child.restarts == 3
+    assert delays[0] < delays[1] < delays[2]
+
+
+def test_what_a_dead_part_left_in_its_group_is_killed(tmp_path):
+    code = (
+        "import subprocess, time; left = subprocess.Popen(['sleep', '60']);"
+        "print(left.pid, flush=True); time.sleep(60)"
+    )
+    child = Child(spec_of(tmp_path, code))
+    pid = child.start()
+    assert wait_until(lambda: (tmp_path / "part.log").read_text().endswith("\n"))
+    left = int((tmp_path / "part.log").read_text())
+    os.kill(pid, signal.SIGKILL)
+    assert wait_until(lambda: child.reap() == -signal.SIGKILL)
+    assert wait_until(lambda: not is_alive(left))
+
+
+def test_a_part_that_will_not_stop_is_killed_when_its_time_is_over(tmp_path):
+    code = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        "print('deaf', flush=True); time.sleep(60)"
+    )
+    child = Child(spec_of(tmp_path, code, stop_seconds=0.3))
+    pid = child.start()
+    assert wait_until(lambda: "deaf" in (tmp_path / "part.log").read_text())
+    child.stop(wait=lambda: time.sleep(0.02) is None)
+    assert not is_alive(pid)
+
+
+def test_a_part_gets_the_time_to_finish_its_work(tmp_path):
+    code = (
+        "import signal, time, sys\n"
+        "def end(*_):\n    time.sleep(0.3); print('finished', flush=True); sys.exit()\n"
+        "signal.signal(signal.SIGTERM, end); print('at work', flush=True); time.sleep(60)"
+    )
+    child = Child(spec_of(tmp_path, code))
+    child.start()
+    assert wait_until(lambda: "at work" in (tmp_path / "part.log").read_text())
+    child.stop(wait=lambda: time.sleep(0.02) is None)
+    assert "finished" in (tmp_path / "part.log").read_text()

@@ -1,0 +1,65 @@
+"""The private Redis server keeps what it acknowledged and opens to its password alone."""
+
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+from redis import AuthenticationError, Redis
+
+from deploy.embedded.leash import leashed
+from deploy.embedded.valkey import configure_server, server_command
+
+
+@pytest.fixture
+def start(tmp_path):
+    folder = tmp_path / 'a folder with "quotes" and ünïcode'
+    folder.mkdir()
+    server = configure_server(folder)
+    running = []
+
+    def start():
+        process = subprocess.Popen(leashed(server_command(folder)), stdout=subprocess.DEVNULL)
+        running.append(process)
+        deadline = time.monotonic() + 5
+        while not server.is_ready() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return server, process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def test_what_was_acknowledged_survives_a_kill_on_the_same_port(start):
+    server, process = start()
+    with Redis.from_url(server.url) as redis:
+        redis.rpush("list", *range(1000))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not server.is_ready()
+    start()
+    with Redis.from_url(server.url) as redis:
+        assert redis.llen("list") == 1000
+
+
+def test_it_is_append_only_and_evicts_nothing(start):
+    server, _ = start()
+    with Redis.from_url(server.url) as redis:
+        assert redis.config_get("appendonly") == {"appendonly": "yes"}
+        assert redis.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+        assert redis.config_get("bind") == {"bind": "127.0.0.1"}
+
+
+def test_nobody_gets_in_without_the_password(start):
+    server, _ = start()
+    with Redis(port=server.port) as redis, pytest.raises(AuthenticationError):
+        redis.ping()
+
+
+def test_the_password_stands_in_a_private_file_and_in_no_command_line(tmp_path):
+    server = configure_server(tmp_path)
+    assert stat.S_IMODE((tmp_path / "valkey.conf").stat().st_mode) == 0o600
+    assert server.password not in " ".join(server_command(tmp_path))
