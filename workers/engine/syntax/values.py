@@ -1,0 +1,554 @@
+"""The kinds of attribute values: what each accepts, and how its text is read.
+
+A kind's `parse` gives the value or raises ValueError, whose message says what is accepted; the
+caller adds the attribute, the element and what was written. Absolute lengths are points; `em` and
+`rem` stay `RelativeLength` and colours declared by `color` stay `ColorName` until build knows them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from workers.engine.syntax.colors import NAMED_COLORS, rgb_from_hex
+from workers.engine.units import (
+    AUTO,
+    BLACK,
+    ZERO,
+    BorderStyle,
+    Color,
+    ColorSpace,
+    Length,
+    LengthKind,
+    Sides,
+    mm,
+)
+
+T = TypeVar("T")
+
+MAX_LENGTH: Final = mm(5000)  # PDF 1.7, C.2 ends at 14,400 units, which is 5.08 m
+MAX_RELATIVE: Final = 100.0  # em and rem
+MAX_PERCENT: Final = 1000.0
+MAX_SHARE: Final = 10_000.0  # fr
+MAX_PATTERN: Final = 200  # characters of a regular expression; deeper nesting would not compile
+
+
+class FontUnit(StrEnum):
+    """Units measured in font sizes: the element's own, and the document's."""
+
+    EM = "em"
+    REM = "rem"
+
+
+class RelativeLength(NamedTuple):
+    """A length in font sizes, points once build knows the font size."""
+
+    value: float
+    unit: FontUnit
+
+
+class ColorName(NamedTuple):
+    """A colour declared by a `color` element."""
+
+    name: str
+
+
+class BorderValue(NamedTuple):
+    """A border as written; its colour may still be a name."""
+
+    width: LengthValue
+    style: BorderStyle
+    color: ColorValue
+
+
+class Paper(NamedTuple):
+    """A sheet's width and height in points."""
+
+    width: float
+    height: float
+
+
+class LoopClause(NamedTuple):
+    """The parts of a `for`: `name in expression`, or `key, name in expression`."""
+
+    key: str | None
+    name: str
+    expression: str
+
+
+LengthValue = Length | RelativeLength
+ColorValue = Color | ColorName
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """One kind of value. `accepts` says in words what is accepted, for messages and the manual."""
+
+    accepts: str
+    read: Callable[[str], T]
+    choices: tuple[str, ...] = ()  # the words of an enumeration, for suggestions
+
+    def parse(self, text: str) -> T:
+        """Read a value.
+
+        Raises:
+            ValueError: the text is not accepted; the message is `accepts`.
+        """
+        try:
+            return self.read(text.strip())
+        except (ValueError, ArithmeticError):
+            raise ValueError(self.accepts) from None
+
+
+# --- words and names ----------------------------------------------------------------------------------
+
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
+_VARIABLE: Final = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+_LOOP: Final = re.compile(r"(?:(\w+)\s*,\s*)?(\w+)\s+in\s+(\S.*)", re.ASCII | re.DOTALL)
+_LANG: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}")
+_FAMILY: Final = re.compile(r"[^\W_][\w .-]{0,99}")
+_LINK: Final = re.compile(
+    r"(?:https?://|mailto:|tel:)[^\s<>\"\x00-\x1f\x7f]{1,2000}|#[A-Za-z_][\w.:-]{0,99}"
+)
+_STORED_IMAGE: Final = re.compile(r"(?=.{3,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
+_DATA_IMAGE: Final = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,")
+
+# Words of the expression grammar and the names that are always present (language.md 1.4).
+RESERVED_NAMES: Final = frozenset(
+    ("and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False")
+    + ("None", "data", "now", "today", "doc", "page", "totals", "loop")
+)
+
+
+def _read_text(text: str) -> str:
+    return text
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if pattern.fullmatch(text) is None:
+            raise ValueError(text)
+        return text
+
+    return read
+
+
+def _read_expression(text: str) -> str:
+    if not text or "{{" in text:
+        raise ValueError(text)
+    return text
+
+
+def _read_names(text: str) -> tuple[str, ...]:
+    names = tuple(text.split())
+    if not names or not all(_NAME.fullmatch(name) for name in names):
+        raise ValueError(text)
+    return names
+
+
+def _read_variable(text: str) -> str:
+    if _VARIABLE.fullmatch(text) is None or text in RESERVED_NAMES:
+        raise ValueError(text)
+    return text
+
+
+def _read_path(text: str) -> tuple[str, ...]:
+    steps = tuple(text.split("."))
+    if len(steps) > 20 or not all(_VARIABLE.fullmatch(step) for step in steps):
+        raise ValueError(text)
+    return steps
+
+
+def _read_loop(text: str) -> LoopClause:
+    match = _LOOP.fullmatch(text)
+    if match is None or "{{" in text:
+        raise ValueError(text)
+    key, name, expression = match.groups()
+    return LoopClause(key and _read_variable(key), _read_variable(name), expression)
+
+
+def _read_families(text: str) -> tuple[str, ...]:
+    families = tuple(part.strip().strip("'\"").strip() for part in text.split(","))
+    if len(families) > 20 or not all(_FAMILY.fullmatch(family) for family in families):
+        raise ValueError(text)
+    return families
+
+
+def _read_word_list(text: str) -> tuple[str, ...]:
+    parts = text.split(",") if "," in text else text.split()
+    words = tuple(part.strip() for part in parts)
+    if not all(words) or not words:
+        raise ValueError(text)
+    return words
+
+
+def _read_pattern(text: str) -> re.Pattern[str]:
+    if not text or len(text) > MAX_PATTERN:
+        raise ValueError(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # `[[` is a set to us, whatever later versions make of it
+            return re.compile(text)
+    except (re.error, RecursionError, OverflowError):
+        raise ValueError(text) from None
+
+
+def _read_image(text: str) -> str | bytes:
+    if _STORED_IMAGE.fullmatch(text):
+        return text
+    head = _DATA_IMAGE.match(text)
+    if head is None:
+        raise ValueError(text)
+    try:
+        return base64.b64decode("".join(text[head.end() :].split()), validate=True)
+    except binascii.Error:
+        raise ValueError(text) from None
+
+
+def choice(*words: str) -> Kind[str]:
+    """Make a kind that takes one of the words."""
+
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(text)
+        return text
+
+    return Kind(_listed(words), read, words)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+TEXT: Final = Kind("text", _read_text)
+NAME: Final = Kind(
+    "a name of letters, digits, _ . and -, beginning with a letter", _matching(_NAME)
+)
+NAMES: Final = Kind("names of letters, digits, _ . and -, separated by spaces", _read_names)
+VARIABLE: Final = Kind(
+    "a name of letters, digits and _ that is not a word of the language", _read_variable
+)
+DATA_PATH: Final = Kind("a dotted path of names, such as buyer.name", _read_path)
+EXPRESSION: Final = Kind("an expression, written without braces", _read_expression)
+LOOP: Final = Kind("name in expression, or key, name in expression", _read_loop)
+LANG: Final = Kind("a language tag such as en or pt-BR", _matching(_LANG))
+CURRENCY: Final = Kind(
+    "a currency code of three capital letters, such as EUR", _matching(re.compile("[A-Z]{3}"))
+)
+TIMEZONE: Final = Kind(
+    "a time zone such as UTC or Europe/London",
+    _matching(re.compile(r"[A-Za-z][\w+-]{0,40}(?:/[\w+-]{1,40}){0,2}", re.ASCII)),
+)
+FAMILIES: Final = Kind("font families, separated by commas", _read_families)
+WORD_LIST: Final = Kind("values separated by commas, or by spaces", _read_word_list)
+PATTERN: Final = Kind(f"a regular expression of at most {MAX_PATTERN} characters", _read_pattern)
+IMAGE: Final = Kind("the name of a stored image, or a data address in base64", _read_image)
+LINK: Final = Kind("an http, https, mailto or tel address, or #id", _matching(_LINK))
+
+
+# --- numbers --------------------------------------------------------------------------------------------
+
+_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})", re.ASCII)
+_COUNT: Final = re.compile(r"[+-]?\d{1,9}", re.ASCII)
+
+
+def _read_number(text: str) -> float:
+    if _NUMBER.fullmatch(text) is None:
+        raise ValueError(text)
+    return float(text)
+
+
+def number(low: float, high: float) -> Kind[float]:
+    """Make a kind that takes a number within bounds."""
+    return Kind(
+        f"a number from {low:g} to {high:g}", lambda text: _within(_read_number(text), low, high)
+    )
+
+
+def count(low: int, high: int) -> Kind[int]:
+    """Make a kind that takes a whole number within bounds."""
+
+    def read(text: str) -> int:
+        if _COUNT.fullmatch(text) is None:
+            raise ValueError(text)
+        return int(_within(int(text), low, high))
+
+    return Kind(f"a whole number from {low} to {high}", read)
+
+
+def _within(value: float, low: float, high: float) -> float:
+    if not low <= value <= high:
+        raise ValueError(value)
+    return value
+
+
+def _read_boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text == "true"
+
+
+def _read_weight(text: str) -> int:
+    weight = {"normal": 400, "bold": 700}.get(text)
+    if weight is None:
+        weight = WEIGHTS.parse(text)
+    if weight % 100:
+        raise ValueError(text)
+    return weight
+
+
+def _read_angle(text: str) -> float:
+    value = _read_number(text.removesuffix("deg"))
+    if value and not text.endswith("deg"):
+        raise ValueError(text)
+    return _within(value, -360, 360)
+
+
+BOOLEAN: Final = Kind("true or false", _read_boolean, ("true", "false"))
+OPACITY: Final = number(0, 1)
+WEIGHTS: Final = count(100, 900)
+FONT_WEIGHT: Final = Kind("normal, bold, or 100 to 900 in hundreds", _read_weight)
+ANGLE: Final = Kind("an angle from -360deg to 360deg", _read_angle)
+
+
+# --- lengths --------------------------------------------------------------------------------------------
+
+_POINTS: Final = {
+    "mm": 72 / 25.4,
+    "cm": 72 / 2.54,
+    "in": 72.0,
+    "pt": 1.0,
+    "pc": 12.0,
+    "px": 0.75,  # CSS: 96 pixels an inch
+}
+_UNITS: Final = "mm cm in pt pc px em rem"
+_LENGTH: Final = re.compile(r"(.*?)(mm|cm|in|pt|pc|px|rem|em|fr|%)?", re.DOTALL)
+
+
+def length(
+    *,
+    low: float = 0.0,
+    high: float = MAX_LENGTH,
+    percent: bool = False,
+    share: bool = False,
+    words: str = "",
+) -> Kind[Length | RelativeLength | None]:
+    """Make a kind that takes a length in points from `low` to `high`.
+
+    `percent` and `share` add `%` and `fr`; `words` adds `auto`, or `none`, which reads as None.
+    """
+
+    def read(text: str) -> Length | RelativeLength | None:
+        if text in words.split():
+            return AUTO if text == "auto" else None
+        digits, unit = _split_unit(text)
+        value = _read_number(digits)
+        if unit in _POINTS:
+            return Length(_within(value * _POINTS[unit], low, high))
+        if unit == "" and value == 0:
+            return Length(_within(0.0, low, high))
+        if unit in ("em", "rem"):
+            floor = -MAX_RELATIVE if low < 0 else 0.0
+            return RelativeLength(_within(value, floor, MAX_RELATIVE), FontUnit(unit))
+        if unit == "%" and percent:
+            return Length(_within(value, 0, MAX_PERCENT), LengthKind.PERCENT)
+        if unit == "fr" and share:
+            return Length(_within(value, 0, MAX_SHARE), LengthKind.SHARE)
+        raise ValueError(text)
+
+    units = _UNITS + (" %" if percent else "") + (" fr" if share else "")
+    bounds = f", from {low:g}pt to {high:g}pt" if (low, high) != (0.0, MAX_LENGTH) else ""
+    others = "".join(f", or {word}" for word in words.split())
+    negative = "" if low < 0 else ", not negative"
+    return Kind(f"a number with a unit ({units}){bounds or negative}{others}", read)
+
+
+def _split_unit(text: str) -> tuple[str, str]:
+    match = _LENGTH.fullmatch(text)
+    return (match[1], match[2] or "") if match else (text, "")
+
+
+def sides(kind: Kind[T]) -> Kind[Sides[T]]:
+    """Make a kind that takes one to four values, for the sides of a box in CSS order."""
+
+    def read(text: str) -> Sides[T]:
+        values = [kind.read(part) for part in split_values(text)]
+        match values:
+            case [every]:
+                return Sides(every, every, every, every)
+            case [vertical, horizontal]:
+                return Sides(vertical, horizontal, vertical, horizontal)
+            case [top, horizontal, bottom]:
+                return Sides(top, horizontal, bottom, horizontal)
+            case [top, right, bottom, left]:
+                return Sides(top, right, bottom, left)
+            case _:
+                raise ValueError(text)
+
+    return Kind(f"one to four values, each {kind.accepts}", read)
+
+
+def split_values(text: str) -> list[str]:
+    """Split a list of values at white space, but not inside brackets."""
+    return _VALUES.findall(text)
+
+
+_VALUES: Final = re.compile(r"[^\s(]+(?:\([^()]*\))?|\S+")
+
+
+def _read_line_height(text: str) -> float | Length | RelativeLength:
+    if _NUMBER.fullmatch(text):
+        return _within(float(text), 0.5, 10)
+    value = _LINE_LENGTH.read(text)
+    assert value is not None  # it takes no words
+    return value
+
+
+LENGTH: Final = length()
+OPTIONAL_LENGTH: Final = length(words="none")
+AUTO_LENGTH: Final = length(words="auto")
+SIGNED_LENGTH: Final = length(low=-MAX_LENGTH)
+TRACK: Final = length(percent=True, share=True, words="auto")
+FONT_SIZE: Final = length(low=0.5, high=2000, percent=True)
+PARTIAL_LENGTH: Final = length(percent=True)
+_LINE_LENGTH: Final = length(low=0.5, high=4000)
+LINE_HEIGHT: Final = Kind(f"a number from 0.5 to 10, or {_LINE_LENGTH.accepts}", _read_line_height)
+
+
+# --- paper ----------------------------------------------------------------------------------------------
+
+_PAPERS: Final = {
+    "a3": Paper(mm(297), mm(420)),
+    "a4": Paper(mm(210), mm(297)),
+    "a5": Paper(mm(148), mm(210)),
+    "a6": Paper(mm(105), mm(148)),
+    "letter": Paper(612, 792),
+    "legal": Paper(612, 1008),
+}
+_EDGE: Final = length(low=mm(10), high=MAX_LENGTH)
+
+
+def _read_paper(text: str) -> Paper:
+    parts = text.split()
+    paper = _PAPERS.get(parts[0].lower()) if parts else None
+    match parts[1:]:
+        case [] if paper:
+            return paper
+        case ["portrait"] if paper:
+            return paper
+        case ["landscape"] if paper:
+            return Paper(paper.height, paper.width)
+        case [height] if paper is None:
+            return Paper(_read_edge(parts[0]), _read_edge(height))
+        case _:
+            raise ValueError(text)
+
+
+def _read_edge(text: str) -> float:
+    value = _EDGE.read(text)
+    if not isinstance(value, Length):
+        raise ValueError(text)
+    return value.value
+
+
+PAPER: Final = Kind(
+    "A3, A4, A5, A6, Letter or Legal, alone or with landscape, or a width and a height from 10mm to 5000mm",
+    _read_paper,
+    ("A3", "A4", "A5", "A6", "Letter", "Legal"),
+)
+
+
+# --- colours and borders --------------------------------------------------------------------------------
+
+_HEX: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
+_FUNCTION: Final = re.compile(r"(rgb|cmyk)\(([^()]*)\)")
+_COLOR_NAME: Final = re.compile(r"[A-Za-z][\w-]{0,99}", re.ASCII)
+_COLOR_FORMS: Final = "a colour name, #rgb, #rrggbb, rgb(r g b) or cmyk(c m y k)"
+
+
+def _read_color(text: str) -> ColorValue:
+    named = NAMED_COLORS.get(text.lower())
+    if named is not None:
+        return named
+    if _HEX.fullmatch(text):
+        digits = text[1:]
+        return rgb_from_hex(digits if len(digits) == 6 else "".join(d * 2 for d in digits))
+    if match := _FUNCTION.fullmatch(text):
+        return _read_components(match[1], match[2].replace(",", " ").split())
+    if _COLOR_NAME.fullmatch(text) is None or text == "transparent":
+        raise ValueError(text)
+    return ColorName(text)
+
+
+def _read_components(function: str, parts: list[str]) -> Color:
+    if function == "rgb" and len(parts) == 3:
+        red, green, blue = (_within(_read_number(part), 0, 255) / 255 for part in parts)
+        return Color(ColorSpace.RGB, (red, green, blue))
+    if function == "cmyk" and len(parts) == 4:
+        inks = (_within(_read_number(part.removesuffix("%")), 0, 100) / 100 for part in parts)
+        return Color(ColorSpace.CMYK, tuple(inks))
+    raise ValueError(function)
+
+
+def _read_background(text: str) -> ColorValue | None:
+    return None if text == "transparent" else _read_color(text)
+
+
+def _read_backgrounds(text: str) -> tuple[ColorValue | None, ...]:
+    colors = tuple(_read_background(part) for part in split_values(text))
+    if not 1 <= len(colors) <= 20:
+        raise ValueError(text)
+    return colors
+
+
+def _read_plain_color(text: str) -> Color:
+    color = _read_color(text)
+    if isinstance(color, ColorName):
+        raise ValueError(text)
+    return color
+
+
+def _read_border(text: str) -> BorderValue:
+    if text == "none":
+        return BorderValue(ZERO, BorderStyle.NONE, BLACK)
+    width, style, color = split_values(text)
+    thickness = _BORDER_WIDTH.read(width)
+    assert thickness is not None  # it takes no words
+    return BorderValue(thickness, BorderStyle(style), _read_color(color))
+
+
+_BORDER_WIDTH: Final = length(high=200)
+COLOR: Final = Kind(f"{_COLOR_FORMS}, or the name of a color element", _read_color)
+PLAIN_COLOR: Final = Kind(_COLOR_FORMS, _read_plain_color)
+BACKGROUND: Final = Kind(f"{COLOR.accepts}, or transparent", _read_background)
+BACKGROUNDS: Final = Kind(
+    f"up to 20 values separated by spaces, each {BACKGROUND.accepts}", _read_backgrounds
+)
+BORDER: Final = Kind(
+    "width, style and colour, such as 0.5pt solid black, or none; styles are "
+    + _listed([style.value for style in BorderStyle if style is not BorderStyle.NONE]),
+    _read_border,
+)
+
+
+# --- single words with a second form --------------------------------------------------------------------
+
+_CELL_WORDS: Final = ("top", "middle", "bottom", "baseline", "sub", "super")
+
+
+def _read_vertical_align(text: str) -> str | Length | RelativeLength | None:
+    return text if text in _CELL_WORDS else SIGNED_LENGTH.read(text)
+
+
+VERTICAL_ALIGN: Final = Kind(
+    f"{_listed(_CELL_WORDS)}, or {SIGNED_LENGTH.accepts}", _read_vertical_align, _CELL_WORDS
+)
+DELIMITER: Final = choice(",", ";", "|", "tab")
