@@ -1,0 +1,1 @@
+"""Small atomic counts and cached states in Redis."""

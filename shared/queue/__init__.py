@@ -1,0 +1,1 @@
+"""The render queue on Redis: names, broker, claims, commits and replies."""

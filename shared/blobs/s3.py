@@ -1,0 +1,149 @@
+"""Blobs in a bucket of MinIO or any other S3 server, through the `minio` client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import RawIOBase
+from typing import BinaryIO, Final, cast
+from urllib.parse import unquote, urlsplit
+
+import urllib3
+from minio import Minio
+from minio.error import InvalidResponseError, S3Error, ServerError
+from urllib3.exceptions import HTTPError
+
+from shared.blobs.keys import checked_key
+from shared.blobs.store import BlobMissingError
+from shared.errors import Unavailable
+
+# One try that fails within the 5 s of contract.md 1; a read timeout is between two packets.
+_TIMEOUT: Final = urllib3.Timeout(connect=2.0, read=4.0)
+_POOL_SIZE: Final = 32
+_GONE: Final = frozenset({"NoSuchKey", "NoSuchBucket", "NoSuchVersion"})
+_NOT_FOUND: Final = 404
+_OURS_ALREADY: Final = frozenset({"BucketAlreadyOwnedByYou", "BucketAlreadyExists"})
+
+
+class S3Store:
+    """A blob store in one bucket, made on the first write (see `BlobStore`).
+
+    Nothing relies on conditional writes, ETags or range requests: servers differ in them
+    (queueing.md B2).
+    """
+
+    def __init__(self, client: Minio, bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+        self._has_bucket = False
+
+    @classmethod
+    def of_url(cls, blob_url: str) -> S3Store:
+        """Open the store of an `s3://key:secret@host[:port]/bucket` URL; `s3+http` is without TLS.
+
+        Raises:
+            ValueError: the URL lacks its key, secret, host or bucket.
+        """
+        parts = urlsplit(blob_url)
+        bucket = parts.path.strip("/")
+        if not (parts.hostname and parts.username and parts.password and bucket):
+            raise ValueError("blob URL: expected s3://key:secret@host[:port]/bucket")
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        client = Minio(
+            f"{host}:{parts.port}" if parts.port else host,
+            access_key=unquote(parts.username),
+            secret_key=unquote(parts.password),
+            secure=parts.scheme == "s3",
+            # A region that is given is not asked for, which saves a request per process.
+            region="us-east-1",
+            http_client=urllib3.PoolManager(timeout=_TIMEOUT, retries=False, maxsize=_POOL_SIZE),
+        )
+        return cls(client, bucket)
+
+    def put(self, key: str, stream: BinaryIO, size: int) -> None:
+        """Store exactly the next `size` bytes of the stream; see `BlobStore.put`."""
+        self._ensure_bucket()
+        with _failures_named(key):
+            whole = cast("BinaryIO", _Whole(stream, size))
+            self._client.put_object(self._bucket, checked_key(key), whole, size)
+
+    @contextmanager
+    def open(self, key: str) -> Iterator[BinaryIO]:
+        """Open the bytes for reading; see `BlobStore.open`."""
+        with _failures_named(key):
+            response = self._client.get_object(self._bucket, checked_key(key))
+            try:
+                yield cast("BinaryIO", response)
+            finally:
+                response.close()
+                response.release_conn()
+
+    def read(self, key: str) -> bytes:
+        """Give all the bytes; see `BlobStore.read`."""
+        with self.open(key) as stream:
+            return stream.read()
+
+    def delete(self, key: str) -> None:
+        """Delete the bytes; see `BlobStore.delete`."""
+        try:
+            with _failures_named(key):
+                self._client.remove_object(self._bucket, checked_key(key))
+        except BlobMissingError:
+            return
+
+    def check(self) -> None:
+        """Make sure the bucket is there; see `BlobStore.check`."""
+        self._has_bucket = False
+        self._ensure_bucket()
+
+    def _ensure_bucket(self) -> None:
+        if self._has_bucket:
+            return
+        with _failures_named(self._bucket):
+            if not self._client.bucket_exists(self._bucket):
+                self._make_bucket()
+        self._has_bucket = True
+
+    def _make_bucket(self) -> None:
+        try:
+            self._client.make_bucket(self._bucket)
+        except S3Error as error:
+            # Another process of the farm was first.
+            if error.code not in _OURS_ALREADY:
+                raise
+
+
+class _Whole(RawIOBase):
+    """The next `size` bytes of a stream, which must have them all."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        wanted = self._left if size < 0 else min(size, self._left)
+        piece = self._stream.read(wanted)
+        if wanted and not piece:
+            raise ValueError(f"the stream ended {self._left} bytes too early")
+        self._left -= len(piece)
+        return piece
+
+
+@contextmanager
+def _failures_named(key: str) -> Iterator[None]:
+    try:
+        yield
+    except S3Error as error:
+        if error.code in _GONE:
+            raise BlobMissingError(key) from error
+        raise Unavailable("object store") from error
+    except InvalidResponseError as error:
+        # Some servers answer a missing key with a content type the client does not read.
+        if error._code == _NOT_FOUND:  # the client offers no other way
+            raise BlobMissingError(key) from error
+        raise Unavailable("object store") from error
+    except (ServerError, HTTPError, OSError) as error:
+        raise Unavailable("object store") from error

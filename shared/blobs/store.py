@@ -1,0 +1,74 @@
+"""Large bytes by key: the one protocol, and the choice of its home."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import BinaryIO, Protocol
+from urllib.parse import urlsplit
+
+
+class BlobMissingError(KeyError):
+    """The store holds nothing under this key."""
+
+
+class BlobStore(Protocol):
+    """Bytes under keys such as `images/ws_1/ab12…`: parts of `A-Za-z0-9._:-` between slashes.
+
+    Whoever reads sees all of an old or all of a new value, never a part. Every method raises
+    `Unavailable("object store")` within 5 s when the store is away, and ValueError for a key
+    outside the pattern.
+    """
+
+    def put(self, key: str, stream: BinaryIO, size: int) -> None:
+        """Store exactly the next `size` bytes of the stream, in place of what was there.
+
+        Raises:
+            ValueError: the stream ends before `size` bytes.
+        """
+
+    def open(self, key: str) -> AbstractContextManager[BinaryIO]:
+        """Open the bytes for reading from their start, once; close them by leaving the context.
+
+        Raises:
+            BlobMissingError: there is nothing under the key.
+        """
+
+    def read(self, key: str) -> bytes:
+        """Give all the bytes.
+
+        Raises:
+            BlobMissingError: there is nothing under the key.
+        """
+
+    def delete(self, key: str) -> None:
+        """Delete the bytes; deleting what is not there is no error."""
+
+    def check(self) -> None:
+        """Ask the store for an answer.
+
+        Raises:
+            Unavailable: there is none, or it would not take bytes.
+        """
+
+
+def open_store(blob_url: str) -> BlobStore:
+    """Open the store of a URL: `file:///folder`, `s3://key:secret@host[:port]/bucket`, or `s3+http`.
+
+    Nothing is connected before the first use.
+
+    Raises:
+        ValueError: the URL is neither; the text names what is accepted.
+    """
+    parts = urlsplit(blob_url)
+    if parts.scheme == "file" and parts.path:
+        from shared.blobs.folder import FolderStore
+
+        return FolderStore.of_url(blob_url)
+    if parts.scheme in {"s3", "s3+http"}:
+        from shared.blobs.s3 import S3Store
+
+        return S3Store.of_url(blob_url)
+    raise ValueError(
+        f"blob URL of scheme {parts.scheme!r}: expected file:///folder, "
+        "s3://key:secret@host/bucket or s3+http://key:secret@host:port/bucket"
+    )

@@ -1,0 +1,229 @@
+"""What the front knows of a key without asking the database: one Redis round trip (design.md 5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from typing import Any, Final, Literal, cast
+
+from redis import Redis, RedisError
+
+from shared.clock import now
+from shared.errors import Unavailable
+from shared.jobs import Allowance
+from shared.metering import Totals, Usage, usage_key
+from shared.periods import Period, find_period
+
+# Longer than any period, so that a period's counters outlive it and then go by themselves.
+COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
+# A cached state is written through on every change; this only clears away keys nobody uses.
+STATE_TTL_SECONDS: Final = 24 * 3600
+
+# A state read from the database before a change must not be cached after it: for this long after a
+# drop, nothing is cached under the key.
+TOMBSTONE_SECONDS: Final = 10
+
+_FIELDS: Final = ("production:pages", "production:calls", "draft:pages", "draft:calls", "seeded")
+
+# ARGV[1..31] are the current period's start for each renewal day, so that the state and the
+# counters of its current period come back together, whatever the renewal day in the state is.
+_FIND: Final = """
+local entry = redis.call('HMGET', KEYS[1], 'state', 'account', 'renewal')
+if not entry[1] then return false end
+local period = ARGV[tonumber(entry[3])]
+local used = redis.call('HMGET', 'usage:' .. entry[2] .. ':' .. period,
+    'production:pages', 'production:calls', 'draft:pages', 'draft:calls', 'seeded')
+return {entry[1], used}
+"""
+
+_PUT: Final = """
+if redis.call('HEXISTS', KEYS[1], 'dropped') == 1 then return 0 end
+redis.call('HSET', KEYS[1], 'state', ARGV[2], 'account', ARGV[3], 'renewal', ARGV[4])
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return 1
+"""
+
+_DROP: Final = """
+for _, key in ipairs(KEYS) do
+    redis.call('DEL', key)
+    redis.call('HSET', key, 'dropped', 1)
+    redis.call('EXPIRE', key, ARGV[1])
+end
+"""
+
+# What was counted since the counters were lost may or may not be in the ledger already: the
+# larger of the two is kept, which is exact for the usual case of no counters at all.
+_SEED: Final = """
+if redis.call('HEXISTS', KEYS[1], 'seeded') == 1 then return 0 end
+for i = 2, #ARGV, 2 do
+    local have = tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0')
+    redis.call('HSET', KEYS[1], ARGV[i], math.max(have, tonumber(ARGV[i + 1])))
+end
+redis.call('HSET', KEYS[1], 'seeded', 1)
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """What a key opens: its own state and that of its account, as last written to the database.
+
+    `max_draft_pages` is None on plans without a draft allowance. `rate_limit` is `N/second` or
+    `N/minute`; None means the plan's default. `key_expires_at` is aware.
+    """
+
+    key_id: str
+    account_id: str
+    workspace_id: str | None
+    user_id: str
+    user_name: str | None
+    user_email: str
+    plan: Literal["free", "paid"]
+    max_pages: int
+    max_draft_pages: int | None
+    renewal_day: int
+    rate_limit: str | None
+    key_revoked: bool
+    key_expires_at: datetime | None
+    account_disabled: bool
+    email_verified: bool
+
+    def cap(self, allowance: Allowance) -> int | None:
+        """Give the pages at which the account is refused; None where it never is."""
+        if self.plan != "free":
+            return None
+        return self.max_draft_pages if allowance is Allowance.DRAFT else self.max_pages
+
+    def encode(self) -> str:
+        """Write the state as JSON."""
+        raw = asdict(self)
+        raw["key_expires_at"] = self.key_expires_at and self.key_expires_at.isoformat()
+        return json.dumps(raw, separators=(",", ":"))
+
+    @classmethod
+    def decode(cls, text: str | bytes) -> KeyState:
+        """Read a state from its JSON."""
+        raw: dict[str, Any] = json.loads(text)
+        expires_at = raw.pop("key_expires_at")
+        return cls(**raw, key_expires_at=datetime.fromisoformat(expires_at) if expires_at else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A key's state and what its account used in the current period.
+
+    `used` is None when the counters are missing: rebuild them from the ledger with `seed_usage`.
+    """
+
+    state: KeyState
+    period: Period
+    used: Totals | None
+
+
+class AdmissionCache:
+    """The cached key states, written through by whoever changes a key or an account.
+
+    Every method raises `Unavailable("queue")` when Redis is away.
+    """
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._find = redis.register_script(_FIND)
+        self._put = redis.register_script(_PUT)
+        self._drop = redis.register_script(_DROP)
+        self._seed = redis.register_script(_SEED)
+
+    def find(self, key_digest: str) -> Admission | None:
+        """Give what is cached for a key, by the key's SHA-256; None when nothing is."""
+        today = now().astimezone(UTC).date()
+        with _reachable():
+            found = self._find(keys=[_state_key(key_digest)], args=list(_period_starts(today)))
+        if found is None:
+            return None
+        text, counters = cast("tuple[bytes, list[bytes | None]]", found)
+        state = KeyState.decode(text)
+        return Admission(
+            state, find_period(today, renewal_day=state.renewal_day), _totals(counters)
+        )
+
+    def put(self, key_digest: str, state: KeyState) -> None:
+        """Cache the state the database has for a key, unless the key was dropped a moment ago."""
+        args: list[str | int] = [
+            STATE_TTL_SECONDS,
+            state.encode(),
+            state.account_id,
+            state.renewal_day,
+        ]
+        with _reachable():
+            self._put(keys=[_state_key(key_digest)], args=args)
+
+    def drop(self, key_digests: Iterable[str]) -> None:
+        """Forget keys, so that the next request with them reads the database.
+
+        Call it after the change is committed.
+        """
+        keys = [_state_key(digest) for digest in key_digests]
+        if keys:
+            with _reachable():
+                self._drop(keys=keys, args=[TOMBSTONE_SECONDS])
+
+    def drop_all(self) -> None:
+        """Forget every key, for a start after the database may have changed unseen."""
+        with _reachable():
+            for batch in _batches(self._redis.scan_iter(_state_key("*"), count=1000)):
+                self._redis.delete(*batch)
+
+    def seed_usage(self, account_id: str, period: str, totals: Totals) -> None:
+        """Take the ledger's totals over as counters; counters that are there already stay."""
+        values = (
+            totals.production.pages,
+            totals.production.calls,
+            totals.draft.pages,
+            totals.draft.calls,
+        )
+        pairs: list[str | int] = [
+            part for pair in zip(_FIELDS, values, strict=False) for part in pair
+        ]
+        with _reachable():
+            self._seed(keys=[usage_key(account_id, period)], args=[COUNTER_TTL_SECONDS, *pairs])
+
+
+def _state_key(key_digest: str) -> str:
+    return f"key:{key_digest}"
+
+
+@lru_cache(maxsize=2)
+def _period_starts(today: date) -> tuple[str, ...]:
+    return tuple(find_period(today, renewal_day=day).key for day in range(1, 32))
+
+
+def _totals(counters: list[bytes | None]) -> Totals | None:
+    *counts, seeded = counters
+    if seeded is None:
+        return None
+    pages, calls, draft_pages, draft_calls = (int(count or 0) for count in counts)
+    return Totals(Usage(pages, calls), Usage(draft_pages, draft_calls))
+
+
+def _batches(keys: Iterable[bytes], *, size: int = 500) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
+    for key in keys:
+        batch.append(key)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+@contextmanager
+def _reachable() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as error:
+        raise Unavailable("queue") from error

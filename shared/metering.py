@@ -1,0 +1,117 @@
+"""What a metered render counts: the usage event, the totals of a period, and their Redis counters."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from shared.clock import timestamp
+from shared.jobs import Allowance
+
+EVENT_TYPE: Final = "pressroom.pages"
+EVENT_SOURCE: Final = "/pressroom/workers"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Pages generated and renders made against one allowance."""
+
+    pages: int = 0
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What an account used in one billing period, by allowance."""
+
+    production: Usage = Usage()
+    draft: Usage = Usage()
+
+    def of(self, allowance: Allowance) -> Usage:
+        """Give what was used of one allowance."""
+        return self.draft if allowance is Allowance.DRAFT else self.production
+
+
+def usage_key(account_id: str, period: str) -> str:
+    """Name the Redis hash that caches the totals of an account's period.
+
+    Its fields are `production:pages`, `production:calls`, `draft:pages`, `draft:calls`, and
+    `seeded` once the ledger's totals have been taken over.
+    """
+    return f"usage:{account_id}:{period}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageEvent:
+    """One metered render, identified by its job id: repeats of it count once (contract.md 7)."""
+
+    job_id: str
+    account_id: str
+    period: str
+    allowance: Allowance
+    pages: int
+    occurred_at: datetime
+
+    def encode(self) -> str:
+        """Write the event as a CloudEvents 1.0 JSON object."""
+        return json.dumps(
+            {
+                "specversion": "1.0",
+                "type": EVENT_TYPE,
+                "source": EVENT_SOURCE,
+                "id": self.job_id,
+                "subject": self.account_id,
+                "time": timestamp(self.occurred_at),
+                "datacontenttype": "application/json",
+                "data": {
+                    "pages": self.pages,
+                    "allowance": self.allowance.value,
+                    "period": self.period,
+                },
+            },
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def decode(cls, text: str | bytes) -> PageEvent:
+        """Read an event from its JSON object.
+
+        Raises:
+            ValueError: the text is no page event, or one of its fields is missing or wrong.
+        """
+        try:
+            raw = json.loads(text)
+            if raw["type"] != EVENT_TYPE:
+                raise ValueError(f"event type {raw['type']!r}, expected {EVENT_TYPE!r}")
+            data = raw["data"]
+            return cls(
+                job_id=_text(raw["id"]),
+                account_id=_text(raw["subject"]),
+                period=_text(data["period"]),
+                allowance=Allowance(data["allowance"]),
+                pages=_count(data["pages"]),
+                occurred_at=_instant(raw["time"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a usage event: {error!r}") from error
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"expected a text, got {value!r}")
+    return value
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"expected a number of pages, got {value!r}")
+    return value
+
+
+def _instant(value: object) -> datetime:
+    instant = datetime.fromisoformat(_text(value))
+    if instant.tzinfo is None:
+        raise ValueError(f"expected an instant with a zone, got {value!r}")
+    return instant

@@ -1,0 +1,140 @@
+"""Claim check: bytes too large for a message lie aside, and the message carries a ticket (design.md 1)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from io import BytesIO
+from typing import BinaryIO, Final, Protocol, cast
+
+from redis import Redis
+
+from shared.clock import epoch
+from shared.jobs import Claim, ClaimHome
+from shared.limits import INLINE_BODY_BYTES, KB, REDIS_BODY_BYTES
+from shared.queue.connection import reachable
+from shared.queue.names import CLAIM_EXPIRY, claim_key
+
+CHUNK_BYTES: Final = 256 * KB
+# Longer than the longest render budget a farm may be given (settings: one hour).
+CLAIM_TTL_SECONDS: Final = 2 * 3600
+_SWEEP_AT_ONCE: Final = 20
+
+
+class BlobHome(Protocol):
+    """What claims need of a blob store; `shared.blobs` has the real ones."""
+
+    def put(self, key: str, stream: BinaryIO, size: int) -> None:
+        """Store `size` bytes of `stream`."""
+
+    def open(self, key: str) -> AbstractContextManager[BinaryIO]:
+        """Open the bytes for reading."""
+
+    def delete(self, key: str) -> None:
+        """Delete the bytes; deleting what is not there is no error."""
+
+
+class ClaimLostError(Exception):
+    """The bytes of a claim are gone: dropped, or past their time to live."""
+
+
+class Claims:
+    """Puts bytes aside and gives them back, by size: in the message, in Redis, in the blob store.
+
+    Every method raises `Unavailable` when the home of the bytes is away.
+    """
+
+    def __init__(self, redis: Redis, blobs: BlobHome) -> None:
+        self._redis = redis
+        self._blobs = blobs
+
+    def store(self, job_id: str, data: bytes) -> Claim:
+        """Put bytes aside for a job."""
+        if len(data) > REDIS_BODY_BYTES:
+            return self.store_stream(job_id, BytesIO(data), len(data))
+        if len(data) <= INLINE_BODY_BYTES:
+            return Claim(ClaimHome.INLINE, len(data), data=data)
+        key = _fresh_key(job_id)
+        with reachable():
+            self._redis.set(key, data, ex=CLAIM_TTL_SECONDS)
+        return Claim(ClaimHome.REDIS, len(data), key=key)
+
+    def store_stream(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
+        """Put the next `size` bytes of a stream aside, without holding large ones in memory."""
+        if size <= REDIS_BODY_BYTES:
+            return self.store(job_id, stream.read(size))
+        key = _fresh_key(job_id)
+        self._sweep()
+        with reachable():
+            self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
+        self._blobs.put(key, stream, size)
+        return Claim(ClaimHome.BLOB, size, key=key)
+
+    def load(self, claim: Claim) -> bytes:
+        """Give the bytes of a claim.
+
+        Raises:
+            ClaimLostError: they are gone.
+        """
+        return b"".join(self.stream(claim))
+
+    def stream(self, claim: Claim) -> Iterator[bytes]:
+        """Give the bytes of a claim in pieces; nothing is read before the first is asked for.
+
+        Raises:
+            ClaimLostError: they are gone.
+        """
+        match claim.home:
+            case ClaimHome.INLINE:
+                yield claim.data
+            case ClaimHome.REDIS:
+                yield self._load_from_redis(claim)
+            case ClaimHome.BLOB:
+                yield from self._stream_blob(claim)
+
+    def drop(self, claim: Claim) -> None:
+        """Forget a claim's bytes; dropping twice is no error."""
+        match claim.home:
+            case ClaimHome.INLINE:
+                return
+            case ClaimHome.REDIS:
+                with reachable():
+                    self._redis.unlink(claim.key)
+            case ClaimHome.BLOB:
+                self._delete_blob(claim.key)
+
+    def _load_from_redis(self, claim: Claim) -> bytes:
+        with reachable():
+            data = cast("bytes | None", self._redis.get(claim.key))
+        if data is None:
+            raise ClaimLostError(claim.key)
+        return data
+
+    def _stream_blob(self, claim: Claim) -> Iterator[bytes]:
+        try:
+            with self._blobs.open(claim.key) as stream:
+                while piece := stream.read(CHUNK_BYTES):
+                    yield piece
+        except KeyError as error:
+            raise ClaimLostError(claim.key) from error
+
+    def _delete_blob(self, key: str) -> None:
+        self._blobs.delete(key)
+        with reachable():
+            self._redis.zrem(CLAIM_EXPIRY, key)
+
+    def _sweep(self) -> None:
+        """Delete what nobody claimed in time: a blob store has no time to live of its own."""
+        with reachable():
+            overdue = self._redis.zrangebyscore(
+                CLAIM_EXPIRY, "-inf", epoch(), start=0, num=_SWEEP_AT_ONCE
+            )
+        for key in cast("list[bytes]", overdue):
+            self._delete_blob(key.decode())
+
+
+def _fresh_key(job_id: str) -> str:
+    # A job that runs twice stores twice: each run has a key of its own, so that dropping the
+    # loser's bytes cannot take the winner's.
+    return claim_key(job_id, secrets.token_hex(8))

@@ -1,0 +1,186 @@
+"""The worker's side of a job's end: one atomic step decides it, whatever runs twice or comes late."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final, TypeVar, cast
+
+from redis import Redis
+
+from shared.clock import epoch, now
+from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
+from shared.jobs import Allowance, JobOutcome, OutcomeStatus, RenderJob
+from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
+from shared.metering import PageEvent, usage_key
+from shared.queue.connection import reachable
+from shared.queue.names import FARM_TOTALS, USAGE_STREAM, job_key, reply_key
+from shared.telemetry.totals import count_outcome
+
+T = TypeVar("T")
+
+COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600  # longer than any period
+# The state of a job outlives every message of it that might still come.
+_STATE_SLACK_SECONDS: Final = 600
+_RECONNECT_SECONDS: Final = 0.2
+# A front that waits renews its word every second (Replies.wait). One that has not for this long
+# has answered 503 or is gone, and a render it will never answer must not be metered.
+AWAITED_SECONDS: Final = 4.0
+
+_BEGIN: Final = """
+if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return 0 end
+local delivery = redis.call('HINCRBY', KEYS[1], 'deliveries', 1)
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return delivery
+"""
+
+# KEYS: job state, reply list, usage counters, usage stream, farm totals.
+# ARGV: 1 token of this attempt, 2 outcome, 3 its TTL, 4 TTL of the state, 5 metered (1/0),
+#       6 deadline, 7 awaited until (when the front has not said), 8 allowance, 9 pages,
+#       10 cap ('' for none), 11 event, 12 TTL of the counters, 13.. pairs for the farm totals.
+# All comparisons come before all writes: the step happens whole or not at all.
+_COMMIT: Final = """
+local state = redis.call('HMGET', KEYS[1], 'done', 'awaited_until')
+if state[1] == ARGV[1] then return {'committed'} end
+if state[1] then return {'ended'} end
+if ARGV[5] == '1' then
+    local time = redis.call('TIME')
+    local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
+    if now > tonumber(ARGV[6]) then return {'late'} end
+    if now > tonumber(state[2] or ARGV[7]) then return {'unawaited'} end
+    local used = tonumber(redis.call('HGET', KEYS[3], ARGV[8] .. ':pages') or '0')
+    if ARGV[10] ~= '' and used >= tonumber(ARGV[10]) then return {'over', used} end
+    redis.call('HINCRBY', KEYS[3], ARGV[8] .. ':pages', ARGV[9])
+    redis.call('HINCRBY', KEYS[3], ARGV[8] .. ':calls', 1)
+    redis.call('EXPIRE', KEYS[3], ARGV[12])
+    redis.call('XADD', KEYS[4], '*', 'event', ARGV[11])
+end
+redis.call('HSET', KEYS[1], 'done', ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('RPUSH', KEYS[2], ARGV[2])
+redis.call('EXPIRE', KEYS[2], ARGV[3])
+for i = 13, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[5], ARGV[i], ARGV[i + 1]) end
+return {'committed'}
+"""
+
+
+class Begin(StrEnum):
+    """What a delivery of a job is to do."""
+
+    RUN = "run"
+    ENDED = "ended"  # answered or given up already: nothing to do
+    OVERDUE = "overdue"  # past its deadline: nobody would get the answer
+    EXHAUSTED = "exhausted"  # it has brought its worker down before; fail it, do not run it
+
+
+class Commits:
+    """Begins and ends jobs.
+
+    Both methods wait for a Redis that is away until the job's deadline, then raise `Unavailable`.
+    """
+
+    def __init__(self, redis: Redis) -> None:
+        self._begin = redis.register_script(_BEGIN)
+        self._commit = redis.register_script(_COMMIT)
+
+    def begin(self, job: RenderJob) -> Begin:
+        """Count a delivery of the job and say what to do with it."""
+        delivery = self._outwait(job, lambda: self._count_delivery(job))
+        if delivery == 0:
+            return Begin.ENDED
+        if epoch() >= job.deadline:
+            return Begin.OVERDUE
+        return Begin.EXHAUSTED if delivery > MAX_DELIVERIES else Begin.RUN
+
+    def commit(self, job: RenderJob, outcome: JobOutcome) -> JobOutcome | None:
+        """End the job: outcome, usage event, counters and wake-up together or not at all.
+
+        Gives the outcome that was committed: the given one, or a failure in its place when the
+        allowance was used up meanwhile (402) or the front has stopped waiting (503). None when
+        nothing was, because the job has ended already or its deadline is over.
+        Only a success is metered.
+        """
+        # One token for all attempts: one whose answer was lost on the way is known again.
+        token = secrets.token_hex(8)
+        match self._outwait(job, lambda: self._try(job, outcome, token)):
+            case [b"committed"]:
+                return outcome
+            case [b"over", int(used)]:
+                return self.commit(job, _quota_exceeded(job, used))
+            case [b"unawaited"]:
+                return self.commit(job, _unawaited(job))
+            case _:
+                return None
+
+    def _count_delivery(self, job: RenderJob) -> int:
+        with reachable():
+            return cast("int", self._begin(keys=[job_key(job.id)], args=[_state_ttl(job)]))
+
+    def _outwait(self, job: RenderJob, attempt: Callable[[], T]) -> T:
+        while True:
+            try:
+                return attempt()
+            except Unavailable:
+                if epoch() >= job.deadline:
+                    raise
+                time.sleep(_RECONNECT_SECONDS)
+
+    def _try(self, job: RenderJob, outcome: JobOutcome, token: str) -> list[bytes | int]:
+        meter = job.meter
+        metered = outcome.status is OutcomeStatus.SUCCEEDED
+        event = PageEvent(
+            job.id, meter.account_id, meter.period, meter.allowance, outcome.pages, now()
+        )
+        totals = count_outcome(outcome, allowance=meter.allowance)
+        keys = [
+            job_key(job.id),
+            reply_key(job.id),
+            usage_key(meter.account_id, meter.period),
+            USAGE_STREAM,
+            FARM_TOTALS,
+        ]
+        args: list[str | int | float] = [
+            token,
+            outcome.encode(),
+            REPLY_TTL_SECONDS,
+            _state_ttl(job),
+            int(metered),
+            job.deadline,
+            job.admitted_at + AWAITED_SECONDS,
+            meter.allowance.value,
+            outcome.pages,
+            "" if meter.cap is None else meter.cap,
+            event.encode() if metered else "",
+            COUNTER_TTL_SECONDS,
+            *(part for pair in totals.items() for part in pair),
+        ]
+        with reachable():
+            return cast("list[bytes | int]", self._commit(keys=keys, args=args))
+
+
+def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
+    """Make the outcome of a job that gave no PDF."""
+    return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
+
+
+def _state_ttl(job: RenderJob) -> int:
+    return int(max(job.deadline - epoch(), 0) + _STATE_SLACK_SECONDS)
+
+
+def _quota_exceeded(job: RenderJob, used: int) -> JobOutcome:
+    cap = job.meter.cap
+    is_draft = job.meter.allowance is Allowance.DRAFT
+    code = ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED
+    message = (
+        f"The {job.meter.allowance} page allowance of this billing period is used up: "
+        f"{used} of {cap} pages."
+    )
+    data = {"cap": cap, "usage": used}
+    return fail(job, ErrorBody(402, message, ErrorKind.QUOTA, code, data))
+
+
+def _unawaited(job: RenderJob) -> JobOutcome:
+    message = "The service lost touch with this request while it was rendered; try again."
+    return fail(job, ErrorBody(503, message, ErrorKind.UNAVAILABLE))

@@ -1,0 +1,128 @@
+"""The front's side of a job's end: waiting costs nothing, giving up is final (design.md 2 and 3)."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Final, cast
+
+from redis import Redis, RedisError
+
+from shared.clock import ticks
+from shared.errors import Unavailable
+from shared.jobs import Claim, ClaimHome, JobOutcome
+from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
+from shared.queue.commits import AWAITED_SECONDS
+from shared.queue.connection import BLOCK_SECONDS, reachable
+from shared.queue.names import FARM_TOTALS, job_key, reply_key
+from shared.telemetry.totals import ABANDONED
+
+_RECONNECT_SECONDS: Final = 0.1
+_SWEEP_AT_ONCE: Final = 100
+
+# The front renews its word that it waits, by the server's clock: see AWAITED_SECONDS.
+_AWAIT: Final = """
+local time = redis.call('TIME')
+redis.call('HSET', KEYS[1], 'awaited_until', time[1] + time[2] / 1000000 + ARGV[1])
+if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
+"""
+
+_ABANDON: Final = """
+if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return redis.call('LINDEX', KEYS[2], 0) end
+redis.call('HSET', KEYS[1], 'done', 'abandoned')
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+redis.call('HINCRBYFLOAT', KEYS[3], ARGV[2], 1)
+return false
+"""
+
+
+class Replies:
+    """Waits for outcomes and fetches their PDFs; shared by the threads of a front process."""
+
+    def __init__(self, redis: Redis, claims: Claims) -> None:
+        self._redis = redis
+        self._claims = claims
+        self._abandon = redis.register_script(_ABANDON)
+        # Keys that were read and are of no more use. They go with the next wait's round trip
+        # rather than one of their own; should the process end first, their time to live ends too.
+        self._spent: deque[str] = deque()
+
+    def wait(self, job_id: str, *, timeout_seconds: float) -> JobOutcome | None:
+        """Wait until the job ends; None when it has not in time.
+
+        A restart of Redis in between is waited out while the outcome could still be committed.
+
+        Raises:
+            Unavailable: Redis stayed away for `AWAITED_SECONDS`; the job will not be metered.
+        """
+        give_up_at = ticks() + timeout_seconds
+        while (left := give_up_at - ticks()) > 0:
+            try:
+                text = self._wait_briefly(job_id, min(left, BLOCK_SECONDS))
+            except RedisError as error:
+                self._outwait(error)
+                continue
+            if text is not None:
+                self._spent.append(reply_key(job_id))
+                return JobOutcome.decode(text)
+        return None
+
+    def abandon(self, job_id: str) -> JobOutcome | None:
+        """Give the job up: from now on nothing of it is committed or metered.
+
+        Gives the outcome instead when the job ended just before.
+
+        Raises:
+            Unavailable: Redis is away; the job's own deadline ends it.
+        """
+        keys = [job_key(job_id), reply_key(job_id), FARM_TOTALS]
+        with reachable():
+            text = cast(
+                "bytes | None", self._abandon(keys=keys, args=[CLAIM_TTL_SECONDS, ABANDONED])
+            )
+        return None if text is None else JobOutcome.decode(text)
+
+    def fetch_pdf(self, claim: Claim) -> Iterator[bytes]:
+        """Give the bytes of a PDF, `claim.size` in all, in pieces; they can be fetched once.
+
+        Raises:
+            ClaimLostError: when the first piece is asked for and the bytes are gone.
+        """
+        yield from self._claims.stream(claim)
+        if claim.home is ClaimHome.REDIS:
+            self._spent.append(claim.key)
+        else:
+            self._claims.drop(claim)
+
+    def _wait_briefly(self, job_id: str, seconds: float) -> bytes | None:
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.eval(_AWAIT, 1, job_key(job_id), AWAITED_SECONDS, CLAIM_TTL_SECONDS)
+        if spent := self._take_spent():
+            pipe.unlink(*spent)
+        # The outcome is moved from the list onto itself: read without taking it out, so that an
+        # answer lost with its connection can be read again.
+        reply = reply_key(job_id)
+        pipe.blmove(reply, reply, max(seconds, 0.01), "RIGHT", "LEFT")  # type: ignore[arg-type] # the server takes fractions
+        return cast("bytes | None", pipe.execute()[-1])
+
+    def _take_spent(self) -> list[str]:
+        taken: list[str] = []
+        while len(taken) < _SWEEP_AT_ONCE:
+            try:
+                taken.append(self._spent.popleft())
+            except IndexError:
+                break
+        return taken
+
+    def _outwait(self, cause: RedisError) -> None:
+        """Wait until Redis is back, for as long as this front's last word may hold there."""
+        lapses_at = ticks() + AWAITED_SECONDS
+        while ticks() < lapses_at:
+            time.sleep(_RECONNECT_SECONDS)
+            try:
+                self._redis.ping()
+            except RedisError:
+                continue
+            return
+        raise Unavailable("queue") from cause
