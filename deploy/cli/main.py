@@ -6,12 +6,25 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from deploy.cli import accounts, documents, keys, up
+from deploy.cli import accounts, demo, documents, keys, up
 from deploy.cli.output import CommandFailed
+from deploy.embedded.demo.client import DemoFailed
 from deploy.embedded.home import FolderTaken
+from deploy.embedded.launch import NotReady
 from deploy.embedded.supervisor import FarmFailed
 from shared.errors import ServiceError
 from shared.settings import WrongSetting
+
+
+_FAILURES = (
+    CommandFailed,
+    DemoFailed,
+    FarmFailed,
+    FolderTaken,
+    NotReady,
+    ServiceError,
+    WrongSetting,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = build_parser().parse_args(arguments)
     try:
         code: int = parsed.run(parsed)
-    except (CommandFailed, FarmFailed, FolderTaken, ServiceError, WrongSetting) as failure:
+    except _FAILURES as failure:
         print(f"pressroom: {failure}", file=sys.stderr)
         return 1
     return code
@@ -37,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     accounts.add_commands(commands)
     keys.add_commands(commands)
     documents.add_commands(commands)
+    demo.add_commands(commands)
     return parser
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from deploy.cli.output import Commands
 from deploy.embedded.home import DEFAULT_FOLDER, open_folder
+from deploy.embedded.seed import show_seed
 from deploy.embedded.supervisor import Farm, FarmOptions, StopAsked
 
 
@@ -22,6 +23,9 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--workers", type=_workers, help="renders that run at once (2)")
     add_data_option(parser)
     parser.add_argument("--logs", action="store_true", help="show what the processes log")
+    parser.add_argument(
+        "--seed", action="store_true", help="make a developer's account once and show its key"
+    )
     parser.set_defaults(run=run_up)
 
 
@@ -47,6 +51,9 @@ def run_up(arguments: argparse.Namespace) -> int:
         record = farm.start()
         _say(f"Pressroom is ready at {record.url}")
         _say(f"data in {folder.path}, logs in {folder.logs}")
+        if arguments.seed:
+            for line in show_seed(folder, record):
+                _say(line)
         farm.run()
         _say("stopping: running work is finished first")
     except StopAsked:

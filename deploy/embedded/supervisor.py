@@ -7,7 +7,6 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -105,7 +104,7 @@ class Farm:
             self._launch(spec)
         self._record = self._describe(plan, server)
         self._publish()
-        self._await("front", lambda: _is_ready(self._port))
+        self._await("front", lambda: is_ready(self._port))
         return self._record
 
     def run(self) -> None:
@@ -209,6 +208,18 @@ class Farm:
         self._folder.write_record(self._record)
 
 
+def is_ready(port: int) -> bool:
+    """Tell whether the front on a loopback port says that it and its stores are ready."""
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=2)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
 def _listen(port: int) -> socket.socket:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -232,15 +243,6 @@ def _prepare_stores(plan: FarmPlan) -> None:
     upgrade(plan.settings.database_url)
     # Keys and accounts may have been changed while the farm was down, unseen by the cache.
     AdmissionCache(Redis.from_url(plan.settings.redis_url)).drop_all()
-
-
-def _is_ready(port: int) -> bool:
-    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=2)
-    with suppress(OSError, http.client.HTTPException):
-        connection.request("GET", "/readyz")
-        return connection.getresponse().status == 200
-    connection.close()
-    return False
 
 
 def _ending(code: int) -> str:

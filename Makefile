@@ -1,0 +1,72 @@
+# Every command of this repository. Recipes are short: what needs more than a line lives in a file.
+
+SHELL := /bin/sh
+VENV ?= .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+DATA ?= .pressroom
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
+PYTEST := $(BIN)/python -m pytest
+
+READY := $(VENV)/.pressroom-installed
+DEV_READY := $(VENV)/.pressroom-dev-installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo run test test-services bench lint types arch fmt check render clean
+
+##@ Start here
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+setup: $(READY) ## make the virtual environment and install the locked dependencies
+demo: $(READY) ## start a farm, render four documents into demo/, show the usage report, stop
+	@$(BIN)/pressroom demo
+run: $(READY) ## keep a farm up (PORT=8000, DATA=.pressroom); prints a key and a curl line
+	@$(BIN)/pressroom up --port $(PORT) --data $(DATA) --seed
+
+##@ Test
+test: $(DEV_READY) ## every test that needs no service installed by hand (T=path for some)
+ifdef T
+	@$(PYTEST) -m "not services" $(T)
+else
+	@$(PYTEST) -m "not services and not system" -n 2
+	@$(PYTEST) -m "system and not services"
+endif
+test-services: $(DEV_READY) ## the tests against PostgreSQL and an S3 server, both from packages
+	@sh deploy/setup/need-postgresql.sh
+	@$(PYTEST) -m services
+bench: $(DEV_READY) ## measure the engine alone, through HTTP, and beside stock Celery
+	@$(BIN)/python tests/bench/table.py
+
+##@ Check
+lint: $(DEV_READY) ## style and common mistakes
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+types: $(DEV_READY) ## static types, strict
+	@$(BIN)/mypy
+arch: $(DEV_READY) ## who may import whom
+	@$(BIN)/lint-imports
+fmt: $(DEV_READY) ## format, and fix what can be fixed
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format .
+check: lint types arch test ## all of the above but the services
+
+##@ Documents
+render: $(READY) ## render one file with the engine alone (F=file.xml)
+	@$(BIN)/pressroom render "$(F)"
+
+##@ Tidy
+clean: ## remove what was built; the data of `make run` stays
+	rm -rf $(VENV) demo build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	@sh deploy/setup/make-venv.sh $(VENV)
+$(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
+	@echo "installing the locked dependencies into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+$(DEV_READY): requirements-dev.lock $(READY)
+	@echo "installing the development tools into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@touch $@

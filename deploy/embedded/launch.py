@@ -1,0 +1,116 @@
+"""A farm in a process of its own, for a while: what the demo, the system tests and the benchmark run on."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from deploy.embedded.home import DataFolder, FarmRecord, open_folder
+from deploy.embedded.leash import leashed
+from deploy.embedded.plan import ROOT, operator_environment
+from deploy.embedded.supervisor import is_ready
+from shared import clock
+
+READY_SECONDS: Final = 90.0
+STOP_SECONDS: Final = 90.0
+
+
+class NotReady(Exception):
+    """The farm did not come up; the text has what `pressroom up` said."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchedFarm:
+    """A farm that `pressroom up` runs. `record` is how it was reached when it became ready."""
+
+    folder: DataFolder
+    record: FarmRecord
+    supervisor: subprocess.Popen[bytes]
+
+    def command(self, *arguments: str) -> dict[str, Any]:
+        """Run an operator's command on this farm and give what it printed.
+
+        Raises:
+            subprocess.CalledProcessError: the command was refused.
+        """
+        command = [*pressroom(*arguments), "--data", str(self.folder.path), "--json"]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, env=_environment({}), check=True)
+        result: dict[str, Any] = json.loads(ended.stdout)
+        return result
+
+
+@contextmanager
+def launched_farm(
+    path: Path, *, port: int = 0, environment: Mapping[str, str] | None = None
+) -> Iterator[LaunchedFarm]:
+    """Run `pressroom up` on the folder `path` and stop it at the end.
+
+    Raises:
+        NotReady: it ended, or was not ready after 90 s.
+    """
+    farm = launch_farm(path, port=port, environment=environment or {})
+    try:
+        yield farm
+    finally:
+        stop_farm(farm)
+
+
+def launch_farm(path: Path, *, port: int = 0, environment: Mapping[str, str]) -> LaunchedFarm:
+    """Start `pressroom up` on the folder `path` and wait until it is ready.
+
+    Raises:
+        NotReady: it ended, or was not ready after 90 s.
+    """
+    folder = open_folder(path)
+    folder.create()
+    said = folder.logs / "up.log"
+    with said.open("ab") as log:
+        supervisor = subprocess.Popen(
+            _leashed_up(folder, port),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=_environment(environment),
+            start_new_session=True,
+        )
+    deadline = clock.ticks() + READY_SECONDS
+    while supervisor.poll() is None and clock.ticks() < deadline:
+        record = folder.find_running()
+        if record is not None and record.pid == supervisor.pid and is_ready(record.ports["front"]):
+            return LaunchedFarm(folder, record, supervisor)
+        time.sleep(0.05)
+    supervisor.terminate()
+    supervisor.wait()
+    raise NotReady(f"the farm did not come up:\n{said.read_text(errors='replace')}")
+
+
+def stop_farm(farm: LaunchedFarm) -> None:
+    """Stop the farm as an operator does; it finishes running work first."""
+    farm.supervisor.terminate()
+    try:
+        farm.supervisor.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        farm.supervisor.kill()
+        farm.supervisor.wait()
+
+
+def pressroom(*arguments: str) -> list[str]:
+    """Give the command line of a `pressroom` command with this interpreter."""
+    return [sys.executable, "-P", "-m", "deploy.cli.main", *arguments]
+
+
+def _leashed_up(folder: DataFolder, port: int) -> list[str]:
+    command = pressroom("up", "--data", str(folder.path), "--port", str(port))
+    return leashed(command, death_signal=signal.SIGTERM)
+
+
+def _environment(chosen: Mapping[str, str]) -> dict[str, str]:
+    return operator_environment() | {"PYTHONPATH": str(ROOT)} | dict(chosen)

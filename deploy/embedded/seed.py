@@ -1,0 +1,41 @@
+"""A developer's account on an embedded farm: made once per data folder, its key shown at each start.
+
+This is the only place where a key is kept as text, in a private file, for convenience on one's own
+machine; everywhere else a key is shown once and only its digest is stored.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deploy.embedded.home import DataFolder, FarmRecord, write_private
+from shared.db.accounts import create_account
+from shared.db.session import open_database
+
+_DOCUMENT = "<document><flow><h1>Hello</h1><p>From Pressroom.</p></flow></document>"
+
+
+def show_seed(folder: DataFolder, record: FarmRecord) -> list[str]:
+    """Give lines that show the developer's key and a request that is ready to be pasted."""
+    file = folder.path / "developer-key"
+    if not file.exists():
+        _make_account(record.database_url, file)
+    key = file.read_text().strip()
+    return [
+        f"developer's key: {key} (kept in {file})",
+        "try it:",
+        f"  curl -sS -H 'Authorization: Bearer {key}' -H 'Content-Type: text/xml' \\",
+        f"    -d '{_DOCUMENT}' -o hello.pdf {record.url}/v2/pdf",
+    ]
+
+
+def _make_account(database_url: str, file: Path) -> None:
+    database = open_database(database_url)
+    try:
+        with database.session() as session:
+            made = create_account(
+                session, email="developer@localhost", name="Developer", plan="paid"
+            )
+    finally:
+        database.close()
+    write_private(file, made.api_key + "\n")
