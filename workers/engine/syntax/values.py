@@ -106,6 +106,11 @@ class Kind(Generic[T]):
             raise ValueError(self.accepts) from None
 
 
+# The families that come with the product, and the generic names for them (layout/fonts.py).
+FONT_FAMILIES: Final = ("Noto Sans", "Noto Serif", "JetBrains Mono")
+GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")
+
+
 # --- words and names ----------------------------------------------------------------------------------
 
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
@@ -121,8 +126,8 @@ _DATA_IMAGE: Final = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,")
 
 # Words of the expression grammar and the names that are always present (language.md 1.4).
 RESERVED_NAMES: Final = frozenset(
-    ("and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False")
-    + ("None", "data", "now", "today", "doc", "page", "totals", "loop")
+    {"and", "or", "not", "in", "is", "if", "else", "true", "false", "none"}
+    | {"True", "False", "None", "data", "now", "today", "doc", "page", "totals", "loop"}
 )
 
 
