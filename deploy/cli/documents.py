@@ -7,14 +7,17 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deploy.cli.findings import SourceFiles, show_findings
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
 from shared import clock
 from shared.identifiers import IMAGE_NAME
 from workers.engine.diagnostics import AuthoringError, Diagnostic
-from workers.engine.pipeline import PreparedTemplate, prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
+
+if TYPE_CHECKING:
+    from workers.engine.pipeline import PreparedTemplate
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg")
 DATA_KINDS = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
@@ -38,6 +41,8 @@ def add_commands(commands: Commands) -> None:
 
 def run_render(arguments: argparse.Namespace) -> int:
     """Render the inputs to a PDF file; 1 with the findings on stderr when they do not render."""
+    from workers.engine.pipeline import render
+
     inputs = read_inputs(arguments)
     options = RenderOptions(now=clock.now(), is_draft=arguments.draft)
     try:
@@ -58,6 +63,8 @@ def run_render(arguments: argparse.Namespace) -> int:
 
 def run_validate(arguments: argparse.Namespace) -> int:
     """Print every finding; 1 when one of them prevents rendering."""
+    from workers.engine.pipeline import validate
+
     inputs = read_inputs(arguments)
     options = RenderOptions(now=clock.now())
     found = validate(inputs.template, inputs.payload, options=options, resources=inputs.images)
@@ -104,6 +111,8 @@ def read_inputs(arguments: argparse.Namespace) -> Inputs:
     Raises:
         CommandFailed: the options do not fit together, or a file cannot be read.
     """
+    from workers.engine.pipeline import prepare_template
+
     payloads: list[Path] = [f for f in (arguments.data, arguments.markdown) if f is not None]
     template: Path | None = arguments.template
     if template is None and payloads:

@@ -15,7 +15,6 @@ from deploy.embedded.supervisor import FarmFailed
 from shared.errors import ServiceError
 from shared.settings import WrongSetting
 
-
 _FAILURES = (
     CommandFailed,
     DemoFailed,

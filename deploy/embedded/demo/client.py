@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
+from email.message import Message
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -56,7 +56,7 @@ class Client:
 
     def _call(
         self, method: str, path: str, body: bytes | None = None, content_type: str | None = None
-    ) -> tuple[bytes, Mapping[str, str]]:
+    ) -> tuple[bytes, Message]:
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=TIMEOUT_SECONDS)
         headers = {"Authorization": f"Bearer {self.api_key}"}
         if content_type:
