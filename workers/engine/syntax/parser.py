@@ -1,0 +1,272 @@
+"""The text of a document becomes a tree of elements, each with its exact place; no bytes make it raise."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from xml.parsers import expat
+
+from workers.engine.diagnostics import Findings, Origin, Place, Span
+from workers.engine.syntax.nodes import Element, SyntaxTree, Text
+
+MAX_DEPTH: Final = 200
+MAX_ELEMENTS: Final = 1_000_000
+MAX_ATTRIBUTES: Final = 200
+
+# Other codecs of Python are no text encodings, or cost more than linear time.
+_ENCODINGS: Final = re.compile(
+    r"utf-?8|us-ascii|ascii|utf-?16(?:le|be)?|iso-?8859-\d{1,2}|windows-125\d|cp125\d"
+)
+_DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
+_BYTE_ORDER_MARKS: Final = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+    (b"<\0?\0", "utf-16-le"),
+    (b"\0<\0?", "utf-16-be"),
+)
+
+# White space, comments and processing instructions before the root; possessive, so one pass.
+_PROLOG: Final = re.compile(rb"(?:\s++|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->)*+", re.DOTALL)
+_START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"'>]*+)*+>")
+
+
+def parse_document(source: bytes, *, origin: Origin | None) -> SyntaxTree:
+    """Parse a text. One that is not well-formed gives a tree without a root, and a finding.
+
+    Document type and entity declarations, nesting over 200 and more than a million elements are
+    refused. Every place carries `origin`; lines and columns are those of the text as sent.
+    """
+    reader = _Reader(origin)
+    try:
+        reader.read(_to_utf8(source))
+    except _RefusedError as refusal:
+        findings = Findings()
+        findings.error(refusal.code, str(refusal), reader.place_of_failure(refusal))
+        return SyntaxTree(None, findings)
+    return SyntaxTree(reader.root, Findings())
+
+
+class _RefusedError(Exception):
+    """The text cannot be read; `line` and `column` count from 1."""
+
+    def __init__(self, code: str, message: str, *, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
+        self.line = line
+        self.column = column
+
+
+# --- bytes ----------------------------------------------------------------------------------------------
+
+
+def _to_utf8(source: bytes) -> bytes:
+    """Give the text in UTF-8 without a byte order mark, checked."""
+    encoding = _encoding_of(source)
+    try:
+        text = source.decode(encoding)
+    except UnicodeDecodeError as error:
+        line, column = _position(source[: error.start].decode(encoding, "replace"))
+        sent = " ".join(f"{byte:02x}" for byte in source[error.start : error.end][:4])
+        raise _RefusedError(
+            "encoding",
+            f"The text is not valid {encoding.upper()}: the byte {sent} at line {line}, column {column}"
+            " stands for no character; save the text as UTF-8, or declare its encoding in the first line",
+            line=line,
+            column=column,
+        ) from None
+    return text.removeprefix("\ufeff").encode()
+
+
+def _encoding_of(source: bytes) -> str:
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if source.startswith(mark):
+            return encoding
+    declared = _DECLARED.match(source)
+    if declared is None:
+        return "utf-8"
+    name = declared[1].decode().lower()
+    if _ENCODINGS.fullmatch(name) is None or not _is_codec(name):
+        raise _RefusedError(
+            "encoding",
+            f'The encoding "{name}" is not accepted; accepted are UTF-8, UTF-16, US-ASCII, '
+            "ISO-8859-1 to -16 and windows-1250 to -1258",
+        )
+    return name
+
+
+def _is_codec(name: str) -> bool:
+    try:
+        b"".decode(name)
+    except LookupError:
+        return False
+    return True
+
+
+def _position(before: str) -> tuple[int, int]:
+    """Give line and column, from 1, of what follows `before`."""
+    lines = before.replace("\r\n", "\n").replace("\r", "\n")
+    return lines.count("\n") + 1, len(lines) - lines.rfind("\n")
+
+
+# --- the reader -----------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Takes expat's events for one text. The text is fed whole and once: expat 2.5 reads a long
+    token again for every piece it is fed (CVE-2023-52425).
+    """
+
+    def __init__(self, origin: Origin | None) -> None:
+        self.root: Element | None = None
+        self._origin = origin
+        self._open: list[Element] = []
+        self._tag_starts: list[int] = []  # byte offsets of the open elements' start tags
+        self._parts: list[str] = []  # of the text being read
+        self._text_start = (1, 1)
+        self._text_end = (0, 0)  # known inside `json` only
+        self._elements = 0
+        self._source = b""
+        self._parser = expat.ParserCreate("utf-8")
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._parser.StartDoctypeDeclHandler = self._refuse_declaration
+        self._parser.EntityDeclHandler = self._refuse_declaration
+
+    def read(self, source: bytes) -> None:
+        """Build the tree of a UTF-8 text."""
+        self._source = source
+        prolog = _PROLOG.match(source)
+        if prolog and source[prolog.end() : prolog.end() + 9].upper() == b"<!DOCTYPE":
+            line, column = _position(source[: prolog.end()].decode())
+            raise _declaration_refusal(line, column)
+        try:
+            self._parser.Parse(source, True)
+        except expat.ExpatError as error:
+            raise self._explain(error) from None
+
+    def place_of_failure(self, refusal: _RefusedError) -> Place:
+        """Give the place of a refusal: the innermost open element, at the offending character."""
+        tag = self._open[-1].tag if self._open else "document"
+        span = Span(refusal.line, refusal.column, refusal.line, refusal.column + 1)
+        return Place(tag, span, self._origin)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._elements += 1
+        if self._elements > MAX_ELEMENTS:
+            raise self._refusal("too-large", f"The text has more than {MAX_ELEMENTS:,} elements")
+        if len(self._open) >= MAX_DEPTH:
+            raise self._refusal("too-deep", f"Elements are nested deeper than {MAX_DEPTH}")
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise self._refusal(
+                "too-large",
+                f"`{tag}` has {len(attributes)} attributes, accepted are at most {MAX_ATTRIBUTES}",
+            )
+        line, column = self._here()
+        element = Element(
+            tag, attributes, Place(tag, Span(line, column, line, column), self._origin)
+        )
+        if self._open:
+            self._close_text()
+            self._open[-1].children.append(element)
+        else:
+            attributes.pop("xmlns", None)  # lets an editor bind a schema (language.md 1.2)
+            self.root = element
+        self._open.append(element)
+        self._tag_starts.append(self._parser.CurrentByteIndex)
+
+    def _end(self, _tag: str) -> None:
+        self._close_text()
+        element = self._open.pop()
+        tag_start = self._tag_starts.pop()
+        start = element.place.span
+        line, column = self._here()
+        if element.children or not self._is_empty_tag(tag_start):
+            line, column = self._after_end_tag(line, column)
+        span = Span(start.line_start, start.column_start, line, column)
+        element.place = Place(element.tag, span, self._origin)
+
+    def _here(self) -> tuple[int, int]:
+        """Give the line and column, from 1, at which the current event begins."""
+        return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
+
+    def _is_empty_tag(self, start: int) -> bool:
+        tag = _START_TAG.match(self._source, start)
+        return tag is not None and self._source[tag.end() - 2] == ord("/")
+
+    def _after_end_tag(self, line: int, column: int) -> tuple[int, int]:
+        """Give the position after the `>` of the end tag that begins at line and column."""
+        start = self._parser.CurrentByteIndex
+        tag = self._source[start : self._source.index(b">", start) + 1].decode()
+        if "\n" in tag or "\r" in tag:
+            lines, column = _position(tag)
+            return line + lines - 1, column
+        return line, column + len(tag)
+
+    def _characters(self, data: str) -> None:
+        if self._open[-1].tag == "json":
+            self._keep_exact(data)
+        elif not self._parts:
+            self._text_start = self._here()
+        self._parts.append(data)
+
+    def _keep_exact(self, data: str) -> None:
+        """Begin a new text wherever the source skips something, a reference or the edge of CDATA:
+        a JSON error names the line and column of any character.
+        """
+        line, column = self._here()
+        if (line, column) != self._text_end:
+            self._close_text()
+            self._text_start = line, column
+        self._text_end = (line + 1, 1) if data == "\n" else (line, column + len(data))
+
+    def _close_text(self) -> None:
+        if self._parts:
+            text = Text("".join(self._parts), *self._text_start)
+            self._open[-1].children.append(text)
+            self._parts.clear()
+        self._text_end = (0, 0)
+
+    def _refuse_declaration(self, *_: object) -> None:
+        raise _declaration_refusal(*self._here())
+
+    def _refusal(self, code: str, message: str) -> _RefusedError:
+        line, column = self._here()
+        return _RefusedError(code, message, line=line, column=column)
+
+    def _explain(self, error: expat.ExpatError) -> _RefusedError:
+        reason = _REASONS.get(error.code) or expat.ErrorString(error.code)
+        line, column = error.lineno, error.offset + 1
+        message = f"The text is not well-formed at line {line}, column {column}: {reason}"
+        if self._open and error.code in (_MISMATCH, _UNCLOSED, _NO_ELEMENT):
+            innermost = self._open[-1]
+            message += (
+                f"; `{innermost.tag}` of line {innermost.place.span.line_start} is still open"
+            )
+        return _RefusedError("not-well-formed", message, line=line, column=column)
+
+
+def _declaration_refusal(line: int, column: int) -> _RefusedError:
+    return _RefusedError(
+        "declaration",
+        "Document type and entity declarations are not accepted; remove the <!DOCTYPE …>."
+        " The five XML entities and numeric references such as &#160; need none",
+        line=line,
+        column=column,
+    )
+
+
+_CODES: Final = expat.errors.codes
+_MISMATCH: Final = _CODES[expat.errors.XML_ERROR_TAG_MISMATCH]
+_UNCLOSED: Final = _CODES[expat.errors.XML_ERROR_UNCLOSED_TOKEN]
+_NO_ELEMENT: Final = _CODES[expat.errors.XML_ERROR_NO_ELEMENTS]
+_REASONS: Final = {
+    _MISMATCH: "this end tag does not match the start tag",
+    _UNCLOSED: "a tag or a quoted value is not closed",
+    _NO_ELEMENT: "the text ends before its elements do",
+    _CODES[expat.errors.XML_ERROR_INVALID_TOKEN]: "this character may not stand here; write < as &lt; and & as &amp;",
+    _CODES[expat.errors.XML_ERROR_UNDEFINED_ENTITY]: "this entity is unknown; write the character itself, or a numeric reference such as &#160;",
+    _CODES[expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE]: "this tag has the same attribute twice",
+    _CODES[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]: "only one root element is accepted, and nothing after it",
+}  # fmt: skip
