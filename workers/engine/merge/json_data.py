@@ -1,0 +1,151 @@
+"""JSON bytes become values with exact numbers; payloads are merged by RFC 7396."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+MAX_NESTING: Final = 100  # contract.md 5
+MAX_DIGITS: Final = 60
+MAX_EXPONENT: Final = 60  # a number is written out in full when it is formatted
+
+# What no XML text, font or metadata field may hold; such text would break the file it goes into.
+FORBIDDEN_CHARACTERS: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_MAY_HOLD_FORBIDDEN: Final = re.compile(
+    r"[\ufffe\uffff]|\\(?:[bf]|u(?:00[01]|[dD][89a-fA-F]|[fF]{3}[eEfF]))"
+)
+
+
+class JsonError(Exception):
+    """The text is not strict JSON. `offset` is of the character at fault, None when it is not known."""
+
+    def __init__(self, message: str, *, offset: int | None = None) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def read_json(text: str) -> Any:
+    """Read strict JSON: no NaN or Infinity, no member twice, at most 100 levels, numbers of at most
+    60 digits, no control characters. Numbers become Decimal.
+
+    Raises:
+        JsonError: with the offset of the fault where the rule has one.
+    """
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise JsonError(_in_plain_words(error.msg), offset=error.pos) from None
+    except RecursionError:
+        raise _too_deep() from None
+    _check_nesting(value, MAX_NESTING)
+    if _MAY_HOLD_FORBIDDEN.search(text):
+        _check_characters(value)
+    return value
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """Merge a patch into a value as RFC 7396 says, and give the result. Neither is changed, but the
+    result shares what the patch does not touch.
+    """
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge_patch(merged.get(name), value)
+    return merged
+
+
+def _read_number(text: str) -> Decimal:
+    if len(text) <= MAX_DIGITS and "e" not in text and "E" not in text:
+        return Decimal(text)
+    number = _find_decimal(text)
+    digits = re.split("[eE]", text)[0]
+    if number is None or len(digits) > MAX_DIGITS or abs(number.adjusted()) > MAX_EXPONENT:
+        shown = text if len(text) <= 20 else f"{text[:19]}…"
+        raise JsonError(
+            f"the number {shown} is too long or too large; accepted are up to {MAX_DIGITS} digits "
+            f"and exponents from -{MAX_EXPONENT} to {MAX_EXPONENT}"
+        )
+    return number
+
+
+def _find_decimal(text: str) -> Decimal | None:
+    try:
+        return Decimal(text) if len(text) <= 2 * MAX_DIGITS else None
+    except InvalidOperation:  # an exponent beyond what Decimal knows
+        return None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise JsonError(f"{name} is not a JSON value; accepted are numbers, or null")
+
+
+def _read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise JsonError(f'the member "{name[:100]}" stands twice in the same object')
+            seen.add(name)
+    return members
+
+
+_DECODER: Final = json.JSONDecoder(
+    parse_float=_read_number,
+    parse_int=_read_number,
+    parse_constant=_refuse_constant,
+    object_pairs_hook=_read_members,
+)
+
+_PLAIN_WORDS: Final = {
+    "Expecting value": "a value is missing",
+    "Expecting property name enclosed in double quotes": "a member name in double quotes is missing",
+    "Illegal trailing comma before end of object": "the comma before } is one too many",
+    "Illegal trailing comma before end of array": "the comma before ] is one too many",
+    "Expecting ',' delimiter": "a comma is missing",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Unterminated string starting at": "this text is not closed",
+    "Invalid control character at": "a line end or control character stands in a text; write \\n",
+    "Extra data": "nothing may follow the value",
+}
+
+
+def _in_plain_words(message: str) -> str:
+    return _PLAIN_WORDS.get(message) or message[:1].lower() + message[1:]
+
+
+def _too_deep() -> JsonError:
+    return JsonError(f"values are nested deeper than {MAX_NESTING} levels")
+
+
+def _check_nesting(value: Any, levels: int) -> None:
+    """Refuse a value with more than so many levels; looks into objects and lists alone."""
+    if type(value) is not dict and type(value) is not list:
+        return
+    if levels == 0:
+        raise _too_deep()
+    for part in value.values() if type(value) is dict else value:
+        if type(part) is dict or type(part) is list:
+            _check_nesting(part, levels - 1)
+
+
+def _check_characters(value: Any) -> None:
+    if isinstance(value, str):
+        match = FORBIDDEN_CHARACTERS.search(value)
+        if match:
+            raise JsonError(
+                f"a text holds the character U+{ord(match[0]):04X}, which no document may hold"
+            )
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            _check_characters(name)
+            _check_characters(part)
+    elif isinstance(value, list):
+        for part in value:
+            _check_characters(part)
