@@ -91,6 +91,7 @@ class Farm:
         """
         self._folder.create()
         self._lock = self._folder.take()
+        self._folder.forget_record()  # a killed farm's: its password and ports are no more
         self._listener = _listen(self._options.port)
         self._guard = Guard()
         server = configure_server(self._folder.redis)

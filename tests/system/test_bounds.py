@@ -1,0 +1,57 @@
+"""Time is bounded from outside: a document that never ends gets its 504, and the next one its PDF."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from deploy.embedded.launch import launched_farm
+
+BUDGET_SECONDS = 3.0
+HELLO = "<document><flow><p>Hello</p></flow></document>"
+ENDLESS = (
+    '<document><flow><p for="i in range(10000)">'
+    "{{ range(10000) | join(',') | length }}{{ range(10000) | unique | count }}"
+    "</p></flow></document>"
+)
+
+
+@pytest.fixture(scope="module")
+def impatient_farm(tmp_path_factory):
+    environment = {
+        "PRESSROOM_RENDER_BUDGET": str(BUDGET_SECONDS),
+        "PRESSROOM_WORKER_CONCURRENCY": "1",
+    }
+    with launched_farm(tmp_path_factory.mktemp("impatient"), environment=environment) as farm:
+        yield farm
+
+
+@pytest.fixture
+def account(impatient_farm, make_account):
+    return make_account(impatient_farm, "--plan", "paid")
+
+
+def test_an_endless_document_gets_its_504_and_the_next_render_is_right(account):
+    assert account.render(HELLO).status == 200
+    began = time.monotonic()
+    answer = account.render(ENDLESS)
+    took = time.monotonic() - began
+    assert answer.status == 504, answer.body[:300]
+    assert answer.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
+    assert BUDGET_SECONDS - 0.5 <= took <= BUDGET_SECONDS + 2
+    following = account.render(HELLO)
+    assert (following.status, following.pages) == (200, 1)
+    usage = account.settled_usage(pages=2)
+    assert (usage["pagesGenerated"], usage["apiCalls"]) == (2, 2)
+
+
+def test_renders_that_wait_behind_an_endless_one_are_answered_within_their_own_budget(account):
+    began = time.monotonic()
+    with ThreadPoolExecutor(3) as pool:
+        endless = pool.submit(account.render, ENDLESS)
+        time.sleep(0.5)
+        waiting = [pool.submit(account.render, HELLO) for _ in range(2)]
+        assert endless.result().status == 504
+        assert {future.result().status for future in waiting} <= {200, 504}
+    assert time.monotonic() - began <= BUDGET_SECONDS + 3
+    assert account.render(HELLO).status == 200

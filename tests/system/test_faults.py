@@ -1,0 +1,203 @@
+"""Processes are killed for real while renders run; afterwards the ledger adds up to the page."""
+
+import http.client
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from deploy.embedded.launch import launch_farm, launched_farm, stop_farm
+
+pytestmark = pytest.mark.faults
+
+CLIENTS = 4
+TWO_PAGES = "<document><flow><p>One</p><p break-before='page'>Two</p></flow></document>"
+
+
+@pytest.fixture(scope="module")
+def faulty_farm(tmp_path_factory):
+    with launched_farm(tmp_path_factory.mktemp("faulty")) as farm:
+        yield farm
+
+
+@pytest.fixture
+def account(faulty_farm, make_account):
+    return make_account(faulty_farm, "--plan", "paid")
+
+
+def processes_of(farm):
+    return farm.folder.read_record().processes
+
+
+def members_of(groups):
+    """Give the ids of all living processes of these process groups, threads and zombies apart."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if entry.name.isdigit():
+                state, _, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+                if int(group) in groups and state not in "ZX":
+                    found.append(int(entry.name))
+    return found
+
+
+def rendering_process(farm):
+    worker = processes_of(farm)["worker"]
+    return max(pid for pid in members_of({worker}) if pid != worker)
+
+
+def wait_until(holds, *, seconds):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+class Load:
+    """Clients that render without a pause, and what each of their requests came to."""
+
+    def __init__(self, account):
+        self.account = account
+        self.pages = 0
+        self.statuses = []
+        self.broken = 0
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._clients = [threading.Thread(target=self._run) for _ in range(CLIENTS)]
+
+    def __enter__(self):
+        for client in self._clients:
+            client.start()
+        time.sleep(0.5)
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        for client in self._clients:
+            client.join()
+
+    def _run(self):
+        while not self._stop.is_set():
+            try:
+                answer = self.account.render(TWO_PAGES)
+            except (OSError, http.client.HTTPException):
+                with self._lock:
+                    self.broken += 1
+                continue
+            with self._lock:
+                self.statuses.append(answer.status)
+                self.pages += answer.pages if answer.status == 200 else 0
+            if answer.status == 503:
+                time.sleep(0.1)
+
+
+def check_ledger(load):
+    """A 200 with P pages has exactly one row of P pages, everything else has none (hazards.md 3)."""
+    calls = load.statuses.count(200)
+    assert calls > 0
+    load.account.settled_usage(pages=load.pages)
+    time.sleep(2)  # a job that ran twice would be counted by now
+    usage = load.account.usage()
+    assert (usage["pagesGenerated"], usage["apiCalls"]) == (load.pages, calls)
+
+
+def test_the_counter_is_killed_and_every_page_is_counted_once(faulty_farm, account):
+    with Load(account) as load:
+        for _ in range(3):
+            os.kill(processes_of(faulty_farm)["counter"], signal.SIGKILL)
+            time.sleep(0.8)
+    assert set(load.statuses) == {200}
+    assert load.broken == 0
+    check_ledger(load)
+
+
+def test_rendering_processes_are_killed_and_their_jobs_run_again(faulty_farm, account):
+    with Load(account) as load:
+        for _ in range(4):
+            os.kill(rendering_process(faulty_farm), signal.SIGKILL)
+            time.sleep(0.7)
+    assert load.broken == 0
+    assert account.render(TWO_PAGES).status == 200
+    load.pages += 2
+    load.statuses.append(200)
+    check_ledger(load)
+
+
+def test_the_worker_is_killed_and_what_it_held_is_rendered_by_the_next(faulty_farm, account):
+    with Load(account) as load:
+        killed = processes_of(faulty_farm)["worker"]
+        os.kill(killed, signal.SIGKILL)
+        assert wait_until(lambda: not members_of({killed}), seconds=3)
+        time.sleep(1)
+    assert load.broken == 0
+    assert set(load.statuses) == {200}
+    check_ledger(load)
+
+
+def test_redis_is_killed_and_the_farm_comes_back_with_every_page(faulty_farm, account):
+    with Load(account) as load:
+        os.kill(processes_of(faulty_farm)["redis"], signal.SIGKILL)
+        time.sleep(2)
+    assert set(load.statuses) <= {200, 503, 504}
+    assert load.broken == 0
+    assert wait_until(lambda: account.render(TWO_PAGES).status == 200, seconds=15)
+    load.pages += 2
+    load.statuses.append(200)
+    check_ledger(load)
+
+
+def test_the_front_is_killed_and_new_requests_wait_for_its_successor(faulty_farm, account):
+    assert account.render(TWO_PAGES).status == 200
+    os.kill(processes_of(faulty_farm)["front"], signal.SIGKILL)
+    time.sleep(0.05)
+    assert account.render(TWO_PAGES).status == 200
+    account.settled_usage(pages=4)
+    assert account.usage()["apiCalls"] == 2
+
+
+def test_a_farm_that_is_stopped_and_started_again_has_everything(tmp_path, make_account):
+    farm = launch_farm(tmp_path, environment={})
+    try:
+        account = make_account(farm, "--plan", "paid")
+        template = account.store_template(b"<document><flow><p>Kept</p></flow></document>")
+        assert account.render(TWO_PAGES).status == 200
+    finally:
+        stop_farm(farm)
+    assert farm.supervisor.returncode == 0
+    assert farm.folder.read_record() is None
+    with launched_farm(tmp_path, port=farm.record.ports["front"]) as again:
+        assert account.request("GET", f"/v2/templates/{template}").json["content"]
+        assert account.render(b"{}", "application/json", f"?template={template}").status == 200
+        assert account.settled_usage(pages=3)["pagesGenerated"] == 3
+        assert again.record.pid != farm.record.pid
+
+
+def test_a_killed_supervisor_leaves_no_process_and_loses_no_page(tmp_path, make_account):
+    farm = launch_farm(tmp_path, environment={})
+    account = make_account(farm, "--plan", "paid")
+    with Load(account) as load:
+        groups = {farm.supervisor.pid, *processes_of(farm).values()}
+        assert len(members_of(groups)) > len(groups)  # gunicorn's and Celery's children are seen
+        farm.supervisor.kill()
+        farm.supervisor.wait()
+        assert wait_until(lambda: not members_of(groups), seconds=5)
+        load._stop.set()
+    with launched_farm(tmp_path, port=farm.record.ports["front"]):
+        calls = load.statuses.count(200)
+        usage = account.settled_usage(pages=load.pages)
+        # A connection that broke has at most one row, and only if its render finished.
+        assert load.pages <= usage["pagesGenerated"] <= load.pages + 2 * CLIENTS
+        assert calls <= usage["apiCalls"] <= calls + CLIENTS
+
+
+def test_a_second_farm_on_the_folder_is_refused(faulty_farm):
+    from deploy.embedded.launch import NotReady
+
+    with pytest.raises(NotReady, match="is in use"):
+        launch_farm(faulty_farm.folder.path, environment={})

@@ -1,0 +1,173 @@
+"""Every kind of body becomes the PDF it should, through the front, the queue and a worker."""
+
+import io
+import json
+
+import pikepdf
+import pypdfium2
+import pytest
+
+from deploy.embedded.demo.rows import statement_csv
+
+HELLO = "<document><flow><h1>Hello</h1><p>From the farm.</p></flow></document>"
+PROTECTED = (
+    '<document><flow><p>Secret</p></flow><security user-password="open" modify="false"/></document>'
+)
+
+
+def page_count(pdf, password=""):
+    with pikepdf.open(io.BytesIO(pdf), password=password) as opened:
+        return len(opened.pages)
+
+
+def text_of(pdf, page=0):
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        return document[page].get_textpage().get_text_range()
+    finally:
+        document.close()
+
+
+@pytest.fixture
+def invoice(account, documents):
+    account.store_logo()
+    return account.store_template((documents / "invoice.xml").read_bytes())
+
+
+def test_a_complete_document_renders(account):
+    answer = account.render(HELLO)
+    assert answer.status == 200, answer.body
+    assert answer.headers["Content-Type"] == "application/pdf"
+    assert "inline" in answer.headers["Content-Disposition"]
+    assert answer.pages == page_count(answer.body) == 1
+    assert "From the farm." in text_of(answer.body)
+
+
+def test_json_goes_into_the_template_it_names(account, invoice, documents):
+    body = (documents / "invoice.json").read_bytes()
+    answer = account.render(body, "application/json", f"?template={invoice}")
+    assert answer.status == 200, answer.body
+    assert answer.pages == page_count(answer.body) == 1
+    text = text_of(answer.body)
+    assert "2026-0043" in text
+    assert "Harbour Joinery GmbH" in text
+    net = sum(line["qty"] * line["price"] for line in json.loads(body)["lines"])
+    assert f"{net:,.2f}" in text
+
+
+def test_markdown_replaces_the_flow_it_names(account, invoice):
+    answer = account.render(
+        b"Delivered **free of charge**. See you soon.",
+        "text/markdown",
+        f"?template={invoice}&flow=notes",
+    )
+    assert answer.status == 200, answer.body
+    assert "free of charge" in text_of(answer.body)
+    assert "Please pay within 14 days" not in text_of(answer.body)
+
+
+def test_a_document_laid_over_a_template_adds_a_code_and_protection(account, invoice):
+    overlay = """<document filename="invoice-{{ number }}.pdf">
+      <data><json>{ "number": "2026-0044", "bic": "BUKBGB22XXX" }</json>
+        <field name="bic" pattern="[A-Z0-9]{8,11}"/></data>
+      <flow name="notes">
+        <row margin-top="auto" break-inside="avoid" align-items="center">
+          <barcode width="32mm" type="epc-qr" alt="Payment code" value="{{ { 'name': seller.name,
+            'iban': seller.iban, 'bic': bic, 'amount': net + vat, 'text': number } }}"/>
+          <p>Scan to pay {{ (net + vat) | currency }}.</p>
+        </row>
+      </flow>
+      <security copy="true" modify="false" annotate="false" print="high"/>
+    </document>"""
+    answer = account.render(overlay, query=f"?template={invoice}")
+    assert answer.status == 200, answer.body
+    assert "invoice-2026-0044.pdf" in answer.headers["Content-Disposition"]
+    with pikepdf.open(io.BytesIO(answer.body)) as opened:
+        assert opened.is_encrypted
+        assert not opened.allow.modify_other
+        assert opened.allow.extract
+    assert "Scan to pay" in text_of(answer.body)
+
+
+def test_a_csv_statement_of_5000_rows_repeats_its_head(account, documents):
+    account.store_logo()
+    template = account.store_template((documents / "statement.xml").read_bytes())
+    answer = account.render(statement_csv(5000), "text/csv", f"?template={template}")
+    assert answer.status == 200, answer.body
+    assert answer.pages == page_count(answer.body) > 50
+    for page in (0, 1, answer.pages - 1):
+        assert "Reference" in text_of(answer.body, page)
+        assert f"Page {page + 1} of {answer.pages}" in text_of(answer.body, page)
+
+
+def test_a_draft_is_marked_and_counts_as_draft(account):
+    answer = account.render(HELLO, query="?draft=true")
+    assert answer.status == 200, answer.body
+    assert "DRAFT" in text_of(answer.body)
+    assert "DRAFT" not in text_of(account.render(HELLO).body)
+    usage = account.settled_usage(pages=1)
+    assert usage["draft"] == {"pagesGenerated": 1, "apiCalls": 1}
+
+
+def test_protection_is_for_production_renders_alone(account):
+    answer = account.render(PROTECTED)
+    assert answer.status == 200, answer.body
+    with pytest.raises(pikepdf.PasswordError):
+        page_count(answer.body)
+    assert page_count(answer.body, password="open") == 1
+    draft = account.render(PROTECTED, query="?draft=true")
+    assert page_count(draft.body) == 1
+
+
+def test_the_same_document_gives_the_same_bytes(account):
+    assert account.render(HELLO).body == account.render(HELLO).body
+
+
+def test_what_an_author_got_wrong_is_told_with_its_place(account):
+    answer = account.render("<document>\n  <flow><para>Hello</para></flow>\n</document>")
+    assert answer.status == 400
+    assert answer.json["statusCode"] == 400
+    [place, *_] = answer.json["stackTrace"]
+    assert (place["tagName"], place["lineStart"], place["columnStart"]) == ("para", 2, 9)
+
+
+def test_pages_are_counted_for_what_rendered_and_for_nothing_else(account):
+    assert account.render(HELLO).status == 200
+    assert (
+        account.render(
+            "<document><flow><p>a</p><p break-before='page'>b</p></flow></document>"
+        ).pages
+        == 2
+    )
+    assert account.render("<document><").status == 400
+    usage = account.settled_usage(pages=3)
+    assert (usage["pagesGenerated"], usage["apiCalls"]) == (3, 2)
+
+
+def test_a_free_account_is_refused_once_its_pages_are_used_up(farm, make_account):
+    account = make_account(farm, "--max-pages", "1")
+    assert account.render(HELLO).status == 200
+    refused = account.render(HELLO)
+    assert refused.status == 402
+    assert refused.json["data"] == {"code": "ERR_QUOTA_EXCEEDED", "cap": 1, "usage": 1}
+
+
+def test_a_revoked_key_is_refused_on_the_next_request(farm, account):
+    assert account.request("GET", "/v2/authcheck").status == 200
+    farm.command("key", "revoke", account.key_id)
+    refused = account.request("GET", "/v2/authcheck")
+    assert (refused.status, refused.json["data"]["code"]) == (401, "ERR_KEY_REVOKED")
+
+
+def test_a_disabled_account_is_refused_until_it_is_enabled(farm, account):
+    farm.command("account", "set", account.id, "--disabled")
+    refused = account.render(HELLO)
+    assert (refused.status, refused.json["data"]["code"]) == (403, "ERR_ACCOUNT_DISABLED")
+    farm.command("account", "set", account.id, "--enabled")
+    assert account.render(HELLO).status == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_operations_need_no_key(account, path):
+    answer = account.request("GET", path, headers={"Authorization": ""})
+    assert answer.status == 200, answer.body
