@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from shared.clock import timestamp
@@ -12,6 +12,10 @@ from shared.jobs import Allowance
 
 EVENT_TYPE: Final = "pressroom.pages"
 EVENT_SOURCE: Final = "/pressroom/workers"
+
+# What the ledger can hold: one event it could not would hold up all the others of its batch.
+_MAX_ID: Final = 64
+_MAX_PAGES: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ class PageEvent:
             return cls(
                 job_id=_text(raw["id"]),
                 account_id=_text(raw["subject"]),
-                period=_text(data["period"]),
+                period=_day(data["period"]),
                 allowance=Allowance(data["allowance"]),
                 pages=_count(data["pages"]),
                 occurred_at=_instant(raw["time"]),
@@ -99,13 +103,17 @@ class PageEvent:
 
 
 def _text(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"expected a text, got {value!r}")
+    if not isinstance(value, str) or not 1 <= len(value) <= _MAX_ID:
+        raise ValueError(f"expected a text of 1 to {_MAX_ID} characters, got {value!r}")
     return value
 
 
+def _day(value: object) -> str:
+    return date.fromisoformat(_text(value)).isoformat()
+
+
 def _count(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_PAGES:
         raise ValueError(f"expected a number of pages, got {value!r}")
     return value
 

@@ -1,0 +1,1 @@
+"""The usage counter: page events from the stream into the ledger, each once."""

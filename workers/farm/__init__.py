@@ -1,0 +1,1 @@
+"""The render workers: jobs from the queue through the engine to a commit."""

@@ -1,0 +1,69 @@
+"""`/metrics` and `/healthz` on a port of their own, for processes that serve nothing else."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, generate_latest
+
+from shared.telemetry.log import get_logger
+from shared.telemetry.metrics import CONTENT_TYPE
+
+log: Final = get_logger(__name__)
+
+
+def start_probe(port: int, registry: CollectorRegistry) -> ThreadingHTTPServer | None:
+    """Answer on all addresses in a thread that ends with the process; port 0 means no probe."""
+    if port == 0:
+        return None
+    server = _ProbeServer(("", port), registry)
+    Thread(target=server.serve_forever, name="probe", daemon=True).start()
+    return server
+
+
+class _ProbeServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], registry: CollectorRegistry) -> None:
+        super().__init__(address, _ProbeHandler)
+        self.registry = registry
+
+
+class _ProbeHandler(BaseHTTPRequestHandler):
+    server: _ProbeServer
+    server_version = "pressroom"
+    sys_version = ""
+    timeout = 10
+
+    def do_GET(self) -> None:
+        match self.path:
+            case "/healthz":
+                self._answer(HTTPStatus.OK, "application/json", b'{"status":"ok"}')
+            case "/metrics":
+                self._answer_metrics()
+            case _:
+                body = {"message": "No such path; accepted: /healthz, /metrics"}
+                self._answer(HTTPStatus.NOT_FOUND, "application/json", json.dumps(body).encode())
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
+        """Log nothing: a scrape every few seconds is no event."""
+
+    def _answer_metrics(self) -> None:
+        try:
+            text = generate_latest(self.server.registry)
+        except Exception as error:  # noqa: BLE001 - whatever a collector meets, the probe goes on
+            log.warning("metrics not collected", cause=repr(error))
+            self._answer(HTTPStatus.SERVICE_UNAVAILABLE, "text/plain", b"not available\n")
+            return
+        self._answer(HTTPStatus.OK, CONTENT_TYPE, text)
+
+    def _answer(self, status: HTTPStatus, content_type: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)

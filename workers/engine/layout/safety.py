@@ -1,0 +1,44 @@
+"""Settings of libraries that keep hostile documents harmless, asserted at every start (hazards.md)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import PIL
+import reportlab
+from PIL import Image
+from reportlab import rl_config
+
+# Below these, known documents run code or corrupt memory (hazards.md, advisories).
+_LEAST_PILLOW: Final = (13, 0)
+_LEAST_REPORTLAB: Final = (5, 1)
+# CVE-2023-33733: any other evaluator of colour expressions runs code of the document.
+_LITERAL_ONLY: Final = "rl_extended_literal_eval"
+
+
+class UnsafeLibraryError(Exception):
+    """A library is of a version, or set up in a way, that hostile documents could use."""
+
+
+def assert_safe_libraries() -> None:
+    """Check the settings the renderer's safety stands on.
+
+    Raises:
+        UnsafeLibraryError: one is not as it must be; the text names it, its value and what is accepted.
+    """
+    _assert_version("Pillow", PIL.__version__, _LEAST_PILLOW)
+    _assert_version("ReportLab", reportlab.Version, _LEAST_REPORTLAB)
+    if rl_config.toColorCanUse != _LITERAL_ONLY:
+        raise UnsafeLibraryError(
+            f"ReportLab evaluates colours by {rl_config.toColorCanUse!r}, expected {_LITERAL_ONLY!r}"
+        )
+    if Image.MAX_IMAGE_PIXELS is None:
+        raise UnsafeLibraryError("Pillow decodes images of any size: MAX_IMAGE_PIXELS is None")
+
+
+def _assert_version(name: str, version: str, least: tuple[int, int]) -> None:
+    major, minor = (int(part) for part in version.split(".")[:2])
+    if (major, minor) < least:
+        raise UnsafeLibraryError(
+            f"{name} {version} is installed, at least {least[0]}.{least[1]} is needed"
+        )

@@ -1,0 +1,69 @@
+"""The bounds of one render: its deadline by an alarm and a watchdog, its memory by the kernel."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+from shared.clock import epoch
+from shared.limits import MB
+
+# Code that swallows the alarm or never returns from C is ended with its process this much later.
+WATCHDOG_GRACE_SECONDS: Final = 1.0
+_PR_SET_PDEATHSIG: Final = 1  # prctl(2)
+
+
+class BudgetExceeded(BaseException):
+    """The render's time is over. Not an Exception, so that no library swallows it by accident."""
+
+
+@contextmanager
+def time_limit(deadline: float) -> Iterator[None]:
+    """Run the body no longer than the deadline, in seconds since 1970.
+
+    Only for the main thread of a process that may die: when the alarm does not end the body, a
+    watchdog in C, which needs no cooperation of the interpreter, writes the stack to stderr and
+    ends the process. The queue then knows that the job brought its worker down.
+
+    Raises:
+        BudgetExceeded: at the deadline, inside the body.
+    """
+    seconds = deadline - epoch()
+    if seconds <= 0:
+        raise BudgetExceeded
+    previous = signal.signal(signal.SIGALRM, _raise_budget_exceeded)
+    faulthandler.dump_traceback_later(seconds + WATCHDOG_GRACE_SECONDS, exit=True)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+        signal.signal(signal.SIGALRM, previous)
+
+
+def limit_memory(megabytes: int) -> None:
+    """Bound this process's address space: an allocation beyond it raises MemoryError."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = megabytes * MB
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def die_with_parent(parent_pid: int) -> None:
+    """Have the kernel kill this process when its parent ends, however it ends (Linux)."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent_pid:
+        os.kill(os.getpid(), signal.SIGKILL)  # the parent ended before the kernel was asked
+
+
+def _raise_budget_exceeded(_signal: int, _frame: FrameType | None) -> None:
+    raise BudgetExceeded

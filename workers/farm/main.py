@@ -1,0 +1,101 @@
+"""The render worker: `python -m workers.farm.main` starts one, with its child processes."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import Any
+
+from celery.signals import worker_process_init
+
+from shared.blobs.store import open_store
+from shared.db.session import open_database
+from shared.errors import Unavailable
+from shared.queue.claims import Claims
+from shared.queue.commits import Commits
+from shared.queue.connection import UnfitRedisError, assert_durable, connect
+from shared.queue.consumer import create_consumer
+from shared.settings import Settings, WrongSetting, get_settings
+from shared.telemetry.log import set_up_logging
+from shared.telemetry.metrics import worker_registry
+from shared.telemetry.probe import start_probe
+from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
+from workers.engine.pipeline import prepare_template, render
+from workers.farm.budget import die_with_parent, limit_memory
+from workers.farm.resources import Images, Templates
+from workers.farm.run import Engine, Farm
+from workers.farm.tasks import register_tasks
+
+
+def main() -> None:
+    """Run a worker until it is told to stop; exit 1 with one line when it must not start."""
+    try:
+        settings = get_settings()
+        set_up_logging(level=settings.log_level, log_format=settings.log_format)
+        _assert_fit(settings)
+    except (WrongSetting, UnfitRedisError, UnsafeLibraryError, Unavailable) as error:
+        sys.exit(f"pressroom worker: {error}")
+    serve(settings, engine=Engine(prepare_template, render))
+
+
+def serve(settings: Settings, *, engine: Engine) -> None:
+    """Run a worker with this engine until it is told to stop."""
+    app = create_consumer(settings)
+    register_tasks(app, _Child(settings, engine).get_farm)
+    start_probe(settings.worker_metrics_port, worker_registry(slots=settings.worker_concurrency))
+    # What is loaded by now is shared with the children instead of copied by their collector.
+    gc.freeze()
+    app.worker_main(
+        ["--quiet", "worker", "--pool=prefork", "--loglevel=WARNING", "--without-gossip",
+         "--without-mingle", "--without-heartbeat"]
+    )  # fmt: skip
+
+
+def assemble(settings: Settings, *, engine: Engine) -> Farm:
+    """Make the real parts of a worker process from the settings."""
+    redis = connect(settings.redis_url)
+    blobs = open_store(settings.blob_url)
+    database = open_database(settings.database_url)
+    return Farm(
+        commits=Commits(redis),
+        claims=Claims(redis, blobs),
+        templates=Templates(database, engine.prepare),
+        images=Images(database, blobs),
+        render=engine.render,
+        memory_mb=settings.child_memory_mb,
+    )
+
+
+class _Child:
+    """The farm of one child process, made when its first job comes."""
+
+    def __init__(self, settings: Settings, engine: Engine) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._farm: Farm | None = None
+        self._parent_pid = os.getpid()
+        worker_process_init.connect(self._bind, weak=False)
+
+    def get_farm(self) -> Farm:
+        assert self._farm is not None
+        return self._farm
+
+    def _bind(self, **_: Any) -> None:
+        # Connections are made here and not before the fork: two processes must not share one.
+        die_with_parent(self._parent_pid)
+        limit_memory(self._settings.child_memory_mb)
+        self._farm = assemble(self._settings, engine=self._engine)
+
+
+def _assert_fit(settings: Settings) -> None:
+    assert_safe_libraries()
+    redis = connect(settings.redis_url)
+    try:
+        assert_durable(redis)
+    finally:
+        redis.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""What a render needs beside its message: prepared templates and stored images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from shared.blobs.store import BlobMissingError, BlobStore
+from shared.db.images import blob_key, find_image
+from shared.db.session import Database
+from shared.db.templates import get_content
+from shared.errors import ErrorKind, ServiceError
+from shared.limits import MB
+from workers.engine.pipeline import PreparedTemplate
+from workers.farm.cache import SizedCache
+
+# A prepared template takes some ten times its text.
+TEMPLATE_TEXT_BYTES: Final = 8 * MB
+IMAGE_BYTES: Final = 64 * MB
+_READ_ATTEMPTS: Final = 3
+
+
+class Templates:
+    """Templates by the SHA-256 of their text: parsed and compiled once in this process."""
+
+    def __init__(self, database: Database, prepare: Callable[[bytes], PreparedTemplate]) -> None:
+        self._database = database
+        self._prepare = prepare
+        self._prepared: SizedCache[PreparedTemplate] = SizedCache(max_bytes=TEMPLATE_TEXT_BYTES)
+
+    def get(self, sha256: str) -> PreparedTemplate:
+        """Give the template of a pinned text.
+
+        Raises:
+            LookupError: no text of this SHA-256 is kept; a pinned one always is.
+            Unavailable: the database is away.
+        """
+        return self._prepared.get(sha256, lambda: self._read(sha256))
+
+    def _read(self, sha256: str) -> tuple[PreparedTemplate, int]:
+        with self._database.snapshot() as session:
+            text = get_content(session, sha256).encode()
+        return self._prepare(text), len(text)
+
+
+class Images:
+    """The stored images of all workspaces, their bytes kept by content."""
+
+    def __init__(self, database: Database, blobs: BlobStore) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._bytes: SizedCache[bytes] = SizedCache(max_bytes=IMAGE_BYTES)
+
+    def of_workspace(self, workspace_id: str | None) -> WorkspaceImages:
+        """Give the images one job may draw; none without a workspace."""
+        return WorkspaceImages(self, workspace_id)
+
+    def find(self, workspace_id: str, name: str) -> bytes | None:
+        """Give the bytes the name has now, None when the workspace has no image of that name.
+
+        Raises:
+            Unavailable: the database or the object store is away.
+            ServiceError: the image was replaced again and again while it was read.
+        """
+        for _ in range(_READ_ATTEMPTS):
+            with self._database.snapshot() as session:
+                image = find_image(session, workspace_id, name)
+            if image is None:
+                return None
+            key = blob_key(workspace_id, image.facts.sha256)
+            try:
+                return self._bytes.get(key, partial(self._read, key))
+            except BlobMissingError:
+                continue  # replaced between the record and the bytes: look again
+        raise ServiceError(
+            503,
+            f"The bytes of image '{name}' could not be read; try again.",
+            kind=ErrorKind.RESOURCE,
+        )
+
+    def _read(self, key: str) -> tuple[bytes, int]:
+        data = self._blobs.read(key)
+        return data, len(data)
+
+
+class WorkspaceImages:
+    """The engine's `Resources` of one job; each name is looked up once, so it stays one picture."""
+
+    def __init__(self, images: Images, workspace_id: str | None) -> None:
+        self._images = images
+        self._workspace_id = workspace_id
+        self._found: dict[str, bytes | None] = {}
+
+    def find_image(self, name: str) -> bytes | None:
+        """Give the bytes of a stored image, None when the workspace has none of that name."""
+        if self._workspace_id is None:
+            return None
+        if name not in self._found:
+            self._found[name] = self._images.find(self._workspace_id, name)
+        return self._found[name]
