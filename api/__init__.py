@@ -1,0 +1,1 @@
+"""The HTTP front: requests in, jobs to the queue, PDFs out."""

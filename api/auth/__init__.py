@@ -1,0 +1,1 @@
+"""Who is asking: the key of a request and what it opens."""

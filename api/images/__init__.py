@@ -1,0 +1,1 @@
+"""/v2/images: the stored images of a workspace."""

@@ -1,0 +1,1 @@
+"""POST /v2/pdf: from the request to the PDF."""

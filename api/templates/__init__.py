@@ -1,0 +1,1 @@
+"""/v2/templates: making, reading, changing and removing templates."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
@@ -22,14 +22,15 @@ _POSTGRES_OPTIONS: Final = {
     "tcp_user_timeout": 4_000,
     "options": "-c lock_timeout=4s -c statement_timeout=30s -c timezone=UTC",
 }
-_SNAPSHOT: Final = "pressroom_snapshot"
+_READS_ONLY: Final = "pressroom_reads_only"
 
 
 class Database:
     """One database and its pool of connections. Make it after a fork, never before."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, snapshot_options: Mapping[str, Any]) -> None:
         self._engine = engine
+        self._snapshot_options = snapshot_options
 
     @contextmanager
     def session(self) -> Iterator[Session]:
@@ -46,13 +47,13 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """Open a unit of work that only reads; on SQLite it waits for no writer.
+        """Open a unit of work that only reads, all of it from one moment; it waits for no writer.
 
         Raises:
             Unavailable: the database does not answer.
         """
         with _failures_named(), self._engine.connect() as connection:
-            yield connection.execution_options(**{_SNAPSHOT: True})
+            yield connection.execution_options(**self._snapshot_options)
 
     def check(self) -> None:
         """Ask the database for an answer.
@@ -74,7 +75,7 @@ def open_database(url: str) -> Database:
     Nothing is connected before the first unit of work.
     """
     if make_url(url).get_backend_name() == "sqlite":
-        return Database(_open_sqlite(url))
+        return Database(_open_sqlite(url), snapshot_options={_READS_ONLY: True})
     return Database(
         create_engine(
             url,
@@ -83,7 +84,8 @@ def open_database(url: str) -> Database:
             max_overflow=24,
             pool_timeout=3,
             connect_args=dict(_POSTGRES_OPTIONS),
-        )
+        ),
+        snapshot_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
     )
 
 
@@ -110,7 +112,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    reads_only = connection.get_execution_options().get(_SNAPSHOT, False)
+    reads_only = connection.get_execution_options().get(_READS_ONLY, False)
     connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")
 
 

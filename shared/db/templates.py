@@ -15,7 +15,10 @@ from shared.db.people import UserRef
 from shared.db.session import Session
 from shared.db.tables import contents, templates
 from shared.db.upsert import insert_or_ignore
+from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import new_template_id
+from shared.jobs import PinnedTemplate
+from shared.references import Live, Numbered, Tagged, TemplateReference
 
 EMPTY_SHA256: Final = sha256(b"").hexdigest()  # a template without content has this one
 
@@ -50,16 +53,17 @@ def create_template(
             updated_by=user.id,
         )
     )
-    record = find_template(session, account_id, template_id)
-    assert record is not None
-    return record
+    return get_template(session, template_id)
 
 
-def find_template(session: Session, account_id: str, template_id: str) -> TemplateRecord | None:
-    """Give a template of the account, None when the account has none of that id."""
-    query = _records(account_id).where(templates.c.id == template_id)
-    row = session.execute(query).mappings().first()
-    return _record(row) if row else None
+def get_template(session: Session, template_id: str) -> TemplateRecord:
+    """Give a template that is known to be there, whoever's it is.
+
+    Raises:
+        NoResultFound: it is not.
+    """
+    query = _records().where(templates.c.id == template_id)
+    return _record(session.execute(query).mappings().one())
 
 
 def find_live_sha256(session: Session, account_id: str, template_id: str) -> str | None:
@@ -71,11 +75,37 @@ def find_live_sha256(session: Session, account_id: str, template_id: str) -> str
     )
 
 
+def get_pinned(session: Session, account_id: str, reference: TemplateReference) -> PinnedTemplate:
+    """Resolve a reference to the one text it names now.
+
+    Raises:
+        ServiceError: 404, with `ERR_TEMPLATE_NOT_FOUND` when the account has no such template,
+            without a code when the template has no such version or tag.
+    """
+    digest = find_live_sha256(session, account_id, reference.identifier)
+    if digest is None:
+        raise template_not_found(reference.identifier)
+    if not isinstance(reference.selector, Live):
+        raise _selector_not_found(reference)
+    return PinnedTemplate(reference.identifier, None, digest)
+
+
+def template_not_found(identifier: str) -> ServiceError:
+    """Say that the account has no such template; whether another has one is not told."""
+    return ServiceError(
+        404,
+        f"There is no template {identifier!r}.",
+        kind=ErrorKind.NOT_FOUND,
+        code=ErrorCode.TEMPLATE_NOT_FOUND,
+    )
+
+
 def list_templates(
     session: Session, account_id: str, *, limit: int, start_after: str | None
 ) -> Sequence[TemplateRecord]:
     """Give up to `limit` templates of the account with ids past `start_after`, by id."""
-    query = _records(account_id).order_by(templates.c.id).limit(limit)
+    query = _records().where(templates.c.account_id == account_id)
+    query = query.order_by(templates.c.id).limit(limit)
     if start_after is not None:
         query = query.where(templates.c.id > start_after)
     return [_record(row) for row in session.execute(query).mappings()]
@@ -96,7 +126,7 @@ def replace_content(
         .where(templates.c.id == template_id, templates.c.account_id == account_id)
         .values(sha256=keep_content(session, content, at=at), updated_at=at, updated_by=user.id)
     )
-    return find_template(session, account_id, template_id) if changed.rowcount else None
+    return get_template(session, template_id) if changed.rowcount else None
 
 
 def delete_template(session: Session, account_id: str, template_id: str) -> bool:
@@ -129,11 +159,21 @@ def get_content(session: Session, digest: str) -> str:
     return content
 
 
-def _records(account_id: str) -> Select[Any]:
+def _selector_not_found(reference: TemplateReference) -> ServiceError:
+    match reference.selector:
+        case Numbered(version):
+            missing = f"published version {version}"
+        case Tagged(tag):
+            missing = f"tag {tag!r}"
+        case _:
+            missing = "published version yet"
+    message = f"Template {reference.identifier!r} has no {missing}."
+    return ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+
+
+def _records() -> Select[Any]:
     joined, columns = people.join_authors(templates)
-    return (
-        select(templates, *columns).select_from(joined).where(templates.c.account_id == account_id)
-    )
+    return select(templates, *columns).select_from(joined)
 
 
 def _record(row: RowMapping) -> TemplateRecord:

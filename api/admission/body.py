@@ -1,0 +1,103 @@
+"""Receiving a body within its limit, large ones on disk (hazards.md 7)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import IO, Any, BinaryIO, Final, cast
+
+from flask import Request
+from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import ClientDisconnected
+
+from shared.clock import ticks
+from shared.errors import ServiceError
+from shared.limits import KB, MB
+
+SPOOL_BYTES: Final = 1 * MB  # a larger body waits on disk
+DRAIN_BYTES: Final = 64 * MB
+_DRAIN_SECONDS: Final = 20.0
+_CHUNK: Final = 256 * KB
+_BROKEN: Final = (OSError, ParseException, ClientDisconnected)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A received body: `file` stands at its start."""
+
+    file: BinaryIO
+    size: int
+
+    def read(self) -> bytes:
+        """Give all of it."""
+        return self.file.read()
+
+
+@contextmanager
+def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
+    """Receive the body; it is gone when the block ends.
+
+    Raises:
+        ServiceError: 413, before any is read when its Content-Length passes `limit` bytes, else as
+            soon as it does; 400 when it ends before its end.
+    """
+    if request.content_length is not None and request.content_length > limit:
+        raise _too_large(limit)
+    with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
+        size = 0
+        # Never get_data(): it cuts a chunked body off at a limit and says nothing.
+        while chunk := _read_chunk(request.stream):
+            size += len(chunk)
+            if size > limit:
+                raise _too_large(limit)
+            file.write(chunk)
+        # The server hands a body that broke off as if it had ended.
+        if request.content_length is not None and size != request.content_length:
+            raise _broken_off()
+        file.seek(0)
+        yield Body(cast("BinaryIO", file), size)
+
+
+class DrainRefused:
+    """Reads on behind the app what it left of a body, so that a client still sending sees the answer.
+
+    A socket closed with unread bytes resets the connection, and many clients then never read the
+    status (queueing.md 4).
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer as the app does, then take what is left of the body."""
+        answer: Iterable[bytes] = self._app(environ, start_response)
+        if environ.get("wsgi.input_terminated"):
+            _drain(environ["wsgi.input"])
+        return answer
+
+
+def _drain(stream: IO[bytes]) -> None:
+    give_up_at = ticks() + _DRAIN_SECONDS
+    left = DRAIN_BYTES
+    with suppress(*_BROKEN):
+        while left > 0 and ticks() < give_up_at and (chunk := stream.read(_CHUNK)):
+            left -= len(chunk)
+
+
+def _read_chunk(stream: IO[bytes]) -> bytes:
+    try:
+        return stream.read(_CHUNK)
+    except _BROKEN as error:
+        raise _broken_off() from error
+
+
+def _broken_off() -> ServiceError:
+    return ServiceError(400, "The body ended before its end; send it whole.")
+
+
+def _too_large(limit: int) -> ServiceError:
+    return ServiceError(
+        413, f"The body is larger than {limit // MB} MB, which is the most accepted."
+    )

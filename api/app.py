@@ -1,0 +1,67 @@
+"""The front as one Flask app: who may ask, what there is to ask, and how failures end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Flask, Response, g, request
+
+from api.account.routes import AccountRoutes
+from api.admission.body import DrainRefused
+from api.auth.guard import authenticate
+from api.images.routes import ImageRoutes
+from api.ops.health import HealthRoutes
+from api.ops.metrics import MetricsRoutes, name_route, observe_answer
+from api.ports import Ports
+from api.problems import register_problems
+from api.render.routes import RenderRoutes
+from api.templates.routes import TemplateRoutes
+from shared.clock import ticks
+from shared.identifiers import new_id
+from shared.telemetry import log
+
+_log: Final = log.get_logger(__name__)
+
+
+def create_app(ports: Ports) -> Flask:
+    """Make the app over the given ports."""
+    app = Flask("pressroom", static_folder=None)
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.url_map.merge_slashes = False  # a path is what was sent; nothing is redirected
+
+    app.before_request(lambda: _begin(ports))
+    app.after_request(lambda response: _finish(response, ports))
+    register_problems(app)
+    for routes in (RenderRoutes, TemplateRoutes, ImageRoutes, AccountRoutes):
+        app.register_blueprint(routes(ports).blueprint())
+    app.register_blueprint(HealthRoutes(ports).blueprint())
+    app.register_blueprint(MetricsRoutes(ports).blueprint())
+    app.wsgi_app = DrainRefused(app.wsgi_app)  # type: ignore[method-assign]
+    return app
+
+
+def _begin(ports: Ports) -> None:
+    g.begun_at = ticks()
+    g.request_id = new_id("req")
+    # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
+    if request.path == "/v2" or request.path.startswith("/v2/"):
+        g.principal = authenticate(request.headers, ports)
+
+
+def _finish(response: Response, ports: Ports) -> Response:
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
+    response.headers["Cache-Control"] = "no-store"
+    seconds = ticks() - g.begun_at
+    observe_answer(ports.metrics, request, response, seconds=seconds)
+    if "principal" in g:
+        _log.info(
+            "request answered",
+            request=g.request_id,
+            account=g.principal.state.account_id,
+            method=request.method,
+            route=name_route(request),
+            status=response.status_code,
+            milliseconds=round(seconds * 1000, 1),
+        )
+    return response

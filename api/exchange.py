@@ -1,0 +1,156 @@
+"""Reading a request's query, type and JSON, and writing JSON: what every route shares."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Request, Response
+from werkzeug.http import parse_options_header
+
+from shared.db.people import UserRef
+from shared.errors import ServiceError
+
+DEFAULT_PAGE: Final = 100
+MAX_PAGE: Final = 1000
+
+# Text encodings by their codec's own name. Python knows more, some of which are no encodings
+# of documents (idna, unicode_escape) and some of which are slow on hostile input.
+_CODECS: Final = re.compile(
+    r"(utf-8|ascii|utf-16|utf-16-le|utf-16-be|utf-32|utf-32-le|utf-32-be|iso8859-\d{1,2}"
+    r"|cp125\d|koi8-[ru]|mac-roman|shift_jis|euc_jp|euc_kr|gb18030|gbk|gb2312|big5)\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentType:
+    """A Content-Type header: the type in lower case, the charset as the name of a codec."""
+
+    media: str
+    charset: str | None
+
+
+def read_query(request: Request, accepted: tuple[str, ...]) -> Mapping[str, str]:
+    """Read the query parameters of a route.
+
+    Raises:
+        ServiceError: 400 for a parameter that is unknown or sent twice: none is ignored.
+    """
+    given: dict[str, str] = {}
+    for name, values in request.args.lists():
+        if name not in accepted:
+            known = f"accepted are {', '.join(accepted)}" if accepted else "none is accepted"
+            raise ServiceError(400, f"Unknown query parameter {_shown(name)}: {known}.")
+        if len(values) > 1:
+            raise ServiceError(
+                400, f"Query parameter {name} was sent {len(values)} times; send it once."
+            )
+        given[name] = values[0]
+    return given
+
+
+def read_limit(query: Mapping[str, str]) -> int:
+    """Read the page size `limit`.
+
+    Raises:
+        ServiceError: 400 when it is not a number from 1 to 1000.
+    """
+    text = query.get("limit")
+    if text is None:
+        return DEFAULT_PAGE
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MAX_PAGE:
+        raise ServiceError(
+            400, f"Invalid limit {_shown(text)}: accepted is a whole number from 1 to {MAX_PAGE}."
+        )
+    return int(text)
+
+
+def read_content_type(request: Request) -> ContentType | None:
+    """Read the Content-Type header, None when there is none.
+
+    Raises:
+        ServiceError: 415 for a charset that is unknown.
+    """
+    header = request.headers.get("Content-Type")
+    if not header:
+        return None
+    media, options = parse_options_header(header)
+    charset = options.get("charset")
+    if charset is None:
+        return ContentType(media.lower(), None)
+    codec = find_codec(charset)
+    if codec is None:
+        raise ServiceError(
+            415,
+            f"Unaccepted charset {_shown(charset)} in Content-Type: accepted are UTF-8, UTF-16, "
+            "US-ASCII, ISO-8859-1 to -16, windows-1250 to -1258 and the common East Asian ones.",
+        )
+    return ContentType(media.lower(), codec)
+
+
+def find_codec(name: str) -> str | None:
+    """Give the codec of an encoding's name, None when it is not one that documents come in."""
+    try:
+        codec = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    return codec if _CODECS.match(codec) else None
+
+
+def parse_json_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Parse a JSON object of known fields, strictly: no NaN, no field twice.
+
+    Raises:
+        ServiceError: 400 with what is wrong with it.
+    """
+    try:
+        value = json.loads(
+            data.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant
+        )
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise ServiceError(400, f"The body is not JSON: {reason}.") from error
+    if not isinstance(value, dict):
+        raise ServiceError(
+            400, f"The body must be a JSON object with the fields {', '.join(fields)}."
+        )
+    unknown = [name for name in value if name not in fields]
+    if unknown:
+        raise ServiceError(
+            400, f"Unknown field {_shown(unknown[0])}: accepted are {', '.join(fields)}."
+        )
+    return value
+
+
+def write_json(
+    body: Mapping[str, Any], status: int = 200, *, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Write a JSON answer."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    # A lone surrogate of a client's own JSON cannot stand in UTF-8; it is sent as a mark.
+    data = text.encode("utf-8", "replace")
+    return Response(data, status, headers, content_type="application/json; charset=utf-8")
+
+
+def write_user(user: UserRef) -> dict[str, str]:
+    """Write a person as records name one (interface.md, `<user_ref>`)."""
+    return {"id": user.id, "name": user.name, "email": user.email}
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field stands in it twice")
+    return fields
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 100 else text[:100] + "…")

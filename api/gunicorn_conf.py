@@ -1,0 +1,36 @@
+"""How gunicorn runs the front: `gunicorn -c python:api.gunicorn_conf --bind … api.wsgi:app`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gunicorn.http import wsgi
+
+from shared.settings import get_settings
+from shared.telemetry.metrics import clear_metrics_dir, forget_process
+
+_settings = get_settings()
+
+worker_class = "gthread"
+workers = _settings.api_processes
+threads = _settings.api_threads  # every render that is waited for holds one
+# Every accepted render may still be answered within its budget when the front is told to stop.
+graceful_timeout = int(_settings.render_budget) + 5
+keepalive = 30
+control_socket_disable = True
+loglevel = _settings.log_level.lower()
+
+# The Server header names the product, not what it is made of.
+wsgi.SERVER = "pressroom"
+
+
+def on_starting(_server: Any) -> None:
+    """Begin with no metric files of an earlier front."""
+    if _settings.metrics_dir is not None:
+        clear_metrics_dir(_settings.metrics_dir)
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """Take back what a process that ended had live."""
+    if _settings.metrics_dir is not None:
+        forget_process(worker.pid, _settings.metrics_dir)

@@ -1,0 +1,124 @@
+"""Judging the bytes of an upload: their format, size in pixels, and whether they can be decoded."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+from PIL import Image, UnidentifiedImageError
+
+from shared.db.images import ImageFacts
+from shared.errors import ServiceError
+from shared.limits import KB, MAX_IMAGE_PIXELS
+
+_FORMATS: Final = ("PNG", "JPEG")
+_PIECE: Final = 64 * KB
+# Bits of one pixel by PNG colour type: samples, to be multiplied by the bit depth.
+_PNG_SAMPLES: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+# First column, first row, column step, row step of Adam7's passes.
+_ADAM7: Final = (
+    (0, 0, 8, 8),
+    (4, 0, 8, 8),
+    (0, 4, 4, 8),
+    (2, 0, 4, 4),
+    (0, 2, 2, 4),
+    (1, 0, 2, 2),
+    (0, 1, 1, 2),
+)
+
+# The library's own limit would warn where ours refuses; here every header is judged by ours.
+Image.MAX_IMAGE_PIXELS = None
+# A progressive JPEG at the pixel limit takes hundreds of megabytes to decode: one at a time.
+_decoding: Final = threading.Lock()
+
+
+def inspect_image(file: BinaryIO, size: int) -> ImageFacts:
+    """Give what the bytes say of themselves; the file stands at its start again afterwards.
+
+    The dimensions are judged from the header, before anything is decoded.
+
+    Raises:
+        ServiceError: 400, neither PNG nor JPEG, more than 100 megapixels, or not decodable.
+    """
+    try:
+        with Image.open(file, formats=_FORMATS) as image:
+            _check_pixels(image)
+            media = Image.MIME[image.format or ""]
+            width, height = image.size
+            _check_decodable(image, file)
+    except UnidentifiedImageError as error:
+        raise ServiceError(
+            400, "The bytes are no image that is accepted; accepted are PNG and JPEG."
+        ) from error
+    except (OSError, SyntaxError, ValueError, zlib.error, EOFError, IndexError) as error:
+        raise ServiceError(400, f"The image cannot be decoded: {error}.") from error
+    file.seek(0)
+    digest = hashlib.sha256()
+    while piece := file.read(_PIECE):
+        digest.update(piece)
+    file.seek(0)
+    return ImageFacts(media, size, width, height, digest.hexdigest())
+
+
+def _check_pixels(image: Image.Image) -> None:
+    width, height = image.size
+    if width < 1 or height < 1 or width * height > MAX_IMAGE_PIXELS:
+        raise ServiceError(
+            400,
+            f"The image has {width} × {height} pixels; accepted are up to "
+            f"{MAX_IMAGE_PIXELS // 1_000_000} megapixels.",
+        )
+
+
+def _check_decodable(image: Image.Image, file: BinaryIO) -> None:
+    if image.format == "PNG":
+        image.verify()  # structure and checksums of all chunks; decodes nothing
+        _check_png_pixels(file)
+        return
+    with _decoding:
+        # The decoder may halve the picture three times while it reads all of it: an eighth of
+        # the memory's side, the same errors.
+        image.draft("L", (max(1, image.width // 8), max(1, image.height // 8)))
+        image.load()
+
+
+def _check_png_pixels(file: BinaryIO) -> None:
+    """Inflate the pixels in pieces and count them: a small file must not take 400 MB to judge."""
+    file.seek(8)
+    chunks = _read_chunks(file)
+    _, header = next(chunks)
+    expected = _count_png_bytes(header)
+    inflate = zlib.decompressobj()
+    seen = 0
+    for kind, data in chunks:
+        if kind != b"IDAT":
+            continue
+        rest = data
+        while rest and seen <= expected and not inflate.eof:
+            seen += len(inflate.decompress(rest, _PIECE))
+            rest = inflate.unconsumed_tail
+    seen += len(inflate.flush())
+    if seen < expected:
+        raise ValueError(f"its pixels end after {seen} of {expected} bytes")
+
+
+def _read_chunks(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    while len(start := file.read(8)) == 8:
+        length = int.from_bytes(start[:4], "big")
+        yield start[4:], file.read(length)
+        file.seek(4, 1)  # the checksum, verified before
+
+
+def _count_png_bytes(header: bytes) -> int:
+    width, height = int.from_bytes(header[:4], "big"), int.from_bytes(header[4:8], "big")
+    depth, colour, interlaced = header[8], header[9], header[12]
+    bits = depth * _PNG_SAMPLES[colour]
+    passes = _ADAM7 if interlaced else ((0, 0, 1, 1),)
+    return sum(
+        rows * (1 + (columns * bits + 7) // 8)
+        for x, y, dx, dy in passes
+        if (columns := len(range(x, width, dx))) and (rows := len(range(y, height, dy)))
+    )

@@ -1,0 +1,204 @@
+"""The routes under /v2/images (interface.md, Images)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from io import BytesIO
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from api.admission.body import Body, receive_body
+from api.auth.guard import Principal, current_principal
+from api.exchange import (
+    parse_json_object,
+    read_content_type,
+    read_limit,
+    read_query,
+    write_json,
+    write_user,
+)
+from api.images.capacity import clear_bytes, store_image
+from api.images.intake import inspect_image
+from api.ports import Ports
+from shared.clock import timestamp
+from shared.db import images
+from shared.db.images import ImageRecord
+from shared.errors import ErrorKind, ServiceError
+from shared.identifiers import IMAGE_NAME
+from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
+
+MAX_DATA_BYTES: Final = 20 * MB  # contract.md 4: of the base64 form, decoded
+_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
+_FIELDS: Final = ("name", "source_url", "data")
+
+
+class ImageRoutes:
+    """The views, over the ports of this process."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    def blueprint(self) -> Blueprint:
+        """Give the views at their paths."""
+        routes = Blueprint("images", __name__)
+        routes.put("/v2/images/<name>")(self.put_image)
+        routes.post("/v2/images")(self.post_image)
+        routes.get("/v2/images")(self.list_images)
+        routes.get("/v2/images/<name>")(self.read_image)
+        routes.delete("/v2/images/<name>")(self.delete_image)
+        return routes
+
+    def put_image(self, name: str) -> Response:
+        """Store the bytes sent under a name."""
+        principal = current_principal()
+        read_query(request, ())
+        check_image_name(name)
+        _check_type(_TYPES)
+        principal.get_workspace()
+        with receive_body(request, limit=MAX_IMAGE_BYTES) as body:
+            return self._store(name, body, principal)
+
+    def post_image(self) -> Response:
+        """Store an image sent inside JSON."""
+        principal = current_principal()
+        read_query(request, ())
+        _check_type(("application/json",))
+        principal.get_workspace()
+        with receive_body(request, limit=MAX_BODY_BYTES) as body:
+            fields = parse_json_object(body.read(), fields=_FIELDS)
+        name, data = _read_upload(fields)
+        return self._store(name, Body(BytesIO(data), len(data)), principal)
+
+    def list_images(self) -> Response:
+        """List images by name, and what the workspace holds."""
+        principal = current_principal()
+        query = read_query(request, ("limit", "start_after"))
+        limit, start_after = read_limit(query), query.get("start_after")
+        if start_after is not None:
+            check_image_name(start_after)
+        workspace_id = principal.get_workspace()
+        with self._ports.database.snapshot() as session:
+            found = images.list_images(
+                session, workspace_id, limit=limit + 1, start_after=start_after
+            )
+            usage = images.measure_workspace(session, workspace_id)
+        body: dict[str, Any] = {"images": [_record(image) for image in found[:limit]]}
+        if len(found) > limit:
+            body["next_cursor"] = found[limit - 1].name
+        body["usage"] = {"total_bytes": usage.total_bytes, "count": usage.count}
+        return write_json(body)
+
+    def read_image(self, name: str) -> Response:
+        """Tell what is stored under a name."""
+        principal = current_principal()
+        read_query(request, ())
+        check_image_name(name)
+        with self._ports.database.snapshot() as session:
+            image = images.find_image(session, principal.get_workspace(), name)
+        if image is None:
+            raise _not_found(name)
+        return write_json(_record(image))
+
+    def delete_image(self, name: str) -> Response:
+        """Remove an image and free its room."""
+        principal = current_principal()
+        read_query(request, ())
+        check_image_name(name)
+        workspace_id = principal.get_workspace()
+        with self._ports.database.session() as session:
+            sha256 = images.delete_image(session, workspace_id, name)
+        if sha256 is None:
+            raise _not_found(name)
+        clear_bytes(workspace_id, sha256, self._ports)
+        return Response(status=204)
+
+    def _store(self, name: str, body: Body, principal: Principal) -> Response:
+        if body.size == 0:
+            raise ServiceError(400, "The image is empty; send the bytes of a PNG or JPEG.")
+        facts = inspect_image(body.file, body.size)
+        stored = store_image(name, facts, body.file, principal=principal, ports=self._ports)
+        return write_json(_record(stored.image), 201 if stored.replaced_sha256 is None else 200)
+
+
+def check_image_name(name: str) -> None:
+    """Check an image name.
+
+    Raises:
+        ServiceError: 400, naming the rule it breaks.
+    """
+    if not 3 <= len(name) <= 64:
+        rule = f"it has {len(name)} characters, accepted are 3 to 64"
+    elif not IMAGE_NAME.match(name):
+        rule = "accepted are lowercase letters, digits and single hyphens, no hyphen at an end"
+    else:
+        return
+    raise ServiceError(400, f"Invalid image name '{name[:100]}': {rule}.")
+
+
+def _check_type(accepted: tuple[str, ...]) -> None:
+    content_type = read_content_type(request)
+    if content_type is None or content_type.media not in accepted:
+        sent = content_type.media if content_type else "none"
+        raise ServiceError(
+            415, f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(accepted)}."
+        )
+
+
+def _read_upload(fields: dict[str, Any]) -> tuple[str, bytes]:
+    name = fields.get("name")
+    if not isinstance(name, str):
+        raise ServiceError(400, "The field name is required and must be a string.")
+    check_image_name(name)
+    if ("source_url" in fields) == ("data" in fields):
+        raise ServiceError(400, "Give either source_url or data, one or the other, not both.")
+    if "source_url" in fields:
+        raise ServiceError(400, "source_url is not offered yet; send the bytes as base64 in data.")
+    return name, _decode_data(fields["data"])
+
+
+def _decode_data(text: object) -> bytes:
+    if not isinstance(text, str):
+        raise ServiceError(400, "The field data must be a string: the image in base64.")
+    if len(text) > (MAX_DATA_BYTES + 2) // 3 * 4:
+        raise _data_too_large()
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ServiceError(
+            400, "The field data is not base64 without line breaks, padded at its end."
+        ) from error
+    if len(data) > MAX_DATA_BYTES:
+        raise _data_too_large()
+    return data
+
+
+def _data_too_large() -> ServiceError:
+    return ServiceError(
+        413,
+        f"The field data is larger than {MAX_DATA_BYTES // MB} MB decoded; "
+        "PUT /v2/images/{name} takes images up to 50 MB.",
+    )
+
+
+def _not_found(name: str) -> ServiceError:
+    return ServiceError(
+        404, f"The workspace holds no image named '{name}'.", kind=ErrorKind.NOT_FOUND
+    )
+
+
+def _record(image: ImageRecord) -> dict[str, Any]:
+    facts = image.facts
+    return {
+        "name": image.name,
+        "content_type": facts.content_type,
+        "bytes": facts.bytes,
+        "width": facts.width,
+        "height": facts.height,
+        "sha256": facts.sha256,
+        "created_at": timestamp(image.created_at),
+        "created_by": write_user(image.created_by),
+        "updated_at": timestamp(image.updated_at),
+        "updated_by": write_user(image.updated_by),
+    }

@@ -1,0 +1,32 @@
+"""What the features of the front reach the rest of the farm through; wiring.py fills it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shared.blobs.store import BlobStore
+from shared.buckets.admission import AdmissionCache
+from shared.db.session import Database
+from shared.queue.broker import Broker
+from shared.queue.claims import Claims
+from shared.queue.replies import Replies
+from shared.telemetry.metrics import FrontMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The parts a request may need. Each raises `Unavailable` when it is away.
+
+    `render_budget` is in seconds, from admission to the last moment of an answer.
+    """
+
+    database: Database
+    admissions: AdmissionCache
+    broker: Broker
+    replies: Replies
+    claims: Claims
+    blobs: BlobStore
+    check_queue: Callable[[], None]
+    metrics: FrontMetrics
+    render_budget: float

@@ -1,0 +1,61 @@
+"""The one writer of the JSON error body (interface.md, Errors)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask, Response, g, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+
+from api.exchange import write_json
+from shared.clock import now, timestamp
+from shared.errors import ErrorKind, ServiceError
+from shared.identifiers import new_id
+from shared.telemetry import log
+
+
+def register_problems(app: Flask) -> None:
+    """Let every failure of the app end as an error body."""
+    app.register_error_handler(ServiceError, write_problem)
+    app.register_error_handler(HTTPException, _write_http_problem)
+    app.register_error_handler(Exception, _write_internal_problem)
+
+
+def write_problem(error: ServiceError) -> Response:
+    """Write a failure as the client sees it."""
+    body: dict[str, Any] = {
+        "statusCode": error.body.status,
+        "message": error.body.message,
+        "timestamp": timestamp(now()),
+    }
+    if error.body.stack_trace:
+        body["stackTrace"] = list(error.body.stack_trace)
+    data = dict(error.body.data)
+    if error.body.code is not None:
+        data = {"code": error.body.code.value, **data}
+    if data:
+        body["data"] = data
+    g.error_kind = error.body.kind
+    return write_json(body, error.body.status, headers=error.headers)
+
+
+def _write_http_problem(error: HTTPException) -> Response:
+    """Write what Flask itself found: an unknown path, a method not offered, a broken request."""
+    match error:
+        case NotFound():
+            message = f"There is nothing at {request.path!r}."
+            return write_problem(ServiceError(404, message, kind=ErrorKind.NOT_FOUND))
+        case MethodNotAllowed(valid_methods=methods):
+            offered = ", ".join(sorted(methods or ()))
+            message = f"{request.method} is not offered at {request.path!r}; offered: {offered}."
+            return write_problem(ServiceError(405, message, headers={"Allow": offered}))
+        case _:
+            return write_problem(ServiceError(error.code or 500, error.description or error.name))
+
+
+def _write_internal_problem(error: Exception) -> Response:
+    """Write a defect of ours: a reference for the client, the traceback for the log."""
+    reference = new_id("err")
+    log.get_logger(__name__).error("request failed", reference=reference, exc_info=error)
+    message = f"The service failed on this request; tell support the reference {reference}."
+    return write_problem(ServiceError(500, message, kind=ErrorKind.INTERNAL))

@@ -1,0 +1,59 @@
+"""Queueing an admitted render and waiting for its outcome, within its budget."""
+
+from __future__ import annotations
+
+from api.admission.body import Body
+from api.admission.gate import Ticket
+from api.ports import Ports
+from api.render.request import RenderRequest
+from shared.clock import epoch
+from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.identifiers import new_id
+from shared.jobs import JobOutcome, PinnedTemplate, RenderJob
+
+
+def dispatch(
+    ticket: Ticket,
+    request: RenderRequest,
+    *,
+    body: Body,
+    template: PinnedTemplate | None,
+    request_id: str,
+    ports: Ports,
+) -> JobOutcome:
+    """Queue a render and give how it ended; the answer comes by the ticket's deadline.
+
+    Raises:
+        ServiceError: 504 at the deadline; nothing of the job is metered after it.
+    """
+    job_id = new_id("job")
+    job = RenderJob(
+        id=job_id,
+        request_id=request_id,
+        workspace_id=ticket.principal.state.workspace_id,
+        meter=ticket.meter,
+        body_kind=request.kind,
+        body=ports.claims.store_stream(job_id, body.file, body.size),
+        charset=request.charset,
+        template=template,
+        flow=request.flow,
+        admitted_at=ticket.admitted_at,
+        deadline=ticket.deadline,
+    )
+    ports.broker.publish(job)
+    outcome = ports.replies.wait(job_id, timeout_seconds=ticket.deadline - epoch())
+    # The last word is said in one atomic step: either the job ended before it, or never will.
+    outcome = outcome or ports.replies.abandon(job_id)
+    if outcome is None:
+        raise _timed_out(ports.render_budget)
+    return outcome
+
+
+def _timed_out(budget_seconds: float) -> ServiceError:
+    return ServiceError(
+        504,
+        f"The render took longer than {budget_seconds:g} s, its time budget, and was stopped; the "
+        "document is too large, or remote assets are too slow.",
+        kind=ErrorKind.TIMEOUT,
+        code=ErrorCode.RENDER_TIMEOUT,
+    )

@@ -1,0 +1,29 @@
+"""Pinning a template reference to one text: step 7 of contract.md 1."""
+
+from __future__ import annotations
+
+from api.auth.guard import Principal
+from api.ports import Ports
+from shared.db.templates import EMPTY_SHA256, get_pinned
+from shared.errors import ErrorCode, ServiceError
+from shared.jobs import PinnedTemplate
+from shared.references import TemplateReference
+
+
+def pin_template(
+    reference: TemplateReference, principal: Principal, ports: Ports
+) -> PinnedTemplate:
+    """Resolve a reference to the content it names now: a retry renders the same.
+
+    Raises:
+        ServiceError: 404 when it names nothing of the caller's, 400 when the template is empty.
+    """
+    with ports.database.snapshot() as session:
+        pinned = get_pinned(session, principal.state.account_id, reference)
+    if pinned.sha256 == EMPTY_SHA256:
+        raise ServiceError(
+            400,
+            f"Template '{reference}' has no content yet.",
+            code=ErrorCode.TEMPLATE_EMPTY,
+        )
+    return pinned

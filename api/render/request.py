@@ -1,0 +1,113 @@
+"""Reading a render request: steps 4 and 5 of contract.md 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Request
+
+from api.exchange import ContentType, read_content_type, read_query
+from shared.errors import ServiceError
+from shared.jobs import Allowance, BodyKind
+from shared.references import TemplateReference, parse_reference
+
+PARAMETERS: Final = ("template", "template_id", "flow", "draft")
+DEFAULT_FLOW: Final = "body"
+
+_KINDS: Final[Mapping[str, BodyKind]] = {
+    "text/xml": BodyKind.XML,
+    "application/xml": BodyKind.XML,
+    "text/plain": BodyKind.XML,
+    "application/json": BodyKind.JSON,
+    "text/csv": BodyKind.CSV,
+    "text/markdown": BodyKind.MARKDOWN,
+}
+_NAMES: Final[Mapping[BodyKind, str]] = {
+    BodyKind.JSON: "JSON",
+    BodyKind.CSV: "CSV",
+    BodyKind.MARKDOWN: "Markdown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RenderRequest:
+    """What to render, as asked: everything but the body. `flow` is set for Markdown alone."""
+
+    kind: BodyKind
+    charset: str | None
+    template: TemplateReference | None
+    flow: str | None
+    allowance: Allowance
+
+
+def read_render_request(request: Request) -> RenderRequest:
+    """Read parameters and type, before any of the body.
+
+    Raises:
+        ServiceError: 400 for a parameter, 415 for the type.
+    """
+    query = read_query(request, PARAMETERS)
+    template = _read_template(query)
+    sent = request.mimetype
+    kind = _KINDS.get(sent)
+    flow = _read_flow(query, kind=kind, sent=sent)
+    if kind is not None and kind is not BodyKind.XML and template is None:
+        raise ServiceError(
+            400, f"The template query parameter is required when posting {_NAMES[kind]} data."
+        )
+    content_type = read_content_type(request)
+    if kind is None or content_type is None:
+        raise _unaccepted(sent)
+    return RenderRequest(
+        kind=kind,
+        charset=_check_charset(kind, content_type),
+        template=template,
+        flow=flow,
+        allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
+    )
+
+
+def _read_template(query: Mapping[str, str]) -> TemplateReference | None:
+    current, former = query.get("template"), query.get("template_id")
+    if current is not None and former is not None and current != former:
+        raise ServiceError(
+            400,
+            f"template is {current!r} and template_id, its former name, is {former!r}: "
+            "send one of them, or the same value in both.",
+        )
+    field = "template" if current is not None else "template_id"
+    text = query.get(field)
+    return None if text is None else parse_reference(text, field=field)
+
+
+def _read_flow(query: Mapping[str, str], *, kind: BodyKind | None, sent: str) -> str | None:
+    flow = query.get("flow")
+    if kind is BodyKind.MARKDOWN:
+        if flow == "":
+            raise ServiceError(
+                400, "Invalid flow '': accepted is the name of a flow of the template."
+            )
+        return flow or DEFAULT_FLOW
+    if flow is not None:
+        raise ServiceError(
+            400,
+            f"flow is accepted with Content-Type text/markdown only; this request's is {sent or 'missing'}.",
+        )
+    return None
+
+
+def _check_charset(kind: BodyKind, content_type: ContentType) -> str | None:
+    if kind is BodyKind.JSON and content_type.charset not in (None, "utf-8"):
+        raise ServiceError(415, f"JSON is sent in UTF-8, not in {content_type.charset}.")
+    return content_type.charset
+
+
+def _unaccepted(sent: str) -> ServiceError:
+    return ServiceError(
+        415,
+        f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(_KINDS)}."
+        if sent
+        else f"A Content-Type is required; accepted are {', '.join(_KINDS)}.",
+    )

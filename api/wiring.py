@@ -1,0 +1,34 @@
+"""The composition root of the front: the one place that chooses the parts."""
+
+from __future__ import annotations
+
+from api.ports import Ports
+from shared.blobs.store import open_store
+from shared.buckets.admission import AdmissionCache
+from shared.db.session import open_database
+from shared.queue.broker import Broker
+from shared.queue.claims import Claims
+from shared.queue.connection import assert_durable, connect
+from shared.queue.replies import Replies
+from shared.settings import Settings
+from shared.telemetry.metrics import FrontMetrics
+
+
+def wire(settings: Settings) -> Ports:
+    """Make the parts as the settings say. Nothing is connected yet: a part that is away makes
+    503s, not a front that does not start.
+    """
+    redis = connect(settings.redis_url)
+    blobs = open_store(settings.blob_url)
+    claims = Claims(redis, blobs)
+    return Ports(
+        database=open_database(settings.database_url),
+        admissions=AdmissionCache(redis),
+        broker=Broker(redis),
+        replies=Replies(redis, claims),
+        claims=claims,
+        blobs=blobs,
+        check_queue=lambda: assert_durable(redis),
+        metrics=FrontMetrics(settings.metrics_dir),
+        render_budget=settings.render_budget,
+    )

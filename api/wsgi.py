@@ -1,0 +1,12 @@
+"""What gunicorn loads, once in each of its processes: `api.wsgi:app`."""
+
+from __future__ import annotations
+
+from api.app import create_app
+from api.wiring import wire
+from shared.settings import get_settings
+from shared.telemetry.log import set_up_logging
+
+_settings = get_settings()
+set_up_logging(level=_settings.log_level, log_format=_settings.log_format)
+app = create_app(wire(_settings))
