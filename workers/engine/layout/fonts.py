@@ -79,9 +79,7 @@ class Face:
 
     def encode(self, text: str) -> bytes:
         """Write `text` as a PDF string operand for this face, brackets included."""
-        if not text.isascii() and _UNUSUAL.search(text):
-            text = _REPLACE.sub("\ufffd", _DROP.sub("", text))
-        codes = text.encode("utf-16-be")
+        codes = written_text(text).encode("utf-16-be")
         if _ESCAPED.search(codes):
             codes = _ESCAPED.sub(_escape, codes)
         return b"(" + codes + b")"
@@ -134,6 +132,13 @@ class Face:
         return float(font.get_metric_position_with_fallback(tag)) / self.units
 
 
+def written_text(text: str) -> str:
+    """Give the characters that stand in the file for `text`: what is never drawn is left out."""
+    if text.isascii() or not _UNUSUAL.search(text):
+        return text
+    return _REPLACE.sub("\ufffd", _DROP.sub("", text))
+
+
 def find_face(families: tuple[str, ...], weight: int, is_italic: bool) -> Face:
     """Find the face of the first family of the set that is named, of the nearest weight.
 
@@ -181,7 +186,9 @@ class _Advances(dict[str, int]):
         self._empty_box: int = font.get_glyph_h_advance(0)
 
     def __missing__(self, char: str) -> int:
-        return 0 if _DROP.match(char) else self._empty_box
+        if _DROP.match(char):
+            return 0
+        return self.get("\ufffd", self._empty_box) if _REPLACE.match(char) else self._empty_box
 
 
 @cache

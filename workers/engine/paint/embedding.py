@@ -1,0 +1,211 @@
+"""Fonts and images as PDF objects: subsets and streams are prepared once and reused."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from itertools import groupby
+from typing import Any, Final
+
+import uharfbuzz as hb
+
+from workers.engine.layout.elements.images import PixelStream, PreparedImage
+from workers.engine.layout.fonts import Face, written_text
+from workers.engine.paint.objects import PdfFile
+
+# What a font embedded for fixed codes needs (PDF 1.7, 9.9); all else is dropped.
+_DROPPED: Final = frozenset(
+    int.from_bytes(tag, "big")
+    for tag in (b"GDEF", b"GPOS", b"GSUB", b"OS/2", b"DSIG", b"cmap", b"gasp", b"name", b"post")
+)
+_FIXED_PITCH, _SERIF, _SYMBOLIC, _ITALIC = 1, 2, 4, 64  # font flags (PDF 1.7, table 123)
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A face cut down to some characters, ready to be written; streams are compressed."""
+
+    name: bytes
+    font_file: bytes
+    font_file_length: int
+    glyph_map: bytes
+    widths: bytes
+    to_unicode: bytes
+
+
+def add_font(file: PdfFile, face: Face, characters: Iterable[str]) -> bytes:
+    """Embed `face` with the glyphs of `characters` and give the reference of the font."""
+    subset = make_subset(face, frozenset(characters))
+    program = file.add_stream(
+        b"/Filter /FlateDecode /Length1 %d" % subset.font_file_length, subset.font_file
+    )
+    descriptor = file.add(_descriptor(face, subset.name, program))
+    glyph_map = file.add_stream(b"/Filter /FlateDecode", subset.glyph_map)
+    descendant = file.add(
+        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /%b"
+        b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
+        b" /FontDescriptor %b /CIDToGIDMap %b /W %b >>"
+        % (subset.name, descriptor, glyph_map, subset.widths)
+    )
+    to_unicode = file.add_stream(b"/Filter /FlateDecode", subset.to_unicode)
+    return file.add(
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /%b /Encoding /Identity-H"
+        b" /DescendantFonts [%b] /ToUnicode %b >>" % (subset.name, descendant, to_unicode)
+    )
+
+
+@lru_cache(maxsize=256)
+def make_subset(face: Face, characters: frozenset[str]) -> Subset:
+    """Cut a face down to `characters`. Equal characters give equal bytes; kept for the next document."""
+    chars = sorted(set(written_text("".join(characters))))
+    plan = hb.SubsetPlan(face.hb_face, _subset_input(face, chars))
+    program: bytes = plan.execute().blob.data
+    new_glyphs: dict[int, int] = dict(plan.old_to_new_glyph_mapping)
+    glyphs = {ord(char): new_glyphs[face.glyphs[char]] for char in chars if char in face.glyphs}
+    tag = _tag(face.name + "".join(chars))
+    return Subset(
+        name=f"{tag}+{face.name}".encode("ascii"),
+        font_file=zlib.compress(program, 6),
+        font_file_length=len(program),
+        glyph_map=zlib.compress(_glyph_map(glyphs), 6),
+        widths=_widths(face, chars),
+        to_unicode=zlib.compress(_to_unicode(chars), 6),
+    )
+
+
+def add_image(file: PdfFile, image: PreparedImage) -> bytes:
+    """Write an image and its mask, and give the reference of the image."""
+    entries = _image_entries(image.pixels)
+    if image.mask is not None:
+        mask = file.add_stream(_image_entries(image.mask), image.mask.data)
+        entries += b" /SMask " + mask
+    return file.add_stream(entries, image.pixels.data)
+
+
+def _subset_input(face: Face, chars: Iterable[str]) -> Any:
+    wanted = hb.SubsetInput()
+    wanted.glyph_set.update({face.glyphs.get(char, 0) for char in chars})
+    wanted.flags = (
+        hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
+    )
+    wanted.drop_table_tag_set.update(_DROPPED)
+    return wanted
+
+
+def _tag(content: str) -> str:
+    digest = sha256(content.encode("utf-8")).digest()
+    return "".join(chr(65 + byte % 26) for byte in digest[:6])
+
+
+def _glyph_map(glyphs: dict[int, int]) -> bytes:
+    """Map codes to glyphs, two bytes each; a code of no glyph shows the empty box."""
+    mapped = bytearray(2 * (max(glyphs, default=0) + 1))
+    for code, glyph in glyphs.items():
+        mapped[2 * code : 2 * code + 2] = glyph.to_bytes(2, "big")
+    return bytes(mapped)
+
+
+def _widths(face: Face, chars: list[str]) -> bytes:
+    scale = 1000 / face.units
+    runs = (
+        b"%d [%b]" % (ord(run[0]), b" ".join(b"%d" % round(face.advances[c] * scale) for c in run))
+        for run in _consecutive(chars)
+    )
+    return b"[" + b" ".join(runs) + b"]"
+
+
+def _to_unicode(chars: list[str]) -> bytes:
+    """Say that each code is its own character (PDF 1.7, 9.10.3), in blocks of at most 100 ranges."""
+    ranges = [
+        b"<%04X> <%04X> <%04X>" % (ord(run[0]), ord(run[-1]), ord(run[0]))
+        for run in _consecutive(chars)
+    ]
+    blocks = (ranges[at : at + 100] for at in range(0, len(ranges), 100))
+    body = b"\n".join(
+        b"%d beginbfrange\n%b\nendbfrange" % (len(block), b"\n".join(block)) for block in blocks
+    )
+    return _CMAP % body
+
+
+_CMAP: Final = b"""/CIDInit /ProcSet findresource begin
+12 dict begin
+begincmap
+/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def
+/CMapName /Adobe-Identity-UCS def
+/CMapType 2 def
+1 begincodespacerange
+<0000> <FFFF>
+endcodespacerange
+%b
+endcmap
+CMapName currentdict /CMap defineresource pop
+end
+end"""
+
+
+def _consecutive(chars: list[str]) -> Iterator[list[str]]:
+    """Group sorted characters into runs without gaps that share their high byte."""
+    for _, run in groupby(
+        enumerate(chars), key=lambda pair: (ord(pair[1]) - pair[0], ord(pair[1]) >> 8)
+    ):
+        yield [char for _, char in run]
+
+
+def _descriptor(face: Face, name: bytes, program: bytes) -> bytes:
+    flags = _SYMBOLIC
+    flags |= _ITALIC if face.is_italic else 0
+    flags |= _SERIF if "Serif" in face.family else 0
+    flags |= _FIXED_PITCH if "Mono" in face.family else 0
+    return (
+        b"<< /Type /FontDescriptor /FontName /%b /Flags %d /FontBBox [%d %d %d %d] /ItalicAngle %d"
+        b" /Ascent %d /Descent %d /CapHeight %d /StemV %d /FontFile2 %b >>"
+        % (
+            name,
+            flags,
+            *face.bounding_box,
+            round(face.italic_angle),
+            round(face.ascent * 1000),
+            round(-face.descent * 1000),
+            round(face.cap_height * 1000),
+            140 if face.is_bold else 80,
+            program,
+        )
+    )
+
+
+def _image_entries(pixels: PixelStream) -> bytes:
+    entries = (
+        b"/Type /XObject /Subtype /Image /Width %d /Height %d /BitsPerComponent %d /ColorSpace %b"
+        b" /Filter /%b"
+        % (
+            pixels.width,
+            pixels.height,
+            pixels.bits,
+            _color_space(pixels),
+            pixels.filter.encode("ascii"),
+        )
+    )
+    if pixels.predictor_colors:
+        entries += (
+            b" /DecodeParms << /Predictor 15 /Colors %d /BitsPerComponent %d /Columns %d >>"
+            % (
+                pixels.predictor_colors,
+                pixels.bits,
+                pixels.width,
+            )
+        )
+    if pixels.color_key:
+        entries += b" /Mask [%b]" % b" ".join(b"%d" % value for value in pixels.color_key)
+    if pixels.is_inverted:
+        entries += b" /Decode [1 0 1 0 1 0 1 0]"
+    return entries
+
+
+def _color_space(pixels: PixelStream) -> bytes:
+    if pixels.color_space != "Indexed":
+        return b"/" + pixels.color_space.encode("ascii")
+    last = len(pixels.palette) // 3 - 1
+    return b"[/Indexed /DeviceRGB %d <%b>]" % (last, pixels.palette.hex().encode("ascii"))

@@ -1,0 +1,400 @@
+"""The marks of a page: the display list written as content-stream operators (PDF 1.7, annex A)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from math import cos, radians, sin
+from typing import Any, Final
+
+from workers.engine.layout.display import (
+    Cells,
+    Fill,
+    Glyphs,
+    Item,
+    Outline,
+    Picture,
+    Restore,
+    Save,
+    Stroke,
+)
+from workers.engine.layout.elements.images import PreparedImage
+from workers.engine.layout.fonts import Face
+from workers.engine.paint.embedding import add_font, add_image
+from workers.engine.paint.objects import PdfFile, write_number
+from workers.engine.units import BLACK, Color, ColorSpace
+
+_ARC: Final = 0.5523  # control points of a quarter circle, in radii
+
+
+class Stock:
+    """What the pages of a document share: fonts with the characters used, images, groups, states."""
+
+    def __init__(self, file: PdfFile) -> None:
+        self._file = file
+        self._slot, self.reference = file.reserve()
+        self._texts: dict[Face, list[str]] = {}
+        self._fonts: dict[Face, bytes] = {}
+        self._images: dict[str, tuple[bytes, bytes]] = {}
+        self._states: dict[float, bytes] = {}
+        self._groups: list[tuple[bytes, bytes]] = []
+
+    def use_font(self, face: Face) -> tuple[bytes, list[str]]:
+        """Give the resource name of a face, and the list to which the texts set in it are added."""
+        if face not in self._fonts:
+            self._fonts[face] = b"/F%d" % (len(self._fonts) + 1)
+            self._texts[face] = []
+        return self._fonts[face], self._texts[face]
+
+    def use_image(self, image: PreparedImage) -> bytes:
+        """Give the resource name of an image, which is in the file once."""
+        if image.key not in self._images:
+            name = b"/I%d" % (len(self._images) + 1)
+            self._images[image.key] = (name, add_image(self._file, image))
+        return self._images[image.key][0]
+
+    def use_opacity(self, opacity: float) -> bytes:
+        """Give the resource name of the graphics state that sees through."""
+        return self._states.setdefault(opacity, b"/S%d" % (len(self._states) + 1))
+
+    def add_group(self, width: float, height: float, marks: bytes) -> bytes:
+        """Add marks as a transparency group (PDF 1.7, 11.6.6) and give its resource name."""
+        name = b"/G%d" % (len(self._groups) + 1)
+        form = self._file.add_deflated(
+            b"/Type /XObject /Subtype /Form /BBox [0 0 %b %b] /Resources %b"
+            b" /Group << /S /Transparency >>"
+            % (write_number(width), write_number(height), self.reference),
+            marks,
+        )
+        self._groups.append((name, form))
+        return name
+
+    def close(self) -> None:
+        """Embed the fonts and write the resource dictionary, after the last page."""
+        fonts = [
+            (name, add_font(self._file, face, set("".join(self._texts[face]))))
+            for face, name in self._fonts.items()
+        ]
+        states = [
+            (name, b"<< /ca %b /CA %b >>" % (write_number(opacity), write_number(opacity)))
+            for opacity, name in self._states.items()
+        ]
+        self._slot.body = b"<< /Font %b /XObject %b /ExtGState %b >>" % (
+            _dictionary(fonts),
+            _dictionary([*self._images.values(), *self._groups]),
+            _dictionary(states),
+        )
+
+
+@dataclass(slots=True)
+class _Ink:
+    """The graphics state as the operators so far left it; begins as PDF 1.7, 8.4.1 says."""
+
+    face: Any = None
+    size: float = 0.0
+    texts: list[str] = field(default_factory=list)  # what is set in this face, for its subset
+    letter_spacing: float = 0.0
+    fill: Color = BLACK
+    stroke: Color = BLACK
+    line: tuple[float, tuple[float, ...]] = (1.0, ())  # width and dash
+
+
+class Painter:
+    """Writes the items of one page. The list has y down from the top, PDF has y up from the bottom."""
+
+    def __init__(self, stock: Stock, *, width: float, height: float) -> None:
+        self._stock = stock
+        self._width = width
+        self._height = height
+        self._out: list[bytes] = []
+        self._outer: list[tuple[list[bytes], float]] = []  # groups around this one: marks, opacity
+        self._saved: list[_Ink] = []
+        self._is_artifact = False
+        self._in_text = False
+        self._pending = b""  # the operator that paints the path under construction
+        self._text_x = self._text_y = 0  # start of the last run, in hundredths of a point
+        self._ink = _Ink()
+
+    def paint(self, items: Iterable[Item]) -> bytes:
+        """Write all items, in order."""
+        for item in items:
+            _WRITERS[type(item)](self, item)
+        self._end_open()
+        return b"".join(self._out)
+
+    # --- text
+
+    def write_glyphs(self, item: Glyphs) -> None:
+        """Set a run of text; runs that follow each other share one text object."""
+        x, y, face, size, color, codes, text, _, owner, word_spacing, letter_spacing = item
+        ink = self._ink
+        if (owner is None) is not self._is_artifact:
+            self._switch_artifact()
+        if not self._in_text:
+            self._begin_text()
+        if face is not ink.face or size != ink.size:
+            self._set_font(face, size)
+        if color is not ink.fill and color != ink.fill:
+            self._set_fill(color)
+        if letter_spacing != ink.letter_spacing:
+            ink.letter_spacing = letter_spacing
+            self._out.append(write_number(letter_spacing) + b" Tc\n")
+        if word_spacing and codes[:1] == b"(":
+            codes = ink.face.encode_spread(text, word_spacing * 1000 / size)
+        ink.texts.append(text)
+        at_x, at_y = round(x * 100), round((self._height - y) * 100)
+        self._out.append(
+            b"%.10g %.10g Td %b%b\n"
+            % (
+                (at_x - self._text_x) / 100,
+                (at_y - self._text_y) / 100,
+                codes,
+                b"TJ" if codes[:1] == b"[" else b"Tj",
+            )
+        )
+        self._text_x, self._text_y = at_x, at_y
+
+    def _begin_text(self) -> None:
+        self._end_path()
+        self._out.append(b"BT\n")
+        self._in_text = True
+        self._text_x = self._text_y = 0
+
+    def _set_font(self, face: Any, size: float) -> None:
+        name, self._ink.texts = self._stock.use_font(face)
+        self._ink.face, self._ink.size = face, size
+        self._out.append(b"%b %b Tf\n" % (name, write_number(size)))
+
+    # --- paths
+
+    def write_fill(self, item: Fill) -> None:
+        """Fill a rectangle; neighbours of one colour become one path."""
+        x, y, width, height, color, owner, radius = item
+        self._begin_path(owner, b"f\n", color)
+        if radius:
+            self._out.append(self._round_rectangle(x, y, width, height, radius))
+        else:
+            self._out.append(self._rectangle(x, y, width, height))
+
+    def write_cells(self, item: Cells) -> None:
+        """Fill many rectangles as one path, their edges on one grid so that no seams show."""
+        self._begin_path(item.owner, b"f\n", item.color)
+        self._out += [self._rectangle(*rectangle) for rectangle in item.rectangles]
+
+    def write_stroke(self, item: Stroke) -> None:
+        """Draw a straight line; neighbours of one look become one path."""
+        x1, y1, x2, y2, width, color, owner, dash = item
+        self._begin_path(owner, b"S\n", color, (width, dash))
+        height = self._height
+        self._out.append(
+            b"%.10g %.10g m %.10g %.10g l\n"
+            % (_hundredths(x1), _hundredths(height - y1), _hundredths(x2), _hundredths(height - y2))
+        )
+
+    def write_outline(self, item: Outline) -> None:
+        """Draw the outline of a rectangle."""
+        self._begin_path(item.owner, b"S\n", item.color, (item.line_width, item.dash))
+        box = item.x, item.y, item.width, item.height
+        self._out.append(
+            self._round_rectangle(*box, item.radius) if item.radius else self._rectangle(*box)
+        )
+
+    def _begin_path(
+        self,
+        owner: object | None,
+        operator: bytes,
+        color: Color,
+        line: tuple[float, tuple[float, ...]] | None = None,
+    ) -> None:
+        """Go on with the path under construction if this one is painted alike, else begin one."""
+        current = self._ink.fill if line is None else self._ink.stroke
+        is_alike = color == current and (line is None or line == self._ink.line)
+        if (owner is None) is not self._is_artifact:
+            self._switch_artifact()
+        if self._pending == operator and is_alike:
+            return
+        self._end_text()
+        self._end_path()
+        if color != current:
+            self._set_fill(color) if line is None else self._set_stroke(color)
+        if line is not None and line != self._ink.line:
+            self._set_line(line)
+        self._pending = operator
+
+    def _set_fill(self, color: Color) -> None:
+        self._ink.fill = color
+        self._out.append(_color_operator(color, b"g\n", b"rg\n", b"k\n"))
+
+    def _set_stroke(self, color: Color) -> None:
+        self._ink.stroke = color
+        self._out.append(_color_operator(color, b"G\n", b"RG\n", b"K\n"))
+
+    def _set_line(self, line: tuple[float, tuple[float, ...]]) -> None:
+        width, dash = line
+        if width != self._ink.line[0]:
+            self._out.append(write_number(width) + b" w\n")
+        if dash != self._ink.line[1]:
+            self._out.append(b"[%b] 0 d\n" % b" ".join(map(write_number, dash)))
+        self._ink.line = line
+
+    def _rectangle(self, x: float, y: float, width: float, height: float) -> bytes:
+        left, right = round(x * 100), round((x + width) * 100)
+        bottom, top = round((self._height - y - height) * 100), round((self._height - y) * 100)
+        return b"%.10g %.10g %.10g %.10g re\n" % (
+            left / 100,
+            bottom / 100,
+            (right - left) / 100,
+            (top - bottom) / 100,
+        )
+
+    def _round_rectangle(
+        self, x: float, y: float, width: float, height: float, radius: float
+    ) -> bytes:
+        radius = min(radius, width / 2, height / 2)
+        left, right = x, x + width
+        bottom, top = self._height - y - height, self._height - y
+        away = radius * (1 - _ARC)
+        points = (
+            *(left + radius, bottom),
+            *(right - radius, bottom),
+            *(right - away, bottom, right, bottom + away, right, bottom + radius),
+            *(right, top - radius),
+            *(right, top - away, right - away, top, right - radius, top),
+            *(left + radius, top),
+            *(left + away, top, left, top - away, left, top - radius),
+            *(left, bottom + radius),
+            *(left, bottom + away, left + away, bottom, left + radius, bottom),
+        )
+        return _ROUND_RECTANGLE % tuple(map(_hundredths, points))
+
+    # --- pictures and groups
+
+    def write_picture(self, item: Picture) -> None:
+        """Place an image; its orientation turns inside the place it takes."""
+        image = item.image
+        assert isinstance(image, PreparedImage)
+        if (item.owner is None) is not self._is_artifact:
+            self._switch_artifact()
+        self._end_open_marks()
+        a, b, c, d, e, f = image.matrix
+        width, height = item.width, item.height
+        left, bottom = item.x, self._height - item.y - height
+        self._out.append(
+            b"q %.10g %.10g %.10g %.10g %.10g %.10g cm %b Do Q\n"
+            % (
+                _hundredths(a * width),
+                _hundredths(b * height),
+                _hundredths(c * width),
+                _hundredths(d * height),
+                _hundredths(left + e * width),
+                _hundredths(bottom + f * height),
+                self._stock.use_image(image),
+            )
+        )
+
+    def begin_group(self, item: Save) -> None:
+        """Begin a group: clipped, turned, or seen through as a whole."""
+        self._end_open()
+        self._saved.append(replace(self._ink))
+        self._outer.append((self._out, item.opacity))
+        if item.opacity < 1:
+            self._out, self._ink = [], _Ink()
+        else:
+            self._out.append(b"q\n")
+        if item.rotate is not None:
+            self._out.append(self._turn(*item.rotate))
+        if item.clip is not None:
+            self._out.append(self._rectangle(*item.clip) + b"W n\n")
+
+    def end_group(self, _: Restore) -> None:
+        """End the innermost group."""
+        self._end_open()
+        outer, opacity = self._outer.pop()
+        if opacity < 1:
+            group = self._stock.add_group(self._width, self._height, b"".join(self._out))
+            state = self._stock.use_opacity(opacity)
+            outer.append(b"q %b gs %b Do Q\n" % (state, group))
+            self._out = outer
+        else:
+            self._out.append(b"Q\n")
+        self._ink = self._saved.pop()
+
+    def _turn(self, degrees: float, center_x: float, center_y: float) -> bytes:
+        """Turn clockwise about a point."""
+        cosine, sine = cos(radians(degrees)), sin(radians(degrees))
+        x, y = center_x, self._height - center_y
+        return b"%b %b %b %b %b %b cm\n" % (
+            _fraction(cosine),
+            _fraction(-sine),
+            _fraction(sine),
+            _fraction(cosine),
+            write_number(x - cosine * x - sine * y),
+            write_number(y + sine * x - cosine * y),
+        )
+
+    # --- what is open, and the graphics state
+
+    def _switch_artifact(self) -> None:
+        """Begin or end a run of page furniture (PDF 1.7, 14.8.2.2)."""
+        self._end_open_marks()
+        self._is_artifact = not self._is_artifact
+        self._out.append(b"/Artifact BMC\n" if self._is_artifact else b"EMC\n")
+
+    def _end_open(self) -> None:
+        if self._is_artifact:
+            self._switch_artifact()
+        self._end_open_marks()
+
+    def _end_open_marks(self) -> None:
+        self._end_text()
+        self._end_path()
+
+    def _end_text(self) -> None:
+        if self._in_text:
+            self._in_text = False
+            self._out.append(b"ET\n")
+
+    def _end_path(self) -> None:
+        if self._pending:
+            self._out.append(self._pending)
+            self._pending = b""
+
+
+_WRITERS: Final[dict[type, Callable[[Painter, Any], None]]] = {
+    Glyphs: Painter.write_glyphs,
+    Fill: Painter.write_fill,
+    Cells: Painter.write_cells,
+    Stroke: Painter.write_stroke,
+    Outline: Painter.write_outline,
+    Picture: Painter.write_picture,
+    Save: Painter.begin_group,
+    Restore: Painter.end_group,
+}
+
+_ROUND_RECTANGLE: Final = (
+    b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
+    b"%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
+    b"%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
+    b"%.10g %.10g %.10g %.10g %.10g %.10g c h\n"
+)
+
+
+def _hundredths(value: float) -> float:
+    return round(value * 100) / 100
+
+
+def _fraction(value: float) -> bytes:
+    return b"%.10g" % (round(value * 1_000_000) / 1_000_000 + 0.0)
+
+
+def _color_operator(color: Color, gray: bytes, rgb: bytes, cmyk: bytes) -> bytes:
+    components = color.components
+    if color.space is ColorSpace.CMYK:
+        return b" ".join(map(write_number, components)) + b" " + cmyk
+    if components[0] == components[1] == components[2]:
+        return write_number(components[0]) + b" " + gray
+    return b" ".join(map(write_number, components)) + b" " + rgb
+
+
+def _dictionary(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
+    return b"<< " + b" ".join(b"%b %b" % entry for entry in entries) + b" >>"
