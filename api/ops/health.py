@@ -10,7 +10,7 @@ from flask import Blueprint, Response
 from api.exchange import write_json
 from api.ports import Ports
 from shared.errors import ErrorKind, ServiceError, Unavailable
-from shared.queue.connection import WrongRedis
+from shared.queue.connection import UnfitRedisError
 
 
 class HealthRoutes:
@@ -54,6 +54,6 @@ class HealthRoutes:
 def _find_trouble(check: Callable[[], None]) -> str | None:
     try:
         check()
-    except (Unavailable, WrongRedis) as error:
+    except (Unavailable, UnfitRedisError) as error:
         return str(error)
     return None
