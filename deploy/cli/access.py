@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from redis import Redis
-
 from deploy.cli.output import CommandFailed
 from deploy.embedded.home import DEFAULT_FOLDER, DataFolder, open_folder
 from deploy.embedded.plan import operator_environment
@@ -18,6 +16,7 @@ from shared.buckets.admission import AdmissionCache
 from shared.db.migrate import upgrade
 from shared.db.session import Database, Session, open_database
 from shared.errors import Unavailable
+from shared.queue.connection import connect
 
 T = TypeVar("T")
 
@@ -81,7 +80,7 @@ def open_farm(data: Path | None) -> Iterator[FarmAccess]:
     database_url, redis_url = _find_urls(data)
     upgrade(database_url)  # a folder without a farm yet gets its tables; elsewhere nothing is done
     database = open_database(database_url)
-    cache = AdmissionCache(Redis.from_url(redis_url, socket_timeout=3)) if redis_url else None
+    cache = AdmissionCache(connect(redis_url)) if redis_url else None
     try:
         yield FarmAccess(database, cache)
     finally:

@@ -236,14 +236,13 @@ def _listen(port: int) -> socket.socket:
 
 
 def _prepare_stores(plan: FarmPlan) -> None:
-    from redis import Redis
-
     from shared.buckets.admission import AdmissionCache
     from shared.db.migrate import upgrade
+    from shared.queue.connection import connect
 
     upgrade(plan.settings.database_url)
     # Keys and accounts may have been changed while the farm was down, unseen by the cache.
-    AdmissionCache(Redis.from_url(plan.settings.redis_url)).drop_all()
+    AdmissionCache(connect(plan.settings.redis_url)).drop_all()
 
 
 def _ending(code: int) -> str:

@@ -1,0 +1,97 @@
+"""What the repositories promise holds on PostgreSQL as on SQLite, with many writers at once."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from shared.db.accounts import create_account, find_key_state, list_keys, revoke_key
+from shared.db.migrate import upgrade
+from shared.db.session import open_database
+from shared.db.tables import metadata
+from shared.db.templates import create_template, delete_template, get_content, list_templates
+from shared.db.usage import find_totals, record_events
+from shared.errors import Unavailable
+from shared.identifiers import digest_api_key
+from shared.jobs import Allowance
+from shared.metering import PageEvent
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def database(postgresql_url):
+    upgrade(postgresql_url)
+    database = open_database(postgresql_url)
+    yield database
+    database.close()
+
+
+def test_processes_that_migrate_at_once_end_with_one_set_of_tables(postgresql_url):
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(upgrade, [postgresql_url] * 4))
+    database = open_database(postgresql_url)
+    with database.session() as session:
+        assert compare_metadata(MigrationContext.configure(session), metadata) == []
+    database.close()
+
+
+def test_a_key_opens_its_account_until_it_is_revoked(database):
+    with database.session() as session:
+        made = create_account(session, email="a@example.org", plan="paid")
+    with database.session() as session:
+        revoke_key(session, made.key_id)
+    with database.snapshot() as session:
+        state = find_key_state(session, digest_api_key(made.api_key))
+        assert state is not None
+        assert state.key_revoked
+        [key] = list_keys(session, made.account_id)
+        assert key.revoked_at is not None
+        assert key.revoked_at.tzinfo is not None
+
+
+def test_a_template_and_its_content_are_kept_and_listed_by_code_point(database):
+    with database.session() as session:
+        made = create_account(session, email="a@example.org")
+        texts = [f"<document title='{number} ünïcode 🖨'/>" for number in range(3)]
+        records = [
+            create_template(
+                session, made.account_id, name="t", content=text, user=made.user, at=NOON
+            )
+            for text in texts
+        ]
+    with database.snapshot() as session:
+        assert [get_content(session, record.sha256) for record in records] == texts
+        listed = list_templates(session, made.account_id, limit=10)
+        assert [record.id for record in listed] == sorted(record.id for record in records)
+    with database.session() as session:
+        assert delete_template(session, made.account_id, records[0].id)
+
+
+def test_counters_that_meet_count_every_job_once(database):
+    events = [
+        PageEvent(f"job_{number}", f"acc_{number % 7}", "2026-11-01", Allowance.PRODUCTION, 3, NOON)
+        for number in range(200)
+    ]
+
+    def count(turn):
+        batch = events if turn % 2 else events[::-1]
+        with database.session() as session:
+            return record_events(session, batch[turn * 10 :] + batch[: turn * 10], at=NOON)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(count, range(8))) == 200
+    with database.snapshot() as session:
+        totals = [find_totals(session, f"acc_{number}", "2026-11-01") for number in range(7)]
+    assert sum(total.production.pages for total in totals) == 600
+    assert sum(total.production.calls for total in totals) == 200
+
+
+def test_a_server_that_is_away_is_named_unavailable_at_once(postgresql_url):
+    database = open_database(re.sub(r":\d+/", ":1/", postgresql_url))
+    with pytest.raises(Unavailable):
+        database.check()
+    database.close()
