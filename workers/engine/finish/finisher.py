@@ -1,0 +1,64 @@
+"""Finishing: raw PDF bytes become the file that is handed out."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import pikepdf
+
+from workers.engine.finish.metadata import write_metadata
+from workers.engine.finish.security import make_encryption
+from workers.engine.finish.watermark import mark_as_draft
+from workers.engine.ports import Metadata, Security
+
+
+@dataclass(frozen=True, slots=True)
+class FinishOptions:
+    """What finishing is told. A draft (`metadata.is_draft`) is marked and never encrypted.
+
+    `spare_password` is a random text of the caller's that nobody keeps: the owner password of a
+    document with `security` that sets none. It is needed with `security`, unused without.
+    """
+
+    metadata: Metadata
+    security: Security | None = None
+    spare_password: str = ""
+
+    def __repr__(self) -> str:
+        """Hide the password from logs and tracebacks."""
+        return f"FinishOptions(metadata={self.metadata!r}, security={self.security!r})"
+
+
+def finish(pdf: bytes, options: FinishOptions) -> bytes:
+    """Add metadata, the draft mark or the encryption, and write the file compactly.
+
+    Equal input gives equal bytes, except when it is encrypted: the standard asks for random salts.
+
+    Raises:
+        AuthoringError: a password of `security` cannot be used.
+    """
+    with pikepdf.open(io.BytesIO(pdf)) as opened:
+        write_metadata(opened, options.metadata)
+        if options.metadata.is_draft:
+            mark_as_draft(opened)
+            return _save(opened, None)
+        if options.security is None:
+            return _save(opened, None)
+        return _save(
+            opened, make_encryption(options.security, spare_password=options.spare_password)
+        )
+
+
+def _save(pdf: pikepdf.Pdf, encryption: pikepdf.Encryption | None) -> bytes:
+    written = io.BytesIO()
+    pdf.save(
+        written,
+        min_version="1.7",
+        fix_metadata_version=False,  # the packet is ours and right already
+        preserve_pdfa=False,
+        object_stream_mode=pikepdf.ObjectStreamMode.generate,
+        encryption=encryption,
+        deterministic_id=encryption is None,
+    )
+    return written.getvalue()

@@ -1,0 +1,96 @@
+"""Document information and XMP: what the file says of itself, and which template and data made it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+from xml.sax.saxutils import escape
+
+import pikepdf
+
+from workers.engine.ports import Metadata
+
+PRODUCER: Final = "Pressroom"
+PROVENANCE: Final = "urn:pressroom:provenance:1"
+
+# No dates: the engine has no clock, and equal input gives equal bytes.
+_PACKET: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/">
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about=""
+ xmlns:dc="http://purl.org/dc/elements/1.1/"
+ xmlns:pdf="http://ns.adobe.com/pdf/1.3/"
+ xmlns:pressroom="{namespace}">
+{properties}
+</rdf:Description>
+</rdf:RDF>
+</x:xmpmeta>
+<?xpacket end="r"?>"""
+
+_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_metadata(pdf: pikepdf.Pdf, metadata: Metadata) -> None:
+    """Set the document information, the language and the XMP packet; empty values are left out."""
+    for name, value in _information(metadata).items():
+        pdf.docinfo[name] = value
+    pdf.Root.Lang = pikepdf.String(metadata.lang)
+    if metadata.title:
+        pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
+    pdf.Root.Metadata = pdf.make_stream(
+        _packet(metadata), {"/Type": pikepdf.Name.Metadata, "/Subtype": pikepdf.Name.XML}
+    )
+
+
+def _information(metadata: Metadata) -> dict[str, Any]:
+    entries = {
+        "/Title": metadata.title,
+        "/Author": metadata.author,
+        "/Subject": metadata.subject,
+        "/Keywords": metadata.keywords,
+        "/Producer": PRODUCER,
+        "/PressroomDraft": "true" if metadata.is_draft else "",
+    }
+    return {name: pikepdf.String(_clean(value)) for name, value in entries.items() if value}
+
+
+def _packet(metadata: Metadata) -> bytes:
+    properties = [
+        _alternatives("dc:title", metadata.title),
+        _sequence("dc:creator", metadata.author),
+        _alternatives("dc:description", metadata.subject),
+        _simple("pdf:Keywords", metadata.keywords),
+        _simple("pdf:Producer", PRODUCER),
+        f"<dc:language><rdf:Bag><rdf:li>{_text(metadata.lang)}</rdf:li></rdf:Bag></dc:language>",
+        _simple("pressroom:template", metadata.template_id),
+        _simple("pressroom:templateVersion", metadata.template_version),
+        _simple("pressroom:templateSha256", metadata.template_sha256),
+        _simple("pressroom:payloadSha256", metadata.payload_sha256),
+        _simple("pressroom:draft", "true" if metadata.is_draft else "false"),
+    ]
+    written = "\n".join(line for line in properties if line)
+    return _PACKET.format(namespace=PROVENANCE, properties=written).encode("utf-8")
+
+
+def _simple(name: str, value: str | int | None) -> str:
+    return "" if value in ("", None) else f"<{name}>{_text(str(value))}</{name}>"
+
+
+def _alternatives(name: str, value: str) -> str:
+    if not value:
+        return ""
+    return (
+        f'<{name}><rdf:Alt><rdf:li xml:lang="x-default">{_text(value)}</rdf:li></rdf:Alt></{name}>'
+    )
+
+
+def _sequence(name: str, value: str) -> str:
+    return f"<{name}><rdf:Seq><rdf:li>{_text(value)}</rdf:li></rdf:Seq></{name}>" if value else ""
+
+
+def _text(value: str) -> str:
+    return escape(_clean(value))
+
+
+def _clean(value: str) -> str:
+    return _NOT_XML.sub("\ufffd", value)

@@ -1,0 +1,71 @@
+"""Encryption and permissions: the `security` element as the PDF standard's own terms."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import pikepdf
+
+from workers.engine.diagnostics import AuthoringError, Diagnostic, Severity
+from workers.engine.ports import Security
+
+# ISO 32000-2, 7.6.4.1, and the longest password each revision reads: the rest would be ignored.
+_REVISIONS: Final[dict[str, Literal[4, 6]]] = {"aes-256": 6, "aes-128": 4}
+_MAX_BYTES: Final = {6: 127, 4: 32}
+
+
+def make_encryption(security: Security, *, spare_password: str) -> pikepdf.Encryption:
+    """Give the encryption a document asks for.
+
+    `spare_password` becomes the owner password when the document sets none: with an empty one
+    anybody could lift the restrictions.
+
+    Raises:
+        AuthoringError: a password cannot be used with the encryption.
+    """
+    for name in ("user", "owner"):
+        _judge_password(security, name)
+    owner = security.owner_password or spare_password
+    # Build refuses an empty password; a file that opens for everybody must not leave here.
+    assert security.user_password != ""
+    assert owner
+    return pikepdf.Encryption(
+        owner=owner,
+        user=security.user_password or "",
+        R=_REVISIONS[security.encryption],
+        allow=_permissions(security),
+        aes=True,
+        metadata=True,
+    )
+
+
+def _judge_password(security: Security, name: str) -> None:
+    password = security.user_password if name == "user" else security.owner_password
+    revision = _REVISIONS[security.encryption]
+    try:
+        size = len((password or "").encode("pdfdoc" if revision == 4 else "utf-8"))
+    except UnicodeEncodeError:
+        advice = 'use encryption="aes-256" or Latin letters' if revision == 4 else "change them"
+        raise _unusable(f"{name}-password holds characters that cannot be used; {advice}") from None
+    if size > _MAX_BYTES[revision]:
+        raise _unusable(
+            f"{name}-password has {size} bytes; {security.encryption} reads the first "
+            f"{_MAX_BYTES[revision]} only: shorten it"
+        )
+
+
+def _unusable(message: str) -> AuthoringError:
+    return AuthoringError((Diagnostic(Severity.ERROR, "security-password", message),))
+
+
+def _permissions(security: Security) -> pikepdf.Permissions:
+    return pikepdf.Permissions(
+        accessibility=True,  # reading by assistive technology is always allowed (language.md 1.10)
+        extract=security.copy,
+        modify_other=security.modify,
+        modify_annotation=security.annotate,
+        modify_form=security.fill_forms,
+        modify_assembly=security.assemble,
+        print_lowres=security.print != "none",
+        print_highres=security.print == "high",
+    )
