@@ -12,7 +12,7 @@ from shared.db.session import Session
 
 
 def insert_or_ignore(session: Session, table: Table, row: Mapping[str, Any]) -> Insert:
-    """Insert a row, or nothing where its key is held; `rowcount` tells which."""
+    """Insert a row, or nothing where its key is held; ask for `returning` to be told which."""
     if session.dialect.name == "postgresql":
         return postgresql.insert(table).values(row).on_conflict_do_nothing()
     return sqlite.insert(table).values(row).on_conflict_do_nothing()

@@ -60,7 +60,9 @@ def _is_new(session: Session, event: PageEvent, at: datetime) -> bool:
         "occurred_at": event.occurred_at,
         "recorded_at": at,
     }
-    return bool(session.execute(insert_or_ignore(session, usage_ledger, row)).rowcount)
+    # Not by `rowcount`, which SQLAlchemy does not keep for inserts on PostgreSQL (it says -1).
+    written = insert_or_ignore(session, usage_ledger, row).returning(usage_ledger.c.job_id)
+    return session.execute(written).first() is not None
 
 
 def _raise_total(session: Session, key: tuple[str, str, Allowance], used: Usage) -> None:
