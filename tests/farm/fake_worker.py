@@ -1,0 +1,103 @@
+"""A real worker with a scripted engine: the body of a document says how its render goes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+from shared.settings import get_settings
+from shared.telemetry.log import set_up_logging
+from workers.engine.diagnostics import AuthoringError, Diagnostic, Origin, Place, Severity, Span
+from workers.engine.ports import Rendered, Stage
+from workers.farm.main import serve
+from workers.farm.run import Engine
+
+
+def render(template, payload, *, options, resources=None, watch=None):
+    watch.enter(Stage.LAYOUT)
+    command, *words = payload.body.decode().split()
+    return ACTIONS[command](
+        template, resources, *words
+    )
+
+
+def _pages(_template, _resources, count, size="100"):
+    return Rendered(pdf=b"%PDF" + b"x" * int(size), pages=int(count), filename="fake.pdf")
+
+
+def _sleep(template, resources, seconds, started="/dev/null"):
+    with Path(started).open("a") as log:
+        log.write(f"{os.getpid()}\n")
+    time.sleep(float(seconds))
+    return _pages(template, resources, 1)
+
+
+def _spin(template, resources, seconds):
+    """Turn in Python, swallowing every ordinary exception."""
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        try:
+            sum(range(1000))
+        except Exception:
+            continue
+    return _pages(template, resources, 1)
+
+
+def _hang(template, resources):
+    """Stay in C, where no signal handler of Python runs."""
+    re.match(r"(a|aa)+$", "a" * 60 + "b")
+    return _pages(template, resources, 1)
+
+
+def _die(_template, _resources, started):
+    with Path(started).open("a") as log:
+        log.write(f"{os.getpid()}\n")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _die_once(template, resources, started):
+    if Path(started).exists():
+        return _pages(template, resources, 2)
+    return _die(template, resources, started)
+
+
+def _memory(template, resources):
+    hoard = [bytearray(64 << 20) for _ in range(1000)]
+    return _pages(template, resources, len(hoard))
+
+
+def _deep(template, resources):
+    return _deep(template, resources)
+
+
+def _bug(_template, _resources):
+    raise ZeroDivisionError("secret of the document")
+
+
+def _authoring(_template, _resources):
+    place = Place("p", Span(3, 5, 3, 20), Origin.PAYLOAD)
+    raise AuthoringError((Diagnostic(Severity.ERROR, "no-field", "There is no field x.", (place,)),))
+
+
+def _image(template, resources, name):
+    found = resources.find_image(name)
+    return _pages(template, resources, 1 if found is None else len(found))
+
+
+def _template(template, resources):
+    return _pages(template, resources, len(template))
+
+
+ACTIONS = {
+    name.removeprefix("_").replace("_", "-"): call
+    for name, call in globals().items()
+    if callable(call) and name.startswith("_") and not name.startswith("__")
+}
+
+if __name__ == "__main__":
+    settings = get_settings()
+    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    serve(settings, engine=Engine(prepare=lambda source: source, render=render))

@@ -1,0 +1,159 @@
+"""The end of a job is decided once, in one step, whatever comes late or comes again."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.jobs import Allowance, JobOutcome, OutcomeStatus
+from shared.metering import PageEvent
+from shared.queue.commits import Begin, Commits, fail
+from shared.queue.replies import Replies
+from shared.telemetry.totals import read_totals
+
+
+@pytest.fixture
+def commits(front):
+    return Commits(front.redis)
+
+
+def succeeded(job, pages=3, pdf=None):
+    return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, pages=pages, pdf=pdf, timings={"layout": 7.0})
+
+
+def test_a_commit_wakes_the_front_and_meters_the_pages(front, commits):
+    job = front.job()
+    outcome = succeeded(job)
+    assert commits.commit(job, outcome) == outcome
+    assert front.wait(job) == outcome
+    assert front.used() == (3, 1)
+    [(_, fields)] = front.redis.xrange("usage")
+    event = PageEvent.decode(fields[b"event"])
+    assert (event.job_id, event.account_id, event.pages) == (job.id, "acc_1", 3)
+    assert json.loads(fields[b"event"])["type"] == "pressroom.pages"
+
+
+def test_the_second_commit_of_a_job_changes_nothing(front, commits):
+    job = front.job()
+    commits.commit(job, succeeded(job))
+    assert commits.commit(job, succeeded(job, pages=5)) is None
+    assert front.used() == (3, 1)
+    assert front.events() == 1
+    assert front.redis.llen(f"job:{job.id}:reply") == 1
+
+
+def test_a_commit_after_the_front_gave_up_changes_nothing(front, commits):
+    job = front.job()
+    assert front.replies.abandon(job.id) is None
+    assert commits.commit(job, succeeded(job)) is None
+    assert front.used() == (0, 0)
+    assert front.events() == 0
+
+
+def test_giving_up_just_after_the_commit_gives_its_outcome(front, commits):
+    job = front.job()
+    outcome = succeeded(job)
+    commits.commit(job, outcome)
+    assert front.replies.abandon(job.id) == outcome
+    assert front.events() == 1
+
+
+def test_a_success_past_its_deadline_is_not_metered(front, commits):
+    job = front.job(budget=-0.1)
+    assert commits.commit(job, succeeded(job)) is None
+    assert front.events() == 0
+
+
+def test_commit_and_giving_up_agree_however_they_race(front, commits):
+    jobs = [front.job() for _ in range(200)]
+    with ThreadPoolExecutor(2) as pool:
+        committed = pool.map(lambda job: commits.commit(job, succeeded(job)), jobs)
+        abandoned = pool.map(lambda job: front.replies.abandon(job.id), reversed(jobs))
+        answered = dict(zip((job.id for job in reversed(jobs)), abandoned, strict=True))
+        metered = dict(zip((job.id for job in jobs), committed, strict=True))
+    assert {key for key, value in answered.items() if value} == {
+        key for key, value in metered.items() if value
+    }
+    assert front.events() == sum(value is not None for value in metered.values())
+
+
+def test_a_used_up_allowance_turns_a_success_into_a_402(front, commits):
+    first, second = front.job(cap=3), front.job(cap=3)
+    commits.commit(first, succeeded(first))
+    error = commits.commit(second, succeeded(second)).error
+    assert (error.status, error.code) == (402, ErrorCode.QUOTA_EXCEEDED)
+    assert error.data == {"cap": 3, "usage": 3}
+    assert front.wait(second).error == error
+    assert front.used() == (3, 1)
+    assert front.events() == 1
+
+
+def test_drafts_have_an_allowance_of_their_own(front, commits):
+    job = front.job(cap=0, allowance=Allowance.DRAFT)
+    error = commits.commit(job, succeeded(job)).error
+    assert error.code is ErrorCode.DRAFT_QUOTA_EXCEEDED
+    production = front.job(cap=1)
+    assert commits.commit(production, succeeded(production)).error is None
+
+
+def test_many_renders_at_once_overshoot_by_less_than_one_document(front, commits):
+    jobs = [front.job(cap=10) for _ in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda job: commits.commit(job, succeeded(job, pages=4)), jobs))
+    assert front.used() == (12, 3)
+    assert front.events() == 3
+
+
+def test_a_failure_is_answered_and_not_metered(front, commits):
+    job = front.job()
+    error = ErrorBody(400, "wrong", ErrorKind.AUTHORING)
+    commits.commit(job, fail(job, error))
+    assert front.wait(job).error == error
+    assert front.events() == 0
+
+
+def test_deliveries_are_counted_and_bounded(front, commits):
+    job = front.job()
+    assert [commits.begin(job) for _ in range(3)] == [Begin.RUN, Begin.RUN, Begin.EXHAUSTED]
+
+
+def test_a_job_that_ended_is_not_begun_again(front, commits):
+    job = front.job()
+    commits.commit(job, succeeded(job))
+    assert commits.begin(job) is Begin.ENDED
+
+
+def test_an_overdue_job_is_not_begun(front, commits):
+    assert commits.begin(front.job(budget=-1)) is Begin.OVERDUE
+
+
+def test_an_outcome_can_be_read_again_after_a_lost_answer(front, commits):
+    job = front.job()
+    outcome = commits.commit(job, succeeded(job))
+    lost = Replies(front.redis, front.claims)
+    assert lost.wait(job.id, timeout_seconds=1) == front.wait(job) == outcome
+
+
+def test_the_totals_add_up_over_outcomes(front, commits):
+    jobs = [front.job() for _ in range(3)]
+    for job in jobs[:2]:
+        commits.commit(job, succeeded(job))
+    commits.commit(jobs[2], fail(jobs[2], ErrorBody(400, "wrong", ErrorKind.AUTHORING)))
+    fields = front.redis.hgetall("farm:totals")
+    totals = read_totals({name.decode(): float(value) for name, value in fields.items()})
+    assert totals.renders == {("production", "succeeded"): 2, ("production", "authoring"): 1}
+    assert totals.pages == {"production": 6}
+    assert totals.stages["layout"].sum_seconds == pytest.approx(0.014)
+    assert sum(totals.stages["layout"].counts) == 2
+
+
+def test_no_key_of_a_job_stays_for_ever(front, commits):
+    job = front.job()
+    commits.begin(job)
+    front.replies.wait(job.id, timeout_seconds=0.01)
+    commits.commit(job, succeeded(job))
+    for key in front.redis.scan_iter("job:*"):
+        assert front.redis.ttl(key) > 0

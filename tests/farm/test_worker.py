@@ -1,0 +1,140 @@
+"""A real worker process: what each way of ending a render gives its client."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from shared.errors import ErrorCode, ErrorKind
+from shared.jobs import ClaimHome, OutcomeStatus
+
+
+def test_a_render_gives_its_pdf_and_is_metered_once(front, start_worker):
+    start_worker()
+    outcome = front.render("pages 3")
+    assert outcome.status is OutcomeStatus.SUCCEEDED
+    assert (outcome.pages, outcome.filename) == (3, "fake.pdf")
+    assert b"".join(front.replies.fetch_pdf(outcome.pdf)) == b"%PDF" + b"x" * 100
+    assert {"queue", "layout"} <= set(outcome.timings)
+    assert front.used() == (3, 1)
+    assert front.events() == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "home"),
+    [(60_000, ClaimHome.INLINE), (1_000_000, ClaimHome.REDIS), (5_000_000, ClaimHome.BLOB)],
+)
+def test_a_pdf_of_any_size_comes_back_whole_and_leaves_nothing(front, start_worker, size, home):
+    start_worker()
+    outcome = front.render(f"pages 1 {size}")
+    assert outcome.pdf.home is home
+    assert sum(map(len, front.replies.fetch_pdf(outcome.pdf))) == outcome.pdf.size == size + 4
+    front.replies.wait("job_none", timeout_seconds=0.01)  # what was read goes with the next wait
+    assert not front.redis.exists(outcome.pdf.key, f"job:{outcome.job_id}:reply")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind"),
+    [
+        ("authoring", 400, ErrorKind.AUTHORING),
+        ("memory", 400, ErrorKind.RESOURCE),
+        ("deep", 400, ErrorKind.RESOURCE),
+        ("bug", 500, ErrorKind.INTERNAL),
+    ],
+)
+def test_a_failed_render_says_why_and_counts_nothing(front, start_worker, body, status, kind):
+    start_worker()
+    error = front.render(body).error
+    assert (error.status, error.kind) == (status, kind)
+    assert "secret" not in error.message
+    assert front.used() == (0, 0)
+    assert front.render("pages 1").pages == 1
+
+
+def test_an_authoring_error_carries_its_trace(front, start_worker):
+    start_worker()
+    error = front.render("authoring").error
+    assert error.message == "There is no field x. [no-field]"
+    assert error.stack_trace[0]["tagName"] == "p"
+    assert error.stack_trace[0]["lineStart"] == 3
+
+
+def test_a_memory_error_tells_the_limit(front, start_worker):
+    start_worker(child_memory_mb="600")
+    assert "600 MB" in front.render("memory").error.message
+
+
+def test_a_defect_is_logged_beside_its_reference(front, start_worker, tmp_path):
+    start_worker()
+    message = front.render("bug").error.message
+    reference = message.rsplit(maxsplit=1)[1].rstrip(".")
+    log = (tmp_path / "worker0.log").read_text()
+    assert reference in log
+    assert "ZeroDivisionError" in log
+
+
+@pytest.mark.parametrize("body", ["spin 60", "sleep 60", "hang"])
+def test_an_endless_render_ends_with_its_budget_and_the_next_is_right(front, start_worker, body):
+    start_worker()
+    front.render()  # the worker is up
+    begun = time.monotonic()
+    job = front.send(body, budget=1.0)
+    outcome = front.wait(job, seconds=1.2) or front.replies.abandon(job.id)
+    assert time.monotonic() - begun < 2.0
+    if outcome is not None:
+        assert outcome.error.code is ErrorCode.RENDER_TIMEOUT
+        assert outcome.error.status == 504
+    assert front.render("pages 2").pages == 2
+    assert time.monotonic() - begun < 6.0
+    assert front.used() == (3, 2)
+
+
+def test_a_worker_that_is_terminated_finishes_what_it_began(front, start_worker, tmp_path):
+    worker = start_worker()
+    job = front.send(f"sleep 1 {tmp_path}/began")
+    _wait_for(tmp_path / "began")
+    worker.terminate()
+    assert front.wait(job).pages == 1
+    assert worker.wait(10) == 0
+
+
+def test_no_child_outlives_a_killed_worker(front, start_worker, tmp_path):
+    worker = start_worker()
+    front.send(f"sleep 30 {tmp_path}/began")
+    child = int(_wait_for(tmp_path / "began"))
+    worker.kill()
+    worker.wait()
+    end = time.monotonic() + 3
+    while _runs(child):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_message_nobody_understands_stops_no_other(front, start_worker):
+    start_worker()
+    front.redis.lpush("interactive", front_message(front).replace("pages", "\\ud800"))
+    assert front.render("pages 1").pages == 1
+
+
+def front_message(front) -> str:
+    front.broker.publish(front.job())
+    return front.redis.lpop("interactive").decode().replace('\\"v\\":1', '\\"v\\":9')
+
+
+def _wait_for(path: Path) -> str:
+    end = time.monotonic() + 10
+    while not (path.exists() and path.read_text().strip()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return path.read_text().split()[0]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z" and os.path.exists(f"/proc/{pid}")
