@@ -1,0 +1,161 @@
+"""Pages as text, one line per drawn thing, for references that a reviewer can read in a diff."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from workers.engine.layout.display import (
+    Cells,
+    Fill,
+    Glyphs,
+    Item,
+    LaidOut,
+    Outline,
+    Page,
+    Picture,
+    Restore,
+    Save,
+    Stroke,
+)
+from workers.engine.units import BLACK, Color, ColorSpace
+
+
+def dump_pages(laid_out: LaidOut) -> str:
+    """Write every page: kind, x, y, width, height, look and text of each thing, to 0.1 pt.
+
+    Page furniture has a `~` after its kind. Things that stay within 0.05 pt give the same text.
+    """
+    lines: list[str] = []
+    for number, page in enumerate(laid_out.pages, start=1):
+        lines.append(f"page {number} {_pair(page.width, page.height)}")
+        lines += _page_lines(page)
+    lines += [
+        f"outline {'  ' * (entry.level - 1)}{entry.level} {_quoted(entry.text)} page {entry.page + 1} y {_n(entry.y)}"
+        for entry in laid_out.outline
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _page_lines(page: Page) -> Iterator[str]:
+    depth = 1
+    for item in page.items:
+        if isinstance(item, Restore):
+            depth -= 1
+        yield "  " * depth + _WRITERS[type(item)](item)
+        if isinstance(item, Save):
+            depth += 1
+    for link in page.links:
+        yield f"  link {_box(link.x, link.y, link.width, link.height)} {link.target}"
+    for anchor in page.anchors:
+        yield f"  anchor {_pair(anchor.x, anchor.y)} {anchor.name}"
+
+
+def _glyphs(item: Glyphs) -> str:
+    spacing = f" letters {_n(item.letter_spacing)}" if item.letter_spacing else ""
+    face = getattr(item.face, "name", "?")
+    return (
+        f"text{_furniture(item.owner)} {_pair(item.x, item.y)} {_n(item.width)}"
+        f" {face} {_n(item.size)}{_color(item.color)}{spacing} {_quoted(item.text)}"
+    )
+
+
+def _fill(item: Fill) -> str:
+    return f"fill{_furniture(item.owner)} {_box(*item[:4])}{_color(item.color)}{_radius(item)}"
+
+
+def _outline(item: Outline) -> str:
+    return (
+        f"outline{_furniture(item.owner)} {_box(*item[:4])} line {_n(item.line_width)}"
+        f"{_color(item.color)}{_dash(item)}{_radius(item)}"
+    )
+
+
+def _stroke(item: Stroke) -> str:
+    return (
+        f"line{_furniture(item.owner)} {_pair(item.x1, item.y1)} to {_pair(item.x2, item.y2)}"
+        f" width {item.width:.2f}{_color(item.color)}{_dash(item)}"
+    )
+
+
+def _cells(item: Cells) -> str:
+    left = min((x for x, *_ in item.rectangles), default=0.0)
+    top = min((y for _, y, *_ in item.rectangles), default=0.0)
+    right = max((x + width for x, _, width, _ in item.rectangles), default=0.0)
+    bottom = max((y + height for _, y, _, height in item.rectangles), default=0.0)
+    return (
+        f"cells{_furniture(item.owner)} {_box(left, top, right - left, bottom - top)}"
+        f"{_color(item.color)} {len(item.rectangles)} rectangles"
+    )
+
+
+def _picture(item: Picture) -> str:
+    key = str(getattr(item.image, "key", "?"))[:8]
+    return f"picture{_furniture(item.owner)} {_box(*item[:4])} {key}"
+
+
+def _save(item: Save) -> str:
+    parts = ["group"]
+    if item.clip is not None:
+        parts.append(f"clip {_box(*item.clip)}")
+    if item.rotate is not None:
+        degrees, x, y = item.rotate
+        parts.append(f"turn {_n(degrees)} about {_pair(x, y)}")
+    if item.opacity < 1:
+        parts.append(f"opacity {item.opacity:g}")
+    return " ".join(parts)
+
+
+def _restore(_: Restore) -> str:
+    return "end"
+
+
+_WRITERS: Final[dict[type[Item], Callable[[Any], str]]] = {
+    Glyphs: _glyphs,
+    Fill: _fill,
+    Outline: _outline,
+    Stroke: _stroke,
+    Cells: _cells,
+    Picture: _picture,
+    Save: _save,
+    Restore: _restore,
+}
+
+
+def _n(value: float) -> str:
+    return f"{round(value * 10) / 10 + 0.0:g}"
+
+
+def _pair(x: float, y: float) -> str:
+    return f"{_n(x)},{_n(y)}"
+
+
+def _box(x: float, y: float, width: float, height: float) -> str:
+    return f"{_pair(x, y)} {_n(width)}x{_n(height)}"
+
+
+def _furniture(owner: object | None) -> str:
+    return "~" if owner is None else ""
+
+
+def _radius(item: Fill | Outline) -> str:
+    return f" radius {_n(item.radius)}" if item.radius else ""
+
+
+def _dash(item: Stroke | Outline) -> str:
+    return f" dash {','.join(map(_n, item.dash))}" if item.dash else ""
+
+
+def _color(color: Color) -> str:
+    if color == BLACK:
+        return ""
+    if color.space is ColorSpace.RGB:
+        return " #" + "".join(f"{round(part * 255):02x}" for part in color.components)
+    return f" cmyk({' '.join(f'{part:g}' for part in color.components)})"
+
+
+def _quoted(text: str) -> str:
+    written = "".join(
+        char if char.isprintable() else f"\\u{ord(char):04x}" for char in text.replace("\\", "\\\\")
+    )
+    return f'"{written}"'
