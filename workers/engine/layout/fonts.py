@@ -49,7 +49,7 @@ class Face:
         self.glyphs: dict[str, int] = {
             chr(code): font.get_nominal_glyph(code)
             for code in self.hb_face.unicodes
-            if code < 0x10000
+            if 0x20 <= code < 0x10000 and not 0x7F <= code < 0xA0  # a control is never a glyph
         }
         self.advances = _Advances(font, self.glyphs)
         self._covered = frozenset(self.glyphs)

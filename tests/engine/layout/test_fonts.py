@@ -1,0 +1,103 @@
+"""The fixed faces: measures, coverage, fallback and the codes they are written in."""
+
+from __future__ import annotations
+
+import pytest
+
+from workers.engine.layout.fonts import (
+    ALIASES,
+    FAMILIES,
+    find_face,
+    find_missing,
+    split_by_face,
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("weight", "is_italic"), [(400, False), (700, False), (400, True), (700, True)]
+)
+def test_every_family_has_four_faces_that_cover_latin_greek_and_cyrillic(family, weight, is_italic):
+    face = find_face((family,), weight, is_italic)
+    assert face.family == family
+    assert (face.is_bold, face.is_italic) == (weight == 700, is_italic)
+    assert face.covers_all("Grüße, Ωμέγα, Привет €")
+    assert 0.9 < face.ascent < 1.2
+    assert 0.2 < face.descent < 0.4
+    assert 0.6 < face.cap_height < 0.8
+    assert face.underline_position < 0 < face.underline_thickness < face.strike_position
+
+
+def test_families_are_found_by_any_case_and_by_their_generic_names():
+    assert find_face(("noto SERIF",), 400, False).family == "Noto Serif"
+    for alias, family in ALIASES.items():
+        assert find_face((alias,), 400, False).family == family
+
+
+def test_unknown_families_are_passed_over():
+    assert find_face(("Comic Sans", "monospace"), 400, False).family == "JetBrains Mono"
+    assert find_face((), 400, False).family == "Noto Sans"
+
+
+@pytest.mark.parametrize(
+    ("weight", "is_bold"), [(100, False), (500, False), (600, True), (900, True)]
+)
+def test_nearest_weight_is_taken(weight, is_bold):
+    assert find_face(("serif",), weight, False).is_bold is is_bold
+
+
+def test_width_is_the_sum_of_advances():
+    face = find_face(("monospace",), 400, False)
+    assert face.measure("") == 0
+    assert face.measure("twelve chars") == pytest.approx(12 * 0.6)
+    assert face.measure("twelve chars") == pytest.approx(12 * 0.6)
+
+
+def test_characters_that_are_never_drawn_take_no_room_and_are_not_written():
+    face = find_face(("sans-serif",), 400, False)
+    assert face.measure("soft\u00adhyphen\u200b") == face.measure("softhyphen")
+    assert face.encode("soft\u00adhyphen\u200b") == face.encode("softhyphen")
+    assert face.find_missing("soft\u00adhyphen\u200b\ufeff") == ""
+
+
+def test_text_is_written_as_escaped_utf16():
+    face = find_face(("sans-serif",), 400, False)
+    assert face.encode("a(b)\\") == b"(\x00a\x00\\(\x00b\x00\\)\x00\\\\)"
+    assert face.encode("\u010d") == b"(\x01\\r)"  # its low byte is a carriage return
+
+
+def test_what_has_no_code_of_its_own_becomes_the_replacement_character():
+    face = find_face(("sans-serif",), 400, False)
+    assert face.encode("\U0001f600\ud800") == face.encode("\ufffd\ufffd")
+    assert face.measure("\U0001f600") == face.measure("\ufffd")
+    assert face.find_missing("a\U0001f600") == "\U0001f600"
+
+
+def test_spaces_are_spread_even_where_other_codes_look_like_one():
+    face = find_face(("sans-serif",), 400, False)
+    assert face.encode_spread("a b", 250) == b"[(\x00a\x00 )-250(\x00b)]"
+    assert face.encode_spread("\u0100\u2014 c", 10) == b"[(\x01\x00 \x14\x00 )-10(\x00c)]"
+
+
+def test_text_the_first_family_has_is_one_run():
+    runs = split_by_face(("Noto Serif",), 400, False, "plain text, “quoted”")
+    assert [(face.family, text) for face, text in runs] == [("Noto Serif", "plain text, “quoted”")]
+
+
+def test_characters_fall_back_one_by_one():
+    runs = split_by_face(("sans-serif",), 700, False, "a■b")
+    assert [(face.name, text) for face, text in runs] == [
+        ("NotoSans-Bold", "a"),
+        ("JetBrainsMono-Bold", "■"),
+        ("NotoSans-Bold", "b"),
+    ]
+
+
+def test_characters_no_family_has_are_told_and_stay_with_the_first_face():
+    assert find_missing("abc 漢■字漢") == "漢字"
+    runs = split_by_face(("serif",), 400, False, "a漢b")
+    assert [(face.family, text) for face, text in runs] == [("Noto Serif", "a漢b")]
+
+
+def test_control_characters_count_as_missing():
+    assert find_missing("a\x01b") == "\x01"
