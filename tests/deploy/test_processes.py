@@ -90,7 +90,7 @@ def test_the_guard_kills_the_grandchildren_of_a_killed_supervisor(started):
         "guard = Guard()\n"
         "child = subprocess.Popen(['sh', '-c', 'sleep 60 & echo $!; wait'], start_new_session=True)\n"
         "guard.add(child.pid)\n"
-        "print(child.pid, flush=True)\n"
+        "import sys; sys.stdout.write(f'{child.pid}\\n'); sys.stdout.flush()\n"
         "time.sleep(60)\n"
     )
     with parent:

@@ -1,0 +1,131 @@
+"""The operator's commands do what contract.md 2 says, on a farm that is up or down."""
+
+import json
+import stat
+
+import pytest
+
+from deploy.cli.main import main
+from shared.buckets.admission import AdmissionCache
+from shared.db.accounts import find_key_state
+from shared.db.session import open_database
+from shared.identifiers import digest_api_key
+from shared.queue.connection import connect
+
+
+@pytest.fixture
+def run(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("PRESSROOM_DATABASE_URL", "PRESSROOM_REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*arguments, code=0):
+        assert main([*arguments, "--json"]) == code
+        printed = capsys.readouterr()
+        return json.loads(printed.out) if code == 0 else printed.err
+
+    return run
+
+
+@pytest.fixture
+def made(run):
+    return run("account", "create", "--email", "a@example.org", "--name", "Ada", "--plan", "paid")
+
+
+def state_of(api_key, url):
+    database = open_database(url)
+    with database.snapshot() as session:
+        state = find_key_state(session, digest_api_key(api_key))
+    database.close()
+    return state
+
+
+def test_an_account_is_made_with_a_user_a_workspace_and_a_key(made):
+    assert set(made) == {"account_id", "workspace_id", "user", "key_id", "api_key"}
+    assert made["user"] == {"id": made["user"]["id"], "name": "Ada", "email": "a@example.org"}
+    assert made["api_key"].startswith("pr_")
+
+
+def test_an_account_without_a_workspace_has_none(run):
+    made = run("account", "create", "--email", "a@example.org", "--no-workspace", "--unverified")
+    assert made["workspace_id"] is None
+
+
+def test_the_default_folder_is_private(made, tmp_path):
+    assert stat.S_IMODE((tmp_path / ".pressroom").stat().st_mode) == 0o700
+
+
+def test_an_account_is_changed_by_what_is_given(run, made, tmp_path):
+    run("account", "set", made["account_id"], "--disabled", "--rate-limit", "5/minute")
+    url = f"sqlite:///{tmp_path}/.pressroom/pressroom.sqlite3"
+    state = state_of(made["api_key"], url)
+    assert (state.account_disabled, state.rate_limit, state.plan) == (True, "5/minute", "paid")
+    run("account", "set", made["account_id"], "--enabled")
+    assert not state_of(made["api_key"], url).account_disabled
+
+
+def test_keys_are_made_listed_and_revoked(run, made):
+    second = run("key", "create", made["account_id"], "--expires-at", "2027-01-31T12:00:00Z")
+    assert set(second) == {"key_id", "api_key"}
+    assert run("key", "revoke", made["key_id"]) == {"key_id": made["key_id"], "revoked": True}
+    first, other = run("key", "list", made["account_id"])["keys"]
+    assert first["state"].startswith("revoked ")
+    assert other["state"] == "expires 2027-01-31T12:00:00.000Z"
+    assert made["api_key"] not in json.dumps(first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("key", "revoke", "key_none"), "'key_none'"),
+        (("key", "list", "acc_none"), "'acc_none'"),
+        (("account", "set", "acc_none", "--disabled"), "'acc_none'"),
+        (("account", "set", "acc_none"), "--max-pages"),
+        (("account", "create", "--email", "nobody"), "'nobody' is not an address"),
+        (("account", "create", "--email", "a@b.c", "--renewal-day", "32"), "renewal_day: 32"),
+        (("account", "create", "--email", "a@b.c", "--max-pages", "-1"), "max_pages: -1"),
+    ],
+)
+def test_what_cannot_be_done_is_told_on_stderr(run, arguments, told):
+    assert told in run(*arguments, code=1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("account", "create"),
+        ("account", "create", "--email", "a@b.c", "--plan", "gold"),
+        ("key", "create", "acc_1", "--expires-at", "tomorrow"),
+        ("up", "--port", "70000"),
+        ("up", "--workers", "0"),
+        ("account", "set", "acc_1", "--enabled", "--disabled"),
+        ("nonsense",),
+    ],
+)
+def test_a_misused_command_ends_with_its_usage(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage: pressroom" in capsys.readouterr().err
+
+
+def test_a_production_farm_is_reached_by_both_its_urls(run, database_url, redis_url, monkeypatch):
+    monkeypatch.setenv("PRESSROOM_DATABASE_URL", database_url)
+    assert "PRESSROOM_REDIS_URL is not set" in run(
+        "account", "create", "--email", "a@example.org", code=1
+    )
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", redis_url)
+    made = run("account", "create", "--email", "a@example.org")
+    digest = digest_api_key(made["api_key"])
+    cache = AdmissionCache(connect(redis_url))
+    cache.put(digest, state_of(made["api_key"], database_url))
+    assert cache.find(digest) is not None
+    run("key", "revoke", made["key_id"])
+    assert cache.find(digest) is None
+
+
+def test_a_change_that_fronts_may_not_see_yet_is_told(run, database_url, monkeypatch):
+    monkeypatch.setenv("PRESSROOM_DATABASE_URL", database_url)
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", "redis://127.0.0.1:1/0")
+    made = run("account", "create", "--email", "a@example.org")
+    assert "Redis does not answer" in run("key", "revoke", made["key_id"], code=1)
