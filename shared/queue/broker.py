@@ -12,6 +12,7 @@ from shared.clock import epoch
 from shared.jobs import RenderJob
 from shared.queue.connection import reachable
 from shared.queue.names import INTERACTIVE, RENDER_TASK
+from shared.queue.presence import renew_word
 
 # The worker's own alarm ends a render at its deadline, and its watchdog the process a second
 # later; Celery's hard limit stands behind both.
@@ -25,7 +26,7 @@ class Broker:
         self._redis = redis
 
     def publish(self, job: RenderJob) -> None:
-        """Queue a render.
+        """Queue a render that the caller waits for: call `Replies.wait` at once.
 
         A repeated publish of the same job is harmless: only one run of it is committed.
 
@@ -33,8 +34,11 @@ class Broker:
             Unavailable: Redis is away; the job may or may not be queued.
         """
         message = json.dumps(_message(job), separators=(",", ":"))
-        with reachable():
-            self._redis.lpush(INTERACTIVE, message)
+        with reachable(), self._redis.pipeline(transaction=False) as pipe:
+            # Said before the job can end, or a quick one would find nobody waiting.
+            renew_word(pipe, job.id)
+            pipe.lpush(INTERACTIVE, message)
+            pipe.execute()
 
 
 def _message(job: RenderJob) -> dict[str, Any]:

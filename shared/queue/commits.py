@@ -25,9 +25,6 @@ COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600  # longer than any period
 # The state of a job outlives every message of it that might still come.
 _STATE_SLACK_SECONDS: Final = 600
 _RECONNECT_SECONDS: Final = 0.2
-# A front that waits renews its word every second (Replies.wait). One that has not for this long
-# has answered 503 or is gone, and a render it will never answer must not be metered.
-AWAITED_SECONDS: Final = 4.0
 
 _BEGIN: Final = """
 if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return 0 end
@@ -38,8 +35,8 @@ return delivery
 
 # KEYS: job state, reply list, usage counters, usage stream, farm totals.
 # ARGV: 1 token of this attempt, 2 outcome, 3 its TTL, 4 TTL of the state, 5 metered (1/0),
-#       6 deadline, 7 awaited until (when the front has not said), 8 allowance, 9 pages,
-#       10 cap ('' for none), 11 event, 12 TTL of the counters, 13.. pairs for the farm totals.
+#       6 deadline, 7 allowance, 8 pages, 9 cap ('' for none), 10 event, 11 TTL of the counters,
+#       12.. pairs for the farm totals.
 # All comparisons come before all writes: the step happens whole or not at all.
 _COMMIT: Final = """
 local state = redis.call('HMGET', KEYS[1], 'done', 'awaited_until')
@@ -49,19 +46,19 @@ if ARGV[5] == '1' then
     local time = redis.call('TIME')
     local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
     if now > tonumber(ARGV[6]) then return {'late'} end
-    if now > tonumber(state[2] or ARGV[7]) then return {'unawaited'} end
-    local used = tonumber(redis.call('HGET', KEYS[3], ARGV[8] .. ':pages') or '0')
-    if ARGV[10] ~= '' and used >= tonumber(ARGV[10]) then return {'over', used} end
-    redis.call('HINCRBY', KEYS[3], ARGV[8] .. ':pages', ARGV[9])
-    redis.call('HINCRBY', KEYS[3], ARGV[8] .. ':calls', 1)
-    redis.call('EXPIRE', KEYS[3], ARGV[12])
-    redis.call('XADD', KEYS[4], '*', 'event', ARGV[11])
+    if state[2] and now > tonumber(state[2]) then return {'unawaited'} end
+    local used = tonumber(redis.call('HGET', KEYS[3], ARGV[7] .. ':pages') or '0')
+    if ARGV[9] ~= '' and used >= tonumber(ARGV[9]) then return {'over', used} end
+    redis.call('HINCRBY', KEYS[3], ARGV[7] .. ':pages', ARGV[8])
+    redis.call('HINCRBY', KEYS[3], ARGV[7] .. ':calls', 1)
+    redis.call('EXPIRE', KEYS[3], ARGV[11])
+    redis.call('XADD', KEYS[4], '*', 'event', ARGV[10])
 end
 redis.call('HSET', KEYS[1], 'done', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('RPUSH', KEYS[2], ARGV[2])
 redis.call('EXPIRE', KEYS[2], ARGV[3])
-for i = 13, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[5], ARGV[i], ARGV[i + 1]) end
+for i = 12, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[5], ARGV[i], ARGV[i + 1]) end
 return {'committed'}
 """
 
@@ -148,7 +145,6 @@ class Commits:
             _state_ttl(job),
             int(metered),
             job.deadline,
-            job.admitted_at + AWAITED_SECONDS,
             meter.allowance.value,
             outcome.pages,
             "" if meter.cap is None else meter.cap,

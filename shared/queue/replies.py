@@ -13,20 +13,13 @@ from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.jobs import Claim, ClaimHome, JobOutcome
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
-from shared.queue.commits import AWAITED_SECONDS
 from shared.queue.connection import BLOCK_SECONDS, reachable
 from shared.queue.names import FARM_TOTALS, job_key, reply_key
+from shared.queue.presence import AWAITED_SECONDS, renew_word
 from shared.telemetry.totals import ABANDONED
 
 _RECONNECT_SECONDS: Final = 0.1
 _SWEEP_AT_ONCE: Final = 100
-
-# The front renews its word that it waits, by the server's clock: see AWAITED_SECONDS.
-_AWAIT: Final = """
-local time = redis.call('TIME')
-redis.call('HSET', KEYS[1], 'awaited_until', time[1] + time[2] / 1000000 + ARGV[1])
-if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
-"""
 
 _ABANDON: Final = """
 if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return redis.call('LINDEX', KEYS[2], 0) end
@@ -97,7 +90,7 @@ class Replies:
 
     def _wait_briefly(self, job_id: str, seconds: float) -> bytes | None:
         pipe = self._redis.pipeline(transaction=False)
-        pipe.eval(_AWAIT, 1, job_key(job_id), AWAITED_SECONDS, CLAIM_TTL_SECONDS)
+        renew_word(pipe, job_id)
         if spent := self._take_spent():
             pipe.unlink(*spent)
         # The outcome is moved from the list onto itself: read without taking it out, so that an

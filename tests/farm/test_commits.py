@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -157,3 +158,10 @@ def test_no_key_of_a_job_stays_for_ever(front, commits):
     commits.commit(job, succeeded(job))
     for key in front.redis.scan_iter("job:*"):
         assert front.redis.ttl(key) > 0
+
+
+def test_a_render_whose_front_is_gone_is_not_metered(front, commits):
+    job = front.job()
+    front.redis.hset(f"job:{job.id}", "awaited_until", time.time() - 0.1)
+    assert commits.commit(job, succeeded(job)).error.status == 503
+    assert front.events() == 0
