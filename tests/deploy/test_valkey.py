@@ -7,6 +7,8 @@ import time
 
 import pytest
 from redis import AuthenticationError, Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from deploy.embedded.leash import leashed
 from deploy.embedded.valkey import configure_server, server_command
@@ -55,7 +57,10 @@ def test_it_is_append_only_and_evicts_nothing(start):
 
 def test_nobody_gets_in_without_the_password(start):
     server, _ = start()
-    with Redis(port=server.port) as redis, pytest.raises(AuthenticationError):
+    with (
+        Redis(port=server.port, retry=Retry(NoBackoff(), 0)) as redis,
+        pytest.raises(AuthenticationError),
+    ):
         redis.ping()
 
 
