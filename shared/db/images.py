@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, Select, delete, func, insert, select, update
+from sqlalchemy import RowMapping, Select, Table, delete, func, insert, select, update
 
 from shared.db import people
 from shared.db.people import UserRef
@@ -202,26 +202,21 @@ def _drop_stale(session: Session, workspace_id: str, *, at: datetime) -> None:
 
 
 def _check_room(session: Session, workspace_id: str, *, name: str, size: int) -> None:
-    stored = dict(
-        session.execute(
-            select(images.c.name, images.c.bytes).where(images.c.workspace_id == workspace_id)
-        ).tuples()
-    )
-    coming = session.execute(
-        select(image_reservations.c.name, image_reservations.c.bytes).where(
-            image_reservations.c.workspace_id == workspace_id
-        )
-    ).tuples()
-    held_names = set(stored)
-    held_bytes = sum(stored.values())
-    for other_name, other_size in coming:
-        held_names.add(other_name)
-        held_bytes += other_size
+    stored = _sizes(session, images, workspace_id)
+    coming = _sizes(session, image_reservations, workspace_id)
+    held_names = {held for held, _ in stored + coming}
+    held_bytes = sum(taken for _, taken in stored + coming)
+    replaced_bytes = sum(taken for held, taken in stored if held == name)
     usage = WorkspaceUsage(held_bytes, len(held_names))
-    if held_bytes - stored.get(name, 0) + size > MAX_WORKSPACE_BYTES:
+    if held_bytes - replaced_bytes + size > MAX_WORKSPACE_BYTES:
         raise WorkspaceFullError(usage)
     if len(held_names | {name}) > MAX_WORKSPACE_IMAGES:
         raise WorkspaceFullError(usage)
+
+
+def _sizes(session: Session, table: Table, workspace_id: str) -> list[tuple[str, int]]:
+    query = select(table.c.name, table.c.bytes).where(table.c.workspace_id == workspace_id)
+    return [(row.name, row.bytes) for row in session.execute(query)]
 
 
 def _write(

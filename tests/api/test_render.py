@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
+
+from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.jobs import Allowance, BodyKind, ClaimHome
+from shared.limits import MAX_BODY_BYTES
+from shared.queue.commits import fail
+
 XML = {"Content-Type": "application/xml"}
+
+
+@pytest.fixture
+def template(caller) -> str:
+    answer = caller.post("/v2/templates?name=Letter", data=b"<document/>", headers=XML)
+    template_id: str = answer.json["id"]
+    return template_id
 
 
 def test_a_complete_document_is_rendered(caller, worker):
@@ -17,3 +31,220 @@ def test_a_complete_document_is_rendered(caller, worker):
         "queue;dur=1.0, merge;dur=2.0, layout;dur=3.2, finish;dur=4.0"
     )
     assert worker.bodies == [b"<document/>"]
+
+
+@pytest.mark.parametrize(
+    ("media", "kind"),
+    [
+        ("application/xml", BodyKind.XML),
+        ("text/xml; charset=ISO-8859-1", BodyKind.XML),
+        ("text/plain", BodyKind.XML),
+        ("application/json", BodyKind.JSON),
+        ("TEXT/CSV;charset=windows-1252", BodyKind.CSV),
+        ("text/markdown", BodyKind.MARKDOWN),
+    ],
+)
+def test_the_type_says_what_the_body_is(caller, worker, template, media, kind):
+    answer = caller.post(f"/v2/pdf?template={template}", data=b"x", content_type=media)
+    assert answer.status_code == 200
+    (job,) = worker.jobs
+    assert job.body_kind is kind
+    assert job.template.template_id == template
+
+
+def test_the_job_says_all_the_worker_needs(caller, worker, template, account):
+    caller.post(
+        f"/v2/pdf?template_id={template}@live&flow=intro&draft=true",
+        data="# Héllo".encode("latin-1"),
+        content_type="text/markdown; charset=latin1",
+    )
+    (job,) = worker.jobs
+    assert job.workspace_id == account.workspace_id
+    assert job.meter.account_id == account.account_id
+    assert job.meter.allowance is Allowance.DRAFT
+    assert job.meter.cap == 10
+    assert (job.flow, job.charset) == ("intro", "iso8859-1")
+    assert job.deadline - job.admitted_at == 5
+
+
+def test_markdown_goes_into_the_body_flow_unless_told(caller, worker, template):
+    caller.post(f"/v2/pdf?template={template}", data="# Hi", content_type="text/markdown")
+    assert worker.jobs[0].flow == "body"
+
+
+@pytest.mark.parametrize("draft", ["false", "True", "1", "", "TRUE", "true "])
+def test_only_the_exact_word_makes_a_draft(caller, worker, draft):
+    caller.post("/v2/pdf", query_string={"draft": draft}, data=b"<document/>", headers=XML)
+    assert worker.jobs[0].meter.allowance is Allowance.PRODUCTION
+
+
+@pytest.mark.parametrize(
+    ("query", "media", "words"),
+    [
+        ("template=a&template_id=b", "application/json", ["template", "template_id", "'a'", "'b'"]),
+        ("flow=body", "application/json", ["flow", "text/markdown", "application/json"]),
+        ("flow=body", "image/png", ["flow", "text/markdown"]),
+        ("template=abc&flow=", "text/markdown", ["flow"]),
+        ("template=", "application/json", ["template", "''"]),
+        ("template=a@", "application/json", ["a@"]),
+        ("template=a@0", "application/json", ["a@0", "version"]),
+        ("template=__x__", "application/json", ["__x__"]),
+        ("template=a%2Fb", "application/json", ["a/b"]),
+        ("template=a&template=a", "application/json", ["template", "2 times"]),
+        ("tempalte=a", "application/json", ["tempalte", "template, template_id, flow, draft"]),
+        ("", "application/json", ["template query parameter is required", "JSON"]),
+        ("", "text/csv", ["template query parameter is required", "CSV"]),
+        ("", "text/markdown", ["template query parameter is required", "Markdown"]),
+    ],
+)
+def test_a_wrong_parameter_is_named(caller, query, media, words):
+    answer = caller.post(f"/v2/pdf?{query}", data=b"x", content_type=media)
+    assert answer.status_code == 400
+    for word in words:
+        assert word in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    "media",
+    [
+        "application/pdf",
+        "multipart/form-data; boundary=x",
+        "application/x-www-form-urlencoded",
+        "text/html",
+        "text/xml; charset=utf-7",
+        "text/xml; charset=rot13",
+    ],
+)
+def test_another_type_is_refused_and_the_accepted_are_named(caller, media):
+    answer = caller.post("/v2/pdf", data=b"<document/>", content_type=media)
+    assert answer.status_code == 415
+    assert "accepted are" in answer.json["message"]
+
+
+def test_a_type_is_required(caller):
+    answer = caller.post("/v2/pdf", data=b"<document/>")
+    assert answer.status_code == 415
+    assert "text/markdown" in answer.json["message"]
+
+
+def test_an_empty_body_is_refused(caller):
+    assert caller.post("/v2/pdf", data=b"", headers=XML).status_code == 400
+
+
+def test_a_body_over_64_kb_goes_aside(caller, worker):
+    body = b"<document>" + b" " * 70_000 + b"</document>"
+    assert caller.post("/v2/pdf", data=body, headers=XML).status_code == 200
+    assert worker.jobs[0].body.home is ClaimHome.REDIS
+    assert worker.bodies == [body]
+
+
+def test_a_large_pdf_is_streamed_from_the_blob_store(caller, worker):
+    worker.pdf = b"%PDF" + bytes(5_000_000)
+    answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
+    assert answer.headers["Content-Length"] == "5000004"
+    assert answer.data == worker.pdf
+
+
+def test_a_declared_body_over_32_mb_is_refused_unread(caller):
+    answer = caller.post(
+        "/v2/pdf",
+        headers=XML,
+        environ_overrides={
+            "wsgi.input": Unreadable(),
+            "CONTENT_LENGTH": str(MAX_BODY_BYTES + 1),
+        },
+    )
+    assert answer.status_code == 413
+    assert "32 MB" in answer.json["message"]
+
+
+class Unreadable:
+    def read(self, *_):
+        raise AssertionError("the body was read")
+
+
+def test_a_slow_render_ends_at_its_budget_and_is_not_metered(caller, worker, ports):
+    worker.answer = lambda job: None
+    answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
+    assert answer.status_code == 504
+    assert answer.json["data"] == {"code": "ERR_RENDER_TIMEOUT"}
+    assert caller.get("/v2/account/usage").json["apiCalls"] == 0
+
+
+def test_what_the_worker_finds_reaches_the_client(caller, worker):
+    place = {"tagName": "p", "lineStart": 1, "lineEnd": 1, "columnStart": 2, "columnEnd": 9}
+    worker.answer = lambda job: fail(
+        job, ErrorBody(400, "Unknown element", ErrorKind.AUTHORING, stack_trace=(place,))
+    )
+    answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
+    assert answer.status_code == 400
+    assert answer.json["message"] == "Unknown element"
+    assert answer.json["stackTrace"] == [place]
+
+
+def test_a_cap_reached_while_rendering_is_told(caller, worker):
+    worker.answer = lambda job: fail(
+        job,
+        ErrorBody(
+            402, "used up", ErrorKind.QUOTA, ErrorCode.QUOTA_EXCEEDED, {"cap": 100, "usage": 100}
+        ),
+    )
+    answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
+    assert answer.status_code == 402
+    assert answer.json["data"] == {"code": "ERR_QUOTA_EXCEEDED", "cap": 100, "usage": 100}
+
+
+def test_a_used_up_allowance_is_refused_before_queueing(caller, worker):
+    worker.answer = lambda job: worker.succeed(job, pages=100)
+    assert caller.post("/v2/pdf", data=b"<document/>", headers=XML).status_code == 200
+    answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
+    assert answer.status_code == 402
+    assert answer.json["data"] == {"code": "ERR_QUOTA_EXCEEDED", "cap": 100, "usage": 100}
+    assert caller.post("/v2/pdf?draft=true", data=b"<d/>", headers=XML).status_code == 200
+    assert len(worker.jobs) == 2
+
+
+def test_an_empty_template_is_refused(caller):
+    template_id = caller.post("/v2/templates?name=Empty").json["id"]
+    answer = caller.post(f"/v2/pdf?template={template_id}", json={"a": 1})
+    assert answer.status_code == 400
+    assert answer.json["data"]["code"] == "ERR_TEMPLATE_EMPTY"
+
+
+def test_a_template_of_another_account_is_not_there(caller, ports, template, stranger, database):
+    from shared.db.accounts import create_account
+
+    with database.session() as session:
+        other = create_account(session, email="bo@example.org")
+    answer = stranger.post(
+        f"/v2/pdf?template={template}", json={}, headers={"x-api-key": other.api_key}
+    )
+    assert answer.status_code == 404
+    assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
+
+
+@pytest.mark.parametrize("selector", ["1", "latest", "stable"])
+def test_a_missing_version_or_tag_is_a_404_without_code(caller, template, selector):
+    answer = caller.post(f"/v2/pdf?template={template}@{selector}", json={})
+    assert answer.status_code == 404
+    assert "data" not in answer.json
+
+
+def test_a_public_template_that_does_not_exist_is_not_found(caller):
+    answer = caller.post("/v2/pdf?template=service-invoice", json={})
+    assert answer.status_code == 404
+    assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
+
+
+def test_a_render_is_pinned_to_the_text_of_its_moment(caller, worker, template):
+    caller.post(f"/v2/pdf?template={template}", json={})
+    caller.put(f"/v2/templates/{template}", data=b"<document title='2'/>", headers=XML)
+    caller.post(f"/v2/pdf?template={template}", json={})
+    before, after = worker.jobs
+    assert before.template.sha256 != after.template.sha256
+
+
+def test_a_cached_key_needs_no_database(caller, worker, ports):
+    caller.post("/v2/pdf", data=b"<document/>", headers=XML)
+    ports.database.session = ports.database.snapshot = None  # type: ignore[method-assign]
+    assert caller.post("/v2/pdf", data=b"<document/>", headers=XML).status_code == 200

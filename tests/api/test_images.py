@@ -1,0 +1,342 @@
+"""/v2/images: the bytes decide, the room is reserved, records and bytes agree."""
+
+from __future__ import annotations
+
+import base64
+import random
+import struct
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from shared.db import images
+from shared.db.accounts import create_account
+from shared.errors import Unavailable
+
+PNG_TYPE = {"Content-Type": "image/png"}
+
+
+def draw(kind="PNG", size=(8, 6), mode="RGB", colour=0, **options) -> bytes:
+    out = BytesIO()
+    Image.new(mode, size, colour).save(out, kind, **options)
+    return out.getvalue()
+
+
+def noise(kind="PNG", size=(64, 64), seed=1, **options) -> bytes:
+    data = random.Random(seed).randbytes(size[0] * size[1] * 3)
+    out = BytesIO()
+    Image.frombytes("RGB", size, data).save(out, kind, **options)
+    return out.getvalue()
+
+
+def put(caller, name, data, **headers):
+    return caller.put(f"/v2/images/{name}", data=data, headers=PNG_TYPE | headers)
+
+
+def blob_names(settings):
+    from pathlib import Path
+
+    folder = Path(settings.blob_url.removeprefix("file://"))
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_an_image_is_stored_and_told(caller, account, settings):
+    data = draw()
+    answer = put(caller, "logo", data)
+    assert answer.status_code == 201
+    user = {"id": account.user.id, "name": "Ada", "email": "ada@example.org"}
+    record = answer.json
+    assert record | {"created_at": None, "updated_at": None} == {
+        "name": "logo",
+        "content_type": "image/png",
+        "bytes": len(data),
+        "width": 8,
+        "height": 6,
+        "sha256": sha256(data).hexdigest(),
+        "created_at": None,
+        "updated_at": None,
+        "created_by": user,
+        "updated_by": user,
+    }
+    assert caller.get("/v2/images/logo").json == record
+    assert blob_names(settings) == [record["sha256"]]
+
+
+def test_the_bytes_decide_the_format(caller):
+    assert put(caller, "photo", draw("JPEG")).json["content_type"] == "image/jpeg"
+
+
+def test_replacing_removes_the_bytes_that_nothing_draws_any_more(caller, settings):
+    put(caller, "logo", draw())
+    answer = put(caller, "logo", draw(colour=99))
+    assert answer.status_code == 200
+    assert blob_names(settings) == [answer.json["sha256"]]
+    assert answer.json["created_at"] <= answer.json["updated_at"]
+
+
+def test_bytes_that_two_names_share_stay_until_both_are_gone(caller, settings):
+    put(caller, "one", draw())
+    put(caller, "two", draw())
+    assert len(blob_names(settings)) == 1
+    assert caller.delete("/v2/images/one").status_code == 204
+    assert len(blob_names(settings)) == 1
+    assert caller.delete("/v2/images/two").status_code == 204
+    assert blob_names(settings) == []
+
+
+def test_a_missing_image_is_named(caller):
+    for answer in (caller.get("/v2/images/gone"), caller.delete("/v2/images/gone")):
+        assert answer.status_code == 404
+        assert "holds no image named 'gone'" in answer.json["message"]
+        assert "data" not in answer.json
+
+
+def test_images_are_listed_by_name_in_pages_with_the_usage(caller):
+    data = draw()
+    for name in ("c-c", "aaa", "b-1"):
+        put(caller, name, data)
+    first = caller.get("/v2/images?limit=2").json
+    assert [image["name"] for image in first["images"]] == ["aaa", "b-1"]
+    assert first["next_cursor"] == "b-1"
+    assert first["usage"] == {"total_bytes": 3 * len(data), "count": 3}
+    rest = caller.get("/v2/images?start_after=b-1").json
+    assert [image["name"] for image in rest["images"]] == ["c-c"]
+    assert "next_cursor" not in rest
+    assert rest["usage"] == first["usage"]
+
+
+@pytest.mark.parametrize(
+    "name", ["ab", "a" * 65, "Logo", "a--b", "-ab", "ab-", "a_b", "a.b", "äöü"]
+)
+def test_a_wrong_name_is_named_with_its_rule(caller, name):
+    for answer in (
+        put(caller, name, draw()),
+        caller.get(f"/v2/images/{name}"),
+        caller.delete(f"/v2/images/{name}"),
+        caller.post("/v2/images", json={"name": name, "data": "AAAA"}),
+    ):
+        assert answer.status_code == 400
+        assert answer.json["message"].startswith(f"Invalid image name '{name}': ")
+
+
+def test_an_account_without_workspace_has_no_images(stranger, database):
+    with database.session() as session:
+        key = create_account(session, email="bo@example.org", with_workspace=False).api_key
+    headers = {"x-api-key": key}
+    for answer in (
+        stranger.get("/v2/images", headers=headers),
+        stranger.get("/v2/images/abc", headers=headers),
+        stranger.delete("/v2/images/abc", headers=headers),
+        stranger.put("/v2/images/abc", data=draw(), headers=headers | PNG_TYPE),
+        stranger.post("/v2/images", json={}, headers=headers),
+    ):
+        assert answer.status_code == 409
+        assert answer.json["data"]["code"] == "ERR_WORKSPACE_UNRESOLVED"
+
+
+def test_another_workspace_has_its_own_names(caller, stranger, database):
+    put(caller, "logo", draw())
+    with database.session() as session:
+        key = create_account(session, email="bo@example.org").api_key
+    assert stranger.get("/v2/images/logo", headers={"x-api-key": key}).status_code == 404
+
+
+def gif() -> bytes:
+    return draw("GIF", mode="P")
+
+
+def cut_png() -> bytes:
+    data = noise()
+    return data[: len(data) // 2]
+
+
+def damaged_png() -> bytes:
+    data = bytearray(noise())
+    data[len(data) // 2] ^= 0xFF
+    return bytes(data)
+
+
+def short_png() -> bytes:
+    """A PNG whose checksums are right and whose pixels end early."""
+    header = struct.pack(">IIBBBBB", 100, 100, 8, 2, 0, 0, 0)
+    return png(chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(bytes(50))))
+
+
+def huge_png() -> bytes:
+    header = struct.pack(">IIBBBBB", 20_000, 20_000, 8, 2, 0, 0, 0)
+    return png(chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(b"")))
+
+
+def png(*chunks: bytes) -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks) + chunk(b"IEND", b"")
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"not an image",
+        gif(),
+        draw("TIFF"),
+        draw("WEBP"),
+        b"%!PS-Adobe-3.0 EPSF-3.0\n",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        cut_png(),
+        damaged_png(),
+        short_png(),
+        noise("JPEG")[:2000],
+        b"\x89PNG\r\n\x1a\n",
+        png(chunk(b"IHDR", b"")),
+        b"\xff\xd8\xff",
+    ],
+    ids=lambda data: repr(data[:12]),
+)
+def test_bytes_that_cannot_be_decoded_are_refused(caller, settings, data):
+    answer = put(caller, "logo", data)
+    assert answer.status_code == 400, answer.json
+    assert blob_names(settings) == []
+
+
+def test_too_many_pixels_are_refused_by_the_header_alone(caller):
+    answer = put(caller, "big", huge_png())
+    assert answer.status_code == 400
+    assert "20000 × 20000" in answer.json["message"]
+    assert "100 megapixels" in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        draw(mode="1"),
+        draw(mode="P"),
+        draw(mode="RGBA", size=(33, 17)),
+        draw(mode="LA"),
+        draw(mode="I;16"),
+        noise("JPEG", progressive=True),
+        draw("JPEG", mode="CMYK"),
+        draw("JPEG", size=(1, 1)),
+        png(
+            chunk(b"IHDR", struct.pack(">IIBBBBB", 3, 3, 8, 0, 0, 0, 1)),
+            chunk(
+                b"IDAT", zlib.compress(b"\0\0" + b"\0\0" + b"\0\0\0" + b"\0\0" * 2 + b"\0\0\0\0")
+            ),
+        ),
+    ],
+    ids=lambda data: repr(data[24:27]),
+)
+def test_every_kind_of_png_and_jpeg_is_accepted(caller, data):
+    answer = put(caller, "logo", data)
+    assert answer.status_code == 201, answer.json
+
+
+def test_a_type_outside_the_four_is_a_415(caller):
+    for media in ("text/plain", "multipart/form-data; boundary=x", "application/octet-stream"):
+        assert put(caller, "logo", draw(), **{"Content-Type": media}).status_code == 415
+
+
+def test_an_empty_upload_is_refused(caller):
+    assert put(caller, "logo", b"").status_code == 400
+
+
+def test_an_image_may_come_as_base64(caller):
+    data = draw("JPEG")
+    fields = {"name": "photo", "data": base64.b64encode(data).decode()}
+    answer = caller.post("/v2/images", json=fields)
+    assert answer.status_code == 201
+    assert answer.json["sha256"] == sha256(data).hexdigest()
+    assert caller.post("/v2/images", json=fields).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({"name": "logo"}, "source_url"),
+        ({"name": "logo", "data": "", "source_url": "https://x"}, "not both"),
+        ({"name": "logo", "source_url": "https://example.org/a.png"}, "not offered yet"),
+        ({"name": "logo", "data": "AA\nAA"}, "base64"),
+        ({"name": "logo", "data": "AAA"}, "base64"),
+        ({"name": "logo", "data": "é"}, "base64"),
+        ({"name": "logo", "data": 7}, "data"),
+        ({"data": "AAAA"}, "name"),
+        ({"name": 7, "data": "AAAA"}, "name"),
+        ({"name": "logo", "data": "AAAA", "alt": "x"}, "alt"),
+    ],
+)
+def test_a_wrong_field_is_named(caller, fields, word):
+    answer = caller.post("/v2/images", json=fields)
+    assert answer.status_code == 400
+    assert word in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"name":1,"name":2}', b"NaN", b"\xff", b"[" * 100_000]
+)
+def test_a_body_that_is_no_json_object_is_refused(caller, body):
+    answer = caller.post("/v2/images", data=body, content_type="application/json")
+    assert answer.status_code == 400
+
+
+def test_base64_over_20_mb_is_a_413(caller):
+    text = base64.b64encode(bytes(20 * 1024 * 1024 + 1)).decode()
+    assert caller.post("/v2/images", json={"name": "big", "data": text}).status_code == 413
+
+
+def test_a_full_workspace_says_what_it_holds(caller, monkeypatch):
+    data = noise()
+    monkeypatch.setattr(images, "MAX_WORKSPACE_BYTES", len(data) + 10)
+    assert put(caller, "one", data).status_code == 201
+    answer = put(caller, "two", data)
+    assert answer.status_code == 409
+    assert f"{len(data)} bytes in 1 images" in answer.json["message"]
+    # Replacing counts only the difference.
+    assert put(caller, "one", noise(seed=2)).status_code in (200, 409)
+    assert put(caller, "one", data).status_code == 200
+
+
+def test_names_are_limited_too(caller, monkeypatch):
+    monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 2)
+    assert [put(caller, name, draw()).status_code for name in ("aaa", "bbb", "ccc")] == [
+        201,
+        201,
+        409,
+    ]
+    assert put(caller, "bbb", draw(colour=1)).status_code == 200
+
+
+def test_uploads_at_once_never_overfill_a_workspace(caller, ports, account, monkeypatch):
+    from api.app import create_app
+
+    monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 3)
+    app = create_app(ports)
+    headers = PNG_TYPE | {"x-api-key": account.api_key}
+
+    def upload(n):
+        return (
+            app.test_client().put(f"/v2/images/img-{n}", data=draw(), headers=headers).status_code
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(upload, range(8)))
+    assert sorted(statuses) == [201] * 3 + [409] * 5
+    assert caller.get("/v2/images").json["usage"]["count"] == 3
+
+
+def test_an_upload_whose_bytes_cannot_be_kept_leaves_no_trace(caller, ports, monkeypatch):
+    def refuse(*_):
+        raise Unavailable("object store")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(ports.blobs), "put", refuse)
+        answer = put(caller, "logo", draw())
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"]
+    assert caller.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
+    monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 1)
+    assert put(caller, "other", draw()).status_code == 201

@@ -1,0 +1,189 @@
+"""/v2/templates: what is kept, what is refused, and who sees it."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+import pytest
+
+from shared.db.accounts import create_account
+
+XML = {"Content-Type": "application/xml"}
+
+
+def make(caller, content=b"<document/>", name="Letter"):
+    return caller.post("/v2/templates", query_string={"name": name}, data=content, headers=XML)
+
+
+def test_a_template_is_made_and_read_back(caller, account):
+    made = make(caller)
+    assert made.status_code == 201
+    record = made.json
+    assert re.fullmatch(r"[a-z0-9]{20}", record["id"])
+    assert made.headers["Location"] == f"/v2/templates/{record['id']}"
+    user = {"id": account.user.id, "name": "Ada", "email": "ada@example.org"}
+    assert record["name"] == "Letter"
+    assert record["versions"] == 0
+    assert record["sha256"] == sha256(b"<document/>").hexdigest()
+    assert record["created_by"] == record["updated_by"] == user
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", record["created_at"])
+    read = caller.get(f"/v2/templates/{record['id']}")
+    assert read.status_code == 200
+    assert read.json == record | {"content": "<document/>"}
+    assert caller.get(f"/v2/templates/{record['id']}@live").json == read.json
+
+
+def test_a_template_may_have_no_content_yet(caller):
+    made = caller.post("/v2/templates?name=Later")
+    assert made.status_code == 201
+    assert caller.get(f"/v2/templates/{made.json['id']}").json["content"] == ""
+
+
+def test_new_content_replaces_the_old(caller):
+    template_id = make(caller).json["id"]
+    put = caller.put(f"/v2/templates/{template_id}", data=b"<document title='2'/>", headers=XML)
+    assert put.status_code == 200
+    assert put.json["updated_at"] >= put.json["created_at"]
+    assert caller.get(f"/v2/templates/{template_id}").json["content"] == "<document title='2'/>"
+
+
+def test_a_deleted_template_is_gone(caller):
+    template_id = make(caller).json["id"]
+    deleted = caller.delete(f"/v2/templates/{template_id}")
+    assert (deleted.status_code, deleted.data) == (204, b"")
+    for answer in (
+        caller.get(f"/v2/templates/{template_id}"),
+        caller.delete(f"/v2/templates/{template_id}"),
+        caller.put(f"/v2/templates/{template_id}", data=b"<d/>", headers=XML),
+    ):
+        assert answer.status_code == 404
+        assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
+
+
+def test_templates_are_listed_by_id_in_pages(caller):
+    ids = sorted(make(caller, name=f"T{n}").json["id"] for n in range(5))
+    first = caller.get("/v2/templates?limit=3").json
+    assert [record["id"] for record in first["templates"]] == ids[:3]
+    assert first["next_cursor"] == ids[2]
+    rest = caller.get(f"/v2/templates?limit=2&start_after={first['next_cursor']}").json
+    assert [record["id"] for record in rest["templates"]] == ids[3:]
+    assert "next_cursor" not in rest
+
+
+def test_another_account_sees_nothing_of_a_template(caller, stranger, database):
+    template_id = make(caller).json["id"]
+    with database.session() as session:
+        key = create_account(session, email="bo@example.org", with_workspace=False).api_key
+    headers = {"x-api-key": key}
+    assert stranger.get("/v2/templates", headers=headers).json == {"templates": []}
+    path = f"/v2/templates/{template_id}"
+    assert stranger.get(path, headers=headers).status_code == 404
+    assert stranger.put(path, data=b"<d/>", headers=headers | XML).status_code == 404
+    assert stranger.delete(path, headers=headers).status_code == 404
+    assert caller.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["service-invoice", "abc", "a" * 128])
+def test_a_write_to_what_is_not_the_callers_is_a_404(caller, path):
+    for answer in (
+        caller.put(f"/v2/templates/{path}", data=b"<d/>", headers=XML),
+        caller.delete(f"/v2/templates/{path}"),
+    ):
+        assert answer.status_code == 404
+        assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
+
+
+@pytest.mark.parametrize("reference", ["a.b", "__x__", "a@b@c", "x@00", "a" * 129, "a@live-"])
+def test_a_malformed_reference_is_a_400(caller, reference):
+    answer = caller.get(f"/v2/templates/{reference}")
+    assert answer.status_code == 400
+    assert reference in answer.json["message"]
+
+
+@pytest.mark.parametrize("path", ["a@live", "a@1"])
+def test_a_write_takes_no_selector(caller, path):
+    assert caller.put(f"/v2/templates/{path}", data=b"<d/>", headers=XML).status_code == 400
+    assert caller.delete(f"/v2/templates/{path}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [("limit=0", "limit"), ("limit=1001", "limit"), ("limit=ten", "limit"), ("limit=%C2%B2", "limit"),
+     ("start_after=a.b", "start_after"), ("page=2", "page"), ("limit=1&limit=2", "limit")],
+)  # fmt: skip
+def test_a_wrong_list_parameter_is_named(caller, query, word):
+    answer = caller.get(f"/v2/templates?{query}")
+    assert answer.status_code == 400
+    assert word in answer.json["message"]
+
+
+@pytest.mark.parametrize("name", [None, "", "a\nb", "x" * 201])
+def test_a_name_is_required_and_printable(caller, name):
+    query = {} if name is None else {"name": name}
+    answer = caller.post("/v2/templates", query_string=query, data=b"<d/>", headers=XML)
+    assert answer.status_code == 400
+    assert "name" in answer.json["message"]
+
+
+def test_a_body_without_an_accepted_type_is_a_415(caller):
+    for headers in ({}, {"Content-Type": "application/json"}):
+        answer = caller.post("/v2/templates?name=a", data=b"<d/>", headers=headers)
+        assert answer.status_code == 415
+
+
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    [
+        (b"<?xml version='1.0'?>\n<d/>", "<d/>"),
+        (b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?><d>\xc3\xa9</d>", "<d>é</d>"),
+        ("<?xml version='1.0' encoding='ISO-8859-1'?><d>é</d>".encode("latin-1"), "<d>é</d>"),
+        ("\ufeff<?xml version='1.0' encoding='UTF-16'?><d>é</d>".encode("utf-16-le"), "<d>é</d>"),
+        ("<?xml version='1.0' encoding='utf-16'?><d>é</d>".encode("utf-16-be"), "<d>é</d>"),
+        (b"<!-- c --><d/>\n", "<!-- c --><d/>\n"),
+        ("<d>𝒳</d>".encode(), "<d>𝒳</d>"),
+    ],
+)
+def test_any_encoding_is_kept_as_text_without_declaration(caller, content, kept):
+    template_id = make(caller, content).json["id"]
+    assert caller.get(f"/v2/templates/{template_id}").json["content"] == kept
+
+
+def test_the_charset_of_the_type_counts(caller):
+    made = caller.post(
+        "/v2/templates?name=a",
+        data="<d>é</d>".encode("latin-1"),
+        content_type="text/xml; charset=iso-8859-1",
+    )
+    assert caller.get(f"/v2/templates/{made.json['id']}").json["content"] == "<d>é</d>"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"<d>\n <e>\n</d>", ["line 3", "column"]),
+        (b"   ", ["line 1", "column"]),
+        (b"<d/><e/>", ["line 1, column 5"]),
+        (b"<!DOCTYPE d><d/>", ["document type", "line 1"]),
+        (b"<!DOCTYPE d [<!ENTITY a 'x'>]><d>&a;</d>", ["document type"]),
+        (b"<!DOCTYPE d SYSTEM 'file:///etc/passwd'><d/>", ["document type"]),
+        (b"<d>&nope;</d>", ["line 1"]),
+        (b"<d>\x00</d>", ["line 1"]),
+        (b"<d>\xff</d>", ["byte 4"]),
+        (b"<?xml version='1.0' encoding='klingon'?><d/>", ["klingon"]),
+        (b"<?xml version='1.0' encoding='idna'?><d/>", ["idna"]),
+    ],
+)
+def test_what_is_not_well_formed_is_refused_with_its_place(caller, content, words):
+    answer = make(caller, content)
+    assert answer.status_code == 400
+    for word in words:
+        assert word in answer.json["message"]
+    template_id = make(caller).json["id"]
+    put = caller.put(f"/v2/templates/{template_id}", data=content, headers=XML)
+    assert put.status_code == 400
+    assert caller.get(f"/v2/templates/{template_id}").json["content"] == "<document/>"
+
+
+def test_what_has_findings_but_is_well_formed_is_kept(caller):
+    assert make(caller, b"<nonsense fancy='1'/>").status_code == 201
