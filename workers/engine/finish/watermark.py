@@ -29,6 +29,7 @@ f
 """
 _LEFT, _RIGHT, _HEIGHT = 90, 3198, 717
 _SHARE_OF_DIAGONAL: Final = 0.72
+_SHARE_OF_PAPER: Final = 0.95  # in either direction, so that no letter is cut
 _NAME: Final = "/PressroomDraft"
 _OPACITY: Final = 0.16
 _COLOR: Final = b"0.75 0.1 0.1 rg\n"
@@ -91,7 +92,7 @@ def _fitting_scale(width: float, height: float, angle: float) -> float:
     wide = length * cos(angle) + _HEIGHT * sin(angle)
     high = length * sin(angle) + _HEIGHT * cos(angle)
     share = hypot(width, height) * _SHARE_OF_DIAGONAL / length
-    return min(share, width / wide, height / high)
+    return min(share, _SHARE_OF_PAPER * width / wide, _SHARE_OF_PAPER * height / high)
 
 
 def _own_resources(page: pikepdf.Page) -> Any:

@@ -1,0 +1,223 @@
+"""Finishing: what the file says of itself, how it is marked, and who may open it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pikepdf
+import pytest
+
+from tests.engine.paint.drawing import OWNER, extracted, opened, page, printed, rendered, text
+from workers.engine.diagnostics import AuthoringError
+from workers.engine.finish.finisher import FinishOptions, finish
+from workers.engine.layout.display import Fill, Restore, Save
+from workers.engine.ports import Metadata, Security
+from workers.engine.units import Color, ColorSpace
+
+METADATA = Metadata(
+    title="Rechnung <Nr. 1> & Größe",
+    author="A. Author",
+    subject="Subject",
+    keywords="one, two",
+    lang="de-DE",
+    template_id="invoice",
+    template_version=3,
+    template_sha256="ab" * 32,
+    payload_sha256="cd" * 32,
+)
+DRAFT = replace(METADATA, is_draft=True)
+LOCKED = Security(user_password="geheim漢", owner_password=None)
+
+
+def raw() -> bytes:
+    return printed(page(text(10, 20, "content"), width=200, height=300))
+
+
+def finished(metadata: Metadata = METADATA, security: Security | None = None) -> bytes:
+    return finish(raw(), FinishOptions(metadata, security, spare_password="spare"))
+
+
+def test_file_is_sound_and_keeps_its_text():
+    with opened(finished()) as pdf:
+        assert pdf.check_pdf_syntax() == []
+    assert extracted(finished()) == "content"
+
+
+def test_document_information_and_language_are_set():
+    with opened(finished()) as pdf:
+        assert str(pdf.docinfo.Title) == METADATA.title
+        assert str(pdf.docinfo.Author) == "A. Author"
+        assert str(pdf.docinfo.Subject) == "Subject"
+        assert str(pdf.docinfo.Keywords) == "one, two"
+        assert str(pdf.docinfo.Producer) == "Pressroom"
+        assert str(pdf.Root.Lang) == "de-DE"
+
+
+def test_provenance_is_in_the_xmp_packet():
+    with opened(finished()) as pdf, pdf.open_metadata() as packet:
+        assert packet["dc:title"] == METADATA.title
+        assert packet["{urn:pressroom:provenance:1}template"] == "invoice"
+        assert packet["{urn:pressroom:provenance:1}templateVersion"] == "3"
+        assert packet["{urn:pressroom:provenance:1}templateSha256"] == "ab" * 32
+        assert packet["{urn:pressroom:provenance:1}payloadSha256"] == "cd" * 32
+        assert packet["{urn:pressroom:provenance:1}draft"] == "false"
+
+
+def test_empty_values_and_dates_are_left_out():
+    with opened(finished(Metadata())) as pdf:
+        assert set(pdf.docinfo.keys()) == {"/Producer"}
+
+
+def test_characters_xml_forbids_do_not_break_the_packet():
+    with opened(finished(Metadata(title="a\x01]]>b\ud800"))) as pdf, pdf.open_metadata() as packet:
+        assert packet["dc:title"] == "a\ufffd]]>b\ufffd"
+
+
+def test_draft_is_said_in_the_document_information():
+    with opened(finished(DRAFT)) as pdf, pdf.open_metadata() as packet:
+        assert str(pdf.docinfo["/PressroomDraft"]) == "true"
+        assert packet["{urn:pressroom:provenance:1}draft"] == "true"
+
+
+def test_draft_mark_is_on_every_page_and_adds_no_text():
+    file = finish(printed(*(page(text(5, 20, "x")) for _ in range(3))), FinishOptions(DRAFT))
+    for number in range(3):
+        assert extracted(file, number) == "x"
+        assert has_mark(rendered(file, number))
+
+
+@pytest.mark.parametrize(("width", "height"), [(595, 842), (842, 595), (50, 500), (180, 108)])
+def test_draft_mark_fits_any_paper(width, height):
+    file = finish(printed(page(width=width, height=height)), FinishOptions(DRAFT))
+    image = rendered(file)
+    assert has_mark(image)
+    edge = [image.getpixel((x, y)) for x in range(image.width) for y in (0, image.height - 1)]
+    assert set(edge) == {(255, 255, 255)}
+
+
+def test_draft_mark_lies_above_what_the_page_paints():
+    black = Fill(0, 0, 100, 100, Color(ColorSpace.RGB, (0.0, 0.0, 0.0)), OWNER)
+    image = rendered(finish(printed(page(black)), FinishOptions(DRAFT)))
+    assert any(red > 20 for _, (red, _, _) in image.getcolors(100_000))
+
+
+def test_draft_mark_is_not_moved_by_a_template():
+    plain = finish(printed(page()), FinishOptions(DRAFT))
+    turned = finish(
+        printed(page(Save(clip=(0, 0, 1, 1), rotate=(45, 0, 0)), Restore())), FinishOptions(DRAFT)
+    )
+    assert rendered(plain).tobytes() == rendered(turned).tobytes()
+
+
+def test_draft_mark_is_an_artifact():
+    with opened(finished(DRAFT)) as pdf:
+        content = b"".join(part.read_bytes() for part in pdf.pages[0].Contents)
+    assert content.count(b"BDC") == content.count(b"EMC") == 1
+    assert content.startswith(b"q\n")
+
+
+def test_draft_is_never_encrypted():
+    with opened(finished(DRAFT, LOCKED)) as pdf:
+        assert not pdf.is_encrypted
+
+
+@pytest.mark.parametrize(("encryption", "revision"), [("aes-256", 6), ("aes-128", 4)])
+def test_password_opens_the_file(encryption, revision):
+    security = replace(LOCKED, user_password="secret", encryption=encryption)
+    file = finished(security=security)
+    with pytest.raises(pikepdf.PasswordError):
+        opened(file)
+    with opened(file, password="secret") as pdf:
+        assert revision == pdf.encryption.R
+        assert pdf.user_password_matched
+        assert not pdf.owner_password_matched
+    assert METADATA.title.encode() not in file
+
+
+def test_without_a_user_password_the_file_opens_restricted():
+    with opened(finished(security=Security(None, None, modify=False))) as pdf:
+        assert pdf.is_encrypted
+        assert not pdf.allow.modify_other
+        assert not pdf.owner_password_matched
+
+
+def test_owner_password_of_the_document_lifts_the_restrictions():
+    file = finished(security=replace(LOCKED, owner_password="master"))
+    with opened(file, password="master") as pdf:
+        assert pdf.owner_password_matched
+
+
+@pytest.mark.parametrize(
+    ("change", "denied"),
+    [
+        ({}, set()),
+        ({"copy": False}, {"extract"}),
+        ({"modify": False}, {"modify_other"}),
+        ({"annotate": False}, {"modify_annotation"}),
+        ({"fill_forms": False}, {"modify_form"}),
+        ({"assemble": False}, {"modify_assembly"}),
+        ({"print": "low"}, {"print_highres"}),
+        ({"print": "none"}, {"print_highres", "print_lowres"}),
+    ],
+)
+def test_each_permission_is_its_own(change, denied):
+    with opened(finished(security=Security(None, None, **change))) as pdf:
+        assert {name for name, allowed in pdf.allow._asdict().items() if not allowed} == denied
+
+
+@pytest.mark.parametrize(
+    ("security", "message"),
+    [
+        (Security("漢", None, "aes-128"), "characters that cannot be used"),
+        (Security("x" * 33, None, "aes-128"), "reads the first 32 only"),
+        (Security("ok", "x" * 128), "reads the first 127 only"),
+        (Security("\ud800", None), "characters that cannot be used"),
+    ],
+)
+def test_password_that_would_not_work_is_an_authoring_error(security, message):
+    with pytest.raises(AuthoringError, match=message) as caught:
+        finished(security=security)
+    assert "xxx" not in str(caught.value)
+
+
+def test_file_that_opens_for_everybody_never_leaves():
+    with pytest.raises(AssertionError):
+        finished(security=Security("", None))
+    with pytest.raises(AssertionError):
+        finish(raw(), FinishOptions(METADATA, Security("x", None)))
+
+
+def test_passwords_are_not_shown():
+    assert "geheim" not in repr(FinishOptions(METADATA, LOCKED, spare_password="spare"))
+    assert "spare" not in repr(FinishOptions(METADATA, LOCKED, spare_password="spare"))
+
+
+PROGRAM = """
+import sys
+from tests.engine.finish.test_finisher import DRAFT, METADATA, finished
+sys.stdout.buffer.write(finished(METADATA) + finished(DRAFT))
+"""
+
+
+def test_equal_input_gives_equal_bytes_in_other_processes():
+    root = Path(__file__).parents[3]
+
+    def printed_with(seed: str) -> bytes:
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
+            cwd=root,
+            check=True,
+            capture_output=True,
+        ).stdout
+
+    here = finished(METADATA) + finished(DRAFT)
+    assert printed_with("1") == printed_with("2") == here
+
+
+def has_mark(image) -> bool:
+    colors = [color for _, color in image.getcolors(1_000_000)]
+    return any(red > green + 15 and red > blue + 15 for red, green, blue in colors)

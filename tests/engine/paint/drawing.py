@@ -1,0 +1,61 @@
+"""Builders for display lists, and ways to look at the PDF they become."""
+
+from __future__ import annotations
+
+import io
+
+import pikepdf
+import pypdfium2
+from PIL import Image
+
+from workers.engine.layout.display import Glyphs, LaidOut, Page
+from workers.engine.layout.fonts import find_face
+from workers.engine.paint.press import print_pages
+from workers.engine.units import BLACK, Color, ColorSpace
+
+RED = Color(ColorSpace.RGB, (1.0, 0.0, 0.0))
+BLUE = Color(ColorSpace.RGB, (0.0, 0.0, 1.0))
+OWNER = object()
+
+
+def text(x: float, y: float, content: str, **changes) -> Glyphs:
+    face = changes.pop("face", find_face(("sans-serif",), 400, False))
+    size = changes.pop("size", 10.0)
+    glyphs = Glyphs(
+        x, y, face, size, BLACK, face.encode(content), content, face.measure(content) * size, OWNER
+    )
+    return glyphs._replace(**changes)
+
+
+def page(*items, width: float = 100, height: float = 100, **parts) -> Page:
+    return Page(width, height, list(items), **parts)
+
+
+def printed(*pages: Page, outline=()) -> bytes:
+    return print_pages(LaidOut(list(pages), list(outline)))
+
+
+def opened(pdf: bytes, **options) -> pikepdf.Pdf:
+    return pikepdf.open(io.BytesIO(pdf), **options)
+
+
+def marks(pdf: bytes, number: int = 0) -> bytes:
+    with opened(pdf) as file:
+        contents = file.pages[number].Contents
+        return contents.read_bytes()
+
+
+def extracted(pdf: bytes, number: int = 0) -> str:
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        return document[number].get_textpage().get_text_bounded()
+    finally:
+        document.close()
+
+
+def rendered(pdf: bytes, number: int = 0, scale: float = 1) -> Image.Image:
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        return document[number].render(scale=scale).to_pil().convert("RGB")
+    finally:
+        document.close()
