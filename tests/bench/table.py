@@ -1,0 +1,127 @@
+"""Measure the engine alone, the farm over HTTP, and the queue beside stock Celery: `make bench`.
+
+Figures are medians on whatever machine this is, beside each other in one run; nothing here passes or
+fails.
+"""
+
+import http.client
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from deploy.embedded.demo.rows import statement_csv
+from deploy.embedded.demo.show import DOCUMENTS
+from deploy.embedded.launch import launched_farm
+from shared import clock
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import Payload, PayloadKind, RenderOptions
+
+OVERHEAD = Path(__file__).with_name("overhead.py")
+KINDS = {PayloadKind.JSON: "application/json", PayloadKind.CSV: "text/csv"}
+
+
+class Case:
+    """A document to be rendered over and over."""
+
+    def __init__(self, title, template, kind, body, *, repeats):
+        self.title = title
+        self.template = (DOCUMENTS / template).read_bytes()
+        self.kind = kind
+        self.body = body
+        self.repeats = repeats
+
+
+class DemoImages:
+    """The demo's images, for the engine alone."""
+
+    def find_image(self, name):
+        file = DOCUMENTS / f"{name}.png"
+        return file.read_bytes() if file.exists() else None
+
+
+class Caller:
+    """One kept connection, as a client that renders often has."""
+
+    def __init__(self, farm):
+        made = farm.command("account", "create", "--email", "bench@example.org", "--plan", "paid")
+        self.headers = {"Authorization": f"Bearer {made['api_key']}"}
+        self.connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports["front"])
+
+    def send(self, method, path, body, content_type):
+        headers = self.headers | {"Content-Type": content_type}
+        self.connection.request(method, path, body, headers)
+        response = self.connection.getresponse()
+        answer = response.read()
+        if response.status >= 400:
+            raise SystemExit(f"{method} {path}: {response.status} {answer[:500]!r}")
+        return response, answer
+
+
+def cases():
+    invoice = (DOCUMENTS / "invoice.json").read_bytes()
+    yield Case("invoice, 1 page", "invoice.xml", PayloadKind.JSON, invoice, repeats=200)
+    yield Case(
+        "statement, 5,000 rows", "statement.xml", PayloadKind.CSV, statement_csv(5000), repeats=5
+    )
+
+
+def measure_engine(case):
+    template = prepare_template(case.template)
+    payload = Payload(case.kind, case.body)
+    options = RenderOptions(now=clock.now())
+    pages = 0
+
+    def run():
+        nonlocal pages
+        pages = render(template, payload, options=options, resources=DemoImages()).pages
+
+    return median_ms(run, case.repeats), pages
+
+
+def measure_http(case, caller):
+    _, made = caller.send("POST", "/v2/templates?name=bench", case.template, "text/xml")
+    template = made.split(b'"id":"', 1)[1].split(b'"', 1)[0].decode()
+    path = f"/v2/pdf?template={template}"
+    stages = []
+
+    def run():
+        response, _ = caller.send("POST", path, case.body, KINDS[case.kind])
+        stages.append(response.headers["Server-Timing"])
+
+    return median_ms(run, case.repeats), stages[-1]
+
+
+def median_ms(run, repeats):
+    for _ in range(min(repeats, 10)):
+        run()
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        run()
+        times.append((time.perf_counter() - began) * 1000)
+    return statistics.median(times)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder, launched_farm(Path(folder)) as farm:
+        caller = Caller(farm)
+        logo = (DOCUMENTS / "logo.png").read_bytes()
+        caller.send("PUT", "/v2/images/logo", logo, "image/png")
+        print(f"{'median of':28}{'engine':>10}{'HTTP':>10}{'added':>10}   last Server-Timing")
+        for case in cases():
+            alone, pages = measure_engine(case)
+            over_http, stages = measure_http(case, caller)
+            print(
+                f"{case.title + f' ({pages} p.)':28}{alone:7.1f} ms{over_http:7.1f} ms"
+                f"{over_http - alone:7.1f} ms   {stages}"
+            )
+    if OVERHEAD.exists():
+        print()
+        subprocess.run([sys.executable, str(OVERHEAD)], check=True)
+
+
+if __name__ == "__main__":
+    main()
