@@ -1,0 +1,119 @@
+"""Usage events on a real stream, and a real counter process over a real database."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from shared.db.session import Database
+from shared.db.usage import find_totals
+from shared.jobs import Allowance
+from shared.metering import PageEvent, Totals
+from shared.queue.connection import connect
+
+ROOT = Path(__file__).parents[2]
+PERIOD = "2026-11-01"
+
+
+def page_event(
+    number: int, *, pages: int = 2, account: str = "acc_1", allowance: Allowance = Allowance.PRODUCTION
+) -> PageEvent:
+    at = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+    return PageEvent(f"job_{number}", account, PERIOD, allowance, pages, at)
+
+
+@pytest.fixture
+def make_event() -> Callable[..., PageEvent]:
+    return page_event
+
+
+@pytest.fixture
+def redis(redis_url: str) -> Iterator[Redis]:
+    client = connect(redis_url)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def send(redis: Redis) -> Callable[..., None]:
+    """Put events on the stream as a commit does."""
+
+    def put(*events: PageEvent) -> None:
+        for event in events:
+            redis.xadd("usage", {"event": event.encode()})
+
+    return put
+
+
+@pytest.fixture
+def totals(database: Database) -> Callable[[], Totals]:
+    def read() -> Totals:
+        with database.snapshot() as session:
+            return find_totals(session, "acc_1", PERIOD)
+
+    return read
+
+
+@pytest.fixture
+def environment(redis_url: str, database_url: str, tmp_path: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PRESSROOM_REDIS_URL": redis_url,
+        "PRESSROOM_DATABASE_URL": database_url,
+        "PRESSROOM_BLOB_URL": f"file://{tmp_path}/blobs",
+    }
+
+
+@pytest.fixture
+def start_counter(
+    environment: dict[str, str], tmp_path: Path
+) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Start counters; `code` runs instead of the plain one. What still runs at the end is killed."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(code: str | None = None, **settings: str) -> subprocess.Popen[bytes]:
+        with (tmp_path / f"counter{len(started)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, *(["-c", code] if code else ["-m", "workers.counter.main"])],
+                env=environment | {f"PRESSROOM_{k.upper()}": v for k, v in settings.items()},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def wait_until() -> Callable[..., None]:
+    """Wait until something holds, and fail when it does not in time."""
+
+    def wait(holds: Callable[[], object], *, seconds: float = 10.0) -> None:
+        end = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < end, "it did not come to hold in time"
+            time.sleep(0.02)
+
+    return wait
+
+
+@pytest.fixture
+def free_tcp_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,99 @@
+"""The ledger and its totals: each job once, whatever is repeated or mixed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from shared.clock import now
+from shared.db.tables import usage_ledger
+from shared.db.usage import find_totals, record_events
+from shared.jobs import Allowance
+from shared.metering import Totals, Usage
+from shared.queue.usage import UsageStream
+from workers.counter.stream import Counter
+
+
+@pytest.fixture
+def counter(redis, database):
+    return Counter(UsageStream(redis, reader="one"), database)
+
+
+def test_events_become_rows_and_totals(counter, send, make_event, totals, redis):
+    send(make_event(1, pages=3), make_event(2, pages=4))
+    send(make_event(3, pages=5, allowance=Allowance.DRAFT))
+    assert counter.count_once() == 3
+    assert totals() == Totals(Usage(7, 2), Usage(5, 1))
+    assert redis.xlen("usage") == 0
+
+
+def test_a_repeated_event_counts_once(counter, send, make_event, totals):
+    send(make_event(1), make_event(1))
+    counter.count_once()
+    send(make_event(1))
+    counter.count_once()
+    assert totals().production == Usage(2, 1)
+
+
+def test_what_is_no_event_goes_to_the_dead_and_stops_no_other(
+    counter, send, make_event, totals, redis
+):
+    redis.xadd("usage", {"event": "not json"})
+    redis.xadd("usage", {"other": "field"})
+    redis.xadd("usage", {"event": make_event(7).encode().replace('"pages":2', '"pages":-2')})
+    redis.xadd("usage", {"event": make_event(7).encode().replace("2026-11-01", "November")})
+    redis.xadd("usage", {"event": make_event(7).encode().replace("job_7", "j" * 99)})
+    send(make_event(1))
+    assert counter.count_once() == 1
+    assert totals().production == Usage(2, 1)
+    assert redis.xlen("usage") == 0
+    buried = [fields for _, fields in redis.xrange("usage:dead")]
+    assert buried[0][b"event"] == b"not json"
+    assert len(buried) == 5
+    assert all(fields[b"reason"] for fields in buried)
+
+
+def test_what_a_dead_counter_took_is_taken_over(redis, database, send, make_event, totals):
+    send(make_event(1))
+    dead = UsageStream(redis, reader="dead")
+    dead.open()
+    assert len(dead.read(count=10)) == 1
+    pending = redis.xpending_range("usage", "counter", "-", "+", 1)[0]["message_id"]
+    redis.xclaim("usage", "counter", "dead", 0, [pending], idle=60_000)
+    assert Counter(UsageStream(redis, reader="new"), database).count_once() == 1
+    assert totals().production == Usage(2, 1)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    batches=st.lists(
+        st.lists(st.tuples(st.integers(0, 9), st.sampled_from(list(Allowance))), max_size=6),
+        max_size=5,
+    )
+)
+def test_totals_are_the_sums_of_the_ledger_under_any_repeats(database, make_event, batches):
+    run = f"run_{id(batches)}_{now().timestamp()}"
+    with database.session() as session:
+        for batch in batches:
+            events = [
+                make_event(f"{run}_{n}"[-60:], pages=n, account=run[-60:], allowance=allowance)
+                for n, allowance in batch
+            ]
+            record_events(session, events, at=now())
+        columns = usage_ledger.c
+        rows = session.execute(
+            select(columns.allowance, func.sum(columns.pages), func.count())
+            .where(columns.account_id == run[-60:])
+            .group_by(columns.allowance)
+        )
+        sums = {allowance: Usage(int(pages), calls) for allowance, pages, calls in rows}
+        found = find_totals(session, run[-60:], "2026-11-01")
+    assert found.production == sums.get("production", Usage())
+    assert found.draft == sums.get("draft", Usage())
+
+
+def test_an_unknown_account_has_used_nothing(database):
+    with database.snapshot() as session:
+        assert find_totals(session, "acc_none", "2026-11-01") == Totals()

