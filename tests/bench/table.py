@@ -5,6 +5,7 @@ fails.
 """
 
 import http.client
+import json
 import statistics
 import subprocess
 import sys
@@ -83,8 +84,7 @@ def measure_engine(case):
 
 def measure_http(case, caller):
     _, made = caller.send("POST", "/v2/templates?name=bench", case.template, "text/xml")
-    template = made.split(b'"id":"', 1)[1].split(b'"', 1)[0].decode()
-    path = f"/v2/pdf?template={template}"
+    path = f"/v2/pdf?template={json.loads(made)['id']}"
     stages = []
 
     def run():

@@ -194,10 +194,3 @@ def test_a_killed_supervisor_leaves_no_process_and_loses_no_page(tmp_path, make_
         # A connection that broke has at most one row, and only if its render finished.
         assert load.pages <= usage["pagesGenerated"] <= load.pages + 2 * CLIENTS
         assert calls <= usage["apiCalls"] <= calls + CLIENTS
-
-
-def test_a_second_farm_on_the_folder_is_refused(faulty_farm):
-    from deploy.embedded.launch import NotReady
-
-    with pytest.raises(NotReady, match="is in use"):
-        launch_farm(faulty_farm.folder.path, environment={})

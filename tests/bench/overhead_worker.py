@@ -1,0 +1,49 @@
+"""The two workers that `overhead.py` compares: `farm` is the product's, `stock` plain Celery.
+
+Both run the same work: a millisecond of computing and a PDF of 30 KB.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+import time
+
+from celery import Celery
+
+from shared.settings import get_settings
+from workers.engine.ports import Rendered
+from workers.farm.main import serve
+from workers.farm.run import Engine
+
+WORK_SECONDS = 0.001
+PDF = b"%PDF" + bytes(range(256)) * 120
+
+
+def work() -> bytes:
+    end = time.perf_counter() + WORK_SECONDS
+    while time.perf_counter() < end:
+        pass
+    return PDF
+
+
+def render(_template, _payload, **_options):
+    return Rendered(pdf=work(), pages=1)
+
+
+def stock_app() -> Celery:
+    url = get_settings().redis_url
+    app = Celery("stock", broker=url, backend=url)
+
+    @app.task(name="stock.render")
+    def stock_render(_body: str) -> str:
+        return base64.b64encode(work()).decode()
+
+    return app
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "farm":
+        serve(get_settings(), engine=Engine(prepare=lambda source: source, render=render))
+    else:
+        stock_app().worker_main(["worker", "--concurrency=1", "--loglevel=ERROR"])

@@ -1,0 +1,87 @@
+"""`pressroom up` says what is wrong before it starts anything, and keeps a developer's key."""
+
+import os
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from deploy.embedded.launch import NotReady, launch_farm, pressroom
+from deploy.embedded.leash import leashed
+from deploy.embedded.plan import ROOT
+
+
+def test_a_second_farm_on_the_folder_is_refused_with_the_first_ones_address(farm):
+    with pytest.raises(NotReady, match="is in use") as refused:
+        launch_farm(farm.folder.path, environment={})
+    assert farm.record.url in str(refused.value)
+
+
+def test_a_port_that_is_taken_is_named(farm, tmp_path):
+    port = farm.record.ports["front"]
+    with pytest.raises(NotReady, match=f"port {port} cannot be opened"):
+        launch_farm(tmp_path, port=port, environment={})
+
+
+def test_a_wrong_setting_is_named_and_nothing_is_left_running(tmp_path):
+    with pytest.raises(NotReady, match=r"PRESSROOM_RENDER_BUDGET: .*number"):
+        launch_farm(tmp_path, environment={"PRESSROOM_RENDER_BUDGET": "soon"})
+
+
+def test_a_database_that_is_away_stops_the_start_with_a_line_that_says_so(tmp_path):
+    url = "postgresql+psycopg://nobody@127.0.0.1:1/none"
+    with pytest.raises(NotReady, match="The database is not available"):
+        launch_farm(tmp_path, environment={"PRESSROOM_DATABASE_URL": url})
+
+
+def test_the_seeded_key_is_shown_again_and_kept_in_a_private_file(tmp_path):
+    shown = [run_seeded(tmp_path) for _ in range(2)]
+    key = (tmp_path / "developer-key").read_text().strip()
+    assert stat.S_IMODE((tmp_path / "developer-key").stat().st_mode) == 0o600
+    assert all(f"Authorization: Bearer {key}" in lines for lines in shown)
+
+
+def run_seeded(folder):
+    """Run `up --seed` until its request line is shown, as `make run` does, and end it with Ctrl-C."""
+    command = leashed(pressroom("up", "--data", str(folder), "--port", "0", "--seed"))
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    with process:
+        lines = []
+        while "/v2/pdf" not in "".join(lines[-1:]):
+            line = process.stdout.readline()
+            assert line, lines
+            lines.append(line)
+        process.send_signal(signal.SIGINT)
+        lines.append(process.stdout.read())
+    assert process.returncode == 0
+    return "".join(lines)
+
+
+def test_front_and_redis_listen_on_loopback_only(farm):
+    ports = {farm.record.ports[name] for name in ("front", "redis")}
+    listening = [line.split()[1:4:2] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    addresses = {
+        host
+        for (host, _, port), state in ((local.partition(":"), state) for local, state in listening)
+        if state == "0A" and int(port, 16) in ports
+    }
+    assert addresses == {"0100007F"}
+
+
+def test_a_process_that_dies_is_started_again_and_the_record_says_so(farm):
+    before = farm.folder.read_record()
+    os.kill(before.processes["counter"], signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while (after := farm.folder.read_record()).processes.get("counter") in {
+        None,
+        before.processes["counter"],
+    }:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert after.restarts["counter"] == before.restarts["counter"] + 1
+    assert after.processes["redis"] == before.processes["redis"]
