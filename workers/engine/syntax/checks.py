@@ -287,7 +287,7 @@ class _Checker:
         """Tell the second of two parts that have the same key."""
         seen: dict[tuple[str, str], Place] = {}
         for part in self._keyed_parts():
-            key = key_of(part)
+            key = _key_of(part)
             if key is None:
                 continue
             first = seen.setdefault(key, part.place)
@@ -304,13 +304,15 @@ class _Checker:
             yield from data.elements()
 
 
-def key_of(element: Element) -> tuple[str, str] | None:
-    """Give the key under which overlay replaces a part (language.md 1.3), None if it has none."""
+def _key_of(element: Element) -> tuple[str, str] | None:
+    """Give what a part is known by; two of one key cannot both hold. None for what has no key."""
     match element.tag:
         case "flow":
             return "flow", element.attributes.get("name", "body")
-        case "page" | "security" | "data" | "json":
+        case "page" | "security" | "data":
             return element.tag, ""
+        case "json":
+            return f"json {element.place.origin}", ""  # a payload's is merged into its template's
         case "style" if "element" in element.attributes:
             return "style element", element.attributes["element"]
         case "field" | "dataset" | "let" | "style" | "color" if "name" in element.attributes:

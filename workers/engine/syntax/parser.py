@@ -7,24 +7,16 @@ from typing import Final
 from xml.parsers import expat
 
 from workers.engine.diagnostics import Findings, Origin, Place, Span
+from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text
 
 MAX_DEPTH: Final = 200
 MAX_ELEMENTS: Final = 1_000_000
 MAX_ATTRIBUTES: Final = 200
 
-# Other codecs of Python are no text encodings, or cost more than linear time.
-_ENCODINGS: Final = re.compile(
-    r"utf-?8|us-ascii|ascii|utf-?16(?:le|be)?|iso-?8859-\d{1,2}|windows-125\d|cp125\d"
-)
 _DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
-_BYTE_ORDER_MARKS: Final = (
-    (b"\xef\xbb\xbf", "utf-8"),
-    (b"\xff\xfe", "utf-16-le"),
-    (b"\xfe\xff", "utf-16-be"),
-    (b"<\0?\0", "utf-16-le"),
-    (b"\0<\0?", "utf-16-be"),
-)
+# UTF-16 without a mark still shows in how `<?` is written.
+_WIDE_STARTS: Final = {b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be"}
 
 # White space, comments and processing instructions before the root; possessive, so one pass.
 _PROLOG: Final = re.compile(rb"(?:\s++|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->)*+", re.DOTALL)
@@ -62,51 +54,12 @@ class _RefusedError(Exception):
 
 def _to_utf8(source: bytes) -> bytes:
     """Give the text in UTF-8 without a byte order mark, checked."""
-    encoding = _encoding_of(source)
-    try:
-        text = source.decode(encoding)
-    except UnicodeDecodeError as error:
-        line, column = _position(source[: error.start].decode(encoding, "replace"))
-        sent = " ".join(f"{byte:02x}" for byte in source[error.start : error.end][:4])
-        raise _RefusedError(
-            "encoding",
-            f"The text is not valid {encoding.upper()}: the byte {sent} at line {line}, column {column}"
-            " stands for no character; save the text as UTF-8, or declare its encoding in the first line",
-            line=line,
-            column=column,
-        ) from None
-    return text.removeprefix("\ufeff").encode()
-
-
-def _encoding_of(source: bytes) -> str:
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if source.startswith(mark):
-            return encoding
     declared = _DECLARED.match(source)
-    if declared is None:
-        return "utf-8"
-    name = declared[1].decode().lower()
-    if _ENCODINGS.fullmatch(name) is None or not _is_codec(name):
-        raise _RefusedError(
-            "encoding",
-            f'The encoding "{name}" is not accepted; accepted are UTF-8, UTF-16, US-ASCII, '
-            "ISO-8859-1 to -16 and windows-1250 to -1258",
-        )
-    return name
-
-
-def _is_codec(name: str) -> bool:
+    name = declared[1].decode() if declared else _WIDE_STARTS.get(source[:4])
     try:
-        b"".decode(name)
-    except LookupError:
-        return False
-    return True
-
-
-def _position(before: str) -> tuple[int, int]:
-    """Give line and column, from 1, of what follows `before`."""
-    lines = before.replace("\r\n", "\n").replace("\r", "\n")
-    return lines.count("\n") + 1, len(lines) - lines.rfind("\n")
+        return decode_text(source, name).encode()
+    except EncodingError as error:
+        raise _RefusedError("encoding", str(error), line=error.line, column=error.column) from None
 
 
 # --- the reader -----------------------------------------------------------------------------------------
@@ -139,7 +92,7 @@ class _Reader:
         self._source = source
         prolog = _PROLOG.match(source)
         if prolog and source[prolog.end() : prolog.end() + 9].upper() == b"<!DOCTYPE":
-            line, column = _position(source[: prolog.end()].decode())
+            line, column = position_after(source[: prolog.end()].decode())
             raise _declaration_refusal(line, column)
         try:
             self._parser.Parse(source, True)
@@ -200,7 +153,7 @@ class _Reader:
         start = self._parser.CurrentByteIndex
         tag = self._source[start : self._source.index(b">", start) + 1].decode()
         if "\n" in tag or "\r" in tag:
-            lines, column = _position(tag)
+            lines, column = position_after(tag)
             return line + lines - 1, column
         return line, column + len(tag)
 

@@ -1,0 +1,202 @@
+"""The types of fields: how each reads JSON values and the text of CSV cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from workers.engine.merge.dates import compile_pattern, read_date, read_instant, read_time
+from workers.engine.syntax import values as v
+
+# What data hold after merging and conversion. Numbers are always Decimal, never int or float.
+Value = str | Decimal | bool | date | datetime | time | dict[str, Any] | list[Any] | None
+
+
+class FieldType(StrEnum):
+    """The types of `field` (language.md 1.3)."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    DATETIME = "datetime"
+    TIME = "time"
+    IMAGE = "image"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+# Gives the value of a type, or raises ValueError with what is accepted. A value that has been
+# converted already is given back as it is.
+Convert = Callable[[Any], Value]
+MomentT = TypeVar("MomentT", date, datetime, time)
+
+_INTEGER: Final = re.compile(r"[+-]?\d{1,60}", re.ASCII)
+_DECIMAL: Final = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,20})?", re.ASCII)
+# Groups of three digits, set apart by one sign: the one that is not decimal, a space, an apostrophe.
+_GROUPED: Final = {
+    decimal: re.compile(
+        rf"[+-]?\d{{1,3}}([{other}'’ \u00a0\u202f])\d{{3}}(?:\1\d{{3}}){{0,9}}"
+        rf"(?:[{decimal}]\d{{1,20}})?",
+        re.ASCII,
+    )
+    for decimal, other in (".,", ",.")
+}
+_BOOLEANS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def converter(kind: FieldType) -> Convert:
+    """Give the function that reads a type's JSON forms."""
+    return _CONVERTERS[kind]
+
+
+def csv_reader(kind: FieldType, *, decimal: str, pattern: str | None) -> Convert:
+    """Give the function that reads a type's CSV forms; a date or time may have a pattern of its own."""
+    if kind in (FieldType.INTEGER, FieldType.DECIMAL):
+        return _csv_number(kind, decimal)
+    if kind is FieldType.BOOLEAN:
+        return _csv_boolean
+    return _CONVERTERS[kind] if pattern is None else _formatted_date(kind, pattern)
+
+
+def read_typed(kind: FieldType, text: str) -> Any:
+    """Read one value of a type; raises ValueError with what is accepted."""
+    return _CONVERTERS[kind](text)
+
+
+def to_string(value: Any) -> str:
+    """Give text as it is and a number written out; raises ValueError for anything else."""
+    if type(value) is str:
+        return value
+    if type(value) is Decimal:
+        return f"{value:f}"
+    raise ValueError("text")
+
+
+def _to_text(value: Any) -> str:
+    if type(value) is not str:
+        raise ValueError("text")
+    return value
+
+
+def _to_integer(value: Any) -> Decimal:
+    if type(value) is str and _INTEGER.fullmatch(value):
+        return Decimal(value)
+    if type(value) is Decimal and value == value.to_integral_value():
+        return Decimal(int(value))
+    raise ValueError("a whole number")
+
+
+def _to_decimal(value: Any) -> Decimal:
+    if type(value) is Decimal:
+        return value
+    if type(value) is str and _DECIMAL.fullmatch(value):
+        return Decimal(value)
+    raise ValueError("a number, or text such as -1234.56")
+
+
+def _to_boolean(value: Any) -> bool:
+    if type(value) is not bool:
+        raise ValueError("true or false")
+    return value
+
+
+def _to_date(value: Any) -> date:
+    if type(value) is date:
+        return value
+    return _read_moment(value, read_date, "a date as YYYY-MM-DD")
+
+
+def _to_instant(value: Any) -> datetime:
+    if type(value) is datetime:
+        return value
+    return _read_moment(
+        value, read_instant, "an instant with its offset, such as 2026-03-02T09:30:00Z"
+    )
+
+
+def _to_time(value: Any) -> time:
+    if type(value) is time:
+        return value
+    return _read_moment(value, read_time, "a time as HH:MM or HH:MM:SS")
+
+
+def _read_moment(value: Any, read: Callable[[str], MomentT], accepts: str) -> MomentT:
+    if type(value) is str:
+        try:
+            return read(value.strip())
+        except ValueError:
+            pass
+    raise ValueError(accepts)
+
+
+def _to_image(value: Any) -> str:
+    v.IMAGE.parse(_to_text(value))
+    return str(value)
+
+
+def _to_anything(value: Any) -> Value:
+    result: Value = value
+    return result
+
+
+def _csv_boolean(value: str) -> bool:
+    found = _BOOLEANS.get(value.strip().lower())
+    if found is None:
+        raise ValueError("true, false, yes, no, 1 or 0")
+    return found
+
+
+def _csv_number(kind: FieldType, decimal: str) -> Convert:
+    finish = _CONVERTERS[kind]
+    plain = re.compile(rf"[+-]?\d{{1,40}}(?:[{decimal}]\d{{1,20}})?", re.ASCII)
+    grouped = _GROUPED[decimal]
+
+    def read(text: str) -> Value:
+        cell = text.strip()
+        if plain.fullmatch(cell):
+            return finish(cell.replace(decimal, "."))
+        groups = grouped.fullmatch(cell)
+        if groups is None:
+            raise ValueError(f'a number with the decimal sign "{decimal}"')
+        return finish(cell.replace(groups[1], "").replace(decimal, "."))
+
+    return read
+
+
+def _formatted_date(kind: FieldType, pattern: str) -> Convert:
+    read = compile_pattern(pattern)
+
+    def convert(text: str) -> Value:
+        try:
+            moment: datetime = read(text.strip())
+        except ValueError:
+            raise ValueError(f"a {kind.value} in the form {pattern}") from None
+        match kind:
+            case FieldType.DATE:
+                return moment.date()
+            case FieldType.TIME:
+                return moment.time()
+            case _:
+                return moment
+
+    return convert
+
+
+_CONVERTERS: Final[Mapping[FieldType, Convert]] = {
+    FieldType.STRING: to_string,
+    FieldType.INTEGER: _to_integer,
+    FieldType.DECIMAL: _to_decimal,
+    FieldType.BOOLEAN: _to_boolean,
+    FieldType.DATE: _to_date,
+    FieldType.DATETIME: _to_instant,
+    FieldType.TIME: _to_time,
+    FieldType.IMAGE: _to_image,
+    FieldType.MARKDOWN: _to_text,
+    FieldType.JSON: _to_anything,
+}
