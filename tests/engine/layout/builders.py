@@ -1,0 +1,362 @@
+"""Documents for layout tests, in the square font: every character is half an em wide.
+
+A line is 10 pt high and a character 5 pt wide unless a test says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workers.engine.diagnostics import Findings, Place, Span
+from workers.engine.layout.context import Context, Typeface
+from workers.engine.layout.display import Fill, Glyphs, Item, LaidOut, Page, Stroke
+from workers.engine.layout.pages import lay_out
+from workers.engine.layout.registry import LAYOUTS, MEASURES
+from workers.engine.ports import NoImages, Resources
+from workers.engine.tree.nodes import (
+    Block,
+    CellContent,
+    CellTemplate,
+    Column,
+    Container,
+    Document,
+    DocumentInfo,
+    Flow,
+    Inline,
+    LineBreak,
+    ListBlock,
+    ListItem,
+    LoopStep,
+    On,
+    PageMaster,
+    PageValues,
+    Paragraph,
+    PieceValues,
+    Role,
+    Row,
+    RowGroup,
+    RowTemplate,
+    Run,
+    RunningBox,
+    Source,
+    Table,
+    TableBody,
+    TableRow,
+    Watermark,
+)
+from workers.engine.tree.styles import (
+    Align,
+    BoxStyle,
+    BreakStyle,
+    BreakTo,
+    Overflow,
+    ParagraphStyle,
+    Style,
+    TextStyle,
+    VerticalAlign,
+    WhiteSpace,
+)
+from workers.engine.units import (
+    AUTO,
+    BLACK,
+    NO_BORDER,
+    ZERO,
+    Border,
+    BorderStyle,
+    Color,
+    ColorSpace,
+    Length,
+    LengthKind,
+    Sides,
+)
+
+RED = Color(ColorSpace.RGB, (1.0, 0.0, 0.0))
+GREY = Color(ColorSpace.RGB, (0.5, 0.5, 0.5))
+LINE = Border(1.0, BorderStyle.SOLID, BLACK)
+
+
+class SquareFace:
+    """A face whose every character is half an em wide; `ignored` ones are not seen."""
+
+    ascent = 0.8
+    descent = 0.2
+    cap_height = 0.7
+    underline_position = -0.1
+    underline_thickness = 0.05
+    strike_position = 0.3
+
+    def measure(self, text: str) -> float:
+        return 0.5 * sum(char not in "\u00ad\u200b\u2060" for char in text)
+
+    def encode(self, text: str) -> bytes:
+        return text.encode()
+
+    def encode_spread(self, text: str, adjustment: float) -> bytes:
+        return f"[{text} {adjustment:.0f}]".encode()
+
+
+SQUARE = SquareFace()
+
+
+class SquareFonts:
+    """Every style is written in the square face, which has no Thai."""
+
+    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Typeface, str]]:
+        return [(SQUARE, text)] if text else []
+
+    def find(self, style: TextStyle) -> Typeface:
+        return SQUARE
+
+    def find_missing(self, text: str) -> str:
+        return "".join(char for char in text if "\u0e00" <= char <= "\u0e7f")
+
+
+TEXT = TextStyle(("Square",), 10.0, 400, False, BLACK, 0.0, "none", 0.0, None, "en")
+PARAGRAPH = ParagraphStyle(
+    10.0, Align.LEFT, 0.0, WhiteSpace.NORMAL, "manual", True, orphans=1, widows=1, is_rtl=False
+)
+BOX = BoxStyle(
+    width=AUTO,
+    height=AUTO,
+    min_width=ZERO,
+    max_width=None,
+    min_height=ZERO,
+    max_height=None,
+    margin=Sides(ZERO, ZERO, ZERO, ZERO),
+    padding=Sides(0.0, 0.0, 0.0, 0.0),
+    border=Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER),
+    radius=0.0,
+    background=None,
+    background_image=None,
+    opacity=1.0,
+    overflow=Overflow.ERROR,
+    min_font_size=None,
+    rotate=0.0,
+    vertical_align=VerticalAlign.TOP,
+)
+BREAKS = BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None)
+PLAIN = Style(TEXT, PARAGRAPH, BOX, BREAKS)
+
+
+def points(*values: float) -> Sides[Length]:
+    return Sides(*(Length(value) for value in sides(*values)))
+
+
+def sides(*values: float) -> Sides[float]:
+    top, *rest = values
+    right = rest[0] if rest else top
+    bottom = rest[1] if len(rest) > 1 else top
+    return Sides(top, right, bottom, rest[2] if len(rest) > 2 else right)
+
+
+def styled(**given: Any) -> Style:
+    """Make a style; each name goes to the part of the style that has it."""
+    style = PLAIN
+    for name, value in given.items():
+        for part in ("text", "paragraph", "box", "breaks"):
+            values = getattr(style, part)
+            if hasattr(values, name):
+                style = replace(style, **{part: replace(values, **{name: value})})
+                break
+        else:
+            raise TypeError(name)
+    return style
+
+
+def at(tag: str, loop: tuple[LoopStep, ...] = ()) -> Source:
+    return Source(Place(tag, Span(1, 1, 1, 9)), loop)
+
+
+def p(*inlines: str | Inline, tag: str = "p", role: Role = Role.P, **given: Any) -> Paragraph:
+    style = given.pop("style", None) or styled(**given)
+    made = tuple(Run(i, style.text) if isinstance(i, str) else i for i in inlines)
+    return Paragraph(at(tag), role, style, made)
+
+
+def heading(text: str, **given: Any) -> Paragraph:
+    made = p(text, tag="h1", role=Role.H1, **{"after": BreakTo.AVOID, **given})
+    return replace(made, outline=text)
+
+
+def lines_of(count: int, **given: Any) -> Paragraph:
+    """A paragraph of so many lines, `1` to `n`."""
+    inlines: list[Inline] = []
+    for number in range(1, count + 1):
+        inlines += [Run(f"{number}", TEXT), LineBreak(TEXT)]
+    return p(*inlines[:-1], **given)
+
+
+def div(*children: Block, tag: str = "div", **given: Any) -> Container:
+    return Container(at(tag), Role.DIV, styled(**given), children)
+
+
+def row(*children: Block, gap: float = 0.0, align: str = "start", **given: Any) -> Row:
+    return Row(at("row"), styled(**given), children, gap, align)
+
+
+def ul(*items: str, marker: str = "*", **given: Any) -> ListBlock:
+    made = tuple(ListItem(at("li"), PLAIN, marker, (p(text),)) for text in items)
+    return ListBlock(at("ul"), styled(**{"padding": sides(0, 0, 0, 20), **given}), made)
+
+
+def column(width: float | Length = AUTO, least: float = 0.0, most: float | None = None) -> Column:
+    length = width if isinstance(width, Length) else Length(width)
+    return Column(length, Length(least), None if most is None else Length(most))
+
+
+def share(value: float = 1.0) -> Length:
+    return Length(value, LengthKind.SHARE)
+
+
+def percent(value: float) -> Length:
+    return Length(value, LengthKind.PERCENT)
+
+
+def template(
+    count: int, *, spans: Sequence[int] = (), cell: Style = PLAIN, **given: Any
+) -> RowTemplate:
+    repeats = given.pop("repeats", False)
+    spans = spans or (1,) * count
+    cells = tuple(CellTemplate(at("td"), Role.CELL, cell, span, 1) for span in spans)
+    return RowTemplate(at("tr"), styled(**given), cells, repeats)
+
+
+def tr(shared: RowTemplate, *cells: CellContent, index: int = 0, **given: Any) -> TableRow:
+    loop = (LoopStep("lines", index),) if index else ()
+    return TableRow(shared, cells, loop, **given)
+
+
+@dataclass
+class Rows:
+    """Head or foot rows, the same on every piece."""
+
+    rows: tuple[TableRow, ...]
+    is_static: bool = True
+
+    def evaluate(self, values: PieceValues) -> tuple[TableRow, ...]:
+        return self.rows
+
+
+def group(*rows: TableRow, tag: str = "thead", on: On = On.ALL, **given: Any) -> RowGroup:
+    return RowGroup(at(tag), styled(**given), on, Rows(rows))
+
+
+def body(*rows: TableRow, **given: Any) -> TableBody:
+    return TableBody(at("tbody"), styled(**given), rows)
+
+
+def table(
+    *bodies: TableBody,
+    columns: Sequence[Column] = (),
+    heads: Sequence[RowGroup] = (),
+    feet: Sequence[RowGroup] = (),
+    stripe: tuple[Color | None, ...] = (),
+    **given: Any,
+) -> Table:
+    return Table(
+        at("table"), styled(**given), tuple(columns), tuple(heads), bodies, tuple(feet), stripe
+    )
+
+
+@dataclass
+class Always:
+    """Page-time content that is the same on every page."""
+
+    blocks: tuple[Block, ...]
+    is_static: bool = True
+
+    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
+        return self.blocks
+
+
+@dataclass
+class Changing:
+    """Page-time content made from the page's values."""
+
+    make: Any
+    is_static: bool = False
+
+    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
+        made: tuple[Block, ...] = self.make(values)
+        return made
+
+
+def running(
+    content: Any, *, tag: str = "header", most: Length | None = None, **given: Any
+) -> RunningBox:
+    return RunningBox(at(tag), styled(**given), content, most or percent(40))
+
+
+def master(
+    width: float = 100.0,
+    height: float = 100.0,
+    *,
+    margin: float = 0.0,
+    header: RunningBox | None = None,
+    footer: RunningBox | None = None,
+    on: On = On.ALL,
+) -> PageMaster:
+    return PageMaster(
+        at("page"), "default", on, width, height, sides(margin), None, None, header, footer, None
+    )
+
+
+def document(
+    *blocks: Block,
+    masters: Sequence[PageMaster] = (),
+    max_pages: int | None = None,
+    watermarks: Sequence[Watermark] = (),
+) -> Document:
+    flow = Flow(at("flow"), "body", "default", blocks, max_pages)
+    info = DocumentInfo("", "", "", "", "en", None)
+    return Document(info, tuple(masters) or (master(),), (flow,), None, tuple(watermarks), ())
+
+
+def laid(
+    *blocks: Block,
+    findings: Findings | None = None,
+    resources: Resources | None = None,
+    **given: Any,
+) -> LaidOut:
+    """Lay out a document in the square font; without `findings` given there must be none."""
+    found = findings if findings is not None else Findings()
+    result = lay_out(
+        document(*blocks, **given),
+        resources=resources or NoImages(),
+        findings=found,
+        fonts=SquareFonts(),
+    )
+    if findings is None:
+        assert [d.text for d in found] == []
+    return result
+
+
+def context() -> Context:
+    return Context(NoImages(), Findings(), SquareFonts(), LAYOUTS, MEASURES)
+
+
+def texts(page: Page) -> list[str]:
+    return [item.text for item in page.items if isinstance(item, Glyphs)]
+
+
+def placed(page: Page) -> list[tuple[str, float, float]]:
+    """Give each text with its left edge and the top of its line."""
+    return [
+        (item.text, round(item.x, 2), round(item.y - 8, 2))
+        for item in page.items
+        if isinstance(item, Glyphs)
+    ]
+
+
+def fills(page: Page) -> list[tuple[float, float, float, float]]:
+    return [tuple(round(v, 2) for v in item[:4]) for item in page.items if isinstance(item, Fill)]
+
+
+def strokes(page: Page) -> list[tuple[float, float, float, float]]:
+    return [tuple(round(v, 2) for v in item[:4]) for item in page.items if isinstance(item, Stroke)]
+
+
+def of_kind(page: Page, kind: type) -> list[Item]:
+    return [item for item in page.items if isinstance(item, kind)]

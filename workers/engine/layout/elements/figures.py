@@ -1,0 +1,255 @@
+"""Figures: the room images and bar codes take, and where their marks stand in it.
+
+An image without a stated size is as large as it is (a pixel is 1/96 in unless the file says
+otherwise), but never wider than its container; with one stated side the other keeps its shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from workers.engine.layout.context import EPSILON, Context, Misfit, Piece, Resume, Sheet, Space
+from workers.engine.layout.display import Cells, Picture, Restore, Save
+from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
+from workers.engine.layout.elements.images import PreparedImage, load_picture
+from workers.engine.layout.frames import (
+    Frame,
+    FramedPiece,
+    frame_of,
+    mark_of,
+    outer_widths,
+    with_width,
+)
+from workers.engine.layout.problems import Problem
+from workers.engine.tree.nodes import Barcode, DataImage, Image, StoredImage
+from workers.engine.units import LengthKind, mm
+
+MODULE: Final = mm(0.5)  # of a bar code that states no size: every phone reads it
+
+
+@dataclass(slots=True)
+class NothingPiece:
+    """A figure that cannot be drawn; the reason is told where it would have stood."""
+
+    misfit: Misfit | None
+    height: float = 0.0
+    resume: Resume = None
+    forced: str = ""
+    first_baseline: float | None = None
+
+    def draw(self, sheet: Sheet, _x: float, _y: float) -> None:
+        """Tell the reason."""
+        if self.misfit is not None:
+            sheet.report(self.misfit)
+
+
+@dataclass(slots=True)
+class PicturePiece:
+    """An image in a box of its own size."""
+
+    node: Image
+    image: PreparedImage
+    width: float
+    height: float
+    resume: Resume = None
+    forced: str = ""
+    first_baseline: float | None = None
+
+    def draw(self, sheet: Sheet, x: float, y: float) -> None:
+        """Draw the image as `object-fit` says, in the middle of its box."""
+        width, height = _fitted(self.node.fit, self.image, self.width, self.height)
+        is_cut = width > self.width + EPSILON or height > self.height + EPSILON
+        if is_cut:
+            sheet.items.append(Save(clip=(x, y, self.width, self.height)))
+        left, top = x + (self.width - width) / 2, y + (self.height - height) / 2
+        owner = sheet.owner(self.node) if self.node.alt else None
+        sheet.items.append(Picture(left, top, width, height, self.image, owner))
+        if is_cut:
+            sheet.items.append(Restore())
+
+
+@dataclass(slots=True)
+class SymbolPiece:
+    """A bar code; `module` is the width of its narrowest bar."""
+
+    node: Barcode
+    symbol: Symbol
+    module: float
+    width: float
+    height: float
+    resume: Resume = None
+    forced: str = ""
+    first_baseline: float | None = None
+
+    def draw(self, sheet: Sheet, x: float, y: float) -> None:
+        """Draw the modules, in the middle of the box."""
+        module, symbol = self.module, self.symbol
+        left = x + (self.width - symbol.columns * module) / 2
+        top = y + (self.height - symbol.rows * module) / 2
+        rectangles = tuple(
+            (left + column * module, top + row * module, width * module, height * module)
+            for column, row, width, height in symbol.rectangles
+        )
+        color = self.node.style.text.color
+        sheet.items.append(Cells(rectangles, color, sheet.owner(self.node)))
+
+
+def lay_out_image(context: Context, node: Image, space: Space, _resume: Resume) -> Piece | None:
+    """Lay out an image; one that cannot be had is an error unless it is optional."""
+    prepared = _load(context, node.picture)
+    if isinstance(prepared, Problem):
+        return NothingPiece(_judge_missing(context, node, prepared))
+    frame = frame_of(context, node.style.box, space)
+    width, height = _size(node, frame, space, (prepared.width_points, prepared.height_points))
+    frame = with_width(frame, width + frame.insets.left + frame.insets.right, space)
+    return _framed(context, node, frame, space, PicturePiece(node, prepared, width, height))
+
+
+def lay_out_barcode(context: Context, node: Barcode, space: Space, _resume: Resume) -> Piece | None:
+    """Lay out a bar code; a wrong value is an error."""
+    symbol = _encode(context, node)
+    if isinstance(symbol, Problem):
+        misfit = Misfit(symbol.code, symbol.text, "Correct the value.", context.chain(node.source))
+        return NothingPiece(misfit)
+    frame = frame_of(context, node.style.box, space)
+    module = MODULE if node.module is None else node.module
+    natural = (symbol.columns * module, symbol.rows * module)
+    width, height = _size(node, frame, space, natural, is_held=node.module is not None)
+    frame = with_width(frame, width + frame.insets.left + frame.insets.right, space)
+    module = min(width / symbol.columns, height / symbol.rows)
+    return _framed(context, node, frame, space, SymbolPiece(node, symbol, module, width, height))
+
+
+def measure_image(context: Context, node: Image) -> tuple[float, float]:
+    """Give the width of an image, box included."""
+    prepared = _load(context, node.picture)
+    if isinstance(prepared, Problem):
+        return 0.0, 0.0
+    frame = frame_of(context, node.style.box, Space(0.0))
+    natural = (prepared.width_points, prepared.height_points)
+    width = _scaled(node, frame, natural)[0]
+    return outer_widths(node.style.box, width, width)
+
+
+def measure_barcode(context: Context, node: Barcode) -> tuple[float, float]:
+    """Give the width of a bar code, box included."""
+    symbol = _encode(context, node)
+    if isinstance(symbol, Problem):
+        return 0.0, 0.0
+    module = MODULE if node.module is None else node.module
+    frame = frame_of(context, node.style.box, Space(0.0))
+    width = _scaled(node, frame, (symbol.columns * module, symbol.rows * module))[0]
+    return outer_widths(node.style.box, width, width)
+
+
+def _framed(
+    context: Context,
+    node: Image | Barcode,
+    frame: Frame,
+    space: Space,
+    content: PicturePiece | SymbolPiece,
+) -> FramedPiece | None:
+    height = content.height + frame.insets.top + frame.insets.bottom
+    if height > space.height + EPSILON and not space.is_top:
+        return None
+    piece = FramedPiece(node, frame, content, height, None, True, mark_of(node))
+    if frame.width > space.width + EPSILON:
+        piece.misfit = context.too_wide(
+            node.source, need=frame.width, room=space.width, advice="Give it a smaller width."
+        )
+    elif height > space.height + EPSILON:
+        piece.misfit = context.too_tall(node.source, need=height, room=space.height)
+    return piece
+
+
+def _size(
+    node: Image | Barcode,
+    frame: Frame,
+    space: Space,
+    natural: tuple[float, float],
+    *,
+    is_held: bool = False,
+) -> tuple[float, float]:
+    """Give the size of the content: stated sides as stated, the others in proportion."""
+    width, height = _scaled(node, frame, natural, space)
+    room = frame.content_width
+    has_width = _stated_width(node, frame, space) is not None
+    if not has_width and not is_held and frame.height is None and 0 < room < width:
+        width, height = room, height * room / width
+    return width, height
+
+
+def _scaled(
+    node: Image | Barcode,
+    frame: Frame,
+    natural: tuple[float, float],
+    space: Space | None = None,
+) -> tuple[float, float]:
+    width = _stated_width(node, frame, space)
+    height = _stated_height(frame)
+    ratio = natural[1] / natural[0]
+    if width is None:
+        if height is None:
+            width, height = natural
+        else:
+            width = height / ratio
+    elif height is None:
+        height = width * ratio
+    limit = node.style.box.max_height
+    if limit is not None and limit.kind is LengthKind.POINTS and height > limit.value > 0:
+        return width * limit.value / height, limit.value
+    return width, height
+
+
+def _stated_width(node: Image | Barcode, frame: Frame, space: Space | None) -> float | None:
+    box = node.style.box
+    if box.width.kind is LengthKind.AUTO:
+        return None
+    if space is not None and space.is_track:
+        return frame.content_width
+    stated = box.width.resolve(space.width if space else 0.0)
+    if stated is None:
+        return None
+    return max(stated - frame.insets.left - frame.insets.right, 0.0)
+
+
+def _stated_height(frame: Frame) -> float | None:
+    if frame.height is None:
+        return None
+    return max(frame.height - frame.insets.top - frame.insets.bottom, 0.0)
+
+
+def _fitted(fit: str, image: PreparedImage, width: float, height: float) -> tuple[float, float]:
+    """Give the size an image is drawn at in a box (CSS Images 3, 5.5)."""
+    if fit == "fill":
+        return width, height
+    if fit == "none":
+        return image.width_points, image.height_points
+    across, down = width / image.width_points, height / image.height_points
+    factor = max(across, down) if fit == "cover" else min(across, down)
+    return image.width_points * factor, image.height_points * factor
+
+
+def _load(context: Context, picture: StoredImage | DataImage) -> PreparedImage | Problem:
+    key = ("image", picture)
+    known: PreparedImage | Problem | None = context.memory.get(key)
+    if known is None:
+        known = context.memory[key] = load_picture(picture, context.resources)
+    return known
+
+
+def _encode(context: Context, node: Barcode) -> Symbol | Problem:
+    key = ("symbol", id(node))
+    known: tuple[Barcode, Symbol | Problem] | None = context.memory.get(key)
+    if known is None or known[0] is not node:
+        known = context.memory[key] = (node, encode_barcode(node))
+    return known[1]
+
+
+def _judge_missing(context: Context, node: Image, problem: Problem) -> Misfit | None:
+    if node.is_optional:
+        context.findings.warn(problem.code, f"{problem.text}; it is left out", node.source.place)
+        return None
+    advice = 'Store the image, correct its name, or set optional="true".'
+    return Misfit(problem.code, problem.text, advice, context.chain(node.source))

@@ -1,0 +1,465 @@
+"""Rows of a table: what all rows of one template share, how one row is laid out, how it is drawn.
+
+A cell of plain text that fits on one line is never more than its string and its width: no
+paragraph, no line, no box is made for it. All geometry that does not depend on the text is worked
+out once for a template and a set of column widths, in a `RowPlan`.
+
+Borders collapse: a line between two cells is drawn once, centred on the edge between them; the
+wider border wins, among equal ones the cell's before the row's before the group's, and the one
+above and to the left. A cell's content is inset by its padding and half its borders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Final, NamedTuple
+
+from workers.engine.layout.context import EPSILON, Context, Piece, Resume, Sheet, Space
+from workers.engine.layout.display import Fill, Glyphs
+from workers.engine.layout.frames import draw_border
+from workers.engine.layout.lines import Look, line_metrics
+from workers.engine.layout.stacks import lay_out_stack
+from workers.engine.tree.nodes import (
+    Block,
+    CellTemplate,
+    Paragraph,
+    Role,
+    RowTemplate,
+    Run,
+    Source,
+    TableRow,
+)
+from workers.engine.tree.styles import (
+    Align,
+    BoxStyle,
+    BreakStyle,
+    BreakTo,
+    Overflow,
+    Style,
+    VerticalAlign,
+    WhiteSpace,
+)
+from workers.engine.units import (
+    AUTO,
+    NO_BORDER,
+    ZERO,
+    Border,
+    BorderStyle,
+    Color,
+    Sides,
+)
+
+_FACTORS: Final = {Align.RIGHT: 1.0, Align.DECIMAL: 1.0, Align.CENTER: 0.5}
+_DROPS: Final = {VerticalAlign.MIDDLE: 0.5, VerticalAlign.BOTTOM: 1.0}
+
+# What a text has around it when it is alone in a cell: nothing, the cell has its own box.
+BARE_BOX: Final = BoxStyle(
+    width=AUTO,
+    height=AUTO,
+    min_width=ZERO,
+    max_width=None,
+    min_height=ZERO,
+    max_height=None,
+    margin=Sides(ZERO, ZERO, ZERO, ZERO),
+    padding=Sides(0.0, 0.0, 0.0, 0.0),
+    border=Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER),
+    radius=0.0,
+    background=None,
+    background_image=None,
+    opacity=1.0,
+    overflow=Overflow.ERROR,
+    min_font_size=None,
+    rotate=0.0,
+    vertical_align=VerticalAlign.TOP,
+)
+BARE_BREAKS: Final = BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None)
+
+_DONE: Final = ("done",)  # resume of a cell that is finished while others go on
+
+# A cell's content, laid out: the width of its one line of text, a piece, or None when all of it
+# stood on the page before.
+Content = float | Piece | None
+
+
+class CellOwner(NamedTuple):
+    """The cell of one row: the template is shared by all rows, the row makes it one cell."""
+
+    row: TableRow
+    template: CellTemplate
+
+    @property
+    def role(self) -> Role:
+        """Give the cell's structure type."""
+        return self.template.role
+
+    @property
+    def source(self) -> Source:
+        """Give the cell's place, with the loop turns of its row."""
+        return Source(self.template.source.place, self.row.loop)
+
+
+@dataclass(frozen=True, slots=True)
+class CellPlan:
+    """What all cells made from one template share at one width; `x` from the row's left edge.
+
+    `first` and `last` are the columns it covers, `last` not included. `text_x` is the distance from
+    the row's left to a text's own left edge when it is as wide as the cell's room.
+    """
+
+    template: CellTemplate
+    first: int
+    last: int
+    x: float
+    width: float
+    insets: Sides[float]
+    room: float
+    limit: float  # how wide a line may be, rounding minded
+    look: Look
+    baseline: float
+    plain_height: float
+    shift: float  # share of the free width that goes before a line of text
+    drop: float  # share of the free height that goes above the content
+    takes_plain: bool
+    measure: Callable[[str], float]
+    inner_style: Style
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlan:
+    """What all rows of one template share at one set of column widths."""
+
+    template: RowTemplate
+    cells: tuple[CellPlan, ...]
+    width: float
+    plain_height: float
+    has_baselines: bool
+    uprights: tuple[tuple[float, Border], ...]
+
+
+class LaidRow(NamedTuple):
+    """One row, laid out. `resumes` is where each cell goes on when the row was split, None for a whole row."""
+
+    plan: RowPlan
+    row: TableRow
+    height: float
+    contents: list[Content]
+    resumes: tuple[Resume, ...] | None = None
+
+
+def plan_row(context: Context, template: RowTemplate, edges: Sequence[float]) -> RowPlan:
+    """Work out the geometry of a template's rows; `edges` are the columns' left edges and the end."""
+    cells: list[CellPlan] = []
+    column = 0
+    last_column = len(edges) - 1
+    for cell in template.cells:
+        end = min(column + cell.colspan, last_column)
+        cells.append(_plan_cell(context, cell, column, end, edges))
+        column = end
+    box = template.style.box
+    heights = [cell.plain_height for cell in cells]
+    return RowPlan(
+        template=template,
+        cells=tuple(cells),
+        width=edges[-1],
+        plain_height=max(box.height.value, box.min_height.value, *heights, 0.0),
+        has_baselines=any(
+            cell.style.box.vertical_align is VerticalAlign.BASELINE for cell in template.cells
+        ),
+        uprights=_uprights(template, cells, edges),
+    )
+
+
+def lay_out_row(context: Context, plan: RowPlan, row: TableRow) -> LaidRow:
+    """Lay out a row as high as it wants to be."""
+    contents: list[Content] = []
+    height = plan.plain_height
+    for cell, content in zip(plan.cells, row.cells, strict=False):
+        if type(content) is str and cell.takes_plain:
+            width = cell.measure(content)
+            if width <= cell.limit and (content.isascii() or _has_one_face(context, cell, content)):
+                contents.append(width)
+                continue
+        piece = _lay_out_cell(context, plan, cell, row, content, inf, None)
+        contents.append(piece)
+        height = max(height, piece.height + cell.insets.top + cell.insets.bottom)
+    if plan.has_baselines:
+        height = max(height, _height_on_baseline(plan, contents))
+    return LaidRow(plan, row, height, contents)
+
+
+def split_row(
+    context: Context,
+    plan: RowPlan,
+    row: TableRow,
+    room: float,
+    resumes: tuple[Resume, ...] | None,
+) -> LaidRow:
+    """Lay out as much of a row's cells as stands in `room`, each from where it stopped."""
+    contents: list[Content] = []
+    going_on: list[Resume] = []
+    height = 0.0
+    starts = resumes or (None,) * len(plan.cells)
+    for cell, content, start in zip(plan.cells, row.cells, starts, strict=False):
+        if start is _DONE:
+            contents.append(None)
+            going_on.append(_DONE)
+            continue
+        edges = cell.insets.top + cell.insets.bottom
+        piece = _lay_out_cell(context, plan, cell, row, content, max(room - edges, 0.0), start)
+        contents.append(piece)
+        going_on.append(_DONE if piece.resume is None else piece.resume)
+        height = max(height, piece.height + edges)
+    is_whole = all(resume is _DONE for resume in going_on)
+    return LaidRow(plan, row, height, contents, None if is_whole else tuple(going_on))
+
+
+def draw_row(sheet: Sheet, laid: LaidRow, x: float, y: float, fill: Color | None) -> None:
+    """Draw a row's backgrounds and contents; borders are drawn by the table."""
+    plan, row, height, contents, _ = laid
+    items = sheet.items
+    if fill is not None:
+        items.append(Fill(x, y, plan.width, height, fill, None))
+    for cell in plan.cells:
+        background = cell.template.style.box.background
+        if background is not None:
+            items.append(Fill(x + cell.x, y, cell.width, height, background, None))
+    line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
+    is_furniture = sheet.is_furniture
+    append = items.append
+    for cell, content, value in zip(plan.cells, row.cells, contents, strict=False):
+        if not isinstance(value, float):
+            if value is None:
+                continue
+            cell_y = y + _content_top(cell, value, height, line)
+            value.draw(sheet, x + cell.x + cell.insets.left, cell_y)
+            continue
+        if not content or not isinstance(content, str):
+            continue
+        style, face, _ = cell.look
+        slack = height - cell.plain_height
+        baseline = y + cell.baseline + (slack * cell.drop if slack else 0.0)
+        if line and cell.template.style.box.vertical_align is VerticalAlign.BASELINE:
+            baseline = y + line
+        append(
+            Glyphs(
+                x + cell.x + cell.insets.left + (cell.room - value) * cell.shift,
+                baseline,
+                face,
+                style.size,
+                style.color,
+                face.encode(content),
+                content,
+                value,
+                None if is_furniture else CellOwner(row, cell.template),
+                0.0,
+                style.letter_spacing,
+            )
+        )
+
+
+def draw_uprights(sheet: Sheet, plan: RowPlan, x: float, top: float, bottom: float) -> None:
+    """Draw the lines between the cells of a row."""
+    for at, border in plan.uprights:
+        draw_border(sheet.items, border, (x + at, top), (x + at, bottom), None)
+
+
+def find_edges(
+    upper: RowPlan | None,
+    lower: RowPlan | None,
+    edges: Sequence[float],
+    extra: tuple[Border, ...],
+) -> tuple[tuple[float, float, Border], ...]:
+    """Find the lines on the edge between two rows (None outside the table), from left to right.
+
+    `extra` are the borders of groups that begin or end on this edge.
+    """
+    columns = len(edges) - 1
+    rivals: list[list[Border]] = [[] for _ in range(columns)]
+    for plan, is_upper in ((upper, True), (lower, False)):
+        for cell in plan.cells if plan else ():
+            border = cell.template.style.box.border
+            for column in range(cell.first, cell.last):
+                rivals[column].append(border.bottom if is_upper else border.top)
+    outer = [plan.template.style.box.border for plan in (upper, lower) if plan]
+    rows = [outer[0].bottom] if upper else []
+    rows += [outer[-1].top] if lower else []
+    winners = [_strongest((*cells, *rows, *extra)) for cells in rivals]
+    lines: list[tuple[float, float, Border]] = []
+    for column, winner in enumerate(winners):
+        if not _is_drawn(winner):
+            continue
+        if lines and lines[-1][1] == edges[column] and lines[-1][2] == winner:
+            lines[-1] = (lines[-1][0], edges[column + 1], winner)
+        else:
+            lines.append((edges[column], edges[column + 1], winner))
+    return tuple(lines)
+
+
+# --- plans ------------------------------------------------------------------------------------------
+
+
+def _plan_cell(
+    context: Context, template: CellTemplate, first: int, last: int, edges: Sequence[float]
+) -> CellPlan:
+    style = template.style
+    box, text, paragraph = style.box, style.text, style.paragraph
+    insets = Sides(
+        *(
+            padding + _width(border) / 2
+            for padding, border in zip(box.padding, box.border, strict=True)
+        )
+    )
+    width = edges[last] - edges[first]
+    room = max(width - insets.left - insets.right, 0.0)
+    look = Look(text, context.fonts.find(text), None)
+    line_height, baseline = line_metrics(text, paragraph, context.fonts)
+    least = max(box.height.value, box.min_height.value)
+    plain_height = max(line_height + insets.top + insets.bottom, least)
+    takes_plain = (
+        paragraph.white_space in (WhiteSpace.NORMAL, WhiteSpace.NOWRAP)
+        and not paragraph.indent
+        and not text.rise
+        and text.decoration == "none"
+        and text.background is None
+    )
+    drop = _DROPS.get(box.vertical_align, 0.0)
+    free = plain_height - line_height - insets.top - insets.bottom
+    return CellPlan(
+        template=template,
+        first=first,
+        last=last,
+        x=edges[first],
+        width=width,
+        insets=insets,
+        room=room,
+        limit=room + EPSILON,
+        look=look,
+        baseline=insets.top + baseline + free * drop,
+        plain_height=plain_height,
+        shift=_FACTORS.get(paragraph.align, 0.0),
+        drop=drop,
+        takes_plain=takes_plain,
+        measure=measurer(look),
+        inner_style=replace(style, box=BARE_BOX, breaks=BARE_BREAKS),
+    )
+
+
+def measurer(look: Look) -> Callable[[str], float]:
+    """Give the quickest function that measures text of a look, in points."""
+    if look.style.letter_spacing:
+        return look.measure
+    measure, size = look.face.measure, look.style.size
+    return lambda text: measure(text) * size
+
+
+def _uprights(
+    template: RowTemplate, cells: Sequence[CellPlan], edges: Sequence[float]
+) -> tuple[tuple[float, Border], ...]:
+    row = template.style.box.border
+    lines: list[tuple[float, Border]] = []
+    before: tuple[Border, ...] = (row.left,)
+    for cell in cells:
+        border = cell.template.style.box.border
+        lines.append((cell.x, _strongest((*before[:1], border.left, *before[1:]))))
+        before = (border.right,)
+    lines.append((edges[-1], _strongest((*before, row.right))))
+    return tuple(line for line in lines if _is_drawn(line[1]))
+
+
+def _strongest(borders: Sequence[Border]) -> Border:
+    return max(borders, key=_width, default=NO_BORDER)
+
+
+def _width(border: Border) -> float:
+    return 0.0 if border.style is BorderStyle.NONE else border.width
+
+
+def _is_drawn(border: Border) -> bool:
+    return _width(border) > 0
+
+
+# --- cells that are more than one line of text --------------------------------------------------------
+
+
+def _has_one_face(context: Context, cell: CellPlan, text: str) -> bool:
+    faces = context.fonts.split(cell.look.style, text)
+    if len(faces) != 1 or faces[0][0] is not cell.look.face:
+        return False
+    context.warn_of_missing(text, cell.template.source)
+    return True
+
+
+def _lay_out_cell(
+    context: Context,
+    plan: RowPlan,
+    cell: CellPlan,
+    row: TableRow,
+    content: str | tuple[Block, ...],
+    room: float,
+    resume: Resume,
+) -> Piece:
+    source = Source(cell.template.source.place, row.loop)
+    space = Space(cell.room, room)
+    context.path.append(Source(plan.template.source.place, row.loop))
+    if isinstance(content, str):
+        paragraph = _paragraph_of(cell, source, content)
+        piece = context.lay_out(paragraph, space, resume)
+    else:
+        context.path.append(source)
+        piece = lay_out_stack(context, content, space, resume)
+        context.path.pop()
+    context.path.pop()
+    assert piece is not None
+    return piece
+
+
+def _paragraph_of(cell: CellPlan, source: Source, text: str) -> Paragraph:
+    style = cell.inner_style
+    return Paragraph(source, cell.template.role, style, (Run(text, style.text),))
+
+
+def _content_top(cell: CellPlan, piece: Piece, height: float, line: float) -> float:
+    if cell.template.style.box.vertical_align is VerticalAlign.BASELINE:
+        return line - (piece.first_baseline or 0.0)
+    free = height - piece.height - cell.insets.top - cell.insets.bottom
+    return cell.insets.top + max(free, 0.0) * cell.drop
+
+
+def _baseline_of(plan: RowPlan, contents: Sequence[Content]) -> float:
+    """Give the distance from the row's top to the line that `baseline` cells stand on."""
+    return max(
+        (_own_baseline(cell, value) for cell, value in _on_baseline(plan, contents)), default=0.0
+    )
+
+
+def _height_on_baseline(plan: RowPlan, contents: Sequence[Content]) -> float:
+    line = _baseline_of(plan, contents)
+    return max(
+        (
+            line - _own_baseline(cell, value) + _own_height(cell, value)
+            for cell, value in _on_baseline(plan, contents)
+        ),
+        default=0.0,
+    )
+
+
+def _on_baseline(plan: RowPlan, contents: Sequence[Content]) -> list[tuple[CellPlan, Content]]:
+    return [
+        (cell, value)
+        for cell, value in zip(plan.cells, contents, strict=False)
+        if value is not None and cell.template.style.box.vertical_align is VerticalAlign.BASELINE
+    ]
+
+
+def _own_baseline(cell: CellPlan, value: Content) -> float:
+    if isinstance(value, float):
+        return cell.baseline
+    return cell.insets.top + ((value.first_baseline or 0.0) if value else 0.0)
+
+
+def _own_height(cell: CellPlan, value: Content) -> float:
+    if isinstance(value, float):
+        return cell.plain_height
+    return (value.height if value else 0.0) + cell.insets.top + cell.insets.bottom

@@ -1,0 +1,176 @@
+"""Paragraphs and rules: text that breaks between lines, and lines across."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from workers.engine.layout.context import (
+    EPSILON,
+    Context,
+    Misfit,
+    Piece,
+    Resume,
+    Sheet,
+    Space,
+    cut_excerpt,
+)
+from workers.engine.layout.display import Item
+from workers.engine.layout.frames import draw_border, lay_out_framed, outer_widths
+from workers.engine.layout.lines import Lines, break_lines, draw_lines, measure_inlines
+from workers.engine.tree.nodes import Paragraph, Role, Rule, Run, Source
+
+
+@dataclass(slots=True)
+class LinesPiece:
+    """Some lines of a paragraph; `resume` is the number of the line that follows."""
+
+    node: Paragraph
+    lines: Lines
+    first: int
+    last: int
+    height: float
+    resume: Resume
+    misfit: Misfit | None = None
+    forced: str = ""
+
+    @property
+    def first_baseline(self) -> float | None:
+        """Give the distance down to the first line's baseline."""
+        if self.first >= self.last:
+            return None
+        return self.lines.lines[self.first].baseline
+
+    def draw(self, sheet: Sheet, x: float, y: float) -> None:
+        """Draw the lines."""
+        if self.misfit is not None:
+            sheet.report(self.misfit)
+        draw_lines(sheet, self.lines.lines[self.first : self.last], x, y, self.node)
+
+    def crossing(self, room: float) -> tuple[Source, str] | None:
+        """Give the paragraph itself, with its first words."""
+        return (self.node.source, cut_excerpt(_text_of(self.node))) if self.height > room else None
+
+
+@dataclass(slots=True)
+class RulePiece:
+    """A rule across its container."""
+
+    node: Rule
+    width: float
+    height: float
+    resume: Resume = None
+    forced: str = ""
+    first_baseline: float | None = None
+
+    def draw(self, sheet: Sheet, x: float, y: float) -> None:
+        """Draw the rule through the middle of its height."""
+        middle = y + self.height / 2
+        items: list[Item] = sheet.items
+        owner = None  # a rule is decoration (PDF 2.0, 14.8.2.2: artifact)
+        draw_border(items, self.node.line, (x, middle), (x + self.width, middle), owner)
+
+
+def lay_out_paragraph(
+    context: Context, node: Paragraph, space: Space, resume: Resume
+) -> Piece | None:
+    """Lay out as many lines as fit, minding orphans and widows."""
+    return lay_out_framed(
+        context, node, space, resume, lambda inner, at: _lay_out_lines(context, node, inner, at)
+    )
+
+
+def lay_out_rule(context: Context, node: Rule, space: Space, resume: Resume) -> Piece | None:
+    """Lay out a rule."""
+    return lay_out_framed(
+        context,
+        node,
+        space,
+        resume,
+        lambda inner, _: RulePiece(node, inner.width, node.line.width),
+    )
+
+
+def measure_paragraph(context: Context, node: Paragraph) -> tuple[float, float]:
+    """Give the widths of the widest word and of the text on one line, box included."""
+    narrowest, widest = measure_inlines(context, node.inlines, node.style.paragraph)
+    return outer_widths(node.style.box, narrowest, widest)
+
+
+def measure_rule(_context: Context, node: Rule) -> tuple[float, float]:
+    """Give the width of a rule's box: a rule takes what there is."""
+    return outer_widths(node.style.box, 0.0, 0.0)
+
+
+def _lay_out_lines(
+    context: Context, node: Paragraph, space: Space, resume: Resume
+) -> LinesPiece | None:
+    lines = _lines_of(context, node, space.width)
+    first: int = resume or 0
+    count = len(lines.lines)
+    last = _last_line(node, lines, first, space)
+    if last is None:
+        return None
+    height = lines.height_of(first, last)
+    piece = LinesPiece(node, lines, first, last, height, None if last == count else last)
+    if first == 0 and lines.widest:
+        piece.misfit = _too_wide(context, node, lines, space.width)
+    elif height > space.height + EPSILON:
+        piece.misfit = context.too_tall(node.source, need=height, room=space.height)
+    return piece
+
+
+def _last_line(node: Paragraph, lines: Lines, first: int, space: Space) -> int | None:
+    """Find where to end so that enough lines stand before and after the break, None for nowhere."""
+    count = len(lines.lines)
+    if space.height == inf:
+        return count
+    fitting = lines.count_fitting(first, space.height)
+    left = count - first
+    if fitting >= left:
+        return count
+    style = node.style.paragraph
+    kept = min(fitting, left - style.widows)
+    needed = style.orphans if first == 0 else 1
+    if kept >= needed:
+        return first + kept
+    if not space.is_top:
+        return None
+    return first + max(fitting, 1)
+
+
+def _lines_of(context: Context, node: Paragraph, width: float) -> Lines:
+    key = ("lines", id(node), width)
+    known: tuple[Paragraph, Lines] | None = context.memory.get(key)
+    if known is not None and known[0] is node:
+        return known[1]
+    _warn_of_missing_glyphs(context, node)
+    style = node.style
+    context.path.append(node.source)
+    lines = break_lines(context, node.inlines, base=style.text, style=style.paragraph, width=width)
+    context.path.pop()
+    context.memory[key] = (node, lines)
+    return lines
+
+
+def _warn_of_missing_glyphs(context: Context, node: Paragraph) -> None:
+    for inline in node.inlines:
+        if isinstance(inline, Run) and not inline.text.isascii():
+            context.warn_of_missing(inline.text, node.source)
+
+
+def _too_wide(context: Context, node: Paragraph, lines: Lines, room: float) -> Misfit:
+    is_code = node.role is Role.CODE
+    return context.too_wide(
+        node.source,
+        need=lines.widest,
+        room=room,
+        excerpt=cut_excerpt(lines.widest_text),
+        advice="Break the lines of the text, or make the text smaller."
+        if is_code
+        else 'Make room for it, or let it wrap: white-space="normal", overflow-wrap="anywhere".',
+    )
+
+
+def _text_of(node: Paragraph) -> str:
+    return "".join(inline.text for inline in node.inlines if isinstance(inline, Run))

@@ -1,0 +1,157 @@
+"""Column widths of a table: measured over all its rows, text by text, before any row is laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from workers.engine.layout.context import Context
+from workers.engine.layout.elements.rows import measurer
+from workers.engine.layout.lines import Look
+from workers.engine.layout.tracks import Track, share_width
+from workers.engine.tree.nodes import CellContent, CellTemplate, Column, RowTemplate, TableRow
+from workers.engine.tree.styles import WhiteSpace
+from workers.engine.units import AUTO, ZERO, LengthKind
+
+_ANY: Final = Column(AUTO, ZERO, None)
+_ROOM_FOR_SHARES: Final = 0.15  # of a table: with less left, the words of `fr` columns are measured
+
+
+@dataclass(slots=True)
+class _Needs:
+    """What the content of each column needs, in points."""
+
+    narrowest: list[float] = field(default_factory=list)
+    widest: list[float] = field(default_factory=list)
+
+
+def find_widths(
+    context: Context, columns: Sequence[Column], rows: Iterable[TableRow], width: float
+) -> list[float]:
+    """Give the width of each column; together more than `width` only if stated widths ask for it."""
+    by_template = _group(rows)
+    count = max((_span(template) for template, _ in by_template.values()), default=0)
+    all_columns = [*columns, *[_ANY] * (count - len(columns))]
+    measured = {i for i, column in enumerate(all_columns) if column.width.kind is LengthKind.AUTO}
+    needs = _Needs([0.0] * len(all_columns), [0.0] * len(all_columns))
+    if measured:
+        needs.widest = _measure(context, by_template, measured, all_columns, width, by_word=False)
+    stated = sum(column.width.resolve(width) or 0.0 for column in all_columns)
+    left = width - stated - sum(needs.widest)
+    shares = {i for i, column in enumerate(all_columns) if column.width.kind is LengthKind.SHARE}
+    if left < (_ROOM_FOR_SHARES * width if shares else 0.0):
+        wanted = measured | shares
+        needs.narrowest = _measure(context, by_template, wanted, all_columns, width, by_word=True)
+    tracks = [
+        Track(
+            column.width,
+            needs.narrowest[i],
+            needs.widest[i],
+            column.min_width.resolve(width) or 0.0,
+            None if column.max_width is None else column.max_width.resolve(width),
+        )
+        for i, column in enumerate(all_columns)
+    ]
+    return share_width(tracks, width, base=width, stretch=True)
+
+
+def measure_columns(
+    context: Context, columns: Sequence[Column], rows: Iterable[TableRow]
+) -> tuple[float, float]:
+    """Give the narrowest and widest sensible width of all columns together."""
+    by_template = _group(rows)
+    count = max((_span(template) for template, _ in by_template.values()), default=0)
+    all_columns = [*columns, *[_ANY] * (count - len(columns))]
+    every = set(range(len(all_columns)))
+    low = _measure(context, by_template, every, all_columns, 0.0, by_word=True)
+    high = _measure(context, by_template, every, all_columns, 0.0, by_word=False)
+    stated = [column.width.resolve(0.0) or 0.0 for column in all_columns]
+    return sum(map(max, low, stated)), sum(map(max, high, stated))
+
+
+_Grouped = Mapping[int, tuple[RowTemplate, list[TableRow]]]
+
+
+def _group(rows: Iterable[TableRow]) -> _Grouped:
+    groups: dict[int, tuple[RowTemplate, list[TableRow]]] = {}
+    for row in rows:
+        found = groups.get(id(row.template))
+        if found is None:
+            groups[id(row.template)] = (row.template, [row])
+        else:
+            found[1].append(row)
+    return groups
+
+
+def _span(template: RowTemplate) -> int:
+    return sum(cell.colspan for cell in template.cells)
+
+
+def _measure(
+    context: Context,
+    groups: _Grouped,
+    wanted: set[int],
+    columns: Sequence[Column],
+    width: float,
+    *,
+    by_word: bool,
+) -> list[float]:
+    needs = [0.0] * len(columns)
+    spanning: list[tuple[int, int, float]] = []
+    for template, rows in groups.values():
+        at = 0
+        for index, cell in enumerate(template.cells):
+            end = min(at + cell.colspan, len(columns))
+            if not wanted.isdisjoint(range(at, end)):
+                contents = [row.cells[index] for row in rows if index < len(row.cells)]
+                need = _measure_cells(context, cell, contents, by_word=by_word)
+                if end == at + 1:
+                    needs[at] = max(needs[at], need)
+                else:
+                    spanning.append((at, end, need))
+            at = end
+    for start, end, need in spanning:
+        _widen(needs, columns, wanted, (start, end), need, width)
+    return needs
+
+
+def _widen(
+    needs: list[float],
+    columns: Sequence[Column],
+    wanted: set[int],
+    span: tuple[int, int],
+    need: float,
+    width: float,
+) -> None:
+    """Share what a spanning cell needs beyond its columns among those that go by content."""
+    covered = range(*span)
+    if any(columns[i].width.kind is LengthKind.SHARE for i in covered):
+        return
+    have = sum(max(needs[i], columns[i].width.resolve(width) or 0.0) for i in covered)
+    growing = [i for i in covered if i in wanted]
+    if need > have and growing:
+        for i in growing:
+            needs[i] += (need - have) / len(growing)
+
+
+def _measure_cells(
+    context: Context, cell: CellTemplate, contents: Sequence[CellContent], *, by_word: bool
+) -> float:
+    box, paragraph = cell.style.box, cell.style.paragraph
+    edges = box.padding.left + box.padding.right
+    edges += (box.border.left.width + box.border.right.width) / 2
+    measure = measurer(Look(cell.style.text, context.fonts.find(cell.style.text), None))
+    texts = {content for content in contents if isinstance(content, str)}
+    solid = paragraph.white_space in (WhiteSpace.NOWRAP, WhiteSpace.PRE)
+    if paragraph.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE):
+        texts = {line for text in texts for line in text.split("\n")}
+    if by_word and not solid:
+        texts = set(" ".join(texts).split(" "))
+    need = max(map(measure, texts), default=0.0) + (paragraph.indent if texts else 0.0)
+    for content in contents:
+        if not isinstance(content, str):
+            for block in content:
+                low, high = context.measure(block)
+                need = max(need, low if by_word else high)
+    return need + edges

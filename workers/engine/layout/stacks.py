@@ -1,0 +1,327 @@
+"""Stacks: blocks below each other, their margins, and where a stack may break.
+
+Margins. Between two blocks stands the larger of the two margins that meet (negative ones are
+added, CSS 2, 8.3.1). The margins of a first and last child go through a box that has neither
+border, padding nor height. Everywhere else margins stand between things only: a last child's
+bottom margin adds nothing to its box, cell or header, and at the top of an area a margin is
+dropped unless a forced break led there.
+
+Breaks. A stack ends before the first child of which nothing fits, or inside it. `break-after` or
+`break-before` of `avoid` moves the end upwards to the last place where a break is allowed; when
+there is none, the stack gives way to its own parent, and at the top of an area the wish is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Final, NamedTuple
+
+from workers.engine.layout.context import (
+    EPSILON,
+    AnyBlock,
+    Context,
+    Piece,
+    Resume,
+    Sheet,
+    Space,
+    cut_excerpt,
+)
+from workers.engine.tree.nodes import (
+    Break,
+    Container,
+    ListBlock,
+    ListItem,
+    Paragraph,
+    Run,
+    Source,
+)
+from workers.engine.tree.styles import BoxStyle, BreakTo
+from workers.engine.units import Length, LengthKind
+
+_FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
+
+
+class StackResume(NamedTuple):
+    """Where a stack goes on: in which child, where in it, and whether a forced break led there."""
+
+    child: int
+    inner: Resume
+    is_forced: bool
+
+
+class _Placed(NamedTuple):
+    number: int
+    y: float
+    piece: Piece
+    block: AnyBlock
+    is_pushed: bool  # margin-top="auto"
+
+
+@dataclass(slots=True)
+class StackPiece:
+    """Blocks below each other, each at its distance from the top."""
+
+    placed: list[_Placed]
+    height: float
+    resume: StackResume | None = None
+    forced: str = ""
+
+    @property
+    def first_baseline(self) -> float | None:
+        """Give the distance down to the first line's baseline."""
+        for _, y, piece, _, _ in self.placed:
+            baseline = piece.first_baseline
+            if baseline is not None:
+                return y + baseline
+        return None
+
+    def draw(self, sheet: Sheet, x: float, y: float) -> None:
+        """Draw the blocks."""
+        for _, offset, piece, _, _ in self.placed:
+            piece.draw(sheet, x, y + offset)
+
+    def crossing(self, room: float) -> tuple[Source, str] | None:
+        """Find the first block that crosses a height, with its first words."""
+        for _, y, piece, block, _ in self.placed:
+            if y + piece.height > room + EPSILON:
+                return block.source, _first_words(block)
+        return None
+
+
+def lay_out_stack(
+    context: Context,
+    blocks: Sequence[AnyBlock],
+    space: Space,
+    resume: Resume = None,
+    *,
+    is_through: bool = False,
+) -> StackPiece | None:
+    """Lay out blocks below each other; None when nothing of them stands in `space`.
+
+    `is_through` says that the first block's top margin stands outside of the box (`margins_of`).
+    """
+    stack = _Stack(context, blocks, space, resume, is_through=is_through)
+    return stack.fill()
+
+
+def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
+    """Give the top and bottom margins that meet a block's neighbours; 0 for `auto`."""
+    if isinstance(block, Break):
+        return 0.0, 0.0
+    box = block.style.box
+    top, bottom = _points(box.margin.top, width), _points(box.margin.bottom, width)
+    children = _children(block)
+    if children and lets_margins_through(box):
+        top = collapse(top, margins_of(children[0], width)[0])
+        bottom = collapse(bottom, margins_of(children[-1], width)[1])
+    return top, bottom
+
+
+def collapse(first: float, second: float) -> float:
+    """Give the distance that two margins that meet come to (CSS 2, 8.3.1)."""
+    return max(first, second, 0.0) + min(first, second, 0.0)
+
+
+def lets_margins_through(box: BoxStyle) -> bool:
+    """Tell whether children's margins meet the outside: nothing stands between them and it."""
+    padding, border = box.padding, box.border
+    return not (
+        padding.top
+        or padding.bottom
+        or border.top.width
+        or border.bottom.width
+        or box.height.kind is LengthKind.POINTS
+        or box.max_height is not None
+        or box.min_height.value
+        or box.rotate
+    )
+
+
+def forced_before(block: AnyBlock) -> str:
+    """Name the break that a block forces before itself, empty for none."""
+    if isinstance(block, Break):
+        return "" if block.need is not None else block.to
+    before = block.style.breaks.before
+    if before in _FORCING:
+        return before.value
+    children = _children(block)
+    return forced_before(children[0]) if children else ""
+
+
+def _forced_after(block: AnyBlock) -> str:
+    if isinstance(block, Break):
+        return ""
+    after = block.style.breaks.after
+    if after in _FORCING:
+        return after.value
+    children = _children(block)
+    return _forced_after(children[-1]) if children else ""
+
+
+def _avoids_after(block: AnyBlock) -> bool:
+    if isinstance(block, Break):
+        return False
+    if block.style.breaks.after is BreakTo.AVOID:
+        return True
+    children = _children(block)
+    return bool(children) and _avoids_after(children[-1])
+
+
+def _avoids_before(block: AnyBlock) -> bool:
+    if isinstance(block, Break):
+        return False
+    if block.style.breaks.before is BreakTo.AVOID:
+        return True
+    children = _children(block)
+    return bool(children) and _avoids_before(children[0])
+
+
+def _children(block: AnyBlock) -> Sequence[AnyBlock]:
+    if isinstance(block, Container | ListItem):
+        return block.children
+    if isinstance(block, ListBlock):
+        return block.items
+    return ()
+
+
+def _points(length: Length, width: float) -> float:
+    return length.resolve(width) or 0.0
+
+
+def _is_pushed(block: AnyBlock) -> bool:
+    return not isinstance(block, Break) and block.style.box.margin.top.kind is LengthKind.AUTO
+
+
+def _first_words(block: AnyBlock) -> str:
+    if isinstance(block, Paragraph):
+        return cut_excerpt("".join(i.text for i in block.inlines if isinstance(i, Run)))
+    return next((words for child in _children(block) if (words := _first_words(child))), "")
+
+
+class _Stack:
+    """One attempt at filling a space; thrown away with it."""
+
+    def __init__(
+        self,
+        context: Context,
+        blocks: Sequence[AnyBlock],
+        space: Space,
+        resume: Resume,
+        *,
+        is_through: bool,
+    ) -> None:
+        self.context = context
+        self.blocks = blocks
+        self.space = space
+        self.start = resume or StackResume(0, None, False)
+        self.is_resumed = resume is not None
+        self.is_through = is_through
+        self.placed: list[_Placed] = []
+        self.y = 0.0
+        self.bottom = 0.0  # margin of the block placed last
+
+    def fill(self) -> StackPiece | None:
+        for index in range(self.start.child, len(self.blocks)):
+            block = self.blocks[index]
+            forced = self._forced_before(index)
+            if forced:
+                after = index + 1 if isinstance(block, Break) else index
+                return self._piece(StackResume(after, None, True), forced)
+            if isinstance(block, Break):
+                if self._needs_more(block):
+                    return self._piece(StackResume(index + 1, None, False))
+                continue
+            inner = self.start.inner if index == self.start.child else None
+            piece = self._place(index, block, inner)
+            if piece is None:
+                return self._end_before(index)
+            if piece.resume is not None:
+                resume = StackResume(index, piece.resume, False)
+                return self._piece(resume, piece.forced)
+        return self._piece(None)
+
+    def _place(self, index: int, block: AnyBlock, inner: Resume) -> Piece | None:
+        top, bottom = margins_of(block, self.space.width)
+        gap = self._gap(index, top)
+        space = self.space
+        is_top = space.is_top and not self.placed
+        left = space.height - self.y - gap
+        foot = None
+        if space.foot is not None and index == len(self.blocks) - 1:
+            foot = space.foot - self.y - gap
+        piece = self.context.lay_out(block, Space(space.width, left, is_top, foot), inner)
+        if piece is None:
+            return None
+        if not is_top and (piece.height > left + EPSILON or self._is_torn(block, piece)):
+            return None
+        self.y += gap
+        is_pushed = inner is None and _is_pushed(block)
+        self.placed.append(_Placed(index, self.y, piece, block, is_pushed))
+        self.y += piece.height
+        self.bottom = bottom
+        return piece
+
+    def _is_torn(self, block: AnyBlock, piece: Piece) -> bool:
+        if piece.resume is None or piece.forced or isinstance(block, Break):
+            return False
+        return block.style.breaks.avoid_inside
+
+    def _gap(self, index: int, top: float) -> float:
+        if self.placed:
+            return collapse(self.bottom, top)
+        if index == self.start.child and self.start.inner is not None:
+            return 0.0
+        if self.is_resumed:
+            return top if self.start.is_forced else 0.0
+        return 0.0 if self.is_through else top
+
+    def _forced_before(self, index: int) -> str:
+        if not self.placed or self.space.height == inf:
+            return ""
+        block = self.blocks[index]
+        return _forced_after(self.blocks[index - 1]) or forced_before(block)
+
+    def _needs_more(self, block: Break) -> bool:
+        if block.need is None or not self.placed or self.space.height == inf:
+            return False
+        return self.space.height - self.y < block.need - EPSILON
+
+    def _end_before(self, index: int) -> StackPiece | None:
+        """End the stack before a block, or further up where a break is allowed."""
+        first = self.start.child
+        end = index
+        while end > first and (
+            _avoids_after(self.blocks[end - 1]) or _avoids_before(self.blocks[end])
+        ):
+            end -= 1
+        if end == first or not self.placed:
+            if not self.space.is_top or not self.placed:
+                return None
+            end = index
+        while self.placed[-1].number >= end:
+            self.placed.pop()
+        return self._piece(StackResume(end, None, False))
+
+    def _piece(self, resume: StackResume | None, forced: str = "") -> StackPiece:
+        height = self.y
+        if resume is not None and self.placed:
+            last = self.placed[-1]
+            height = last.y + last.piece.height
+        if self.space.foot is not None and any(placed.is_pushed for placed in self.placed):
+            height = self._push(height, self.space.foot)
+        return StackPiece(self.placed, height, resume, forced)
+
+    def _push(self, height: float, foot: float) -> float:
+        """Share what is left above the foot among the blocks whose top margin is `auto`."""
+        slack = foot - height
+        if slack <= 0:
+            return height
+        share = slack / sum(placed.is_pushed for placed in self.placed)
+        shift = 0.0
+        for position, placed in enumerate(self.placed):
+            if placed.is_pushed:
+                shift += share
+            self.placed[position] = placed._replace(y=placed.y + shift)
+        return foot
