@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from typing import Any
 
+from gunicorn import util
 from gunicorn.http import wsgi
 
+from api.problems import make_body
+from shared.errors import ServiceError
 from shared.settings import get_settings
 from shared.telemetry.metrics import clear_metrics_dir, forget_process
 
@@ -22,6 +27,19 @@ loglevel = _settings.log_level.lower()
 
 # The Server header names the product, not what it is made of.
 wsgi.SERVER = "pressroom"
+
+
+def _write_error(sock: socket.socket, status: int, reason: str, message: str) -> None:
+    """Answer what is no HTTP with the error body, not with a page."""
+    body = json.dumps(make_body(ServiceError(status, f"{reason}: {message}"))).encode()
+    head = (
+        f"HTTP/1.1 {status} {reason}\r\nServer: {wsgi.SERVER}\r\nConnection: close\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    util.write_nonblock(sock, head.encode("ascii") + body)
+
+
+util.write_error = _write_error
 
 
 def on_starting(_server: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from api.exchange import write_json
@@ -23,6 +23,11 @@ def register_problems(app: Flask) -> None:
 
 def write_problem(error: ServiceError) -> Response:
     """Write a failure as the client sees it."""
+    return write_json(make_body(error), error.body.status, headers=error.headers)
+
+
+def make_body(error: ServiceError) -> dict[str, Any]:
+    """Make the error body of a failure."""
     body: dict[str, Any] = {
         "statusCode": error.body.status,
         "message": error.body.message,
@@ -35,8 +40,7 @@ def write_problem(error: ServiceError) -> Response:
         data = {"code": error.body.code.value, **data}
     if data:
         body["data"] = data
-    g.error_kind = error.body.kind
-    return write_json(body, error.body.status, headers=error.headers)
+    return body
 
 
 def _write_http_problem(error: HTTPException) -> Response:

@@ -27,6 +27,7 @@ class Principal:
     `used` is None when the period's counters are missing in Redis.
     """
 
+    key_digest: str
     state: KeyState
     period: Period
     used: Totals | None
@@ -63,11 +64,12 @@ def authenticate(headers: Headers, ports: Ports) -> Principal:
         _refuse_key("An API key is required, as 'Authorization: Bearer <API_KEY>' or 'x-api-key'.")
     if not has_key_shape(key):
         _refuse_key("The API key is not recognised.")
-    admission = _find_admission(digest_api_key(key), ports)
+    digest = digest_api_key(key)
+    admission = _find_admission(digest, ports)
     if admission is None:
         _refuse_key("The API key is not recognised.")
     _check_state(admission.state)
-    return Principal(admission.state, admission.period, admission.used)
+    return Principal(digest, admission.state, admission.period, admission.used)
 
 
 def current_principal() -> Principal:

@@ -9,10 +9,12 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from api.app import create_app
 from shared.db import images
 from shared.db.accounts import create_account
 from shared.errors import Unavailable
@@ -38,8 +40,6 @@ def put(caller, name, data, **headers):
 
 
 def blob_names(settings):
-    from pathlib import Path
-
     folder = Path(settings.blob_url.removeprefix("file://"))
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
@@ -311,8 +311,6 @@ def test_names_are_limited_too(caller, monkeypatch):
 
 
 def test_uploads_at_once_never_overfill_a_workspace(caller, ports, account, monkeypatch):
-    from api.app import create_app
-
     monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 3)
     app = create_app(ports)
     headers = PNG_TYPE | {"x-api-key": account.api_key}

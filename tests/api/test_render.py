@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from api.app import create_app
+from shared.db.accounts import create_account
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs import Allowance, BodyKind, ClaimHome
 from shared.limits import MAX_BODY_BYTES
@@ -163,9 +167,12 @@ class Unreadable:
         raise AssertionError("the body was read")
 
 
-def test_a_slow_render_ends_at_its_budget_and_is_not_metered(caller, worker, ports):
+def test_a_slow_render_ends_at_its_budget_and_is_not_metered(caller, worker, ports, account):
+    hasty = create_app(replace(ports, render_budget=0.3)).test_client()
     worker.answer = lambda job: None
-    answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
+    answer = hasty.post(
+        "/v2/pdf", data=b"<document/>", headers=XML | {"x-api-key": account.api_key}
+    )
     assert answer.status_code == 504
     assert answer.json["data"] == {"code": "ERR_RENDER_TIMEOUT"}
     assert caller.get("/v2/account/usage").json["apiCalls"] == 0
@@ -212,8 +219,6 @@ def test_an_empty_template_is_refused(caller):
 
 
 def test_a_template_of_another_account_is_not_there(caller, ports, template, stranger, database):
-    from shared.db.accounts import create_account
-
     with database.session() as session:
         other = create_account(session, email="bo@example.org")
     answer = stranger.post(

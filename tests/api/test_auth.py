@@ -1,0 +1,117 @@
+"""Who may ask: both headers, every state of a key and its account, and changes at once."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.db import accounts
+from shared.identifiers import new_api_key
+
+PATH = "/v2/authcheck"
+
+
+def drop(ports, database, account):
+    """Do what the operator commands do after a change."""
+    with database.snapshot() as session:
+        ports.admissions.drop(accounts.key_digests_of(session, account.account_id))
+
+
+def test_both_headers_carry_the_key(stranger, account):
+    for headers in (
+        {"Authorization": f"Bearer {account.api_key}"},
+        {"Authorization": f"bearer  {account.api_key} "},
+        {"x-api-key": account.api_key},
+        {"Authorization": "Basic abc", "x-api-key": account.api_key},
+    ):
+        answer = stranger.get(PATH, headers=headers)
+        assert answer.status_code == 200
+        assert account.account_id in answer.json["status"]
+
+
+def test_bearer_wins_over_the_other_header(stranger, account):
+    good, bad = account.api_key, new_api_key()
+    both = {"Authorization": f"Bearer {good}", "x-api-key": bad}
+    assert stranger.get(PATH, headers=both).status_code == 200
+    both = {"Authorization": f"Bearer {bad}", "x-api-key": good}
+    assert stranger.get(PATH, headers=both).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Basic YTpi"},
+        {"x-api-key": ""},
+        {"x-api-key": "pr_short"},
+        {"x-api-key": "ünïcode"},
+        {"x-api-key": new_api_key()},
+    ],
+)
+def test_a_missing_or_unknown_key_is_a_401_without_code(stranger, headers):
+    answer = stranger.get(PATH, headers=headers)
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert "data" not in answer.json
+
+
+def test_a_revoked_key_is_refused_on_the_next_request(caller, ports, database, account):
+    assert caller.get(PATH).status_code == 200
+    with database.session() as session:
+        digest = accounts.revoke_key(session, account.key_id)
+    ports.admissions.drop([digest])
+    for _ in range(2):
+        answer = caller.get(PATH)
+        assert answer.status_code == 401
+        assert answer.json["data"] == {"code": "ERR_KEY_REVOKED"}
+
+
+def test_a_key_expires_at_its_moment_though_it_is_cached(stranger, database, account):
+    now = datetime.now(UTC)
+    with database.session() as session:
+        soon = accounts.create_key(
+            session, account.account_id, expires_at=now + timedelta(seconds=0.5)
+        )
+        past = accounts.create_key(session, account.account_id, expires_at=now)
+    assert stranger.get(PATH, headers={"x-api-key": soon.api_key}).status_code == 200
+    time.sleep(0.6)
+    for key in (soon, past):
+        answer = stranger.get(PATH, headers={"x-api-key": key.api_key})
+        assert answer.status_code == 401
+        assert answer.json["data"] == {"code": "ERR_KEY_EXPIRED"}
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [({"disabled": True}, "ERR_ACCOUNT_DISABLED"), ({"verified": False}, "ERR_EMAIL_NOT_VERIFIED")],
+)
+def test_an_account_that_may_not_is_a_403_until_it_may(
+    caller, ports, database, account, change, code
+):
+    assert caller.get(PATH).status_code == 200
+    with database.session() as session:
+        accounts.set_account(session, account.account_id, **change)
+    drop(ports, database, account)
+    answer = caller.get(PATH)
+    assert answer.status_code == 403
+    assert answer.json["data"] == {"code": code}
+    with database.session() as session:
+        undone = {field: not value for field, value in change.items()}
+        accounts.set_account(session, account.account_id, **undone)
+    drop(ports, database, account)
+    assert caller.get(PATH).status_code == 200
+
+
+def test_nothing_under_v2_is_told_without_a_key(stranger):
+    for path in ("/v2", "/v2/", "/v2/pdf", "/v2/nothing", "/v2/templates/abc"):
+        assert stranger.get(path).status_code == 401
+
+
+def test_what_lies_outside_needs_no_key(stranger):
+    for path in ("/healthz", "/readyz", "/metrics"):
+        assert stranger.get(path).status_code == 200
+    assert stranger.get("/v2x").status_code == 404

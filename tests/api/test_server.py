@@ -1,0 +1,151 @@
+"""The front under gunicorn, on a socket: bodies that are large, chunked, cut off or refused."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from shared.limits import MAX_BODY_BYTES, MB
+
+ROOT = Path(__file__).parents[2]
+XML = {"Content-Type": "application/xml"}
+
+
+@pytest.fixture
+def port(settings, tmp_path) -> Iterator[int]:
+    """Run one gunicorn process with the settings of this test and give its port."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        (tmp_path / "gunicorn.log").open("wb") as log,
+    ):
+        port: int = listener.getsockname()[1]
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "gunicorn", "-c", "python:api.gunicorn_conf"),
+                *("--bind", f"fd://{listener.fileno()}", "api.wsgi:app"),
+            ],
+            cwd=ROOT,
+            pass_fds=[listener.fileno()],
+            env={
+                "PATH": os.environ["PATH"],
+                "PRESSROOM_DATABASE_URL": settings.database_url,
+                "PRESSROOM_REDIS_URL": settings.redis_url,
+                "PRESSROOM_BLOB_URL": settings.blob_url,
+                "PRESSROOM_METRICS_DIR": str(tmp_path / "metrics"),
+                "PRESSROOM_API_PROCESSES": "2",
+                "PRESSROOM_API_THREADS": "4",
+                "PRESSROOM_RENDER_BUDGET": "5",
+            },
+            stderr=log,
+        )
+        try:
+            wait_until_it_answers(port)
+            yield port
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def wait_until_it_answers(port):
+    for _ in range(100):
+        with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the server did not start")
+
+
+def post(port, body, *, key=None, path="/v2/pdf", headers=XML, chunked=False):
+    """Post with a client that sends all of a body before it reads the answer."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        sent = dict(headers) | ({"x-api-key": key} if key else {})
+        connection.request("POST", path, body, sent, encode_chunked=chunked)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+
+def pieces(size, piece=MB):
+    for start in range(0, size, piece):
+        yield b" " * min(piece, size - start)
+
+
+def speak(port, text: bytes) -> bytes:
+    """Send bytes, say no more, and read all that comes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(text)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while data := connection.recv(65536):
+            answer += data
+        return answer
+
+
+def test_bodies_at_and_over_the_limit(port, account, worker):
+    key = account.api_key
+    # Exactly 32 MB passes, declared and chunked, and reaches the worker whole.
+    assert post(port, b"x" * MAX_BODY_BYTES, key=key)[0] == 200
+    assert post(port, pieces(MAX_BODY_BYTES), key=key, chunked=True)[0] == 200
+    assert [len(body) for body in worker.bodies] == [MAX_BODY_BYTES] * 2
+    # One byte more is a 413 that the client sees, however it was sent.
+    for body, chunked in ((b"x" * (MAX_BODY_BYTES + 1), False), (pieces(MAX_BODY_BYTES + 1), True)):
+        status, answer = post(port, body, key=key, chunked=chunked)
+        assert status == 413
+        assert json.loads(answer)["statusCode"] == 413
+    assert len(worker.bodies) == 2
+
+
+def test_a_client_still_sending_sees_why_it_is_refused(port, account):
+    body = b"x" * (8 * MB)
+    assert post(port, body)[0] == 401
+    assert post(port, body, key=account.api_key, headers={"Content-Type": "text/html"})[0] == 415
+    assert post(port, body, key=account.api_key, path="/v2/nothing")[0] == 404
+    assert post(port, body, key=account.api_key, path="/v2/pdf?x=1")[0] == 400
+
+
+def test_what_is_cut_off_or_malformed_is_never_rendered(port, account, worker):
+    head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
+    head += "Content-Type: text/xml\r\n"
+    for rest in (
+        "Content-Length: 100\r\n\r\n<document/>",
+        "Transfer-Encoding: chunked\r\n\r\nb\r\n<document/>\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nzz\r\n<document/>\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nb\r\n<document/>XX0\r\n\r\n",
+    ):
+        answer = speak(port, (head + rest).encode())
+        assert answer.startswith(b"HTTP/1.1 400 "), answer
+        assert b'"statusCode":400' in answer
+    assert worker.jobs == []
+
+
+def test_what_is_no_http_is_answered_with_the_error_body(port):
+    for text in (
+        b"NONSENSE\r\n\r\n",
+        b"GET / HTTP/1.1\r\nbad header\r\n\r\n",
+        b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n",
+    ):
+        head, _, body = speak(port, text).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 4")
+        assert json.loads(body)["statusCode"] == int(head.split()[1])
+    with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
+        assert answer.headers["Server"] == "pressroom"
+
+
+def test_metrics_add_up_over_processes(port):
+    for _ in range(20):
+        with urlopen(f"http://127.0.0.1:{port}/healthz"):
+            pass
+    with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        text = answer.read().decode()
+    sample = 'pressroom_http_requests_total{method="GET",route="/healthz",status="200"}'
+    (count,) = [line.split()[-1] for line in text.splitlines() if line.startswith(sample)]
+    assert float(count) >= 20
