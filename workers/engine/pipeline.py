@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-from workers.engine.diagnostics import Findings
+import secrets
+
+from workers.engine.diagnostics import AuthoringError, Findings, Origin
+from workers.engine.finish.finisher import FinishOptions, finish
+from workers.engine.layout.display import LaidOut
+from workers.engine.layout.pages import lay_out
+from workers.engine.merge.payload import Merged, PreparedSource, merge_payload, prepare
+from workers.engine.paint.press import print_pages
 from workers.engine.ports import (
+    Metadata,
+    NoImages,
+    NoWatch,
     Payload,
     Rendered,
     RenderOptions,
     Resources,
+    Stage,
     StageWatch,
 )
+from workers.engine.syntax.parser import parse_document
+from workers.engine.tree.build import Blueprint, compile_blueprint
+from workers.engine.tree.nodes import Document
 
 
 class PreparedTemplate:
     """A template's text, parsed, checked and compiled once; safe to reuse for any number of renders."""
 
+    __slots__ = ("blueprint", "source")
+
+    def __init__(self, source: PreparedSource) -> None:
+        self.source = source
+        self.blueprint = _compile(source)
+
 
 def prepare_template(source: bytes) -> PreparedTemplate:
     """Parse and compile a template. What is wrong with it is told by each render or validation."""
-    raise NotImplementedError
+    return PreparedTemplate(prepare(parse_document(source, origin=Origin.TEMPLATE)))
 
 
 def render(
@@ -34,7 +54,23 @@ def render(
     Raises:
         AuthoringError: the document, its data or its layout has errors.
     """
-    raise NotImplementedError
+    watch = watch or NoWatch()
+    findings = Findings()
+    watch.enter(Stage.MERGE)
+    document, merged = build_document(template, payload, options=options, findings=findings)
+    watch.enter(Stage.LAYOUT)
+    laid_out = lay_out_document(document, resources=resources, findings=findings)
+    pdf = print_pages(laid_out)
+    watch.enter(Stage.FINISH)
+    finished = finish(
+        pdf,
+        FinishOptions(
+            metadata=_describe(document, merged, options),
+            security=document.security,
+            spare_password=secrets.token_urlsafe(32) if document.security else "",
+        ),
+    )
+    return Rendered(finished, len(laid_out.pages), document.info.filename, findings.warnings)
 
 
 def validate(
@@ -45,4 +81,89 @@ def validate(
     resources: Resources | None = None,
 ) -> Findings:
     """Find every problem that can be found without layout (interface.md, POST /v2/validate)."""
-    raise NotImplementedError
+    del resources  # an image that is missing is found by rendering
+    findings = Findings()
+    merged = merge_payload(template.source if template else None, payload, findings)
+    if merged is None:
+        return findings
+    blueprint = _blueprint_of(template, merged)
+    if blueprint is None:
+        return findings
+    findings.extend(blueprint.findings)
+    if merged.is_data_sound and not findings.errors:
+        _try_build(blueprint, merged, options, findings)
+    return findings
+
+
+def build_document(
+    template: PreparedTemplate | None,
+    payload: Payload | None,
+    *,
+    options: RenderOptions,
+    findings: Findings,
+) -> tuple[Document, Merged]:
+    """Go as far as the document of the tree stage.
+
+    Raises:
+        AuthoringError: the text or the data have errors.
+    """
+    merged = merge_payload(template.source if template else None, payload, findings)
+    blueprint = None if merged is None else _blueprint_of(template, merged)
+    if blueprint is not None:
+        findings.extend(blueprint.findings)
+    findings.raise_errors()
+    assert merged is not None, "without a tree there is an error that says why"
+    assert blueprint is not None
+    document = blueprint.build(merged.data, options, findings)
+    findings.raise_errors()
+    return document, merged
+
+
+def lay_out_document(
+    document: Document, *, resources: Resources | None, findings: Findings
+) -> LaidOut:
+    """Go on to pages.
+
+    Raises:
+        AuthoringError: something does not fit, or cannot be had.
+    """
+    laid_out = lay_out(document, resources=resources or NoImages(), findings=findings)
+    findings.raise_errors()
+    return laid_out
+
+
+def _compile(source: PreparedSource) -> Blueprint | None:
+    return None if source.root is None else compile_blueprint(source.root, source.declarations)
+
+
+def _blueprint_of(template: PreparedTemplate | None, merged: Merged) -> Blueprint | None:
+    """Give the template's blueprint where the payload left its tree as it is, else compile anew."""
+    if template is not None and merged.source is template.source:
+        return template.blueprint
+    return _compile(merged.source)
+
+
+def _try_build(
+    blueprint: Blueprint, merged: Merged, options: RenderOptions, findings: Findings
+) -> None:
+    try:
+        blueprint.build(merged.data, options, findings, is_trial=True)
+    except AuthoringError as error:
+        for diagnostic in error.diagnostics:
+            findings.add(diagnostic)
+
+
+def _describe(document: Document, merged: Merged, options: RenderOptions) -> Metadata:
+    info = document.info
+    return Metadata(
+        title=info.title,
+        author=info.author,
+        subject=info.subject,
+        keywords=info.keywords,
+        lang=info.lang,
+        is_draft=options.is_draft,
+        template_id=options.template_id,
+        template_version=options.template_version,
+        template_sha256=options.template_sha256,
+        payload_sha256=merged.payload_sha256,
+    )

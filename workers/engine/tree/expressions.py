@@ -78,7 +78,9 @@ class TextTemplate:
     @property
     def sole(self) -> Expression | None:
         """Give the expression of a text that is exactly one: its value keeps its type."""
-        return self.parts[0] if len(self.parts) == 1 and not isinstance(self.parts[0], str) else None
+        return (
+            self.parts[0] if len(self.parts) == 1 and not isinstance(self.parts[0], str) else None
+        )
 
     @property
     def literal(self) -> str | None:
@@ -274,7 +276,9 @@ def _find_end(text: str, start: int) -> int:
                 break
             case ")" | "]" | "}":
                 depth -= 1
-    raise ExpressionSyntaxError(f'the expression "{{{{{text[start : start + 20]}…" is not closed with }}}}')
+    raise ExpressionSyntaxError(
+        f'the expression "{{{{{text[start : start + 20]}…" is not closed with }}}}'
+    )
 
 
 # --- checking ---------------------------------------------------------------------------------------
@@ -324,7 +328,9 @@ class _Check:
                 raise ExpressionSyntaxError("** is not part of the language; write a * a")
             case nodes.BinExpr():
                 if type(node) not in _ARITHMETIC and not isinstance(node, nodes.And | nodes.Or):
-                    raise ExpressionSyntaxError(f"{type(node).__name__} is not part of the language")
+                    raise ExpressionSyntaxError(
+                        f"{type(node).__name__} is not part of the language"
+                    )
                 self._visit_binary(node, depth, chain)
             case nodes.Neg() | nodes.Pos() | nodes.Not():
                 self.visit(node.node, depth + 1, 0)
@@ -376,7 +382,9 @@ class _Check:
     def _visit_record(self, node: nodes.Dict, depth: int) -> None:
         for pair in node.items:
             if not (isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str)):
-                raise ExpressionSyntaxError("the names in a record are quoted texts: {'name': value}")
+                raise ExpressionSyntaxError(
+                    "the names in a record are quoted texts: {'name': value}"
+                )
             self.visit(pair.value, depth + 1, 0)
 
     def _visit_filter(self, node: nodes.Filter, depth: int, chain: int) -> None:
@@ -648,9 +656,7 @@ class _Writer:
 
     def emit_record(self, node: nodes.Dict) -> str:
         """Write a record."""
-        pairs = [
-            f"{pair.key.as_const()!r}: {self.emit(pair.value)}" for pair in node.items
-        ]
+        pairs = [f"{pair.key.as_const()!r}: {self.emit(pair.value)}" for pair in node.items]
         return self.assign("{" + ", ".join(pairs) + "}")
 
     def emit_filter(self, node: nodes.Filter) -> str:
@@ -762,7 +768,9 @@ def _compared(operator: str, left: str, right: str) -> str:
     )
 
 
-def _for_records(function: Callable[[Any, Scope], Value], name: str) -> Callable[[Any, Scope], Value]:
+def _for_records(
+    function: Callable[[Any, Scope], Value], name: str
+) -> Callable[[Any, Scope], Value]:
     """Guard a row function: its items must be records, or member names would mean nothing."""
 
     def evaluate(item: Any, scope: Scope) -> Value:

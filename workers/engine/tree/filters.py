@@ -6,7 +6,7 @@ import calendar
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
 from inspect import Parameter, signature
@@ -27,7 +27,6 @@ from workers.engine.tree.runtime import (
     Value,
     bounded,
     describe,
-    equal,
     less,
     show,
     whole,
@@ -143,7 +142,9 @@ def parse_date(value: Value, pattern: Value = "yyyy-MM-dd") -> Value:
     parts = {name: int(digits) for name, digits in found.groupdict().items()}
     year = parts.get("y", 1)
     try:
-        return date(year + 2000 if "yyy" not in pattern and year < 100 else year, parts["M"], parts["d"])
+        return date(
+            year + 2000 if "yyy" not in pattern and year < 100 else year, parts["M"], parts["d"]
+        )
     except (ValueError, KeyError):
         raise ExpressionError(f'the text is no date of the pattern "{pattern}"') from None
 
@@ -153,7 +154,9 @@ def _date_expression(pattern: str) -> str:
         letters = found.group()
         digits = {1: "{1,2}", 2: "{2}", 4: "{4}"}.get(len(letters))
         if digits is None:
-            raise ExpressionError(f'"{letters}" is not read by parse_date; use d, dd, M, MM, yy, yyyy')
+            raise ExpressionError(
+                f'"{letters}" is not read by parse_date; use d, dd, M, MM, yy, yyyy'
+            )
         return f"(?P<{letters[0]}>[0-9]{digits})"
 
     if len(pattern) > 40 or any(len(re.findall(f"{c}+", pattern)) != 1 for c in "dMy"):
@@ -416,20 +419,18 @@ def _list(value: Value, what: str) -> list[Any]:
 
 def _bounded_list(items: list[Any]) -> list[Any]:
     if len(items) > MAX_LIST:
-        raise ExpressionError(f"the list has {len(items):,} items, at most {MAX_LIST:,} are allowed")
+        raise ExpressionError(
+            f"the list has {len(items):,} items, at most {MAX_LIST:,} are allowed"
+        )
     return items
 
 
-def _values(
-    value: Value, x: RowFunction | None, scope: Scope, what: str
-) -> Iterable[Value]:
+def _values(value: Value, x: RowFunction | None, scope: Scope, what: str) -> Iterable[Value]:
     rows = _list(value, what)
     return rows if x is None else [x(row, scope) for row in rows]
 
 
-def _numbers(
-    value: Value, x: RowFunction | None, scope: Scope, what: str
-) -> Iterable[Decimal]:
+def _numbers(value: Value, x: RowFunction | None, scope: Scope, what: str) -> Iterable[Decimal]:
     for item in _values(value, x, scope, what):
         if item is not None:
             yield _number(item, what)
@@ -500,4 +501,3 @@ FILTERS: Final[dict[str, Filter]] = {
     },
     **{name: Filter(name, function, FilterKind.ROWS) for name, function in _ROWS.items()},
 }
-

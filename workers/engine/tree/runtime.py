@@ -290,7 +290,9 @@ def bounded(text: str) -> str:
         ExpressionError: it is longer than a million characters.
     """
     if len(text) > MAX_TEXT:
-        raise ExpressionError(f"the text has {len(text):,} characters, at most {MAX_TEXT:,} are allowed")
+        raise ExpressionError(
+            f"the text has {len(text):,} characters, at most {MAX_TEXT:,} are allowed"
+        )
     return text
 
 

@@ -1,0 +1,457 @@
+"""Blocks: paragraphs, headings, boxes, rows, lists, rules, breaks, and content put in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import Any, Final
+
+from workers.engine.diagnostics import Place
+from workers.engine.syntax.nodes import Element, Text
+from workers.engine.tree import figures, tables
+from workers.engine.tree.cascade import Look
+from workers.engine.tree.compiler import (
+    Attribute,
+    Context,
+    ElementLook,
+    Part,
+    in_order,
+    remembered,
+    source_at,
+)
+from workers.engine.tree.figures import read_id
+from workers.engine.tree.inlines import MARKS, compile_inlines, gather
+from workers.engine.tree.nodes import (
+    Break,
+    Container,
+    Inline,
+    ListBlock,
+    ListItem,
+    Paragraph,
+    Role,
+    Row,
+    Rule,
+)
+from workers.engine.tree.nodes import Run as TextRun
+from workers.engine.tree.numbering import write_marker
+from workers.engine.tree.run import RUN, Evaluation
+from workers.engine.tree.runtime import Scope
+from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
+
+MAX_INSERT_DEPTH: Final = 32
+# While the items of a list are built, the scope leads to the kind of markers and the first number.
+_MARKERS: Final = "#markers"
+_FIGURES: Final = frozenset({"img", "barcode"})
+_INLINE_TAGS: Final = MARKS | {"a", "br"}
+
+
+def compile_blocks(children: Sequence[Element | Text], context: Context, *, owner: Element) -> Part:
+    """Compile children where blocks may stand; loose text and marks become unnamed paragraphs."""
+    parts: list[Part] = []
+    loose: list[Element | Text] = []
+    has_names = False
+    for child in children:
+        if _standing(child) is _Standing.BLOCK:
+            parts += _close_loose(loose, context, owner)
+            loose = []
+            assert isinstance(child, Element)
+            if child.tag == "let":
+                has_names = True
+                parts.append(compile_let(child, context))
+                context = context.knowing(child.attributes.get("name", ""))
+            else:
+                parts.append(remembered(context.controlled(child, _compile_element)))
+        else:
+            loose.append(child)
+    parts += _close_loose(loose, context, owner)
+    part = in_order(parts)
+    return _in_own_scope(part) if has_names else part
+
+
+def _in_own_scope(part: Part) -> Part:
+    """Keep what `let` sets among its siblings."""
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        part.build(dict(scope), parent, out)
+
+    return Part(build, part.is_static)
+
+
+# --- what is a block, and what is loose text ----------------------------------------------------------
+
+
+class _Standing(Enum):
+    """How a child stands where both blocks and text may."""
+
+    BLOCK = "a block"
+    LOOSE = "in a line"
+    EITHER = "in a line if text is beside it, else a block"
+
+
+def _standing(child: Element | Text) -> _Standing:
+    if isinstance(child, Text):
+        return _Standing.LOOSE if child.text.strip() else _Standing.EITHER
+    if child.tag in _INLINE_TAGS:
+        return _Standing.LOOSE
+    if child.tag in _FIGURES:
+        return _Standing.EITHER
+    if child.tag != "group":
+        return _Standing.BLOCK
+    inside = {_standing(inner) for inner in child.children}
+    for standing in (_Standing.BLOCK, _Standing.LOOSE):
+        if standing in inside:
+            return standing
+    return _Standing.EITHER
+
+
+def _close_loose(
+    children: Sequence[Element | Text], context: Context, owner: Element
+) -> list[Part]:
+    """Compile a run of loose content: one paragraph if there is text in it, else its figures."""
+    if any(_standing(child) is _Standing.LOOSE for child in children):
+        return [remembered(_compile_loose(children, context, owner))]
+    return [
+        remembered(context.controlled(child, _compile_element))
+        for child in children
+        if isinstance(child, Element)
+    ]
+
+
+def _compile_loose(children: Sequence[Element | Text], context: Context, owner: Element) -> Part:
+    inner = compile_inlines(children, context, owner=owner)
+    source, sheet = source_at(owner.place), context.sheet
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        inlines = gather(inner, scope, parent)
+        if inlines:
+            style = sheet.anonymous(parent).style
+            out.append(Paragraph(source(scope), Role.P, style, inlines))
+
+    return Part(build, inner.is_static)
+
+
+# --- elements -------------------------------------------------------------------------------------------
+
+
+def _compile_element(element: Element, context: Context) -> Part:
+    compile_tag = _COMPILERS.get(element.tag)
+    if compile_tag is None:  # told by the checks of the text
+        return in_order(())
+    return compile_tag(element, context)
+
+
+class _Common:
+    """What every block has: its source, look, id, and whether all of them are the same each time."""
+
+    __slots__ = ("identity", "is_static", "look", "source")
+
+    def __init__(self, element: Element, context: Context) -> None:
+        self.look: ElementLook = context.look(element)
+        self.identity: Attribute[str | None] = context.attribute(element, "id")
+        self.source = source_at(element.place)
+        self.is_static = (
+            self.look.is_static and self.identity.is_static and self.identity.constant is None
+        )
+
+    def read_id(self, scope: Scope) -> str | None:
+        """Give the element's id, noted in the run."""
+        if self.identity.is_static and self.identity.constant is None:
+            return None
+        return read_id(self.identity, scope)
+
+
+_HEADINGS: Final = {
+    "h1": Role.H1, "h2": Role.H2, "h3": Role.H3, "h4": Role.H4, "h5": Role.H5, "h6": Role.H6,
+}  # fmt: skip
+
+
+def _compile_paragraph(element: Element, context: Context) -> Part:
+    common = _Common(element, context)
+    inner = compile_inlines(element.children, context, owner=element)
+    role = _HEADINGS.get(element.tag, Role.CODE if element.tag == "pre" else Role.P)
+    outline = context.attribute(element, "outline") if element.tag in _HEADINGS else None
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        look = common.look.find(scope, parent)
+        inlines = gather(inner, common.look.enter(scope), look)
+        entry = _text_of(inlines) if outline is not None and outline.read(scope) else None
+        out.append(
+            Paragraph(
+                common.source(scope),
+                role,
+                look.style,
+                inlines,
+                entry or None,
+                common.read_id(scope),
+            )
+        )
+
+    is_static = common.is_static and inner.is_static
+    return Part(build, is_static and (outline is None or outline.is_static))
+
+
+def _text_of(inlines: Iterable[Inline]) -> str:
+    texts = [inline.text if isinstance(inline, TextRun) else " " for inline in inlines]
+    return " ".join("".join(texts).split())
+
+
+_CONTAINERS: Final = {"div": Role.DIV, "box": Role.DIV, "blockquote": Role.BLOCK_QUOTE}
+
+
+def _compile_container(element: Element, context: Context) -> Part:
+    common = _Common(element, context)
+    inner = compile_blocks(element.children, context, owner=element)
+    role = _CONTAINERS[element.tag]
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        look = common.look.find(scope, parent)
+        blocks: list[Any] = []
+        inner.build(common.look.enter(scope), look, blocks)
+        out.append(
+            Container(
+                common.source(scope), role, look.style, tuple(blocks), None, common.read_id(scope)
+            )
+        )
+
+    return Part(build, common.is_static and inner.is_static)
+
+
+def _compile_row(element: Element, context: Context) -> Part:
+    common = _Common(element, context)
+    gap, align = context.attribute(element, "gap"), context.attribute(element, "align-items")
+    inner = compile_blocks(element.children, context, owner=element)
+    sheet = context.sheet
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        look = common.look.find(scope, parent)
+        blocks: list[Any] = []
+        inner.build(common.look.enter(scope), look, blocks)
+        out.append(
+            Row(
+                common.source(scope),
+                look.style,
+                tuple(blocks),
+                sheet.to_points(gap.read(scope), look),
+                align.read(scope),
+                common.read_id(scope),
+            )
+        )
+
+    return Part(build, common.is_static and inner.is_static and gap.is_static and align.is_static)
+
+
+def _compile_rule(element: Element, context: Context) -> Part:
+    common = _Common(element, context)
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        style = common.look.find(scope, parent).style
+        line = style.box.border.top
+        if line is NO_BORDER or not line.width:
+            line = Border(0.5, BorderStyle.SOLID, BLACK)
+        no_top = Sides(NO_BORDER, *style.box.border[1:])
+        style = replace(style, box=replace(style.box, border=no_top))  # the line itself is the rule
+        out.append(Rule(common.source(scope), style, line))
+
+    return Part(build, common.is_static)
+
+
+def _compile_break(element: Element, context: Context) -> Part:
+    to, need = context.attribute(element, "to"), context.attribute(element, "need")
+    source, sheet = source_at(element.place), context.sheet
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        least = need.read(scope)
+        points = None if least is None else sheet.to_points(least, parent)
+        out.append(Break(source(scope), to.read(scope), points))
+
+    return Part(build, to.is_static and need.is_static)
+
+
+# --- lists ----------------------------------------------------------------------------------------------
+
+
+def _compile_list(element: Element, context: Context) -> Part:
+    common = _Common(element, context)
+    kind = context.attribute(element, "list-style-type")
+    start = context.attribute(element, "start") if element.tag == "ol" else None
+    items = _compile_items(element, context)
+    is_given = "list-style-type" in element.attributes
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        look, properties = common.look.resolve(scope, parent)
+        own = kind.read(scope)
+        style = own if is_given else properties.get("list-style-type", own)
+        first = 1 if start is None else start.read(scope)
+        made: list[Any] = []
+        items.build({**common.look.enter(scope), _MARKERS: (style, first)}, look, made)
+        out.append(ListBlock(common.source(scope), look.style, tuple(made), common.read_id(scope)))
+
+    is_static = common.is_static and items.is_static and kind.is_static
+    return Part(build, is_static and (start is None or start.is_static))
+
+
+def _compile_items(parent: Element, context: Context) -> Part:
+    return in_order(
+        context.controlled(child, _compile_item)
+        for child in parent.elements()
+        if child.tag in ("li", "group")
+    )
+
+
+def _compile_item(element: Element, context: Context) -> Part:
+    if element.tag == "group":
+        return _compile_items(element, context)
+    common = _Common(element, context)
+    inner = compile_blocks(element.children, context, owner=element)
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        look = common.look.find(scope, parent)
+        kind, first = scope[_MARKERS]
+        blocks: list[Any] = []
+        inner.build(common.look.enter(scope), look, blocks)
+        common.read_id(scope)
+        marker = write_marker(kind, first + len(out))
+        out.append(ListItem(common.source(scope), look.style, marker, tuple(blocks)))
+
+    return Part(build, common.is_static and inner.is_static)
+
+
+# --- groups, values, conditions, flows --------------------------------------------------------------------
+
+
+def _compile_group(element: Element, context: Context) -> Part:
+    lang = context.look(element)
+    inner = compile_blocks(element.children, context, owner=element)
+    if lang.is_static:
+        return inner
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        inner.build(lang.enter(scope), lang.find(scope, parent), out)
+
+    return Part(build, is_static=False)
+
+
+def compile_let(element: Element, context: Context) -> Part:
+    """Compile a `let` among blocks: it sets a name for the siblings after it."""
+    name = element.attributes.get("name", "")
+    value = context.expression(element.attributes.get("value", "none"), element.place)
+
+    def build(scope: Scope, _parent: Look, _out: list[Any]) -> None:
+        scope[name] = value.evaluate(scope)
+
+    return Part(build, is_static=False)
+
+
+def compile_assertion(element: Element, context: Context) -> Part:
+    """Compile an `assert`: a finding where its test does not hold."""
+    return context.controlled(element, _compile_test)
+
+
+def _compile_test(element: Element, context: Context) -> Part:
+    test = context.expression(element.attributes.get("test", "true"), element.place)
+    message = element.attributes.get("message")
+    told = _compile_message(message, element.place, context)
+    is_warning = element.attributes.get("severity") == "warning"
+
+    def build(scope: Scope, _parent: Look, _out: list[Any]) -> None:
+        told_before = len(scope[RUN].findings.errors)
+        if test.evaluate(scope) or len(scope[RUN].findings.errors) > told_before:
+            return
+        text = told.evaluate(scope) if told else f"The condition does not hold: {test_text}"
+        findings = scope[RUN].findings
+        (findings.warn if is_warning else findings.error)("assert", text, element.place)
+
+    test_text = element.attributes.get("test", "")[:80]
+    return Part(build, is_static=False)
+
+
+def _compile_message(message: str | None, place: Place, context: Context) -> Evaluation | None:
+    return None if message is None else context.text(context.template(message, place), place)
+
+
+def _compile_insert(element: Element, context: Context) -> Part:
+    name = element.attributes.get("flow", "")
+    if "{{" in name:
+        context.findings.error(
+            "wrong-value", "The flow of insert is a name, not an expression", element.place
+        )
+        return in_order(())
+    if name in context.inserting:
+        path = " → ".join((*context.inserting, name))
+        context.findings.error("flow-cycle", f"The flows insert each other: {path}", element.place)
+        return in_order(())
+    if name not in context.flows:  # told by the checks of the text
+        return in_order(())
+    common = _Common(element, context)
+    needs_box = not element.attributes.keys() <= {"flow", "for", "if", "lang"}
+    has_lang = "lang" in element.attributes
+    compiled = compile_flow(name, context)
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        scope[RUN].count_turns(1, element.place)
+        look = common.look.find(scope, parent)
+        entered = common.look.enter(scope)
+        if not needs_box:
+            compiled.build(entered, look if has_lang else parent, out)
+            return
+        blocks: list[Any] = []
+        compiled.build(entered, look, blocks)
+        out.append(
+            Container(
+                common.source(scope),
+                Role.DIV,
+                look.style,
+                tuple(blocks),
+                None,
+                common.read_id(scope),
+            )
+        )
+
+    return Part(build, is_static=False)
+
+
+def compile_flow(name: str, context: Context) -> Part:
+    """Compile a flow's content; inserted where loop variables are known, it may use them."""
+    element = context.flows[name]
+    inner_context = replace(context, inserting=(*context.inserting, name))
+    if len(inner_context.inserting) > MAX_INSERT_DEPTH:
+        context.findings.error("flow-cycle", "Flows are inserted more than 32 deep", element.place)
+        return in_order(())
+    look = context.look(element)
+    inner = _compiled_once(element, inner_context)
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        inner.build(scope, look.find(scope, parent), out)
+
+    return Part(build, inner.is_static and look.is_static)
+
+
+def _compiled_once(element: Element, context: Context) -> Part:
+    """Compile a flow's blocks once for all places that know the same names."""
+    name = element.attributes.get("name", "body")
+    key = (name, context.names, context.is_page_time)
+    found = context.inserted.get(key)
+    if found is None:
+        own = replace(context, used=set())
+        part = compile_blocks(element.children, own, owner=element)
+        found = context.inserted[key] = (part, frozenset(own.used))
+    part, used = found
+    context.used.update(used)
+    return part
+
+
+_Compile = Callable[[Element, Context], Part]
+_COMPILERS: Final[dict[str, _Compile]] = {
+    **dict.fromkeys(("p", "pre", *_HEADINGS), _compile_paragraph),
+    **dict.fromkeys(_CONTAINERS, _compile_container),
+    **dict.fromkeys(("ul", "ol"), _compile_list),
+    "row": _compile_row,
+    "hr": _compile_rule,
+    "break": _compile_break,
+    **dict.fromkeys(_FIGURES, figures.compile_figure),
+    "table": lambda element, context: tables.compile_table(element, context, compile_blocks),
+    "group": _compile_group,
+    "assert": _compile_test,
+    "insert": _compile_insert,
+}

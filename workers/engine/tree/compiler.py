@@ -1,0 +1,523 @@
+"""What every element's compilation shares: its names, attributes, styles, loops and conditions.
+
+Compiling happens once for a template and gives `Part`s; building runs them once for a document.
+A part is handed a scope (the data, loop variables, and the run) and its parent's look, and appends
+what it makes to a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from workers.engine.diagnostics import Findings, Place
+from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.values import LoopClause
+from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
+from workers.engine.tree.cascade import MAX_CACHED, Look, StyleSheet, UnknownReference
+from workers.engine.tree.expressions import (
+    FORMATS,
+    PAGE_NAMES,
+    Expression,
+    ExpressionSyntaxError,
+    TextTemplate,
+    compile_text,
+    compile_value,
+    parse_expression,
+    parse_text,
+)
+from workers.engine.tree.formats import Formats, get_formats
+from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
+from workers.engine.tree.nodes import LoopStep, Source
+from workers.engine.tree.run import LOOP, RUN, Evaluation, Run
+from workers.engine.tree.runtime import Scope, describe, suggest
+
+T = TypeVar("T")
+Build = Callable[[Scope, Look, list[Any]], None]
+
+
+class Part(NamedTuple):
+    """A compiled piece of the tree. A static one gives the same nodes for the same parent look."""
+
+    build: Build
+    is_static: bool
+
+
+# A flow's name, the names known where it is inserted, and whether that is at page time.
+InsertKey = tuple[str, frozenset[str], bool]
+
+
+class UnresolvedName(NamedTuple):
+    """A name that neither the data section nor a loop declares: the payload may bring it."""
+
+    name: str
+    expression: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where in the template the compiler stands: known names, and what it gathers."""
+
+    sheet: StyleSheet
+    findings: Findings
+    flows: Mapping[str, Element]
+    names: frozenset[str]
+    is_page_time: bool = False
+    used: set[str] = field(default_factory=set)
+    unresolved: list[UnresolvedName] = field(default_factory=list)
+    inserted: dict[InsertKey, tuple[Part, frozenset[str]]] = field(default_factory=dict)
+    inserting: tuple[str, ...] = ()
+
+    def knowing(self, *names: str) -> Context:
+        """Give the context of a place where further names are known."""
+        return replace(self, names=self.names | set(names))
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def expression(self, text: str, place: Place) -> Evaluation:
+        """Compile an expression written without braces; what is wrong becomes a finding."""
+        try:
+            parsed = parse_expression(text)
+        except ExpressionSyntaxError as error:
+            self._refuse(text, error, place)
+            return Evaluation(_nothing, (), place, None)
+        self.note(parsed, place)
+        return Evaluation(compile_value(parsed), (parsed,), place, None)
+
+    def template(self, text: str, place: Place, *, is_literal: bool = False) -> TextTemplate:
+        """Parse a text with expressions; what is wrong becomes a finding."""
+        if is_literal or "{{" not in text:
+            return TextTemplate((text,))
+        try:
+            template = parse_text(text)
+        except ExpressionSyntaxError as error:
+            self._refuse(text, error, place)
+            return TextTemplate(("",))
+        for parsed in template.expressions:
+            self.note(parsed, place)
+        return template
+
+    def text(self, template: TextTemplate, place: Place) -> Evaluation:
+        """Compile a parsed text."""
+        return Evaluation(compile_text(template), template.expressions, place, "")
+
+    def note(self, parsed: Expression, place: Place) -> None:
+        """Check an expression's names, and note them as used."""
+        self.used.update(parsed.all_names)
+        for hint in parsed.hints:
+            self.findings.warn("filter-precedence", f"In {{{{ {parsed.text} }}}} {hint}", place)
+        if (
+            parsed.uses_page
+            and not self.is_page_time
+            and not (PAGE_NAMES & parsed.all_names & self.names)
+        ):
+            self.findings.error(
+                "page-value-outside-page-time",
+                f"Page values are known only in headers, footers, and heads and feet of tables: "
+                f"{{{{ {parsed.text} }}}}",
+                place,
+            )
+        for name in parsed.names - self.names - PAGE_NAMES:
+            self.unresolved.append(UnresolvedName(name, parsed.text, place))
+
+    def _refuse(self, text: str, error: ExpressionSyntaxError, place: Place) -> None:
+        shown = text.strip() if len(text.strip()) <= 80 else text.strip()[:79] + "…"
+        self.findings.error("expression-syntax", f'In "{shown}": {error}', place)
+
+    # --- attributes ----------------------------------------------------------------------------
+
+    def attribute(self, element: Element, name: str) -> Attribute[Any]:
+        """Compile an attribute to a value of its kind, its default where it is not given."""
+        spec = ELEMENTS[element.tag].attributes[name]
+        return self._attribute(element, spec)
+
+    def _attribute(self, element: Element, spec: AttributeSpec) -> Attribute[Any]:
+        default = None if spec.default is None else spec.kind.parse(spec.default)
+        written = element.attributes.get(spec.name)
+        if written is None:
+            return Attribute(spec, element.place, default, None)
+        is_literal = element.is_literal or spec.is_fixed
+        template = self.template(written, element.place, is_literal=is_literal)
+        if template.literal is None:
+            return Attribute(spec, element.place, default, template)
+        try:
+            return Attribute(spec, element.place, spec.kind.parse(template.literal), None)
+        except ValueError:  # told by the checks of the text
+            return Attribute(spec, element.place, default, None)
+
+    def value(self, element: Element, name: str) -> Any:
+        """Give an attribute that can hold no expression."""
+        return self.attribute(element, name).constant
+
+    # --- looks ---------------------------------------------------------------------------------
+
+    def look(
+        self, element: Element, *, under: Properties = NO_PROPERTIES, is_inline: bool = False
+    ) -> ElementLook:
+        """Compile the styles of an element; `under` lies below its classes and own attributes."""
+        spec = ELEMENTS[element.tag]
+        own: dict[str, Any] = {}
+        dynamic: list[Attribute[Any]] = []
+        for name in element.attributes:
+            declared = spec.attributes.get(name)
+            if name not in PROPERTIES or declared is None:
+                continue
+            attribute = self._attribute(element, declared)
+            if attribute.is_static:
+                own[name] = attribute.constant
+            else:
+                dynamic.append(attribute)
+        return ElementLook(
+            self.sheet,
+            element,
+            below={**self.sheet.properties_of(element.tag), **under},
+            classes=self.attribute(element, "class") if "class" in element.attributes else None,
+            own=own,
+            dynamic=tuple(dynamic),
+            lang=self.attribute(element, "lang") if "lang" in element.attributes else None,
+            is_inline=is_inline,
+        )
+
+    # --- loops and conditions ------------------------------------------------------------------
+
+    def controlled(
+        self, element: Element, compile_inner: Callable[[Element, Context], Part]
+    ) -> Part:
+        """Compile an element with its `for` and `if`: the loop first, the condition on each turn."""
+        attributes = element.attributes
+        if "for" not in attributes and "if" not in attributes:
+            return compile_inner(element, self)
+        loop = self.loop(element) if "for" in attributes else None
+        inner = self if loop is None else loop.context
+        condition = (
+            inner.expression(attributes["if"], element.place) if "if" in attributes else None
+        )
+        part = compile_inner(element, inner)
+        build = part.build if condition is None else _conditional(condition, part.build)
+        return Part(build if loop is None else loop.repeat(build), is_static=False)
+
+    def loop(self, element: Element) -> Loop:
+        """Compile a `for`, and give the context of what it repeats."""
+        spec = ELEMENTS[element.tag].attributes["for"]
+        try:
+            clause: LoopClause = spec.kind.parse(element.attributes["for"])
+        except ValueError:  # told by the checks of the text
+            clause = LoopClause(None, "#", "[]")
+        items = self.expression(clause.expression, element.place)
+        known = [name for name in (clause.key, clause.name, "loop") if name]
+        used: set[str] = set()
+        context = replace(self, names=self.names | set(known), used=used)
+        return Loop(element.place, clause, items, context, self.used)
+
+
+class Attribute(Generic[T]):
+    """An attribute compiled: a constant, or an expression read by the attribute's kind once evaluated."""
+
+    __slots__ = ("_evaluation", "constant", "place", "spec", "template")
+
+    def __init__(
+        self, spec: AttributeSpec, place: Place, constant: T, template: TextTemplate | None
+    ) -> None:
+        self.spec = spec
+        self.place = place
+        self.constant = constant
+        self.template = template
+        self._evaluation = (
+            None
+            if template is None
+            else Evaluation(compile_text(template), template.expressions, place, "")
+        )
+
+    @property
+    def is_static(self) -> bool:
+        """Tell whether the value is the same for all data."""
+        return self._evaluation is None
+
+    def read_text(self, scope: Scope) -> str:
+        """Evaluate the text of an attribute that is not static."""
+        assert self._evaluation is not None
+        text: str = self._evaluation.evaluate(scope)
+        return text
+
+    def read(self, scope: Scope) -> T:
+        """Give the value; one that evaluates to nothing counts as not given."""
+        if self._evaluation is None:
+            return self.constant
+        return self.parse(self.read_text(scope), scope)
+
+    def parse(self, text: str, scope: Scope) -> T:
+        """Read an evaluated text by the attribute's kind; what is wrong becomes a finding."""
+        kind = self.spec.kind
+        if text == "" and kind.accepts != "text":
+            return self.constant
+        try:
+            value: T = kind.parse(text)
+        except ValueError as error:
+            shown = text if len(text) <= 20 else text[:20] + "…"
+            scope[RUN].findings.error(
+                "wrong-value",
+                f'The attribute "{self.spec.name}" came out as "{shown}"; accepted is {error}',
+                self.place,
+            )
+            return self.constant
+        return value
+
+
+class ElementLook:
+    """The styles of one element, resolved once for each parent look and each set of values."""
+
+    __slots__ = (
+        "_below", "_by_parent", "_classes", "_dynamic", "_is_inline", "_own", "_sheet", "lang", "place",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        sheet: StyleSheet,
+        element: Element,
+        *,
+        below: Properties,
+        classes: Attribute[tuple[str, ...]] | None,
+        own: Mapping[str, Any],
+        dynamic: tuple[Attribute[Any], ...],
+        lang: Attribute[str] | None,
+        is_inline: bool,
+    ) -> None:
+        self._sheet = sheet
+        self._below = below
+        self._classes = classes
+        self._own = own
+        self._dynamic = dynamic
+        self._is_inline = is_inline
+        self._by_parent: dict[Any, tuple[Look, Properties]] = {}
+        self.lang = lang
+        self.place = element.place
+
+    @property
+    def is_static(self) -> bool:
+        """Tell whether the look depends on the parent's alone."""
+        return (
+            not self._dynamic
+            and (self._classes is None or self._classes.is_static)
+            and self.lang is None
+        )
+
+    def find(self, scope: Scope, parent: Look) -> Look:
+        """Give the look under a parent's."""
+        return self.resolve(scope, parent)[0]
+
+    def resolve(self, scope: Scope, parent: Look) -> tuple[Look, Properties]:
+        """Give the look under a parent's, and all properties specified for the element."""
+        key: Any = parent if self.is_static else (parent, self._read_values(scope))
+        found = self._by_parent.get(key)
+        if found is None:
+            if len(self._by_parent) > MAX_CACHED:
+                self._by_parent.clear()
+            found = self._by_parent[key] = self._compute(scope, parent)
+        return found
+
+    def enter(self, scope: Scope) -> Scope:
+        """Give the scope inside the element: with its own formats where it has its own language."""
+        if self.lang is None:
+            return scope
+        return enter_lang(scope, self.lang.read(scope), self.place)
+
+    def _read_values(self, scope: Scope) -> tuple[str, ...]:
+        attributes = [*self._dynamic, self._classes, self.lang]
+        return tuple(
+            attribute.read_text(scope) if not attribute.is_static else ""
+            for attribute in attributes
+            if attribute is not None
+        )
+
+    def _compute(self, scope: Scope, parent: Look) -> tuple[Look, Properties]:
+        findings: Findings = scope[RUN].findings
+        properties = dict(self._below)
+        names = self._classes.read(scope) if self._classes is not None else None
+        for name in names or ():
+            try:
+                properties |= self._sheet.properties_of_class(name)
+            except UnknownReference as error:
+                _tell_unknown(findings, error, self.place)
+        own = dict(self._own)
+        for attribute in self._dynamic:
+            value = attribute.read(scope)
+            if value is not None:
+                own[attribute.spec.name] = value
+        properties |= spread(own)
+        lang = self.lang.read(scope) if self.lang is not None else None
+        try:
+            look = self._sheet.compute(parent, properties, lang=lang, is_inline=self._is_inline)
+        except UnknownReference as error:
+            _tell_unknown(findings, error, self.place)
+            look = self._sheet.compute(parent, NO_PROPERTIES, is_inline=self._is_inline)
+        return look, properties
+
+
+def _tell_unknown(findings: Findings, error: UnknownReference, place: Place) -> None:
+    message = str(error)
+    findings.error("unknown-reference", message[:1].upper() + message[1:], place)
+
+
+def enter_lang(scope: Scope, lang: str, place: Place) -> Scope:
+    """Give a scope whose formats follow a language; one that is not known becomes a finding."""
+    formats: Formats = scope[FORMATS]
+    try:
+        entered = get_formats(lang, formats.currency, str(formats.zone))
+    except ValueError as error:
+        scope[RUN].findings.error("unknown-language", f'In lang="{lang[:40]}": {error}', place)
+        return scope
+    return {**scope, FORMATS: entered}
+
+
+class Loop:
+    """A compiled `for`: repeats a part with its variables set."""
+
+    def __init__(
+        self,
+        place: Place,
+        clause: LoopClause,
+        items: Evaluation,
+        context: Context,
+        used_outside: set[str],
+    ) -> None:
+        self.place = place
+        self.clause = clause
+        self.context = context
+        self._items = items
+        self._used_outside = used_outside
+
+    @property
+    def uses_loop(self) -> bool:
+        """Tell whether anything inside asks for `loop`; known once the inside is compiled."""
+        return "loop" in self.context.used
+
+    def close(self) -> None:
+        """Tell the context outside which names were used inside."""
+        self._used_outside |= self.context.used - {"loop"}
+
+    def turns(self, scope: Scope) -> list[Any]:
+        """Give the list to go through, counted; records go through as pairs."""
+        run: Run = scope[RUN]
+        items = self._items.evaluate(scope)
+        if items is None:
+            return []
+        if isinstance(items, dict) and self.clause.key:
+            items = list(items.items())
+        elif not isinstance(items, list) or self.clause.key:
+            wanted = "a record" if self.clause.key else "a list"
+            run.findings.error(
+                "loop-needs-list",
+                f'for="{self.clause.name} in {self.clause.expression[:80]}" needs {wanted}, '
+                f"not {describe(items)}",
+                self.place,
+            )
+            return []
+        run.count_turns(len(items), self.place)
+        return items
+
+    def repeat(self, build: Build) -> Build:
+        """Give the build that runs another once for each item."""
+        self.close()
+        key, name, list_name = self.clause.key, self.clause.name, self.clause.expression.strip()
+        uses_loop = self.uses_loop
+
+        def build_turns(scope: Scope, parent: Look, out: list[Any]) -> None:
+            items = self.turns(scope)
+            inner = dict(scope)
+            steps: tuple[LoopStep, ...] = scope[LOOP]
+            for index, item in enumerate(items, 1):
+                if key is None:
+                    inner[name] = item
+                else:
+                    inner[key], inner[name] = item
+                inner[LOOP] = (*steps, LoopStep(list_name, index))
+                if uses_loop:
+                    inner["loop"] = loop_record(index, len(items))
+                build(inner, parent, out)
+
+        return build_turns
+
+
+def loop_record(index: int, length: int) -> dict[str, Any]:
+    """Give what `loop.*` reads in a turn, counted from 1."""
+    return {
+        "index": Decimal(index),
+        "first": index == 1,
+        "last": index == length,
+        "length": Decimal(length),
+    }
+
+
+def _conditional(condition: Evaluation, build: Build) -> Build:
+    def build_if(scope: Scope, parent: Look, out: list[Any]) -> None:
+        if condition.evaluate(scope):
+            build(scope, parent, out)
+
+    return build_if
+
+
+def remembered(part: Part) -> Part:
+    """Make a static part give the nodes it made before, for each parent look."""
+    if not part.is_static:
+        return part
+    made: dict[Look, tuple[Any, ...]] = {}
+    build = part.build
+
+    def build_once(scope: Scope, parent: Look, out: list[Any]) -> None:
+        if scope[LOOP]:  # its nodes tell the turn they were made in
+            build(scope, parent, out)
+            return
+        nodes = made.get(parent)
+        if nodes is None:
+            fresh: list[Any] = []
+            build(scope, parent, fresh)
+            nodes = tuple(fresh)
+            if len(made) < MAX_CACHED:
+                made[parent] = nodes
+        out += nodes
+
+    return Part(build_once, is_static=True)
+
+
+def in_order(parts: Iterable[Part]) -> Part:
+    """Join parts to one that builds them one after the other."""
+    kept = tuple(parts)
+    if len(kept) == 1:
+        return kept[0]
+    builds = tuple(part.build for part in kept)
+
+    def build_all(scope: Scope, parent: Look, out: list[Any]) -> None:
+        for build in builds:
+            build(scope, parent, out)
+
+    return Part(build_all, all(part.is_static for part in kept))
+
+
+def source_at(place: Place) -> Callable[[Scope], Source]:
+    """Give the maker of an element's sources: one for all where no loop is around."""
+    plain = Source(place)
+
+    def make(scope: Scope) -> Source:
+        loop = scope[LOOP]
+        return Source(place, loop) if loop else plain
+
+    return make
+
+
+def check_names(unresolved: Iterable[UnresolvedName], scope: Scope, findings: Findings) -> None:
+    """Tell names that neither the template nor the data bring."""
+    for name, expression, place in unresolved:
+        if name not in scope:
+            findings.error(
+                "unknown-name",
+                f'The name "{name}" is not known in {{{{ {expression[:80]} }}}}'
+                f"{suggest(name, scope)}",
+                place,
+            )
+
+
+def _nothing(_: Scope) -> None:
+    return None

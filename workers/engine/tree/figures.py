@@ -1,0 +1,117 @@
+"""Images and bar codes, which stand as blocks and in lines alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.engine.syntax.nodes import Element
+from workers.engine.tree.cascade import Look
+from workers.engine.tree.compiler import Context, Part, source_at
+from workers.engine.tree.expressions import compile_value
+from workers.engine.tree.nodes import Barcode, DataImage, Image, StoredImage
+from workers.engine.tree.run import RUN, Evaluation, show_at
+from workers.engine.tree.runtime import Scope
+
+
+def compile_figure(element: Element, context: Context) -> Part:
+    """Compile an img or a barcode."""
+    return (
+        _compile_image(element, context)
+        if element.tag == "img"
+        else _compile_barcode(element, context)
+    )
+
+
+def read_picture(value: str | bytes | None) -> StoredImage | DataImage | None:
+    """Give the picture of an image attribute: a name, or the bytes of a data address."""
+    if value is None:
+        return None
+    return DataImage(value) if isinstance(value, bytes) else StoredImage(value)
+
+
+def _compile_image(element: Element, context: Context) -> Part:
+    look = context.look(element)
+    source, place = source_at(element.place), element.place
+    src, alt, identity = (context.attribute(element, name) for name in ("src", "alt", "id"))
+    fit, optional = (context.attribute(element, name) for name in ("object-fit", "optional"))
+
+    def build_image(scope: Scope, parent: Look, out: list[Any]) -> None:
+        picture = read_picture(src.read(scope))
+        if picture is None:
+            if not optional.read(scope):
+                scope[RUN].findings.error("missing-image", "The image has no src", place)
+            return
+        out.append(
+            Image(
+                source(scope),
+                look.find(scope, parent).style,
+                picture,
+                alt.read(scope) or "",
+                fit.read(scope),
+                optional.read(scope),
+                read_id(identity, scope),
+            )
+        )
+
+    attributes = (src, alt, identity, fit, optional)
+    return Part(
+        build_image,
+        look.is_static and identity.constant is None and all(a.is_static for a in attributes),
+    )
+
+
+def _compile_barcode(element: Element, context: Context) -> Part:
+    look, sheet = context.look(element), context.sheet
+    source = source_at(element.place)
+    kind, alt, level, module, quiet, identity = (
+        context.attribute(element, name)
+        for name in ("type", "alt", "level", "module", "quiet", "id")
+    )
+    value = _compile_barcode_value(element, context)
+
+    def build_barcode(scope: Scope, parent: Look, out: list[Any]) -> None:
+        own = look.find(scope, parent)
+        width = module.read(scope)
+        out.append(
+            Barcode(
+                source(scope),
+                own.style,
+                kind.read(scope) or "",
+                value.evaluate(scope),
+                alt.read(scope) or "",
+                False,
+                level.read(scope),
+                None if width is None else sheet.to_points(width, own),
+                quiet.read(scope),
+                read_id(identity, scope),
+            )
+        )
+
+    return Part(build_barcode, is_static=False)
+
+
+def _compile_barcode_value(element: Element, context: Context) -> Evaluation:
+    """Compile the value: exactly one expression may give a record, anything else is text."""
+    place = element.place
+    template = context.template(
+        element.attributes.get("value", ""), place, is_literal=element.is_literal
+    )
+    sole = template.sole
+    if sole is None:
+        return context.text(template, place)
+    evaluate = compile_value(sole)
+
+    def read(scope: Scope) -> str | Mapping[str, Any]:
+        value = evaluate(scope)
+        return value if isinstance(value, dict) else show_at(value, template, scope, place)
+
+    return Evaluation(read, (sole,), place, "")
+
+
+def read_id(attribute: Any, scope: Scope) -> str | None:
+    """Give an element's id, noted in the run so that it stays unique and links find it."""
+    name: str | None = attribute.read(scope)
+    if name is not None:
+        scope[RUN].note_id(name, attribute.place)
+    return name

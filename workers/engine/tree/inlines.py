@@ -1,0 +1,124 @@
+"""Inline content: text, marks, links, breaks and small images, gathered into a paragraph's runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from workers.engine.syntax.nodes import Element, Text
+from workers.engine.tree import figures
+from workers.engine.tree.cascade import Look
+from workers.engine.tree.compiler import Context, Part, in_order
+from workers.engine.tree.nodes import Inline
+from workers.engine.tree.run import RUN
+from workers.engine.tree.runtime import Scope
+from workers.engine.tree.whitespace import InlineGatherer, transform
+
+# While inline parts are built, the scope leads to what they are gathered into, and to their link.
+_GATHERER: Final = "#gatherer"
+_LINK: Final = "#link"
+
+MARKS: Final = frozenset({"span", "b", "i", "u", "s", "sub", "sup", "code"})
+
+
+def compile_inlines(
+    children: Iterable[Element | Text], context: Context, *, owner: Element
+) -> Part:
+    """Compile the inline children of a paragraph; what they make goes to a gatherer."""
+    return in_order(_compile_child(child, context, owner) for child in children)
+
+
+def gather(part: Part, scope: Scope, look: Look) -> tuple[Inline, ...]:
+    """Build compiled inline content into runs."""
+    gatherer = InlineGatherer()
+    part.build({**scope, _GATHERER: gatherer, _LINK: None}, look, [])
+    return gatherer.finish()
+
+
+def _compile_child(child: Element | Text, context: Context, owner: Element) -> Part:
+    if isinstance(child, Text):
+        return _compile_text(child, context, owner)
+    return context.controlled(child, _compile_element)
+
+
+def _compile_text(child: Text, context: Context, owner: Element) -> Part:
+    template = context.template(child.text, owner.place, is_literal=child.is_literal)
+    literal = template.literal
+    if literal is not None:
+
+        def build_literal(scope: Scope, parent: Look, _out: list[Any]) -> None:
+            _add(scope, parent, literal)
+
+        return Part(build_literal, is_static=True)
+    evaluation = context.text(template, owner.place)
+
+    def build_text(scope: Scope, parent: Look, _out: list[Any]) -> None:
+        _add(scope, parent, evaluation.evaluate(scope))
+
+    return Part(build_text, is_static=False)
+
+
+def _add(scope: Scope, look: Look, text: str) -> None:
+    style = look.style
+    if look.transform != "none":
+        text = transform(text, look.transform)
+    scope[_GATHERER].add_text(text, style.text, style.paragraph.white_space, scope[_LINK])
+
+
+def _compile_element(element: Element, context: Context) -> Part:
+    match element.tag:
+        case "br":
+            return Part(_build_break, is_static=True)
+        case "group":
+            return compile_inlines(element.children, context, owner=element)
+        case "img" | "barcode":
+            return _compile_figure(element, context)
+        case "a":
+            return _compile_link(element, context)
+        case tag if tag in MARKS:
+            return _compile_mark(element, context)
+        case _:  # told by the checks of the text
+            return compile_inlines(element.children, context, owner=element)
+
+
+def _build_break(scope: Scope, parent: Look, _out: list[Any]) -> None:
+    scope[_GATHERER].add_break(parent.style.text)
+
+
+def _compile_mark(element: Element, context: Context) -> Part:
+    look = context.look(element, is_inline=True)
+    inner = compile_inlines(element.children, context, owner=element)
+
+    def build_mark(scope: Scope, parent: Look, out: list[Any]) -> None:
+        inner.build(look.enter(scope), look.find(scope, parent), out)
+
+    return Part(build_mark, look.is_static and inner.is_static and "id" not in element.attributes)
+
+
+def _compile_link(element: Element, context: Context) -> Part:
+    look = context.look(element, is_inline=True)
+    href = context.attribute(element, "href")
+    inner = compile_inlines(element.children, context, owner=element)
+    place = element.place
+
+    def build_link(scope: Scope, parent: Look, out: list[Any]) -> None:
+        target = href.read(scope)
+        if target and target.startswith("#"):
+            scope[RUN].links.append((target[1:], place))
+        inner.build({**look.enter(scope), _LINK: target}, look.find(scope, parent), out)
+
+    leads_inside = href.constant is None or href.constant.startswith("#")
+    is_static = href.is_static and not leads_inside and look.is_static and inner.is_static
+    return Part(build_link, is_static)
+
+
+def _compile_figure(element: Element, context: Context) -> Part:
+    part = figures.compile_figure(element, context)
+
+    def build_figure(scope: Scope, parent: Look, _out: list[Any]) -> None:
+        made: list[Any] = []
+        part.build(scope, parent, made)
+        for block in made:
+            scope[_GATHERER].add_block(block)
+
+    return Part(build_figure, part.is_static)

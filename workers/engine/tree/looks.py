@@ -1,0 +1,66 @@
+"""The built-in looks of elements (language.md 1.5): the first step of the cascade."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from workers.engine.syntax.vocabulary import PROPERTIES
+
+_WRITTEN: Final[dict[str, dict[str, str]]] = {
+    "p": {"margin-bottom": "2mm"},
+    "h1": {"font-size": "18pt", "margin-bottom": "4mm"},
+    "h2": {"font-size": "14pt", "margin-top": "4mm", "margin-bottom": "2.5mm"},
+    "h3": {"font-size": "12pt", "margin-top": "3mm", "margin-bottom": "2mm"},
+    "h4": {"font-size": "10pt", "margin-top": "2mm", "margin-bottom": "1.5mm"},
+    "h5": {"font-size": "10pt", "margin-top": "2mm", "margin-bottom": "1.5mm"},
+    "h6": {"font-size": "10pt", "margin-top": "2mm", "margin-bottom": "1.5mm"},
+    "ul": {"margin-bottom": "2mm", "padding-left": "6mm"},
+    "ol": {"margin-bottom": "2mm", "padding-left": "6mm"},
+    "li": {"margin-bottom": "0.5mm"},
+    "table": {"margin-bottom": "2mm"},
+    "thead": {"border-bottom": "0.5pt solid black"},
+    "tr": {"break-inside": "avoid"},
+    "th": {"font-weight": "bold"},
+    "hr": {"margin-top": "2mm", "margin-bottom": "2mm", "border-top": "0.5pt solid black"},
+    "blockquote": {"margin": "0 8mm 2mm 8mm"},
+    "pre": {"margin-bottom": "2mm", "font-family": "JetBrains Mono", "white-space": "pre"},
+    "code": {"font-family": "JetBrains Mono"},
+    "b": {"font-weight": "bold"},
+    "i": {"font-style": "italic"},
+    "u": {"text-decoration": "underline"},
+    "s": {"text-decoration": "line-through"},
+    "sub": {"vertical-align": "sub", "font-size": "70%"},
+    "sup": {"vertical-align": "super", "font-size": "70%"},
+}
+for _heading in ("h1", "h2", "h3", "h4", "h5", "h6"):
+    _WRITTEN[_heading] |= {"font-weight": "bold", "break-after": "avoid", "line-height": "1.2"}
+
+_SIDES: Final = ("top", "right", "bottom", "left")
+Properties = Mapping[str, Any]  # values as syntax.values reads them, shorthands spread
+NO_PROPERTIES: Final[Properties] = MappingProxyType({})
+
+
+def spread(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Write shorthands as their four sides; a side given by itself wins over the shorthand."""
+    spread_out: dict[str, Any] = {}
+    for name in ("margin", "padding"):
+        if name in values:
+            for side, value in zip(_SIDES, values[name], strict=True):
+                spread_out[f"{name}-{side}"] = value
+    if "border" in values:
+        for side in _SIDES:
+            spread_out[f"border-{side}"] = values["border"]
+    for name, value in values.items():
+        if name not in ("margin", "padding", "border"):
+            spread_out[name] = value
+    return spread_out
+
+
+BUILT_IN: Final[Mapping[str, Properties]] = MappingProxyType(
+    {
+        tag: spread({name: PROPERTIES[name].kind.parse(text) for name, text in written.items()})
+        for tag, written in _WRITTEN.items()
+    }
+)

@@ -1,0 +1,128 @@
+"""One build of one document: its findings, its bounds, and how values are evaluated within it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from workers.engine.diagnostics import Findings, Place
+from workers.engine.tree.expressions import Expression, TextTemplate, explain
+from workers.engine.tree.nodes import LoopStep
+from workers.engine.tree.runtime import FAILURES, Scope, Value, show
+
+MAX_TURNS: Final = 100_000  # language.md 1.4: loop turns in one render; insertions count as turns
+RUN: Final = "#run"  # these keys of a scope can be no names of an expression
+LOOP: Final = "#loop"
+
+
+class Run:
+    """What one build gathers and is bounded by; every scope of the build leads to it."""
+
+    __slots__ = ("_told", "_turns", "findings", "ids", "is_page_time", "is_trial", "links")
+
+    def __init__(self, findings: Findings, *, is_trial: bool = False) -> None:
+        self.findings = findings
+        self.is_trial = is_trial  # nothing will be laid out: page content is tried at once
+        self.ids: dict[str, Place] = {}
+        self.links: list[tuple[str, Place]] = []
+        self.is_page_time = False
+        self._turns = 0
+        self._told: set[tuple[int, Place]] = set()
+
+    def count_turns(self, turns: int, place: Place) -> None:
+        """Count loop turns.
+
+        Raises:
+            AuthoringError: the render has used up all of them.
+        """
+        self._turns += turns
+        if self._turns > MAX_TURNS:
+            self.findings.error(
+                "too-many-turns",
+                f"The loops and insertions of this document take more than {MAX_TURNS:,} turns. "
+                "Shorten the list, or filter it with where or take",
+                place,
+            )
+            self.findings.raise_errors()
+
+    def fail(self, expressions: tuple[Expression, ...], scope: Scope, place: Place) -> None:
+        """Tell why the first failing of some expressions fails; of a loop's turns, the first only."""
+        if not expressions or (id(expressions[0]), place) in self._told:
+            return
+        self._told.add((id(expressions[0]), place))
+        for expression in expressions:
+            reason = explain(expression, scope)
+            if reason is not None:
+                self.findings.error(
+                    "expression",
+                    f"{reason[:1].upper()}{reason[1:]}: {{{{ {_cut(expression.text)} }}}}"
+                    f"{_where(scope.get(LOOP, ()))}",
+                    place,
+                )
+                return
+
+    def note_id(self, name: str, place: Place) -> None:
+        """Note an element's id; page content stands on many pages and is not noted."""
+        if self.is_page_time:
+            return
+        if name in self.ids:
+            self.findings.error(
+                "duplicate-id",
+                f'The id "{name}" is given twice. In a loop, an id needs an expression',
+                place,
+            )
+        self.ids[name] = place
+
+    def check_links(self) -> None:
+        """Tell links to ids that no element has."""
+        for target, place in self.links:
+            if target not in self.ids:
+                self.findings.error(
+                    "unknown-id",
+                    f'The link leads to "#{target}", but no element has that id',
+                    place,
+                )
+        self.links.clear()
+
+
+class Evaluation:
+    """A compiled expression or text at its place. A failure becomes a finding and `otherwise`."""
+
+    __slots__ = ("expressions", "function", "otherwise", "place")
+
+    def __init__(
+        self,
+        function: Callable[[Scope], Any],
+        expressions: tuple[Expression, ...],
+        place: Place,
+        otherwise: Any,
+    ) -> None:
+        self.function = function
+        self.expressions = expressions
+        self.place = place
+        self.otherwise = otherwise
+
+    def evaluate(self, scope: Scope) -> Any:
+        """Give the value over a scope."""
+        try:
+            return self.function(scope)
+        except FAILURES:
+            scope[RUN].fail(self.expressions, scope, self.place)
+            return self.otherwise
+
+
+def show_at(value: Value, template: TextTemplate, scope: Scope, place: Place) -> str:
+    """Write an evaluated value as text; a failure becomes a finding."""
+    try:
+        return show(value)
+    except FAILURES:
+        scope[RUN].fail(template.expressions, scope, place)
+        return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _where(loop: tuple[LoopStep, ...]) -> str:
+    return f" ({', '.join(f'{step.name} row {step.index}' for step in loop)})" if loop else ""
