@@ -29,7 +29,7 @@ def run(tmp_path, capsys, monkeypatch):
 
 @pytest.fixture
 def made(run):
-    return run("account", "create", "--email", "a@example.org", "--name", "Ada", "--plan", "paid")
+    return run("account", "create", "--email", "a@example.org", "--name", "Example", "--plan", "paid")
 
 
 def state_of(api_key, url):
@@ -42,7 +42,7 @@ def state_of(api_key, url):
 
 def test_an_account_is_made_with_a_user_a_workspace_and_a_key(made):
     assert set(made) == {"account_id", "workspace_id", "user", "key_id", "api_key"}
-    assert made["user"] == {"id": made["user"]["id"], "name": "Ada", "email": "a@example.org"}
+    assert made["user"] == {"id": made["user"]["id"], "name": "Example", "email": "a@example.org"}
     assert made["api_key"].startswith("pr_")
 
 
