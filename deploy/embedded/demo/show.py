@@ -67,7 +67,7 @@ def _render_all(client: Client, output: Path, *, say: Callable[[str], None]) -> 
         took = clock.ticks() - began
         (output / piece.file).write_bytes(rendered.pdf)
         say(
-            f"  {piece.title:28}{piece.file:16}{rendered.pages:4} pages"
+            f"  {piece.title:28}{piece.file:16}{rendered.pages:4} {_unit(rendered.pages)}"
             f"{took * 1000:8.0f} ms{len(rendered.pdf) / 1024:8.0f} KB"
         )
         pages += rendered.pages
@@ -116,6 +116,10 @@ def _await_usage(client: Client, *, pages: int) -> dict[str, Any]:
     if report["pagesGenerated"] != pages:
         raise DemoFailed(f"{pages} pages were rendered, and the usage report says {report}")
     return report
+
+
+def _unit(pages: int) -> str:
+    return "page " if pages == 1 else "pages"
 
 
 def _read(name: str) -> bytes:
