@@ -17,6 +17,7 @@ from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.metering import PageEvent, usage_key
 from shared.queue.connection import reachable
 from shared.queue.names import FARM_TOTALS, USAGE_STREAM, job_key, reply_key
+from shared.queue.parcels import pack
 from shared.telemetry.totals import count_outcome
 
 T = TypeVar("T")
@@ -138,9 +139,9 @@ class Commits:
             USAGE_STREAM,
             FARM_TOTALS,
         ]
-        args: list[str | int | float] = [
+        args: list[str | bytes | int | float] = [
             token,
-            outcome.encode(),
+            pack(outcome),
             REPLY_TTL_SECONDS,
             _state_ttl(job),
             int(metered),

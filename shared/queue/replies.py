@@ -15,6 +15,7 @@ from shared.jobs import Claim, ClaimHome, JobOutcome
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
 from shared.queue.connection import BLOCK_SECONDS, reachable
 from shared.queue.names import FARM_TOTALS, job_key, reply_key
+from shared.queue.parcels import unpack
 from shared.queue.presence import AWAITED_SECONDS, renew_word
 from shared.telemetry.totals import ABANDONED
 
@@ -58,7 +59,7 @@ class Replies:
                 continue
             if text is not None:
                 self._spent.append(reply_key(job_id))
-                return JobOutcome.decode(text)
+                return unpack(text)
         return None
 
     def abandon(self, job_id: str) -> JobOutcome | None:
@@ -74,7 +75,7 @@ class Replies:
             text = cast(
                 "bytes | None", self._abandon(keys=keys, args=[CLAIM_TTL_SECONDS, ABANDONED])
             )
-        return None if text is None else JobOutcome.decode(text)
+        return None if text is None else unpack(text)
 
     def fetch_pdf(self, claim: Claim) -> Iterator[bytes]:
         """Give the bytes of a PDF, `claim.size` in all, in pieces; they can be fetched once.

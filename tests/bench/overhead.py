@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -27,8 +28,16 @@ from shared.queue.connection import connect
 from shared.queue.replies import Replies
 
 ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 WORKER = Path(__file__).with_name("overhead_worker.py")
-PORT = 16399
+PORT = free_port()
 URL = f"redis://127.0.0.1:{PORT}/0"
 WARM_UP = 100
 ROUNDS = 1000
@@ -108,7 +117,9 @@ def measure(call: Callable[[], bytes]) -> list[float]:
 
 def print_table(rows: list[tuple[str, list[float]]]) -> None:
     alone = statistics.median(rows[0][1])
-    print(f"{'one job at a time, ' + str(ROUNDS) + ' jobs':<40}{'median':>9}{'p99':>9}{'added':>9}  ms")
+    print(
+        f"{'one job at a time, ' + str(ROUNDS) + ' jobs':<40}{'median':>9}{'p99':>9}{'added':>9}  ms"
+    )
     for name, times in rows:
         median = statistics.median(times)
         p99 = times[int(len(times) * 0.99)]
@@ -146,8 +157,10 @@ def worker(kind: str, environment: dict[str, str]) -> Iterator[None]:
 @contextmanager
 def redis_server(folder: Path) -> Iterator[None]:
     process = subprocess.Popen(
-        [get_binary_path(), "--port", str(PORT), "--bind", "127.0.0.1", "--dir", str(folder)]
-        + ["--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"],
+        [
+            *(get_binary_path(), "--port", str(PORT), "--bind", "127.0.0.1", "--dir", str(folder)),
+            *("--save", "", "--appendonly", "yes", "--maxmemory-policy", "noeviction"),
+        ],
         stdout=subprocess.DEVNULL,
     )
     try:

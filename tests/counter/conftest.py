@@ -25,7 +25,11 @@ PERIOD = "2026-11-01"
 
 
 def page_event(
-    number: int, *, pages: int = 2, account: str = "acc_1", allowance: Allowance = Allowance.PRODUCTION
+    number: int,
+    *,
+    pages: int = 2,
+    account: str = "acc_1",
+    allowance: Allowance = Allowance.PRODUCTION,
 ) -> PageEvent:
     at = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
     return PageEvent(f"job_{number}", account, PERIOD, allowance, pages, at)

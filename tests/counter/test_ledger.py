@@ -66,7 +66,9 @@ def test_what_a_dead_counter_took_is_taken_over(redis, database, send, make_even
     assert totals().production == Usage(2, 1)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     batches=st.lists(
         st.lists(st.tuples(st.integers(0, 9), st.sampled_from(list(Allowance))), max_size=6),

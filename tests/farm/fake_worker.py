@@ -19,9 +19,7 @@ from workers.farm.run import Engine
 def render(template, payload, *, options, resources=None, watch=None):
     watch.enter(Stage.LAYOUT)
     command, *words = payload.body.decode().split()
-    return ACTIONS[command](
-        template, resources, *words
-    )
+    return ACTIONS[command](template, resources, *words)
 
 
 def _pages(_template, _resources, count, size="100"):
@@ -41,7 +39,7 @@ def _spin(template, resources, seconds):
     while time.monotonic() < end:
         try:
             sum(range(1000))
-        except Exception:
+        except Exception:  # noqa: BLE001 - swallowing is what this one does
             continue
     return _pages(template, resources, 1)
 
@@ -79,7 +77,9 @@ def _bug(_template, _resources):
 
 def _authoring(_template, _resources):
     place = Place("p", Span(3, 5, 3, 20), Origin.PAYLOAD)
-    raise AuthoringError((Diagnostic(Severity.ERROR, "no-field", "There is no field x.", (place,)),))
+    raise AuthoringError(
+        (Diagnostic(Severity.ERROR, "no-field", "There is no field x.", (place,)),)
+    )
 
 
 def _image(template, resources, name):

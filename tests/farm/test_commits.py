@@ -22,7 +22,9 @@ def commits(front):
 
 
 def succeeded(job, pages=3, pdf=None):
-    return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, pages=pages, pdf=pdf, timings={"layout": 7.0})
+    return JobOutcome(
+        job.id, OutcomeStatus.SUCCEEDED, pages=pages, pdf=pdf, timings={"layout": 7.0}
+    )
 
 
 def test_a_commit_wakes_the_front_and_meters_the_pages(front, commits):

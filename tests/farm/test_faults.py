@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
-
-from shared.errors import ErrorCode, ErrorKind
-from shared.jobs import OutcomeStatus
 
 pytestmark = pytest.mark.faults
 

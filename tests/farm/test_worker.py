@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -137,4 +136,4 @@ def _runs(pid: int) -> bool:
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:
         return False
-    return state != "Z" and os.path.exists(f"/proc/{pid}")
+    return state != "Z"

@@ -25,8 +25,10 @@ def s3_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [rclone_binary(), "serve", "s3", str(folder), "--addr", f"127.0.0.1:{port}"]
-        + ["--auth-key", "key,a secret/with+signs"],
+        [
+            *(rclone_binary(), "serve", "s3", str(folder), "--addr", f"127.0.0.1:{port}"),
+            *("--auth-key", "key,a secret/with+signs"),
+        ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -1,9 +1,8 @@
-"""The bounds of one render: its deadline by an alarm and a watchdog, its memory by the kernel."""
+"""The bounds of one render: its deadline by an alarm, its memory and its life by the kernel."""
 
 from __future__ import annotations
 
 import ctypes
-import faulthandler
 import os
 import resource
 import signal
@@ -15,8 +14,6 @@ from typing import Final
 from shared.clock import epoch
 from shared.limits import MB
 
-# Code that swallows the alarm or never returns from C is ended with its process this much later.
-WATCHDOG_GRACE_SECONDS: Final = 1.0
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
 
 
@@ -28,9 +25,7 @@ class BudgetExceeded(BaseException):
 def time_limit(deadline: float) -> Iterator[None]:
     """Run the body no longer than the deadline, in seconds since 1970.
 
-    Only for the main thread of a process that may die: when the alarm does not end the body, a
-    watchdog in C, which needs no cooperation of the interpreter, writes the stack to stderr and
-    ends the process. The queue then knows that the job brought its worker down.
+    Only for the main thread. Code that swallows the alarm, or stays in C, is the watchdog's.
 
     Raises:
         BudgetExceeded: at the deadline, inside the body.
@@ -39,13 +34,11 @@ def time_limit(deadline: float) -> Iterator[None]:
     if seconds <= 0:
         raise BudgetExceeded
     previous = signal.signal(signal.SIGALRM, _raise_budget_exceeded)
-    faulthandler.dump_traceback_later(seconds + WATCHDOG_GRACE_SECONDS, exit=True)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        faulthandler.cancel_dump_traceback_later()
         signal.signal(signal.SIGALRM, previous)
 
 

@@ -26,6 +26,7 @@ from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.resources import Images, Templates
 from workers.farm.run import Engine, Farm
 from workers.farm.tasks import register_tasks
+from workers.farm.watchdog import Watchdog
 
 
 def main() -> None:
@@ -63,6 +64,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         templates=Templates(database, engine.prepare),
         images=Images(database, blobs),
         render=engine.render,
+        watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
     )
 

@@ -27,6 +27,11 @@ from workers.engine.ports import (
 from workers.farm.budget import BudgetExceeded, time_limit
 from workers.farm.resources import Images, Templates
 from workers.farm.timing import StageTimer
+from workers.farm.watchdog import Watchdog
+
+# Code that swallows its alarm or never returns from C is ended with its process this much later;
+# the queue then sees that the job brought its worker down.
+WATCHDOG_GRACE_SECONDS: Final = 1.0
 
 log: Final = get_logger(__name__)
 
@@ -63,6 +68,7 @@ class Farm:
     templates: Templates
     images: Images
     render: Render
+    watchdog: Watchdog
     memory_mb: int
 
 
@@ -75,12 +81,18 @@ def run_job(job: RenderJob, farm: Farm) -> None:
     with log_context(job=job.id, request=job.request_id, account=job.meter.account_id):
         match farm.commits.begin(job):
             case Begin.RUN:
-                _end(job, _attempt(job, farm), farm)
+                _run(job, farm)
             case Begin.EXHAUSTED:
                 _end(job, _brought_worker_down(job), farm)
             case (Begin.ENDED | Begin.OVERDUE) as verdict:
                 log.info("delivery skipped", verdict=verdict.value)
                 farm.claims.drop(job.body)
+
+
+def _run(job: RenderJob, farm: Farm) -> None:
+    # Past its deadline a job has no more to do here: it cannot be committed any more.
+    with farm.watchdog.watch(max(job.deadline - epoch(), 0) + WATCHDOG_GRACE_SECONDS):
+        _end(job, _attempt(job, farm), farm)
 
 
 def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:

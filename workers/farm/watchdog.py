@@ -1,0 +1,69 @@
+"""A timer of the kernel that ends this process, whatever the interpreter is doing (Linux)."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+_CLOCK_MONOTONIC: Final = 1
+_SIGEV_SIGNAL: Final = 0
+
+
+class _SignalEvent(ctypes.Structure):
+    """`struct sigevent` of sigevent(3type), padded to its 64 bytes."""
+
+    _fields_ = (
+        ("value", ctypes.c_void_p),
+        ("signal", ctypes.c_int),
+        ("notify", ctypes.c_int),
+        ("padding", ctypes.c_byte * 48),
+    )
+
+
+class _TimerSpec(ctypes.Structure):
+    """`struct itimerspec` of timer_settime(2): the interval, then the time until the first."""
+
+    _fields_ = (
+        ("interval_seconds", ctypes.c_long),
+        ("interval_nanoseconds", ctypes.c_long),
+        ("seconds", ctypes.c_long),
+        ("nanoseconds", ctypes.c_long),
+    )
+
+
+class Watchdog:
+    """Ends the process by SIGABRT when its body takes too long; make it after the fork.
+
+    The stack is written to stderr first, by a handler in C. Unlike an alarm of Python it works
+    inside C code, and unlike `faulthandler.dump_traceback_later` it costs no thread for each job.
+    """
+
+    def __init__(self) -> None:
+        faulthandler.enable()
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._timer = ctypes.c_void_p()
+        event = _SignalEvent(signal=int(signal.SIGABRT), notify=_SIGEV_SIGNAL)
+        made = self._libc.timer_create(
+            _CLOCK_MONOTONIC, ctypes.byref(event), ctypes.byref(self._timer)
+        )
+        if made != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+    @contextmanager
+    def watch(self, seconds: float) -> Iterator[None]:
+        """Run the body; end the process when it takes longer than `seconds`, more than 0."""
+        self._set(seconds)
+        try:
+            yield
+        finally:
+            self._set(0)
+
+    def _set(self, seconds: float) -> None:
+        whole = int(seconds)
+        spec = _TimerSpec(seconds=whole, nanoseconds=int((seconds - whole) * 1e9))
+        self._libc.timer_settime(self._timer, 0, ctypes.byref(spec), None)
