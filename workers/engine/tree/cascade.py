@@ -45,6 +45,8 @@ SUPER_RISE: Final = 0.33
 _SIDES: Final = ("top", "right", "bottom", "left")
 _RTL: Final = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"})
 
+_CELL_WORDS: Final[dict[Any, VerticalAlign]] = {word.value: word for word in VerticalAlign}
+
 T = TypeVar("T")
 
 
@@ -277,7 +279,6 @@ class _Values:
         """Compute the box."""
         get = self.get
         vertical = get("vertical-align")
-        is_cell_word = isinstance(vertical, str) and vertical in VerticalAlign
         return BoxStyle(
             width=self.length("width", AUTO),
             height=self.length("height", AUTO),
@@ -295,7 +296,7 @@ class _Values:
             overflow=Overflow(get("overflow", "error")),
             min_font_size=_given(get("min-font-size"), self._points_of, None),
             rotate=get("rotate", 0.0),
-            vertical_align=VerticalAlign(vertical) if is_cell_word else VerticalAlign.TOP,
+            vertical_align=_CELL_WORDS.get(vertical, VerticalAlign.TOP),
         )
 
     def breaks(self) -> BreakStyle:

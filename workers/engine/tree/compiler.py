@@ -17,18 +17,16 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
 from workers.engine.tree.cascade import MAX_CACHED, Look, StyleSheet, UnknownReference
-from workers.engine.tree.expressions import (
-    FORMATS,
+from workers.engine.tree.expressions import FORMATS, compile_text, compile_value
+from workers.engine.tree.formats import Formats, get_formats
+from workers.engine.tree.grammar import (
     PAGE_NAMES,
     Expression,
     ExpressionSyntaxError,
     TextTemplate,
-    compile_text,
-    compile_value,
     parse_expression,
     parse_text,
 )
-from workers.engine.tree.formats import Formats, get_formats
 from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
 from workers.engine.tree.nodes import LoopStep, Source
 from workers.engine.tree.run import LOOP, RUN, Evaluation, Run
@@ -170,16 +168,14 @@ class Context:
                 own[name] = attribute.constant
             else:
                 dynamic.append(attribute)
-        return ElementLook(
-            self.sheet,
-            element,
+        layers = StyleLayers(
             below={**self.sheet.properties_of(element.tag), **under},
             classes=self.attribute(element, "class") if "class" in element.attributes else None,
             own=own,
             dynamic=tuple(dynamic),
             lang=self.attribute(element, "lang") if "lang" in element.attributes else None,
-            is_inline=is_inline,
         )
+        return ElementLook(self.sheet, layers, element.place, is_inline=is_inline)
 
     # --- loops and conditions ------------------------------------------------------------------
 
@@ -266,41 +262,37 @@ class Attribute(Generic[T]):
         return value
 
 
+class StyleLayers(NamedTuple):
+    """What an element's look is made of, in the order of the cascade; `dynamic` depend on data."""
+
+    below: Properties
+    classes: Attribute[tuple[str, ...]] | None
+    own: Mapping[str, Any]
+    dynamic: tuple[Attribute[Any], ...]
+    lang: Attribute[str] | None
+
+
 class ElementLook:
     """The styles of one element, resolved once for each parent look and each set of values."""
 
-    __slots__ = (
-        "_below", "_by_parent", "_classes", "_dynamic", "_is_inline", "_own", "_sheet", "lang", "place",
-    )  # fmt: skip
+    __slots__ = ("_by_parent", "_is_inline", "_layers", "_sheet", "lang", "place")
 
     def __init__(
-        self,
-        sheet: StyleSheet,
-        element: Element,
-        *,
-        below: Properties,
-        classes: Attribute[tuple[str, ...]] | None,
-        own: Mapping[str, Any],
-        dynamic: tuple[Attribute[Any], ...],
-        lang: Attribute[str] | None,
-        is_inline: bool,
+        self, sheet: StyleSheet, layers: StyleLayers, place: Place, *, is_inline: bool
     ) -> None:
         self._sheet = sheet
-        self._below = below
-        self._classes = classes
-        self._own = own
-        self._dynamic = dynamic
+        self._layers = layers
         self._is_inline = is_inline
         self._by_parent: dict[Any, tuple[Look, Properties]] = {}
-        self.lang = lang
-        self.place = element.place
+        self.lang = layers.lang
+        self.place = place
 
     @property
     def is_static(self) -> bool:
         """Tell whether the look depends on the parent's alone."""
         return (
-            not self._dynamic
-            and (self._classes is None or self._classes.is_static)
+            not self._layers.dynamic
+            and (self._layers.classes is None or self._layers.classes.is_static)
             and self.lang is None
         )
 
@@ -325,7 +317,7 @@ class ElementLook:
         return enter_lang(scope, self.lang.read(scope), self.place)
 
     def _read_values(self, scope: Scope) -> tuple[str, ...]:
-        attributes = [*self._dynamic, self._classes, self.lang]
+        attributes = [*self._layers.dynamic, self._layers.classes, self.lang]
         return tuple(
             attribute.read_text(scope) if not attribute.is_static else ""
             for attribute in attributes
@@ -334,15 +326,15 @@ class ElementLook:
 
     def _compute(self, scope: Scope, parent: Look) -> tuple[Look, Properties]:
         findings: Findings = scope[RUN].findings
-        properties = dict(self._below)
-        names = self._classes.read(scope) if self._classes is not None else None
+        properties = dict(self._layers.below)
+        names = self._layers.classes.read(scope) if self._layers.classes is not None else None
         for name in names or ():
             try:
                 properties |= self._sheet.properties_of_class(name)
             except UnknownReference as error:
                 _tell_unknown(findings, error, self.place)
-        own = dict(self._own)
-        for attribute in self._dynamic:
+        own = dict(self._layers.own)
+        for attribute in self._layers.dynamic:
             value = attribute.read(scope)
             if value is not None:
                 own[attribute.spec.name] = value

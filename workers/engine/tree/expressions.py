@@ -1,132 +1,33 @@
-"""The expression language: Jinja2's grammar, a checked subset of it, compiled to plain functions.
+"""Expressions become plain Python functions, compiled once.
 
-The text is read by Jinja2's own parser, so precedence and literals are as its users know them.
-What comes out is checked against our subset and written as Python of our own, which calls nothing
-but `runtime`, `filters` and `formats`: members are looked up in dictionaries, never as attributes.
-
-Each expression exists twice. The fast form lets Python raise what it raises; the careful form,
-written when the fast one has failed, finds out why in the author's words.
+What is written calls nothing but `runtime`, `filters` and `formats`: members are looked up in
+dictionaries, never as attributes. Each expression exists twice. The fast form lets Python raise
+what it raises; the careful form, written when the fast one has failed, finds out why in the
+author's words.
 """
 
 from __future__ import annotations
 
-import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import lru_cache
-from inspect import Parameter
 from typing import Any, Final
 
-from jinja2 import Environment, TemplateSyntaxError, nodes
-from jinja2.lexer import Lexer, Token
-from jinja2.parser import Parser
+from jinja2 import nodes
 
 from workers.engine.tree import runtime
-from workers.engine.tree.filters import FILTERS, NEEDS_EXPRESSION, Filter, FilterKind
-from workers.engine.tree.formats import MAX_PLACES
+from workers.engine.tree.filters import FILTERS, Filter, FilterKind
+from workers.engine.tree.grammar import (
+    ARITHMETIC_SIGNS,
+    COMPARISON_SIGNS,
+    FUNCTIONS,
+    Expression,
+    TextTemplate,
+    find_row_expression,
+    parse_expression,
+)
 from workers.engine.tree.runtime import FAILURES, ExpressionError, Scope, Value
 
-MAX_LENGTH: Final = 10_000
-MAX_NESTING: Final = 32  # language.md 1.4, Limits
-MAX_CHAIN: Final = 200  # terms of one sum, steps of one path
-PAGE_NAMES: Final = frozenset({"page", "totals"})
-FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": runtime.make_range}
 FORMATS: Final = "#formats"  # no name of an expression can be this key of a scope
-
-
-class ExpressionSyntaxError(Exception):
-    """An expression is not one of the language; the text says what is wrong and what is accepted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A parsed and checked expression; `names` are those it takes from the scope and must be there.
-
-    `row_names` are names in its row expressions, which may also be members of the rows.
-    """
-
-    text: str
-    node: nodes.Expr
-    names: frozenset[str]
-    row_names: frozenset[str]
-    hints: tuple[str, ...] = ()
-
-    @property
-    def all_names(self) -> frozenset[str]:
-        """Give every name the expression mentions."""
-        return self.names | self.row_names
-
-    @property
-    def uses_page(self) -> bool:
-        """Tell whether its value is known only at page time."""
-        return bool(self.all_names & PAGE_NAMES)
-
-
-@dataclass(frozen=True, slots=True)
-class TextTemplate:
-    """A text with expressions in it: its literal pieces and expressions, in order."""
-
-    parts: tuple[str | Expression, ...]
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """Give the expressions alone."""
-        return tuple(part for part in self.parts if isinstance(part, Expression))
-
-    @property
-    def sole(self) -> Expression | None:
-        """Give the expression of a text that is exactly one: its value keeps its type."""
-        return (
-            self.parts[0] if len(self.parts) == 1 and not isinstance(self.parts[0], str) else None
-        )
-
-    @property
-    def literal(self) -> str | None:
-        """Give the text when no expression is in it."""
-        return None if self.expressions else "".join(str(part) for part in self.parts)
-
-
-@lru_cache(maxsize=8192)
-def parse_expression(text: str) -> Expression:
-    """Parse and check an expression, as written between the braces.
-
-    Raises:
-        ExpressionSyntaxError: it is none of the language.
-    """
-    node = _read(text)
-    check = _Check()
-    check.visit(node, 0, 0)
-    return Expression(
-        text.strip(),
-        node,
-        frozenset(check.names),
-        frozenset(check.row_names),
-        tuple(check.hints) if "(" not in text else (),
-    )
-
-
-def parse_text(text: str) -> TextTemplate:
-    """Parse a text with `{{ … }}` in it.
-
-    Raises:
-        ExpressionSyntaxError: an expression is none of the language, or is not closed.
-    """
-    parts: list[str | Expression] = []
-    at = 0
-    while True:
-        begin = text.find("{{", at)
-        if begin < 0:
-            break
-        end = _find_end(text, begin + 2)
-        if begin > at:
-            parts.append(text[at:begin])
-        parts.append(parse_expression(text[begin + 2 : end]))
-        at = end + 2
-    if at < len(text) or not parts:
-        parts.append(text[at:])
-    return TextTemplate(tuple(parts))
 
 
 def compile_value(expression: Expression) -> Callable[[Scope], Value]:
@@ -165,335 +66,14 @@ def explain(expression: Expression, scope: Scope) -> str | None:
     return None
 
 
-# --- reading ----------------------------------------------------------------------------------------
-
-
-class _ExactLexer(Lexer):
-    """Jinja2's lexer, with numbers as exact decimals of what is written."""
-
-    def wrap(
-        self,
-        stream: Iterable[tuple[int, str, str]],
-        name: str | None = None,
-        filename: str | None = None,
-    ) -> Iterator[Token]:
-        written: deque[str] = deque()
-
-        def noting() -> Iterator[tuple[int, str, str]]:
-            for item in stream:
-                if item[1] in ("float", "integer"):
-                    written.append(item[2])
-                yield item
-
-        for token in super().wrap(noting(), name, filename):
-            if token.type in ("float", "integer"):
-                yield Token(token.lineno, token.type, _exact(written.popleft()))  # type: ignore[arg-type]
-            else:
-                yield token
-
-
-def _exact(written: str) -> Decimal:
-    text = written.replace("_", "")
-    if not re.fullmatch(r"[0-9]{1,40}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?", text):
-        raise ExpressionSyntaxError(
-            f'"{written[:40]}" is no number of the language: digits, at most {MAX_PLACES} decimals'
-        )
-    number = Decimal(text)
-    if number and abs(number.adjusted()) > runtime.MAX_MAGNITUDE:
-        raise ExpressionSyntaxError(f'"{written[:40]}" is too large or too small')
-    return number
-
-
-class _Environment(Environment):
-    """Only a source of settings for the parser; it compiles and loads nothing."""
-
-    @property
-    def lexer(self) -> Lexer:
-        """Give the lexer that keeps numbers exact."""
-        return _LEXER
-
-
-_ENVIRONMENT: Final = _Environment()
-_LEXER: Final = _ExactLexer(Environment())
-
-
-def _read(text: str) -> nodes.Expr:
-    if len(text) > MAX_LENGTH:
-        raise ExpressionSyntaxError(f"an expression has at most {MAX_LENGTH:,} characters")
-    if not text.strip():
-        raise ExpressionSyntaxError("the expression is empty")
-    if _bracket_depth(text) > MAX_NESTING:
-        raise ExpressionSyntaxError(f"brackets are nested more than {MAX_NESTING} deep")
-    try:
-        parser = Parser(_ENVIRONMENT, text, state="variable")
-        node = parser.parse_expression()
-    except TemplateSyntaxError as error:
-        raise ExpressionSyntaxError(_own_words(error.message or "it cannot be read")) from None
-    except RecursionError:
-        raise ExpressionSyntaxError("the expression is nested too deeply") from None
-    except (ValueError, SyntaxError):
-        raise ExpressionSyntaxError("a number or text in it cannot be read") from None
-    if not parser.stream.eos:
-        left = parser.stream.current
-        shown = left.value if left.type != "data" else "}}"
-        raise ExpressionSyntaxError(f'"{str(shown)[:20]}" is not expected after the expression')
-    return node
-
-
-def _own_words(message: str) -> str:
-    """Take the parser's own vocabulary out of a message."""
-    words = {"end of template": "the end", "end of print statement": "the end"}
-    for theirs, ours in words.items():
-        message = message.replace(theirs, ours)
-    return message[:1].lower() + message[1:].rstrip(".")
-
-
-_LEXEMES: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]""", re.DOTALL)
-
-
-def _bracket_depth(text: str) -> int:
-    depth = deepest = 0
-    for found in _LEXEMES.finditer(text):
-        match found.group()[0]:
-            case "(" | "[" | "{":
-                depth += 1
-                deepest = max(deepest, depth)
-            case ")" | "]" | "}":
-                depth -= 1
-    return deepest
-
-
-def _find_end(text: str, start: int) -> int:
-    """Find the `}}` that closes an expression: not one in quotes, nor one that closes a record."""
-    depth = 0
-    for found in _LEXEMES.finditer(text, start):
-        match found.group()[0]:
-            case "(" | "[" | "{":
-                depth += 1
-            case "}" if depth == 0:
-                if text.startswith("}}", found.start()):
-                    return found.start()
-                break
-            case ")" | "]" | "}":
-                depth -= 1
-    raise ExpressionSyntaxError(
-        f'the expression "{{{{{text[start : start + 20]}…" is not closed with }}}}'
-    )
-
-
-# --- checking ---------------------------------------------------------------------------------------
-
-_ARITHMETIC: Final[dict[type[nodes.Expr], tuple[str, str]]] = {
-    nodes.Add: ("+", "add"),
-    nodes.Sub: ("-", "subtract"),
-    nodes.Mul: ("*", "multiply"),
-    nodes.Div: ("/", "divide"),
-    nodes.FloorDiv: ("//", "divide_whole"),
-    nodes.Mod: ("%", "remainder"),
-}
-_COMPARISONS: Final[dict[str, tuple[str, str]]] = {
-    "eq": ("==", "equal"),
-    "ne": ("!=", "unequal"),
-    "lt": ("<", "less"),
-    "lteq": ("<=", "less_equal"),
-    "gt": (">", "greater"),
-    "gteq": (">=", "greater_equal"),
-}
-
-
-@dataclass
-class _Check:
-    """One walk over an expression: refuses what is not of the language, notes names and hints."""
-
-    names: set[str] = field(default_factory=set)
-    row_names: set[str] = field(default_factory=set)
-    hints: list[str] = field(default_factory=list)
-
-    def visit(self, node: nodes.Node, depth: int, chain: int) -> None:
-        """Check a node; `chain` counts steps to the left, `depth` real nesting."""
-        if depth > MAX_NESTING:
-            raise ExpressionSyntaxError(f"the expression is nested more than {MAX_NESTING} deep")
-        if chain > MAX_CHAIN:
-            raise ExpressionSyntaxError(f"the expression has more than {MAX_CHAIN} steps in a row")
-        match node:
-            case nodes.Const():
-                pass
-            case nodes.Name():
-                self.names.add(node.name)
-            case nodes.Getattr():
-                self.visit(node.node, depth, chain + 1)
-            case nodes.Getitem():
-                self._visit_item(node, depth, chain)
-            case nodes.Pow():
-                raise ExpressionSyntaxError("** is not part of the language; write a * a")
-            case nodes.BinExpr():
-                if type(node) not in _ARITHMETIC and not isinstance(node, nodes.And | nodes.Or):
-                    raise ExpressionSyntaxError(
-                        f"{type(node).__name__} is not part of the language"
-                    )
-                self._visit_binary(node, depth, chain)
-            case nodes.Neg() | nodes.Pos() | nodes.Not():
-                self.visit(node.node, depth + 1, 0)
-            case nodes.Compare():
-                self.visit(node.expr, depth, chain + 1)
-                for operand in node.ops:
-                    self.visit(operand.expr, depth + 1, 0)
-            case nodes.Concat():
-                for part in node.nodes:
-                    self.visit(part, depth + 1, 0)
-            case nodes.CondExpr():
-                for branch in (node.test, node.expr1, node.expr2):
-                    if branch is not None:
-                        self.visit(branch, depth + 1, 0)
-            case nodes.List():
-                for item in node.items:
-                    self.visit(item, depth + 1, 0)
-            case nodes.Dict():
-                self._visit_record(node, depth)
-            case nodes.Filter():
-                self._visit_filter(node, depth, chain)
-            case nodes.Test():
-                self._visit_test(node, depth, chain)
-            case nodes.Call():
-                self._visit_call(node, depth)
-            case nodes.Tuple():
-                raise ExpressionSyntaxError("a list is written in square brackets: [a, b]")
-            case _:
-                raise ExpressionSyntaxError(f"{type(node).__name__} is not part of the language")
-
-    def _visit_item(self, node: nodes.Getitem, depth: int, chain: int) -> None:
-        if isinstance(node.arg, nodes.Slice):
-            raise ExpressionSyntaxError("[a:b] is not part of the language; use take and skip")
-        self.visit(node.node, depth, chain + 1)
-        self.visit(node.arg, depth + 1, 0)
-
-    def _visit_binary(self, node: nodes.BinExpr, depth: int, chain: int) -> None:
-        self.visit(node.left, depth, chain + 1)
-        self.visit(node.right, depth + 1, 0)
-        right = node.right
-        if isinstance(node, nodes.Mul | nodes.Div) and isinstance(right, nodes.Filter):
-            known = FILTERS.get(right.name)
-            if known is not None and known.is_number:
-                self.hints.append(
-                    f"the filter {right.name} applies to the last factor alone; "
-                    f"write (a {node.operator} b) | {right.name} if it is meant for both"
-                )
-
-    def _visit_record(self, node: nodes.Dict, depth: int) -> None:
-        for pair in node.items:
-            if not (isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str)):
-                raise ExpressionSyntaxError(
-                    "the names in a record are quoted texts: {'name': value}"
-                )
-            self.visit(pair.value, depth + 1, 0)
-
-    def _visit_filter(self, node: nodes.Filter, depth: int, chain: int) -> None:
-        known = FILTERS.get(node.name)
-        if known is None:
-            near = runtime.suggest(node.name, FILTERS)
-            raise ExpressionSyntaxError(f'the filter "{node.name}" is not known{near}')
-        assert node.node is not None
-        if node.name == "default":
-            self._visit_forgiven(node.node, depth, chain + 1)
-        else:
-            self.visit(node.node, depth, chain + 1)
-        _check_arguments(known, node)
-        rows = _row_expression(node) if known.kind is FilterKind.ROWS else None
-        if rows is not None:
-            inner = parse_expression(rows)
-            self.row_names |= inner.all_names
-        for argument in _arguments(node):
-            if argument is not _row_argument(node, known):
-                self.visit(argument, depth + 1, 0)
-
-    def _visit_test(self, node: nodes.Test, depth: int, chain: int) -> None:
-        if node.name in ("defined", "undefined"):
-            self._visit_forgiven(node.node, depth, chain + 1)
-            return
-        if node.name not in runtime.TESTS:
-            near = runtime.suggest(node.name, runtime.TESTS)
-            raise ExpressionSyntaxError(f'the test "is {node.name}" is not known{near}')
-        takes = 1 if node.name in _TESTS_WITH_ARGUMENT else 0
-        if len(node.args) != takes or node.kwargs or node.dyn_args or node.dyn_kwargs:
-            wanted = "one value" if takes else "no value"
-            raise ExpressionSyntaxError(f'"is {node.name}" takes {wanted} after it')
-        self.visit(node.node, depth, chain + 1)
-        for argument in node.args:
-            self.visit(argument, depth + 1, 0)
-
-    def _visit_call(self, node: nodes.Call, depth: int) -> None:
-        name = node.node.name if isinstance(node.node, nodes.Name) else None
-        if name not in FUNCTIONS:
-            shown = f'"{name}"' if name else "this"
-            raise ExpressionSyntaxError(
-                f"{shown} is no function; the only functions are {', '.join(FUNCTIONS)}"
-            )
-        if node.kwargs or node.dyn_args or node.dyn_kwargs or not 1 <= len(node.args) <= 2:
-            raise ExpressionSyntaxError(f"{name} takes one or two numbers")
-        for argument in node.args:
-            self.visit(argument, depth + 1, 0)
-
-    def _visit_forgiven(self, node: nodes.Expr, depth: int, chain: int) -> None:
-        """Check what `default` and `is defined` stand on: its names need not be known."""
-        inner = _Check()
-        inner.visit(node, depth, chain)
-        self.row_names |= inner.row_names | inner.names
-        self.hints += inner.hints
-
-
-_TESTS_WITH_ARGUMENT: Final = frozenset({"divisibleby", "eq", "ne", "lt", "le", "gt", "ge", "in"})
-
-
-def _arguments(node: nodes.Filter) -> list[nodes.Expr]:
-    return [*node.args, *(pair.value for pair in node.kwargs)]
-
-
-def _row_argument(node: nodes.Filter, known: Filter) -> nodes.Expr | None:
-    """Give the argument that is a row expression, as written."""
-    if known.kind is not FilterKind.ROWS:
-        return None
-    if node.args:
-        return node.args[0]
-    name = known.parameters[0].name
-    return next((pair.value for pair in node.kwargs if pair.key == name), None)
-
-
-def _row_expression(node: nodes.Filter) -> str | None:
-    argument = _row_argument(node, FILTERS[node.name])
-    if argument is None:
-        if node.name in NEEDS_EXPRESSION:
-            raise ExpressionSyntaxError(f"{node.name} needs a quoted expression: {node.name}('…')")
-        return None
-    if isinstance(argument, nodes.Const) and isinstance(argument.value, str):
-        return argument.value
-    raise ExpressionSyntaxError(f"{node.name} takes its expression in quotes: {node.name}('…')")
-
-
-def _check_arguments(known: Filter, node: nodes.Filter) -> None:
-    parameters = [p for p in known.parameters if p.name != "scope"]
-    given = {pair.key for pair in node.kwargs}
-    names = [p.name for p in parameters]
-    placed = set(names[: len(node.args)])
-    missing = [
-        p.name
-        for p in parameters
-        if p.default is Parameter.empty
-        and p.name not in placed | given
-        and known.kind is not FilterKind.ROWS
-    ]
-    is_wrong = len(node.args) > len(names) or not given <= set(names) or bool(placed & given)
-    if is_wrong or missing or node.dyn_args is not None or node.dyn_kwargs is not None:
-        raise ExpressionSyntaxError(f"the filter is used as {known.usage}")
-
-
 # --- writing ----------------------------------------------------------------------------------------
 
 _GLOBALS: Final[dict[str, Any]] = {
     "__builtins__": {"LookupError": LookupError, "TypeError": TypeError, "str": str},
     "Decimal": Decimal,
     "MissingMember": runtime.MissingMember,
-    **{name: getattr(runtime, name) for _, name in _ARITHMETIC.values()},
-    **{name: getattr(runtime, name) for _, name in _COMPARISONS.values()},
+    **{name: getattr(runtime, name) for _, name in ARITHMETIC_SIGNS.values()},
+    **{name: getattr(runtime, name) for _, name in COMPARISON_SIGNS.values()},
     **{
         function.__name__: function
         for function in (
@@ -554,7 +134,7 @@ class _Writer:
             return value
         return self.assign(f"{value} if {value}.__class__ is str else show({value})")
 
-    def emit(self, node: nodes.Node) -> str:
+    def emit(self, node: nodes.Node) -> str:  # noqa: C901, PLR0911, PLR0912  (one case for each kind)
         """Write the steps of a node; gives the variable or literal that holds its value."""
         match node:
             case nodes.Const():
@@ -610,7 +190,7 @@ class _Writer:
     def emit_arithmetic(self, node: nodes.BinExpr) -> str:
         """Write a sum or product: Decimal's own where both are, else the function that explains."""
         left, right = self.emit(node.left), self.emit(node.right)
-        sign, called = _ARITHMETIC[type(node)]
+        sign, called = ARITHMETIC_SIGNS[type(node)]
         if sign not in ("+", "-", "*"):
             return self.assign(f"{called}({left}, {right})")
         return self.assign(
@@ -663,10 +243,8 @@ class _Writer:
         """Write a filter's call, by its kind."""
         known = FILTERS[node.name]
         assert node.node is not None
-        if node.name == "default":
-            value = self.emit_forgiven(node.node)
-        else:
-            value = self.emit(node.node)
+        emit = self.emit_forgiven if node.name == "default" else self.emit
+        value = emit(node.node)
         if known.kind is FilterKind.ROWS:
             return self.emit_row_filter(node, known, value)
         arguments = [self.emit(argument) for argument in node.args]
@@ -683,7 +261,7 @@ class _Writer:
 
     def emit_row_filter(self, node: nodes.Filter, known: Filter, value: str) -> str:
         """Write a list filter, its row expression compiled to a function of record and scope."""
-        text = _row_expression(node)
+        text = find_row_expression(node)
         rows = "None"
         if text is not None:
             writer = _Writer(is_careful=self.is_careful, is_row=True)
@@ -761,7 +339,7 @@ def _compared(operator: str, left: str, right: str) -> str:
         return f"contains({left}, {right})"
     if operator == "notin":
         return f"not contains({left}, {right})"
-    sign, called = _COMPARISONS[operator]
+    sign, called = COMPARISON_SIGNS[operator]
     return (
         f"{left} {sign} {right} if {left}.__class__ is Decimal and {right}.__class__ is Decimal"
         f" else {called}({left}, {right})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, tzinfo
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -120,7 +120,10 @@ def find_zone(name: str) -> tzinfo:
 
 
 def make_number(
-    formats: Formats, places: Value = None, min: Value = None, group: Value = True
+    formats: Formats,
+    places: Value = None,
+    min: Value = None,  # noqa: A002  (as authors write it)
+    group: Value = True,
 ) -> Format:
     """Format with `places` decimals (up to three unless given), at least `min` of them."""
     if places is None:
@@ -172,7 +175,7 @@ def make_compact(formats: Formats) -> Format:
         if value is None:
             return ""
         number = _checked_number(value, "compact")
-        return babel_numbers.format_compact_decimal(number, locale=formats.locale)
+        return babel_numbers.format_compact_decimal(number, locale=formats.locale)  # type: ignore[arg-type]
 
     return format_compact
 
@@ -187,7 +190,7 @@ def make_unit(formats: Formats, unit: Value, length: Value = "short") -> Format:
             return ""
         number = _checked_number(value, "unit")
         try:
-            return babel_units.format_unit(number, unit, length, locale=formats.locale)  # type: ignore[arg-type]
+            return babel_units.format_unit(number, unit, length, locale=formats.locale)
         except babel_units.UnknownUnitError:
             raise ExpressionError(f'the unit "{unit[:40]}" is not known') from None
 
@@ -287,21 +290,15 @@ def _grouped(text: str, primary: int, secondary: int) -> str:
 
 
 def _named_currency(formats: Formats, currency: str, digits: int) -> Format:
-    number = make_number(formats, Decimal(digits))
-    locale = formats.locale
+    number, locale = make_number(formats, Decimal(digits)), formats.locale
 
     def format_named(value: Value) -> str:
         if value is None:
             return ""
-        amount = _checked_number(value, "currency")
-        with localcontext(ARITHMETIC):
-            plural = locale.plural_form(round_half_up(amount, digits))
-        patterns = locale._data["currency_unit_patterns"]  # no public accessor in Babel 2.18
-        pattern = patterns.get(plural) or patterns["other"]
-        name = babel_numbers.get_currency_name(
-            currency, round_half_up(amount, digits), locale=locale
-        )
-        return str(pattern.replace("{0}", number(amount)).replace("{1}", name))
+        amount = round_half_up(_checked_number(value, "currency"), digits)
+        pattern = babel_numbers.get_currency_unit_pattern(currency, float(amount), locale)
+        name = babel_numbers.get_currency_name(currency, amount, locale)
+        return pattern.replace("{0}", number(amount)).replace("{1}", name)
 
     return format_named
 
@@ -350,9 +347,9 @@ def _checked_currency(code: Value) -> str:
 # --- dates ------------------------------------------------------------------------------------------
 
 
-def make_date(formats: Formats, format: Value = "medium") -> Format:
+def make_date(formats: Formats, format: Value = "medium") -> Format:  # noqa: A002
     """Format a date by a width (short, medium, long, full) or a CLDR pattern."""
-    pattern = _date_pattern(formats, format, formats.locale.date_formats)
+    pattern = _date_pattern(format, formats.locale.date_formats)
     write = _memoised(_compile_pattern(formats.locale, pattern))
 
     def format_date(value: Value) -> str:
@@ -367,9 +364,9 @@ def make_date(formats: Formats, format: Value = "medium") -> Format:
     return format_date
 
 
-def make_time(formats: Formats, format: Value = "medium") -> Format:
+def make_time(formats: Formats, format: Value = "medium") -> Format:  # noqa: A002
     """Format a time of day, or an instant's in the document's time zone."""
-    pattern = _date_pattern(formats, format, formats.locale.time_formats)
+    pattern = _date_pattern(format, formats.locale.time_formats)
     write = _compile_pattern(formats.locale, pattern)
 
     def format_time(value: Value) -> str:
@@ -384,7 +381,11 @@ def make_time(formats: Formats, format: Value = "medium") -> Format:
     return format_time
 
 
-def make_datetime(formats: Formats, format: Value = "medium", tz: Value = None) -> Format:
+def make_datetime(
+    formats: Formats,
+    format: Value = "medium",  # noqa: A002
+    tz: Value = None,
+) -> Format:
     """Format an instant in the document's time zone, or in `tz`."""
     zone = formats.zone if tz is None else _checked_zone(tz)
     locale = formats.locale
@@ -394,7 +395,7 @@ def make_datetime(formats: Formats, format: Value = "medium", tz: Value = None) 
             "{1}", str(locale.date_formats[format])
         )
     else:
-        pattern = _date_pattern(formats, format, {})
+        pattern = _date_pattern(format, {})
     write = _compile_pattern(locale, pattern)
 
     def format_datetime(value: Value) -> str:
@@ -407,20 +408,19 @@ def make_datetime(formats: Formats, format: Value = "medium", tz: Value = None) 
     return format_datetime
 
 
-def _date_pattern(formats: Formats, format: Value, widths: Mapping[str, Any]) -> str:
-    if not isinstance(format, str) or not format or len(format) > 100:
+def _date_pattern(written: Value, widths: Mapping[str, Any]) -> str:
+    if not isinstance(written, str) or not written or len(written) > 100:
         raise ExpressionError("a date format is short, medium, long, full or a CLDR pattern")
-    return widths[format].pattern if format in widths else format
+    return str(widths[written].pattern) if written in widths else written
 
 
 def _compile_pattern(locale: Locale, pattern: str) -> Callable[[Any], str]:
     """Turn a CLDR date pattern into a function: texts as they are, each field by its own getter."""
     try:
-        tokens = babel_dates.tokenize_pattern(pattern)
-        checked = babel_dates.parse_pattern(pattern)
+        babel_dates.parse_pattern(pattern)  # refuses fields CLDR does not know
+        tokens: list[tuple[str, Any]] = list(babel_dates.tokenize_pattern(pattern))
     except ValueError as error:
         raise ExpressionError(f'"{pattern}" is no date pattern: {error}') from None
-    del checked
     pieces: list[Callable[[Any], str]] = []
     for kind, piece in tokens:
         if kind == "chars":
@@ -530,7 +530,7 @@ def make_list(formats: Formats, style: Value = "standard") -> Format:
             return ""
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise ExpressionError(f"list needs a list of texts, not {describe(value)}")
-        return babel_lists.format_list(value, style, formats.locale)  # type: ignore[arg-type]
+        return babel_lists.format_list(value, style, formats.locale)
 
     return format_list
 

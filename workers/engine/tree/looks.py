@@ -52,10 +52,8 @@ def spread(values: Mapping[str, Any]) -> dict[str, Any]:
     if "border" in values:
         for side in _SIDES:
             spread_out[f"border-{side}"] = values["border"]
-    for name, value in values.items():
-        if name not in ("margin", "padding", "border"):
-            spread_out[name] = value
-    return spread_out
+    shorthands = ("margin", "padding", "border")
+    return spread_out | {name: v for name, v in values.items() if name not in shorthands}
 
 
 BUILT_IN: Final[Mapping[str, Properties]] = MappingProxyType(

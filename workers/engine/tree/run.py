@@ -6,7 +6,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, Place
-from workers.engine.tree.expressions import Expression, TextTemplate, explain
+from workers.engine.tree.expressions import explain
+from workers.engine.tree.grammar import (
+    Expression,
+    TextTemplate,
+)
 from workers.engine.tree.nodes import LoopStep
 from workers.engine.tree.runtime import FAILURES, Scope, Value, show
 

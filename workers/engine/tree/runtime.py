@@ -143,13 +143,13 @@ def divide(left: Value, right: Value) -> Decimal:
 
 def divide_whole(left: Value, right: Value) -> Decimal:
     """Divide two numbers, rounded down to a whole number."""
-    quotient = _dividend(left, right, "//") / right
+    quotient: Decimal = _dividend(left, right, "//") / right
     return quotient.to_integral_value("ROUND_FLOOR")
 
 
 def remainder(left: Value, right: Value) -> Decimal:
     """Give what is left of a whole division; its sign is the divisor's, as `//` rounds down."""
-    rest = _dividend(left, right, "%") % right
+    rest: Decimal = _dividend(left, right, "%") % right
     return rest + right if rest and (rest < 0) != (right < 0) else rest
 
 
@@ -157,7 +157,7 @@ def negate(value: Value) -> Decimal:
     """Give a number with its sign turned."""
     if value.__class__ is not Decimal:
         raise ExpressionError(f"- needs a number, not {describe(value)}")
-    return -value  # type: ignore[no-any-return]
+    return -value
 
 
 def positive(value: Value) -> Decimal:

@@ -20,8 +20,12 @@ from workers.engine.tree.compiler import (
     loop_record,
     source_at,
 )
-from workers.engine.tree.expressions import Expression, TextTemplate, compile_texts
+from workers.engine.tree.expressions import compile_texts
 from workers.engine.tree.figures import read_id
+from workers.engine.tree.grammar import (
+    Expression,
+    TextTemplate,
+)
 from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
 from workers.engine.tree.nodes import (
     CellContent,
