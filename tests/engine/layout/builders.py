@@ -155,7 +155,7 @@ def styled(**given: Any) -> Style:
     """Make a style; each name goes to the part of the style that has it."""
     style = PLAIN
     for name, value in given.items():
-        for part in ("text", "paragraph", "box", "breaks"):
+        for part in ("box", "text", "paragraph", "breaks"):
             values = getattr(style, part)
             if hasattr(values, name):
                 style = replace(style, **{part: replace(values, **{name: value})})

@@ -244,11 +244,12 @@ class Context:
         self, source: Source, *, need: float, room: float, excerpt: str = "", advice: str
     ) -> Misfit:
         """Describe a thing that cannot be broken and is wider than its container."""
-        holder = self.path[-1].place.tag_name if self.path else "page"
+        holder = find_holder(source, self.path)
+        gives = "page" if holder is None else holder.place.tag_name
         return Misfit(
             code="wider-than-container",
             what=f"Content does not fit: {name_in(source, self.path)} needs {in_mm(need)} of width, "
-            f"the {holder} gives {in_mm(room)}",
+            f"the {gives} gives {in_mm(room)}",
             advice=advice,
             chain=self.chain(source),
             excerpt=excerpt,
@@ -263,8 +264,13 @@ def in_mm(points: float) -> str:
 def name_in(source: Source, path: Sequence[Source]) -> str:
     """Name an element and what it stands in, as messages do: `p` in `box`."""
     own = f"`{source.place.tag_name}`"
-    holder = next((open_ for open_ in reversed(path) if open_.place != source.place), None)
+    holder = find_holder(source, path)
     return own if holder is None else f"{own} in `{holder.place.tag_name}`"
+
+
+def find_holder(source: Source, path: Sequence[Source]) -> Source | None:
+    """Find the innermost open element that is not the element itself."""
+    return next((open_ for open_ in reversed(path) if open_.place != source.place), None)
 
 
 def cut_excerpt(text: str) -> str:

@@ -385,7 +385,7 @@ def _too_full(context: Context, source: Source, piece: Piece, stated: float, roo
     return Misfit(
         code="content-overflows",
         what=f"Text does not fit: {name} needs {in_mm(need)}, {gives} {in_mm(stated)}",
-        advice=f'Make the {tag} taller, or set overflow="hidden" or "visible".',
+        advice=f'Make the {tag} taller, or set overflow="visible".',
         chain=chain,
         excerpt=child[1] if child else "",
     )

@@ -78,6 +78,9 @@ BARE_BREAKS: Final = BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None)
 
 _DONE: Final = ("done",)  # resume of a cell that is finished while others go on
 
+# A named tuple made from a ready tuple: half the time, and a table makes two for each cell.
+_new: Final = tuple.__new__
+
 # A cell's content, laid out: the width of its one line of text, a piece, or None when all of it
 # stood on the page before.
 Content = float | Piece | None
@@ -104,14 +107,14 @@ class CellOwner(NamedTuple):
 class CellPlan:
     """What all cells made from one template share at one width; `x` from the row's left edge.
 
-    `first` and `last` are the columns it covers, `last` not included. `text_x` is the distance from
-    the row's left to a text's own left edge when it is as wide as the cell's room.
+    `first` and `last` are the columns it covers, `last` not included.
     """
 
     template: CellTemplate
     first: int
     last: int
     x: float
+    left: float  # of its content
     width: float
     insets: Sides[float]
     room: float
@@ -135,6 +138,7 @@ class RowPlan:
     width: float
     plain_height: float
     has_baselines: bool
+    fills: tuple[tuple[float, float, Color], ...]
     uprights: tuple[tuple[float, Border], ...]
 
 
@@ -167,6 +171,7 @@ def plan_row(context: Context, template: RowTemplate, edges: Sequence[float]) ->
         has_baselines=any(
             cell.style.box.vertical_align is VerticalAlign.BASELINE for cell in template.cells
         ),
+        fills=_fills(cells),
         uprights=_uprights(template, cells, edges),
     )
 
@@ -221,42 +226,34 @@ def draw_row(sheet: Sheet, laid: LaidRow, x: float, y: float, fill: Color | None
     items = sheet.items
     if fill is not None:
         items.append(Fill(x, y, plan.width, height, fill, None))
-    for cell in plan.cells:
-        background = cell.template.style.box.background
-        if background is not None:
-            items.append(Fill(x + cell.x, y, cell.width, height, background, None))
+    for left, width, color in plan.fills:
+        items.append(Fill(x + left, y, width, height, color, None))
     line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
     is_furniture = sheet.is_furniture
     append = items.append
     for cell, content, value in zip(plan.cells, row.cells, contents, strict=False):
-        if not isinstance(value, float):
-            if value is None:
-                continue
-            cell_y = y + _content_top(cell, value, height, line)
-            value.draw(sheet, x + cell.x + cell.insets.left, cell_y)
-            continue
-        if not content or not isinstance(content, str):
-            continue
-        style, face, _ = cell.look
-        slack = height - cell.plain_height
-        baseline = y + cell.baseline + (slack * cell.drop if slack else 0.0)
-        if line and cell.template.style.box.vertical_align is VerticalAlign.BASELINE:
-            baseline = y + line
-        append(
-            Glyphs(
-                x + cell.x + cell.insets.left + (cell.room - value) * cell.shift,
-                baseline,
-                face,
-                style.size,
-                style.color,
-                face.encode(content),
-                content,
-                value,
-                None if is_furniture else CellOwner(row, cell.template),
-                0.0,
-                style.letter_spacing,
+        if type(value) is not float:
+            _draw_piece(sheet, cell, value, (x, y), height, line)
+        elif content:
+            style, face, _ = cell.look
+            append(
+                _new(
+                    Glyphs,
+                    (
+                        x + cell.left + (cell.room - value) * cell.shift,
+                        y + _baseline_in(cell, height, line),
+                        face,
+                        style.size,
+                        style.color,
+                        face.encode(content),  # type: ignore[arg-type]  # a width: it is text
+                        content,
+                        value,
+                        None if is_furniture else _new(CellOwner, (row, cell.template)),
+                        0.0,
+                        style.letter_spacing,
+                    ),
+                )
             )
-        )
 
 
 def draw_uprights(sheet: Sheet, plan: RowPlan, x: float, top: float, bottom: float) -> None:
@@ -331,6 +328,7 @@ def _plan_cell(
         first=first,
         last=last,
         x=edges[first],
+        left=edges[first] + insets.left,
         width=width,
         insets=insets,
         room=room,
@@ -380,6 +378,20 @@ def _is_drawn(border: Border) -> bool:
     return _width(border) > 0
 
 
+def _fills(cells: Sequence[CellPlan]) -> tuple[tuple[float, float, Color], ...]:
+    """Give the backgrounds of cells, neighbours of one colour together."""
+    fills: list[tuple[float, float, Color]] = []
+    for cell in cells:
+        color = cell.template.style.box.background
+        if color is None:
+            continue
+        if fills and fills[-1][2] == color and fills[-1][0] + fills[-1][1] == cell.x:
+            fills[-1] = (fills[-1][0], fills[-1][1] + cell.width, color)
+        else:
+            fills.append((cell.x, cell.width, color))
+    return tuple(fills)
+
+
 # --- cells that are more than one line of text --------------------------------------------------------
 
 
@@ -418,6 +430,26 @@ def _lay_out_cell(
 def _paragraph_of(cell: CellPlan, source: Source, text: str) -> Paragraph:
     style = cell.inner_style
     return Paragraph(source, cell.template.role, style, (Run(text, style.text),))
+
+
+def _draw_piece(
+    sheet: Sheet,
+    cell: CellPlan,
+    value: Content,
+    at: tuple[float, float],
+    height: float,
+    line: float,
+) -> None:
+    if value is None or isinstance(value, float):
+        return
+    value.draw(sheet, at[0] + cell.left, at[1] + _content_top(cell, value, height, line))
+
+
+def _baseline_in(cell: CellPlan, height: float, line: float) -> float:
+    """Give the distance from a row's top to the baseline of a cell's one line of text."""
+    if line and cell.template.style.box.vertical_align is VerticalAlign.BASELINE:
+        return line
+    return cell.baseline + (height - cell.plain_height) * cell.drop
 
 
 def _content_top(cell: CellPlan, piece: Piece, height: float, line: float) -> float:

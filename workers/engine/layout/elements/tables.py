@@ -81,6 +81,7 @@ class _Grid:
     edges: list[float]
     rows: list[TableRow]
     starts: list[int]  # of each body, in `rows`; and the end
+    repeating: list[int]  # the sticky rows
     room: float  # what the table has for its columns
     plans: dict[int, RowPlan] = field(default_factory=dict)
     laid: list[LaidRow | None] = field(default_factory=list)
@@ -467,11 +468,12 @@ class _Filler:
         grid = self.grid
         if self.is_start or self.first >= len(grid.rows):
             return None
-        begin = grid.starts[grid.body_of(self.first)]
-        for index in range(self.first, begin - 1, -1):
-            if grid.rows[index].template.repeats:
-                return None if index == self.first else grid.row(self.context, index)
-        return None
+        at = bisect_right(grid.repeating, self.first) - 1
+        if at < 0 or grid.repeating[at] == self.first:
+            return None
+        index = grid.repeating[at]
+        is_same_body = index >= grid.starts[grid.body_of(self.first)]
+        return grid.row(self.context, index) if is_same_body else None
 
     def _lay_out_caption(self, space: Space) -> Piece | None:
         caption = self.node.caption
@@ -511,7 +513,8 @@ def _grid_of(context: Context, node: Table, width: float) -> _Grid:
     edges = [0.0]
     for column in widths:
         edges.append(edges[-1] + column)
-    grid = _Grid(node, edges, rows, _starts(node.bodies), width)
+    repeating = [index for index, row in enumerate(rows) if row.template.repeats]
+    grid = _Grid(node, edges, rows, _starts(node.bodies), repeating, width)
     grid.laid = [None] * len(rows)
     context.memory[key] = grid
     return grid

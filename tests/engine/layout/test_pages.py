@@ -1,0 +1,158 @@
+"""Pages: furniture grows and knows its page, the flow has what is left, and layout always ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.engine.layout.builders import (
+    GREY,
+    Always,
+    Changing,
+    at,
+    div,
+    fills,
+    laid,
+    lines_of,
+    master,
+    p,
+    percent,
+    placed,
+    points,
+    running,
+    texts,
+)
+from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.layout.display import Glyphs, Restore, Save
+from workers.engine.tree.nodes import On, Watermark
+from workers.engine.tree.styles import BreakTo
+from workers.engine.units import Length
+
+
+def page_of():
+    return Changing(lambda page: (p(f"{page.number}/{page.count}"),))
+
+
+def test_header_and_footer_stand_at_the_margins_and_the_flow_between():
+    given = master(
+        200,
+        200,
+        margin=20.0,
+        header=running(Always((p("head"),)), margin=points(0, 0, 5, 0)),
+        footer=running(Always((p("foot"),)), tag="footer"),
+    )
+    page = laid(p("text"), masters=[given]).pages[0]
+    assert placed(page) == [("head", 20, 20), ("foot", 20, 170), ("text", 20, 35)]
+
+
+def test_furniture_has_no_owner_and_content_has():
+    given = master(header=running(Always((p("head"),))))
+    page = laid(p("text"), masters=[given]).pages[0]
+    assert [item.owner is None for item in page.items if isinstance(item, Glyphs)] == [True, False]
+
+
+def test_every_page_knows_its_number_and_the_count():
+    given = master(height=110, footer=running(page_of(), tag="footer"))
+    document = laid(lines_of(25), masters=[given])
+    assert [texts(page)[0] for page in document.pages] == ["1/3", "2/3", "3/3"]
+
+
+def test_a_header_that_grows_takes_room_from_that_page_alone():
+    header = running(Changing(lambda page: (lines_of(3 if page.is_first else 1),)))
+    document = laid(lines_of(16), masters=[master(header=header)])
+    assert [len(texts(page)) for page in document.pages] == [3 + 7, 1 + 9]
+
+
+def test_a_footer_that_depends_on_the_last_page_settles():
+    footer = running(Changing(lambda page: () if page.is_last else (p("continued"),)), tag="footer")
+    document = laid(lines_of(19), masters=[master(footer=footer)])
+    assert [texts(page)[0] for page in document.pages] == ["continued", "continued", "19"]
+    assert [len(texts(page)) for page in document.pages] == [10, 10, 1]
+
+
+def test_a_document_that_never_settles_is_an_error_at_what_moves():
+    # One page makes the footer ask for a second, two pages make it small enough for one.
+    footer = running(Changing(lambda page: (lines_of(5 if page.count == 1 else 1),)), tag="footer")
+    findings = Findings()
+    with pytest.raises(AuthoringError) as raised:
+        laid(lines_of(8), masters=[master(footer=footer)], findings=findings)
+    (error,) = raised.value.diagnostics
+    assert error.code == "not-settled"
+    assert error.place is not None
+    assert error.place.tag_name == "footer"
+
+
+def test_a_header_above_its_greatest_height_is_an_error():
+    findings = Findings()
+    header = running(Always((lines_of(3),)), most=percent(25))
+    laid(p("a"), masters=[master(header=header)], findings=findings)
+    (error,) = findings.errors
+    assert error.message.startswith(
+        "Text does not fit: `header` needs 10.6 mm, its max-height gives 8.8 mm (page 1)."
+    )
+
+
+def test_too_little_room_for_the_text_is_an_error_and_layout_goes_on():
+    findings = Findings()
+    header = running(Always((lines_of(6),)), most=Length(90.0))
+    document = laid(lines_of(8), masters=[master(header=header)], findings=findings)
+    assert {error.code for error in findings.errors} == {"body-too-low"}
+    assert "leave 14.1 mm" in findings.errors[0].message
+    assert len(document.pages) == 2
+
+
+def test_more_pages_than_the_flow_may_have_are_an_error_at_the_flow():
+    findings = Findings()
+    laid(lines_of(25), max_pages=2, findings=findings)
+    (error,) = findings.errors
+    assert (error.code, error.place) == ("max-pages", at("flow").place)
+    assert "needs 3 pages, max-pages gives 2" in error.message
+
+
+def test_more_pages_than_anyone_can_want_stop_layout():
+    with pytest.raises(AuthoringError) as raised:
+        laid(*[p("a", before=BreakTo.PAGE)] * 10_001, findings=Findings())
+    assert raised.value.diagnostics[0].code == "too-many-pages"
+
+
+def test_errors_are_told_once_and_for_the_page_they_are_drawn_on():
+    findings = Findings()
+    box = div(lines_of(3), height=Length(20.0))
+    laid(lines_of(9), box, box, findings=findings)
+    assert [error.message.count("page 2") for error in findings.errors] == [1]
+
+
+def test_a_line_taller_than_the_page_is_an_error_and_layout_ends():
+    findings = Findings()
+    document = laid(p("a", line_height=300.0), findings=findings)
+    assert len(document.pages) == 1
+    assert "taller-than-area" in {error.code for error in findings.errors}
+
+
+def test_the_first_page_has_its_own_master():
+    first, other = master(200, 200, on=On.FIRST), master()
+    document = laid(lines_of(25), masters=[other, first])
+    assert [page.width for page in document.pages] == [200, 100]
+
+
+def test_an_empty_document_has_one_page():
+    assert len(laid().pages) == 1
+
+
+def test_a_watermark_lies_over_or_under_the_text_of_every_page():
+    over = Watermark("COPY", is_over=True, opacity=0.2, rotate=45.0, size=20.0, color=GREY)
+    under = Watermark("OLD", is_over=False, opacity=0.2, rotate=0.0, size=None, color=GREY)
+    page = laid(p("text"), watermarks=[over, under]).pages[0]
+    assert texts(page) == ["OLD", "text", "COPY"]
+    assert page.items[0] == Save(rotate=(0, 50, 50), opacity=0.2)
+    assert page.items[4] == Save(rotate=(-45, 50, 50), opacity=0.2)
+    assert page.items[-1] == Restore()
+    old = page.items[1]
+    assert isinstance(old, Glyphs)
+    assert old.width == pytest.approx(70)
+
+
+def test_the_colour_of_a_page_fills_it():
+    page = laid(p("a"), masters=[replace(master(), background=GREY)]).pages[0]
+    assert fills(page) == [(0, 0, 100, 100)]

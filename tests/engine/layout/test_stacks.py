@@ -1,0 +1,267 @@
+"""Blocks stand below each other: margins meet, keeps hold, breaks are made where they may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.layout.builders import (
+    LINE,
+    RED,
+    at,
+    div,
+    fills,
+    heading,
+    laid,
+    lines_of,
+    master,
+    p,
+    placed,
+    points,
+    row,
+    sides,
+    strokes,
+    texts,
+    ul,
+)
+from workers.engine.diagnostics import Findings
+from workers.engine.layout.display import Outline, Restore, Save
+from workers.engine.tree.nodes import Break
+from workers.engine.tree.styles import BreakTo, Overflow
+from workers.engine.units import AUTO, Length, Sides
+
+
+def pages(*blocks, **given):
+    return [texts(page) for page in laid(*blocks, **given).pages]
+
+
+def tops(*blocks, **given):
+    return [(text, y) for text, _, y in placed(laid(*blocks, **given).pages[0])]
+
+
+class TestMargins:
+    def test_the_larger_of_two_margins_that_meet_stands_between_blocks(self):
+        above, below = p("a", margin=points(0, 0, 6, 0)), p("b", margin=points(4, 0, 0, 0))
+        assert tops(above, below) == [("a", 0), ("b", 16)]
+
+    def test_a_negative_margin_is_taken_off(self):
+        above, below = p("a", margin=points(0, 0, 6, 0)), p("b", margin=points(-4, 0, 0, 0))
+        assert tops(above, below) == [("a", 0), ("b", 12)]
+
+    def test_margins_go_through_a_bare_box_and_meet_the_outside(self):
+        inner = div(p("b", margin=points(5, 0, 7, 0)), margin=points(3, 0, 3, 0))
+        assert tops(p("a"), inner, p("c")) == [("a", 0), ("b", 15), ("c", 32)]
+
+    def test_padding_keeps_a_first_childs_margin_inside_and_drops_the_last_ones(self):
+        inner = div(p("b", margin=points(5, 0, 7, 0)), padding=sides(1))
+        assert tops(p("a"), inner, p("c")) == [("a", 0), ("b", 16), ("c", 27)]
+
+    def test_a_margin_at_the_foot_of_a_page_pushes_nothing_over(self):
+        assert pages(lines_of(10, margin=points(0, 0, 20, 0))) == [[str(n) for n in range(1, 11)]]
+
+    def test_a_margin_is_dropped_at_the_top_of_the_next_page(self):
+        document = laid(lines_of(10), p("b", margin=points(8, 0, 0, 0)))
+        assert placed(document.pages[1]) == [("b", 0, 0)]
+
+    def test_a_margin_stays_after_a_forced_break_and_on_the_first_page(self):
+        document = laid(
+            p("a", margin=points(3, 0, 0, 0)),
+            p("b", margin=points(8, 0, 0, 0), before=BreakTo.PAGE),
+        )
+        assert placed(document.pages[0]) == [("a", 0, 3)]
+        assert placed(document.pages[1]) == [("b", 0, 8)]
+
+    def test_an_auto_margin_pushes_to_the_foot_of_the_page(self):
+        pushed = p("foot", margin=Sides(AUTO, *points(0)[1:]))
+        assert tops(p("a"), pushed, p("end")) == [("a", 0), ("foot", 80), ("end", 90)]
+
+    def test_an_auto_margin_reaches_the_foot_from_inside_the_last_box(self):
+        inner = div(p("b"), p("foot", margin=Sides(AUTO, *points(0)[1:])))
+        assert tops(p("a"), inner) == [("a", 0), ("b", 10), ("foot", 90)]
+
+    def test_an_auto_margin_reaches_the_foot_of_a_box_of_fixed_height(self):
+        inner = div(p("b"), p("foot", margin=Sides(AUTO, *points(0)[1:])), height=Length(40.0))
+        assert tops(inner, p("c")) == [("b", 0), ("foot", 30), ("c", 40)]
+
+    def test_auto_margins_share_what_is_left(self):
+        auto = Sides(AUTO, *points(0)[1:])
+        assert tops(p("a", margin=auto), p("b", margin=auto)) == [("a", 40), ("b", 90)]
+
+    def test_side_margins_of_auto_place_a_narrower_box(self):
+        centred = div(p("a"), width=Length(40.0), margin=Sides(Length(0), AUTO, Length(0), AUTO))
+        right = div(p("b"), width=Length(40.0), margin=Sides(Length(0), Length(5), Length(0), AUTO))
+        assert placed(laid(centred, right).pages[0]) == [("a", 30, 0), ("b", 55, 10)]
+
+
+class TestBreaks:
+    def test_lines_go_on_on_the_next_page(self):
+        assert pages(lines_of(12)) == [[str(n) for n in range(1, 11)], ["11", "12"]]
+
+    def test_orphans_send_a_paragraph_on(self):
+        assert pages(lines_of(9), lines_of(5, orphans=2, widows=2))[1] == list("12345")
+
+    def test_widows_take_lines_along(self):
+        assert pages(lines_of(6), lines_of(5, orphans=2, widows=2))[1] == ["4", "5"]
+
+    def test_widows_that_leave_no_orphans_send_the_whole_paragraph_on(self):
+        assert pages(lines_of(8), lines_of(3, orphans=2, widows=2))[1] == ["1", "2", "3"]
+
+    def test_orphans_and_widows_are_dropped_when_a_page_cannot_hold_them(self):
+        assert pages(lines_of(12, orphans=11, widows=1))[0] == [str(n) for n in range(1, 11)]
+
+    def test_a_heading_stays_with_the_next_block(self):
+        assert pages(lines_of(9), heading("h"), p("text"))[1] == ["h", "text"]
+
+    def test_a_heading_stays_with_text_that_needs_its_orphans(self):
+        assert pages(lines_of(8), heading("h"), lines_of(4, orphans=2))[1][:2] == ["h", "1"]
+
+    def test_a_heading_at_the_end_of_a_box_stays_with_the_block_after_it(self):
+        assert pages(lines_of(9), div(heading("h")), p("text"))[1] == ["h", "text"]
+
+    def test_headings_that_fill_a_page_are_broken_from_each_other(self):
+        document = pages(*[heading(str(n)) for n in range(12)])
+        assert [len(page) for page in document] == [10, 2]
+
+    def test_a_box_that_avoids_breaks_goes_on_as_a_whole(self):
+        assert pages(lines_of(6), div(lines_of(5), avoid_inside=True))[1] == list("12345")
+
+    def test_a_box_taller_than_a_page_is_broken_all_the_same(self):
+        whole = div(lines_of(12), avoid_inside=True)
+        assert [len(page) for page in pages(p("a"), whole)] == [1, 10, 2]
+
+    def test_a_forced_break_begins_a_page(self):
+        assert pages(p("a"), p("b", before=BreakTo.PAGE), p("c")) == [["a"], ["b", "c"]]
+        assert pages(p("a", after=BreakTo.PAGE), p("b")) == [["a"], ["b"]]
+
+    def test_a_forced_break_inside_a_box_begins_a_page(self):
+        assert pages(div(p("a"), p("b", before=BreakTo.PAGE)), p("c")) == [["a"], ["b", "c"]]
+        assert pages(p("a"), div(p("b", before=BreakTo.PAGE))) == [["a"], ["b"]]
+
+    def test_a_forced_break_before_the_first_block_makes_no_empty_page(self):
+        assert pages(p("a", before=BreakTo.PAGE)) == [["a"]]
+
+    def test_a_break_to_the_right_leaves_an_even_page_blank(self):
+        assert pages(p("a"), p("b", before=BreakTo.RIGHT)) == [["a"], [], ["b"]]
+        assert pages(p("a"), p("b", before=BreakTo.LEFT)) == [["a"], ["b"]]
+
+    def test_a_break_element_begins_a_page(self):
+        assert pages(p("a"), Break(at("break"), "page", None), p("b")) == [["a"], ["b"]]
+
+    def test_a_break_with_a_need_is_made_only_if_less_is_left(self):
+        need = Break(at("break"), "page", 30.0)
+        assert pages(lines_of(7), need, p("b"))[0][-1] == "b"
+        assert pages(lines_of(8), need, p("b"))[1] == ["b"]
+
+
+class TestBoxes:
+    def test_padding_and_border_surround_the_content(self):
+        box = div(p("a"), padding=sides(2, 3), border=Sides(LINE, LINE, LINE, LINE))
+        page = laid(box, p("b")).pages[0]
+        assert placed(page) == [("a", 4, 3), ("b", 0, 16)]
+        (outline,) = (item for item in page.items if isinstance(item, Outline))
+        assert outline[:5] == (0.5, 0.5, 99, 15, 1)
+
+    def test_a_broken_box_is_open_at_the_break(self):
+        box = div(
+            lines_of(12), padding=sides(5, 0), border=Sides(LINE, LINE, LINE, LINE), background=RED
+        )
+        first, second = laid(box).pages
+        assert placed(first)[0] == ("1", 1, 6)
+        assert placed(second)[0][1:] == (1, 0)
+        assert len(strokes(first)) == len(strokes(second)) == 3
+        assert fills(first) == [(0, 0, 100, 86)]
+        assert fills(second) == [(0, 0, 100, 46)]
+
+    def test_a_box_of_stated_size_keeps_it(self):
+        box = div(p("a"), width=Length(40.0), height=Length(30.0), background=RED)
+        page = laid(box, p("b")).pages[0]
+        assert fills(page) == [(0, 0, 40, 30)]
+        assert placed(page)[1] == ("b", 0, 30)
+
+    def test_a_least_height_is_filled_up(self):
+        assert tops(div(p("a"), min_height=Length(25.0)), p("b")) == [("a", 0), ("b", 25)]
+
+    def test_an_opaque_box_turned_is_drawn_in_its_own_group(self):
+        items = laid(div(p("a"), opacity=0.5, rotate=45.0, height=Length(20.0))).pages[0].items
+        assert items[0] == Save(rotate=(45, 50, 10), opacity=0.5)
+        assert items[-1] == Restore()
+
+    def test_overflow_is_an_error_that_says_what_where_by_how_much_and_what_to_try(self):
+        findings = Findings()
+        laid(
+            div(p("Example with a very long text"), tag="box", height=Length(15.0)),
+            findings=findings,
+        )
+        (error,) = findings.errors
+        assert error.message == (
+            "Text does not fit: `p` in `box` needs 7.1 mm, the box gives 5.3 mm "
+            '(page 1, "Example with a very …"). '
+            'Make the box taller, or set overflow="visible".'
+        )
+        assert [place.tag_name for place in error.chain] == ["p", "box"]
+
+    def test_visible_overflow_is_no_error(self):
+        box = div(lines_of(3), height=Length(15.0), overflow=Overflow.VISIBLE)
+        assert tops(box, p("b"))[-1] == ("b", 15)
+
+    def test_a_greatest_height_is_an_error_only_beyond_it(self):
+        assert tops(div(p("a"), max_height=Length(15.0)), p("b"))[-1] == ("b", 10)
+        findings = Findings()
+        laid(div(lines_of(2), max_height=Length(15.0)), findings=findings)
+        assert [error.code for error in findings.errors] == ["content-overflows"]
+
+    def test_a_box_taller_than_a_page_is_an_error(self):
+        findings = Findings()
+        laid(p("a"), div(p("b"), height=Length(120.0)), findings=findings)
+        (error,) = findings.errors
+        assert error.code == "taller-than-area"
+        assert "needs 42.3 mm, an empty area gives 35.3 mm (page 2)" in error.message
+
+
+class TestRows:
+    def test_blocks_share_the_width_and_stand_side_by_side(self):
+        page = laid(row(p("a"), p("b"), gap=10.0), p("c")).pages[0]
+        assert placed(page) == [("a", 0, 0), ("b", 55, 0), ("c", 0, 10)]
+
+    def test_a_stated_width_is_kept_and_the_rest_is_shared(self):
+        page = laid(row(p("a", width=Length(30.0)), p("b"), gap=10.0)).pages[0]
+        assert placed(page) == [("a", 0, 0), ("b", 40, 0)]
+
+    @pytest.mark.parametrize(("align", "y"), [("start", 0), ("center", 10), ("end", 20)])
+    def test_lower_blocks_stand_as_align_items_says(self, align, y):
+        assert tops(row(lines_of(3), p("b"), align=align))[-1] == ("b", y)
+
+    def test_a_row_is_broken_and_each_block_goes_on_by_itself(self):
+        first, second = laid(p("a"), row(lines_of(12), lines_of(11), p("c"))).pages
+        assert len(texts(first)) == 1 + 9 + 9 + 1
+        assert texts(second) == ["10", "11", "12", "10", "11"]
+
+    def test_blocks_wider_than_the_row_are_an_error(self):
+        findings = Findings()
+        laid(row(p("a", width=Length(80.0)), p("b", width=Length(40.0))), findings=findings)
+        (error,) = findings.errors
+        assert "`row` needs 42.3 mm of width, the page gives 35.3 mm" in error.message
+
+
+class TestLists:
+    def test_markers_hang_before_the_first_line(self):
+        page = laid(ul("one two three four five six")).pages[0]
+        assert placed(page) == [
+            ("*", 11, 0),
+            ("one two three", 20, 0),
+            ("four five six", 20, 10),
+        ]
+
+    def test_a_broken_item_has_one_marker(self):
+        document = laid(lines_of(9), ul("one two three four five six"))
+        assert texts(document.pages[0])[-2:] == ["*", "one two three"]
+        assert texts(document.pages[1]) == ["four five six"]
+
+
+def test_headings_are_entries_of_the_outline_with_page_and_height():
+    document = laid(lines_of(9), heading("One"), p("text"))
+    assert [tuple(entry) for entry in document.outline] == [(1, "One", 1, 0)]
+
+
+def test_page_counts_do_not_change_from_one_run_to_the_next():
+    blocks = [heading("h"), lines_of(25, orphans=2, widows=2), ul("a", "b"), div(lines_of(7))]
+    assert len({len(pages(*blocks, masters=[master()])) for _ in range(3)}) == 1
