@@ -1,0 +1,70 @@
+"""Every case is laid out as its reference says, with the findings it expects and no others."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+
+import pytest
+
+from tests.golden.case import FOLDER, OPTIONS, Case, FolderImages, find_cases
+from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings
+from workers.engine.layout.dump import dump_pages
+from workers.engine.pipeline import build_document, lay_out_document, prepare_template
+
+CASES = find_cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_case(case: Case, is_update: bool):
+    pages, found = lay_out(case)
+    compare_findings(case, found)
+    if is_update:
+        write_reference(case, pages)
+    else:
+        compare_pages(case, pages)
+
+
+def test_every_reference_has_a_case():
+    names = {case.name for case in CASES}
+    assert {path.stem for path in (FOLDER / "refs").glob("*.txt")} <= names
+
+
+def lay_out(case: Case) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """Give the page dump, None when the document has errors, and all findings."""
+    findings = Findings()
+    try:
+        document, _ = build_document(
+            prepare_template(case.source), case.payload, options=OPTIONS, findings=findings
+        )
+        laid_out = lay_out_document(document, resources=FolderImages(), findings=findings)
+    except AuthoringError as error:
+        return None, (*error.diagnostics, *findings.warnings)
+    return dump_pages(laid_out), findings.warnings
+
+
+def compare_findings(case: Case, found: tuple[Diagnostic, ...]) -> None:
+    expected = case.expected
+    surplus = [one for one in found if not any(wanted.matches(one) for wanted in expected)]
+    missing = [wanted for wanted in expected if not any(wanted.matches(one) for one in found)]
+    told = "\n".join(
+        f"not expected: {one.severity} line {one.place.span.line_start if one.place else '-'}: {one.text}"
+        for one in surplus
+    )
+    assert not surplus, told
+    assert not missing, f"not found: {missing}\nfound: {[one.text for one in found]}"
+
+
+def write_reference(case: Case, pages: str | None) -> None:
+    if pages is None:
+        case.reference.unlink(missing_ok=True)
+    else:
+        case.reference.write_text(pages)
+
+
+def compare_pages(case: Case, pages: str | None) -> None:
+    before = case.reference.read_text() if case.reference.exists() else ""
+    after = pages or ""
+    difference = "\n".join(
+        unified_diff(before.splitlines(), after.splitlines(), "reference", "now", lineterm="", n=1)
+    )
+    assert before == after, f"{case.name} is laid out otherwise (make golden-update):\n{difference}"
