@@ -405,10 +405,11 @@ class _Filler:
             self.context, grid.plan(self.context, row.template), row, max(room, 0.0), self.cells
         )
         end = self.first + 1 if part.resumes is None else self.first
+        going_on = self._assemble([part], TableResume(end, part.resumes), is_last=False)
         whole = self._assemble([part], None, is_last=True)
-        if end == len(grid.rows) and self._fits(whole):
-            return whole
-        return self._assemble([part], TableResume(end, part.resumes), is_last=False)
+        if end < len(grid.rows) or not (self._fits(whole) or whole.height <= going_on.height):
+            return going_on
+        return whole
 
     def _rest_of_split(self, room: float) -> LaidRow:
         row = self.grid.rows[self.first]
