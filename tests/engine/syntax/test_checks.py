@@ -1,0 +1,145 @@
+"""What is told of a tree before any data are known."""
+
+from __future__ import annotations
+
+import pytest
+
+from workers.engine.diagnostics import Diagnostic, Severity
+from workers.engine.syntax.checks import check_document, check_tree
+from workers.engine.syntax.parser import parse_document
+
+
+def findings(source: str) -> list[Diagnostic]:
+    return list(check_tree(parse_document(source.encode(), origin=None)))
+
+
+def in_flow(content: str) -> list[Diagnostic]:
+    return findings(f"<document><flow>{content}</flow></document>")
+
+
+def only(found: list[Diagnostic]) -> Diagnostic:
+    (finding,) = found
+    return finding
+
+
+def test_a_plain_document_has_no_findings():
+    assert in_flow("<p>Hello <b>you</b></p>Loose text") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "says"),
+    [
+        ("<para>x</para>", "unknown-element", "`para` is not an element"),
+        ("<x:p/>", "unknown-element", "has a prefix"),
+        ("<tr/>", "misplaced-element", "it stands in `table`, `thead`, `tbody`, `tfoot`"),
+        ("<p><p/></p>", "misplaced-element", "`p` may not stand in `p`"),
+        ("<p fontsize='9pt'/>", "unknown-attribute", 'did you mean "font-size"?'),
+        ("<p xml:lang='de'/>", "unknown-attribute", "no attribute `xml:lang`"),
+        ("<br class='a'/>", "unknown-attribute", "takes none"),
+        ("<a>x</a>", "missing-attribute", "has no `href`"),
+        (
+            "<p font-size='9'/>",
+            "wrong-value",
+            '`font-size` of `p` is "9", accepted is a number with',
+        ),
+        ("<p text-align='centre'/>", "wrong-value", 'did you mean "center"?'),
+        ("<p for='x on y'/>", "wrong-value", "name in expression"),
+        ("<p if='{{ x }}'/>", "wrong-value", "written without braces"),
+        ("<p class='none'/>", "unknown-style", 'The style "none"'),
+        ("<p color='brnd'/>", "unknown-color", 'The colour "brnd"'),
+        ("<p border='1pt solid brnd'/>", "unknown-color", 'The colour "brnd"'),
+        ("<table stripe='white brnd'/>", "unknown-color", 'The colour "brnd"'),
+        ("<insert flow='bdy'/>", "unknown-flow", 'did you mean "body"?'),
+        ("<ul>text</ul>", "misplaced-text", "accepted in it is only `group`, `li`"),
+        ("<hr>x</hr>", "misplaced-text", "accepted in it is nothing"),
+        ("<p id='a'/><p id='a'/>", "duplicate-id", "already that of `p`"),
+        ("<p id='a' for='x in y'/>", "duplicate-id", "repeats with every turn"),
+        ("<p font-family='Comic Sans'/>", "unknown-font", "not installed"),
+    ],
+)
+def test_each_mistake_has_its_finding(content: str, code: str, says: str):
+    finding = only(in_flow(content))
+    assert (finding.code, finding.severity) == (code, Severity.ERROR)
+    assert says in finding.message
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ("<img src='logo'/>", "missing-alt"),
+        ("<h1>a</h1><h3>b</h3>", "heading-level"),
+        ("<p font-family='Comic Sans, Noto Sans'/>", "unknown-font"),
+    ],
+)
+def test_what_renders_all_the_same_is_a_warning(content: str, code: str):
+    finding = only(in_flow(content))
+    assert (finding.code, finding.severity) == (code, Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("parts", "code"),
+    [
+        ("<style name='a'/><style name='a'/>", "duplicate-key"),
+        ("<style element='p'/><style element='p'/>", "duplicate-key"),
+        ("<color name='a' value='red'/><color name='a' value='red'/>", "duplicate-key"),
+        ("<flow/><flow name='body'/>", "duplicate-key"),
+        ("<page/><page/>", "duplicate-key"),
+        ("<data/><data/>", "duplicate-key"),
+        ("<data><json/><json/></data>", "duplicate-key"),
+        ("<data><let name='a' value='1'/><field name='a'/></data>", "duplicate-key"),
+        ("<style/>", "style-key"),
+        ("<style name='a' element='p'/>", "style-key"),
+        ("<style element='pp'/>", "unknown-element"),
+        ("<style name='a' extends='b'/>", "unknown-style"),
+        ("<style name='a' extends='a'/>", "style-circle"),
+        ("<color name='Red' value='blue'/>", "reserved-name"),
+        ("<color name='brand' value='brand'/>", "wrong-value"),
+        ("<style name='a' color='{{ x }}'/>", "fixed-attribute"),
+        ("<security user-password='secret' copy='maybe'/>", "wrong-value"),
+    ],
+)
+def test_declarations_are_checked(parts: str, code: str):
+    assert only(findings(f"<document>{parts}</document>")).code == code
+
+
+def test_a_circle_of_styles_is_told_at_each_of_them():
+    found = findings(
+        "<document><style name='a' extends='b'/><style name='b' extends='a'/></document>"
+    )
+    assert [finding.code for finding in found] == ["style-circle", "style-circle"]
+
+
+def test_a_group_holds_what_its_parent_may():
+    assert in_flow("<ul><group for='x in y'><li>a</li></group></ul>") == []
+    assert only(in_flow("<ul><group><p>a</p></group></ul>")).code == "misplaced-element"
+    assert only(in_flow("<ul><group>text</group></ul>")).code == "misplaced-text"
+
+
+def test_values_with_expressions_wait_for_the_data():
+    assert in_flow("<p font-size='{{ x }}' class='{{ y }}' id='{{ z }}'/>") == []
+
+
+def test_a_finding_has_the_exact_extent():
+    finding = only(in_flow("\n<p colour='red'>x</p>"))
+    assert finding.to_finding()["source"] == {
+        "tagName": "p",
+        "lineStart": 2,
+        "lineEnd": 2,
+        "columnStart": 1,
+        "columnEnd": 22,
+    }
+
+
+def test_another_root_is_one_finding():
+    assert only(findings("<html><body/></html>")).code == "root"
+
+
+def test_all_mistakes_are_told_at_once():
+    assert len(in_flow("<a/><b x='1'/><c/>")) == 3
+
+
+def test_a_text_full_of_mistakes_stays_cheap_and_bounded():
+    source = f"<document><flow>{'<unknwn/>' * 20_000}</flow></document>"
+    tree = parse_document(source.encode(), origin=None)
+    assert tree.root is not None
+    assert len(list(check_document(tree.root))) == 200
