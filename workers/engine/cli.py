@@ -1,0 +1,271 @@
+"""The engine on the command line: render, check and dump documents, with files alone."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Origin, Place
+from workers.engine.layout.dump import dump_pages
+from workers.engine.pipeline import (
+    PreparedTemplate,
+    build_document,
+    lay_out_document,
+    prepare_template,
+    render,
+    validate,
+)
+from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from workers.engine.tree.nodes import Source
+from workers.engine.tree.styles import Style, TextStyle
+
+_IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg")
+_DATA_KINDS: Final = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
+
+
+class WrongInputs(Exception):
+    """The files named do not fit together or cannot be read; the text says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderImages:
+    """Stored images as files of one folder: image NAME is NAME.png, NAME.jpg or NAME.jpeg."""
+
+    folder: Path | None
+
+    def find_image(self, name: str) -> bytes | None:
+        """Give the bytes of an image; a name that breaks the naming rule finds nothing."""
+        if self.folder is None or not _IMAGE_NAME.fullmatch(name):
+            return None
+        files = (self.folder / f"{name}{suffix}" for suffix in _IMAGE_SUFFIXES)
+        found = next((file for file in files if file.is_file()), None)
+        return found.read_bytes() if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the engine is given, and the texts its findings point into, by origin."""
+
+    template: PreparedTemplate | None
+    payload: Payload | None
+    images: FolderImages
+    texts: Mapping[Origin | None, tuple[Path, bytes]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 1 when the document has errors, 2 when the command cannot be run."""
+    parsed = _parser().parse_args(arguments)
+    try:
+        inputs = load_inputs(
+            document=parsed.document,
+            template=parsed.template,
+            data=parsed.data,
+            markdown=parsed.markdown,
+            flow=parsed.flow,
+            images=parsed.images,
+        )
+        return int(parsed.run(parsed, inputs))
+    except WrongInputs as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def load_inputs(
+    *,
+    document: Path | None,
+    template: Path | None = None,
+    data: Path | None = None,
+    markdown: Path | None = None,
+    flow: str | None = None,
+    images: Path | None = None,
+) -> Inputs:
+    """Read the files of one run.
+
+    A document alone is complete; with data or Markdown it is their template; with a template it
+    is laid over that.
+
+    Raises:
+        WrongInputs: the files do not fit together, or one cannot be read.
+    """
+    payloads = [file for file in (data, markdown) if file is not None]
+    if template is None and payloads:
+        template = document
+    elif document is not None:
+        payloads.append(document)
+    if template is None and not payloads:
+        raise WrongInputs("name a document, or a template with --template")
+    if len(payloads) > 1:
+        raise WrongInputs(f"only one of {', '.join(map(str, payloads))} can go over the template")
+    if flow is not None and markdown is None:
+        raise WrongInputs(f"--flow {flow} names what --markdown replaces, and needs it")
+    if images is not None and not images.is_dir():
+        raise WrongInputs(f"--images {images} is not a folder")
+    texts: dict[Origin | None, tuple[Path, bytes]] = {}
+    prepared = payload = None
+    if template is not None:
+        texts[Origin.TEMPLATE] = (template, _read(template))
+        prepared = prepare_template(texts[Origin.TEMPLATE][1])
+    if payloads:
+        body = _read(payloads[0])
+        texts[Origin.PAYLOAD if template else None] = (payloads[0], body)
+        payload = Payload(_kind_of(payloads[0], data, markdown), body, flow=flow)
+    return Inputs(prepared, payload, FolderImages(images), texts)
+
+
+def print_findings(findings: Iterable[Diagnostic], inputs: Inputs, to: TextIO) -> None:
+    """Write each finding as `file:line:column: error: message`, its line, and a caret under it."""
+    for finding in findings:
+        place = finding.place
+        if place is None or place.origin not in inputs.texts:
+            print(f"{finding.severity.value}: {finding.text}", file=to)
+            continue
+        path, body = inputs.texts[place.origin]
+        where = f"{path}:{place.span.line_start}:{place.span.column_start}"
+        print(f"{where}: {finding.severity.value}: {finding.text}", file=to)
+        for line in _excerpt(body, place):
+            print(line, file=to)
+
+
+def dump_tree(node: Any) -> str:
+    """Write a tree of nodes one a line: its type and what is said in it, styles left out."""
+    return "\n".join(_node_lines(node, 0)) + "\n"
+
+
+# --- commands -------------------------------------------------------------------------------------------
+
+
+def _run_render(parsed: argparse.Namespace, inputs: Inputs) -> int:
+    try:
+        rendered = render(
+            inputs.template, inputs.payload, options=_options(parsed), resources=inputs.images
+        )
+    except AuthoringError as error:
+        print_findings(error.diagnostics, inputs, sys.stderr)
+        return 1
+    print_findings(rendered.warnings, inputs, sys.stderr)
+    named: Path = parsed.document or parsed.template
+    output: Path = parsed.output or Path(f"{named.stem}.pdf")
+    try:
+        output.write_bytes(rendered.pdf)
+    except OSError as error:
+        raise WrongInputs(f"{output} cannot be written: {error.strerror}") from error
+    print(f"{output}: {rendered.pages} pages, {len(rendered.pdf):,} bytes")
+    return 0
+
+
+def _run_check(parsed: argparse.Namespace, inputs: Inputs) -> int:
+    findings = validate(
+        inputs.template, inputs.payload, options=_options(parsed), resources=inputs.images
+    )
+    print_findings(findings, inputs, sys.stdout)
+    print(f"{len(findings.errors)} errors, {len(findings.warnings)} warnings")
+    return 1 if findings.errors else 0
+
+
+def _run_dump(parsed: argparse.Namespace, inputs: Inputs) -> int:
+    findings = Findings()
+    try:
+        document, _ = build_document(
+            inputs.template, inputs.payload, options=_options(parsed), findings=findings
+        )
+        if parsed.stage == "tree":
+            print(dump_tree(document), end="")
+            return 0
+        laid_out = lay_out_document(document, resources=inputs.images, findings=findings)
+    except AuthoringError as error:
+        print_findings(error.diagnostics, inputs, sys.stderr)
+        return 1
+    print(dump_pages(laid_out), end="")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m workers.engine", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    for name, run, doc in (
+        ("render", _run_render, "make a PDF"),
+        ("check", _run_check, "print what is wrong with a document"),
+        ("dump", _run_dump, "print a stage's result as text"),
+    ):
+        command = commands.add_parser(name, help=doc, allow_abbrev=False)
+        command.set_defaults(run=run)
+        command.add_argument("document", nargs="?", type=Path, help="XML document")
+        command.add_argument("--template", type=Path, help="XML template under the document")
+        command.add_argument("--data", type=Path, help="data to merge, .json or .csv")
+        command.add_argument("--markdown", type=Path, help="text of one of the flows")
+        command.add_argument("--flow", help="the flow that --markdown replaces (body)")
+        command.add_argument("--images", type=Path, help="folder of stored images")
+        command.add_argument("--draft", action="store_true", help="mark as draft, unprotected")
+        if name == "render":
+            command.add_argument("-o", dest="output", type=Path, help="file to write")
+        if name == "dump":
+            command.add_argument("--stage", choices=("tree", "pages"), default="pages")
+    return parser
+
+
+def _options(parsed: argparse.Namespace) -> RenderOptions:
+    now = datetime.now(UTC)  # noqa: TID251  (the engine alone has no clock of the farm's)
+    return RenderOptions(now=now, is_draft=parsed.draft)
+
+
+def _kind_of(payload: Path, data: Path | None, markdown: Path | None) -> PayloadKind:
+    if payload is markdown:
+        return PayloadKind.MARKDOWN
+    if payload is not data:
+        return PayloadKind.XML
+    kind = _DATA_KINDS.get(payload.suffix.lower())
+    if kind is None:
+        raise WrongInputs(f"--data {payload} must be a .json or a .csv file")
+    return kind
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise WrongInputs(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _excerpt(body: bytes, place: Place) -> list[str]:
+    span = place.span
+    # XML ends lines with line feeds alone; form feeds and their kin are characters of a line.
+    lines = body.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    if not 1 <= span.line_start <= len(lines):
+        return []
+    line = lines[span.line_start - 1]
+    start = min(span.column_start - 1, len(line))
+    end = span.column_end - 1 if span.line_end == span.line_start else len(line)
+    before = " " * len(line[:start].expandtabs(4))
+    gutter = f"{span.line_start:5} | "
+    return [gutter + line.expandtabs(4), f"      | {before}{'^' * max(1, end - start)}"]
+
+
+def _node_lines(node: Any, depth: int) -> Iterator[str]:
+    if isinstance(node, list | tuple) and not hasattr(node, "_fields"):
+        for item in node:
+            yield from _node_lines(item, depth)
+        return
+    if not is_dataclass(node) or isinstance(node, type):
+        yield f"{'  ' * depth}{node!r}"
+        return
+    values = {f.name: getattr(node, f.name) for f in fields(node)}
+    shown = {
+        name: value
+        for name, value in values.items()
+        if not isinstance(value, Source | Style | TextStyle | tuple | list)
+        and not is_dataclass(value)
+        and value not in (None, "", False)
+    }
+    written = " ".join(f"{name}={value!r}" for name, value in shown.items())
+    yield f"{'  ' * depth}{type(node).__name__} {written}".rstrip()
+    for value in values.values():
+        is_node = is_dataclass(value) and not isinstance(value, Source | Style | TextStyle)
+        if is_node or (isinstance(value, list | tuple) and not hasattr(value, "_fields")):
+            yield from _node_lines(value, depth + 1)
