@@ -23,6 +23,7 @@ from shared.telemetry.probe import start_probe
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.engine.pipeline import prepare_template, render
 from workers.farm.budget import die_with_parent, limit_memory
+from workers.farm.children import ChildWatch
 from workers.farm.resources import Images, Templates
 from workers.farm.run import Engine, Farm
 from workers.farm.tasks import register_tasks
@@ -43,6 +44,7 @@ def main() -> None:
 def serve(settings: Settings, *, engine: Engine) -> None:
     """Run a worker with this engine until it is told to stop."""
     app = create_consumer(settings)
+    app.steps["consumer"].add(ChildWatch)
     register_tasks(app, _Child(settings, engine).get_farm)
     start_probe(settings.worker_metrics_port, worker_registry(slots=settings.worker_concurrency))
     # What is loaded by now is shared with the children instead of copied by their collector.
