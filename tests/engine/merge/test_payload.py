@@ -1,0 +1,109 @@
+"""The one entry to merging, with the newcomer's invoice in its three ways."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engine.merge.documents import merge, template
+from workers.engine.ports import PayloadKind
+
+INVOICE = """<document version="1" title="Invoice {{ number }}" lang="en-GB" currency="EUR">
+  <data>
+    <json>{ "number": "2026-0042", "date": "2026-03-02", "vat_rate": 0.19,
+      "seller": { "name": "Northwind Tools Ltd", "iban": "GB33BUKB20201555555555" },
+      "lines": [ { "text": "Cordless drill", "qty": 2, "price": 89.90 } ] }</json>
+    <field name="date" type="date" required="true"/>
+    <let name="net" value="lines | sum('qty * price')"/>
+  </data>
+  <flow><table><col width="1fr"/><col/>
+    <tbody><tr for="l in lines"><td>{{ l.text }}</td><td>{{ l.price | currency }}</td></tr></tbody>
+  </table><insert flow="notes"/></flow>
+  <flow name="notes"><p margin-top="8mm">Thank you.</p></flow>
+</document>"""
+
+PAYMENT = """<document filename="invoice-{{ number }}.pdf">
+  <data><json>{ "number": "2026-0044", "bic": "BUKBGB22XXX" }</json>
+    <field name="bic" pattern="[A-Z0-9]{8,11}"/></data>
+  <flow name="notes"><row margin-top="auto" break-inside="avoid" align-items="center">
+    <barcode width="32mm" type="epc-qr" alt="Payment code" value="{{ { 'bic': bic } }}"/></row></flow>
+  <security copy="true" modify="false" annotate="false" print="high"/>
+</document>"""
+
+
+def test_json_changes_what_it_names():
+    outcome = merge(template(INVOICE), '{"number": "2026-0043", "date": "2026-03-09", "lines": []}')
+    assert outcome.findings == ()
+    assert outcome.data["number"] == "2026-0043"
+    assert outcome.data["date"] == date(2026, 3, 9)
+    assert outcome.data["lines"] == []
+    assert outcome.data["vat_rate"] == Decimal("0.19")
+
+
+def test_markdown_fills_a_flow():
+    outcome = merge(template(INVOICE), "Delivered **free**.", PayloadKind.MARKDOWN, flow="notes")
+    assert outcome.findings == ()
+    assert outcome.data["date"] == date(2026, 3, 2)
+
+
+def test_xml_adds_and_replaces():
+    outcome = merge(template(INVOICE), PAYMENT, PayloadKind.XML)
+    assert outcome.findings == ()
+    assert (outcome.data["number"], outcome.data["bic"]) == ("2026-0044", "BUKBGB22XXX")
+
+
+def test_a_complete_document_needs_no_template_and_has_no_origin():
+    outcome = merge(None, INVOICE.replace("</document>", "<nope/></document>"), PayloadKind.XML)
+    assert outcome.only.place is not None
+    assert outcome.only.place.origin is None
+    assert outcome.merged is not None
+
+
+def test_data_reuse_the_template_as_it_was_prepared():
+    source = template(INVOICE)
+    for body in (None, "{}"):
+        merged = merge(source, body).merged
+        assert merged is not None
+        assert merged.source is source
+
+
+def test_the_payload_is_known_by_its_digest():
+    merged = merge(template(INVOICE), "{}").merged
+    assert merged is not None
+    assert merged.payload_sha256 == (
+        "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+    )
+
+
+@pytest.mark.parametrize("kind", [PayloadKind.JSON, PayloadKind.CSV, PayloadKind.MARKDOWN])
+def test_data_without_a_template_are_refused(kind: PayloadKind):
+    outcome = merge(None, "x", kind)
+    assert outcome.merged is None
+    assert outcome.only.code == "no-template"
+
+
+def test_a_broken_template_is_told_on_every_merge():
+    source = template("<document>")
+    for kind in PayloadKind:
+        outcome = merge(source, "<document/>", kind)
+        assert outcome.merged is None
+        assert "not-well-formed" in outcome.codes
+
+
+_BODIES = st.binary(max_size=60) | st.text(max_size=60).map(str.encode)
+
+
+@given(st.sampled_from(PayloadKind), _BODIES, st.sampled_from([None, "utf-16", "x"]))
+def test_no_payload_makes_merging_raise(kind: PayloadKind, body: bytes, charset: str | None):
+    outcome = merge(_CSV_TEMPLATE, body, kind, charset=charset)
+    assert outcome.merged is not None or outcome.codes
+
+
+_CSV_TEMPLATE = template(
+    '<document><data><dataset name="r" csv="true"><field name="a" type="decimal"/></dataset></data>'
+    "<flow/></document>"
+)
