@@ -29,7 +29,9 @@ def run(tmp_path, capsys, monkeypatch):
 
 @pytest.fixture
 def made(run):
-    return run("account", "create", "--email", "a@example.org", "--name", "Example", "--plan", "paid")
+    return run(
+        "account", "create", "--email", "a@example.org", "--name", "Example", "--plan", "paid"
+    )
 
 
 def state_of(api_key, url):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.cli.findings import SourceFiles, show_findings
+from workers.engine.cli import FolderImages, Inputs, print_findings
 from workers.engine.diagnostics import Diagnostic, Origin, Place, Severity, Span
 
 TEMPLATE = b"<document>\n\t<para class='x'>Hi</para>\n</document>\n"
@@ -14,9 +14,13 @@ TEMPLATE = b"<document>\n\t<para class='x'>Hi</para>\n</document>\n"
 def shown(span, *, origin=None, body=TEMPLATE):
     place = Place("para", span, origin)
     finding = Diagnostic(Severity.ERROR, "unknown-element", "No element 'para'.", (place,))
-    sources = SourceFiles(template=(Path("t.xml"), body), payload=(Path("p.xml"), b"<p/>"))
+    texts = {
+        Origin.TEMPLATE: (Path("t.xml"), body),
+        Origin.PAYLOAD: (Path("p.xml"), b"<p/>"),
+        None: (Path("alone.xml"), b"<p/>"),
+    }
     out = io.StringIO()
-    show_findings([finding], sources, to=out)
+    print_findings([finding], Inputs(None, None, FolderImages(None), texts), out)
     return out.getvalue().splitlines()
 
 
@@ -39,7 +43,7 @@ def test_a_finding_of_the_payload_points_into_its_file():
 
 
 def test_without_an_origin_the_document_itself_is_meant():
-    assert shown(Span(1, 1, 1, 5))[0].startswith("p.xml:1:1:")
+    assert shown(Span(1, 1, 1, 5))[0].startswith("alone.xml:1:1:")
 
 
 @pytest.mark.parametrize("span", [Span(99, 1, 99, 2), Span(2, 500, 2, 600)])
