@@ -23,4 +23,7 @@ def ticks() -> float:
 
 def timestamp(instant: datetime) -> str:
     """Write an instant as contract.md 2 says: ISO 8601, UTC, milliseconds, `Z`."""
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+    return (
+        instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.")
+        + f"{instant.microsecond // 1000:03d}Z"
+    )

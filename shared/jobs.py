@@ -97,7 +97,9 @@ class RenderJob:
 
     def encode(self) -> str:
         """Write the job as a JSON message."""
-        return json.dumps({"v": MESSAGE_VERSION, **asdict(self)}, default=_plain, separators=(",", ":"))
+        return json.dumps(
+            {"v": MESSAGE_VERSION, **asdict(self)}, default=_plain, separators=(",", ":")
+        )
 
     @classmethod
     def decode(cls, text: str) -> RenderJob:
@@ -140,7 +142,9 @@ class JobOutcome:
 
     def encode(self) -> str:
         """Write the outcome as a JSON message."""
-        return json.dumps({"v": MESSAGE_VERSION, **asdict(self)}, default=_plain, separators=(",", ":"))
+        return json.dumps(
+            {"v": MESSAGE_VERSION, **asdict(self)}, default=_plain, separators=(",", ":")
+        )
 
     @classmethod
     def decode(cls, text: str | bytes) -> JobOutcome:
