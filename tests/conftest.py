@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import pwd
+import shutil
 import socket
 import subprocess
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import psycopg
 import pytest
 import redis
 from flask.testing import FlaskClient
@@ -68,11 +76,14 @@ def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def database_url(migrated_database: Path, tmp_path: Path) -> str:
-    """Give the URL of a database of this test's own."""
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Give the URL of a database of this test's own, with all tables: each test runs on both kinds."""
+    if request.param == "postgresql":
+        make: Callable[..., str] = request.getfixturevalue("make_postgresql")
+        return make(template=request.getfixturevalue("migrated_postgresql"))
     path = tmp_path / "pressroom.sqlite"
-    path.write_bytes(migrated_database.read_bytes())
+    path.write_bytes(request.getfixturevalue("migrated_database").read_bytes())
     return f"sqlite:///{path}"
 
 
@@ -108,6 +119,65 @@ def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
     ) as client:
         client.ping()
     return process
+
+
+@pytest.fixture(scope="session")
+def postgresql_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Run one PostgreSQL server from its package; missing is a failure, never a skip."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    if not found:
+        pytest.fail("PostgreSQL is not installed; run: apt-get install postgresql")
+    programs, port = found[-1].parent, free_port()
+    # Not a folder of pytest's: those are closed to the user the server runs as.
+    folder = Path(tempfile.mkdtemp(prefix="pressroom-postgresql-"))
+    if os.getuid() == 0:
+        shutil.chown(folder, unprivileged_user())
+    # Another collation than C on purpose: names must be ordered by code point all the same.
+    initdb = [programs / "initdb", "-D", folder / "data", "-U", "pressroom", "--no-sync"]
+    initdb += ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"]
+    subprocess.run([*as_ordinary_user(), *initdb], check=True, capture_output=True, cwd=folder)
+    server = [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", folder]
+    for option in ("listen_addresses=127.0.0.1", "fsync=off", "max_connections=200"):
+        server += ["-c", option]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*as_ordinary_user(), *server], stdout=log, stderr=log, cwd=folder
+        )
+    try:
+        await_postgresql(port, said=folder / "log")
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def make_postgresql(postgresql_port: int) -> Callable[..., str]:
+    """Give a function that makes a database, empty or from a template, and gives its URL."""
+    numbers = itertools.count(1)
+
+    def make(*, template: str = "template1") -> str:
+        name = f"test_{next(numbers)}"
+        with connect_postgresql(postgresql_port) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return f"postgresql+psycopg://pressroom@127.0.0.1:{postgresql_port}/{name}"
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def migrated_postgresql(make_postgresql: Callable[..., str]) -> str:
+    """Give the name of a PostgreSQL database with all tables and no rows, to be copied."""
+    url = make_postgresql()
+    upgrade(url)
+    return url.rpartition("/")[2]
+
+
+@pytest.fixture
+def postgresql_url(make_postgresql: Callable[..., str]) -> str:
+    """Give the URL of an empty PostgreSQL database."""
+    return make_postgresql()
 
 
 @pytest.fixture
@@ -206,3 +276,31 @@ def worker(redis_url: str, ports: Ports) -> Iterator[ScriptedWorker]:
     """Run a scripted worker for the length of the test."""
     with ScriptedWorker(redis_url, ports.claims) as worker:
         yield worker
+
+
+def connect_postgresql(port: int) -> psycopg.Connection:
+    return psycopg.connect(
+        f"host=127.0.0.1 port={port} user=pressroom dbname=postgres", autocommit=True
+    )
+
+
+def await_postgresql(port: int, *, said: Path) -> None:
+    for _ in range(200):
+        with suppress(psycopg.OperationalError), connect_postgresql(port):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"PostgreSQL does not start:\n{said.read_text(errors='replace')}")
+
+
+def as_ordinary_user() -> list[str]:
+    """Give the start of a command line: PostgreSQL refuses root, and must not outlive the tests."""
+    command = ["setpriv", "--pdeathsig", "KILL"]
+    if os.getuid() == 0:
+        user = unprivileged_user()
+        command += [f"--reuid={user}", f"--regid={pwd.getpwnam(user).pw_gid}", "--clear-groups"]
+    return command
+
+
+def unprivileged_user() -> str:
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"

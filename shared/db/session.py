@@ -83,6 +83,7 @@ def open_database(url: str) -> Database:
             pool_size=8,
             max_overflow=24,
             pool_timeout=3,
+            hide_parameters=True,
             connect_args=dict(_POSTGRES_OPTIONS),
         ),
         snapshot_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
@@ -95,6 +96,7 @@ def _open_sqlite(url: str) -> Engine:
         pool_size=8,
         max_overflow=24,
         pool_timeout=3,
+        hide_parameters=True,  # an error's text goes to the log, clients' data do not
         connect_args={"timeout": _BUSY_TIMEOUT_MS / 1000, "check_same_thread": False},
     )
     event.listen(engine, "connect", _prepare_sqlite)

@@ -10,6 +10,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import insert, select, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
@@ -36,7 +37,7 @@ def test_a_unit_of_work_lands_whole(database: Database):
 
 
 def test_a_unit_of_work_that_fails_leaves_nothing(database: Database):
-    with pytest.raises(Exception, match="UNIQUE"), database.session() as session:
+    with pytest.raises(IntegrityError), database.session() as session:
         keep_twice(session)
     with database.snapshot() as session:
         assert session.execute(select(contents)).all() == []
@@ -64,7 +65,7 @@ def test_an_unreachable_postgresql_is_named_unavailable():
 
 
 def test_a_defect_of_ours_is_not_an_outage(database: Database):
-    with pytest.raises(Exception, match="no such table"), database.session() as session:
+    with pytest.raises(DBAPIError, match="misspelt"), database.session() as session:
         session.execute(text("SELECT * FROM misspelt"))
 
 
