@@ -13,7 +13,7 @@ from celery import Celery
 
 from shared.settings import get_settings
 from workers.engine.ports import Rendered
-from workers.farm.main import serve
+from workers.farm.main import run_worker
 from workers.farm.run import Engine
 
 WORK_SECONDS = 0.001
@@ -44,6 +44,6 @@ def stock_app() -> Celery:
 
 if __name__ == "__main__":
     if sys.argv[1] == "farm":
-        serve(get_settings(), engine=Engine(prepare=lambda source: source, render=render))
+        run_worker(Engine(prepare=lambda source: source, render=render))
     else:
         stock_app().worker_main(["worker", "--concurrency=1", "--loglevel=ERROR"])

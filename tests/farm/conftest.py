@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis import Redis, RedisError
@@ -95,50 +95,85 @@ class Front:
         return self.redis.xlen("usage")
 
 
+@pytest.fixture(scope="session")
+def blob_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"file://{tmp_path_factory.mktemp('blobs')}"
+
+
 @pytest.fixture
-def front(redis_url: str, tmp_path: Path) -> Iterator[Front]:
-    front = Front(redis_url, f"file://{tmp_path}/blobs")
+def front(redis_url: str, blob_url: str) -> Iterator[Front]:
+    front = Front(redis_url, blob_url)
     yield front
     front.redis.close()
 
 
-@pytest.fixture
-def environment(redis_url: str, database_url: str, tmp_path: Path) -> dict[str, str]:
-    return {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "PRESSROOM_REDIS_URL": redis_url,
-        "PRESSROOM_DATABASE_URL": database_url,
-        "PRESSROOM_BLOB_URL": f"file://{tmp_path}/blobs",
-        "PRESSROOM_WORKER_CONCURRENCY": "1",
-        "PRESSROOM_LOG_FORMAT": "text",
-    }
+class Workers:
+    """Starts workers with the scripted engine."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self._folder = folder
+        self._environment = environment
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def start(self, **settings: str) -> subprocess.Popen[bytes]:
+        own = {f"PRESSROOM_{name.upper()}": value for name, value in settings.items()}
+        with (self._folder / f"worker{len(self._started)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, str(FAKE_WORKER)],
+                env=self._environment | own,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self._started.append(process)
+        return process
+
+    def kill_all(self) -> None:
+        for process in self._started:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
 
 
 @pytest.fixture
 def start_worker(
-    environment: dict[str, str], tmp_path: Path
+    redis_url: str, migrated_database: Path, blob_url: str, tmp_path: Path
 ) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Start workers with the scripted engine; whatever still runs at the end is killed."""
-    started: list[subprocess.Popen[bytes]] = []
+    """Start workers of this test's own."""
+    workers = Workers(tmp_path, environment(redis_url, migrated_database, tmp_path, blob_url))
+    yield workers.start
+    workers.kill_all()
 
-    def start(**settings: str) -> subprocess.Popen[bytes]:
-        log = (tmp_path / f"worker{len(started)}.log").open("wb")
-        process = subprocess.Popen(
-            [sys.executable, str(FAKE_WORKER)],
-            env=environment | {f"PRESSROOM_{k.upper()}": v for k, v in settings.items()},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        log.close()
-        started.append(process)
-        return process
 
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-        process.wait()
+@pytest.fixture(scope="module")
+def worker_log(
+    redis_server: Any,
+    migrated_database: Path,
+    blob_url: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Path]:
+    """Run one worker for all tests of a module and give the file of its log."""
+    folder = tmp_path_factory.mktemp("worker")
+    workers = Workers(folder, environment(redis_server.url, migrated_database, folder, blob_url))
+    workers.start(child_memory_mb="600")
+    yield folder / "worker0.log"
+    workers.kill_all()
+
+
+def environment(
+    redis_url: str, migrated_database: Path, folder: Path, blob_url: str
+) -> dict[str, str]:
+    """Give a worker's settings, with a database of its own in `folder`."""
+    database = folder / "worker.sqlite"
+    database.write_bytes(migrated_database.read_bytes())
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PRESSROOM_REDIS_URL": redis_url,
+        "PRESSROOM_DATABASE_URL": f"sqlite:///{database}",
+        "PRESSROOM_BLOB_URL": blob_url,
+        "PRESSROOM_WORKER_CONCURRENCY": "1",
+        "PRESSROOM_LOG_FORMAT": "text",
+    }
 
 
 def hold_within(holds: Callable[[], object], *, seconds: float = 10.0) -> None:
@@ -196,3 +231,10 @@ def own_redis(tmp_path: Path) -> Iterator[OwnRedis]:
     server = OwnRedis(folder)
     yield server
     server.kill()
+
+
+@pytest.fixture
+def free_tcp_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -8,11 +8,9 @@ import signal
 import time
 from pathlib import Path
 
-from shared.settings import get_settings
-from shared.telemetry.log import set_up_logging
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Origin, Place, Severity, Span
 from workers.engine.ports import Rendered, Stage
-from workers.farm.main import serve
+from workers.farm.main import run_worker
 from workers.farm.run import Engine
 
 
@@ -98,6 +96,4 @@ ACTIONS = {
 }
 
 if __name__ == "__main__":
-    settings = get_settings()
-    set_up_logging(level=settings.log_level, log_format=settings.log_format)
-    serve(settings, engine=Engine(prepare=lambda source: source, render=render))
+    run_worker(Engine(prepare=lambda source: source, render=render))

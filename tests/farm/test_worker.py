@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import time
-from pathlib import Path
 
 import pytest
+from redis import Redis
 
 from shared.errors import ErrorCode, ErrorKind
 from shared.jobs import ClaimHome, OutcomeStatus
+from shared.queue.broker import Broker
+from shared.queue.connection import connect
+
+pytestmark = pytest.mark.usefixtures("worker_log")
 
 
-def test_a_render_gives_its_pdf_and_is_metered_once(front, start_worker):
-    start_worker()
+def test_a_render_gives_its_pdf_and_is_metered_once(front):
     outcome = front.render("pages 3")
     assert outcome.status is OutcomeStatus.SUCCEEDED
     assert (outcome.pages, outcome.filename) == (3, "fake.pdf")
@@ -26,8 +30,7 @@ def test_a_render_gives_its_pdf_and_is_metered_once(front, start_worker):
     ("size", "home"),
     [(60_000, ClaimHome.INLINE), (1_000_000, ClaimHome.REDIS), (5_000_000, ClaimHome.BLOB)],
 )
-def test_a_pdf_of_any_size_comes_back_whole_and_leaves_nothing(front, start_worker, size, home):
-    start_worker()
+def test_a_pdf_of_any_size_comes_back_whole_and_leaves_nothing(front, size, home):
     outcome = front.render(f"pages 1 {size}")
     assert outcome.pdf.home is home
     assert sum(map(len, front.replies.fetch_pdf(outcome.pdf))) == outcome.pdf.size == size + 4
@@ -44,8 +47,7 @@ def test_a_pdf_of_any_size_comes_back_whole_and_leaves_nothing(front, start_work
         ("bug", 500, ErrorKind.INTERNAL),
     ],
 )
-def test_a_failed_render_says_why_and_counts_nothing(front, start_worker, body, status, kind):
-    start_worker()
+def test_a_failed_render_says_why_and_counts_nothing(front, body, status, kind):
     error = front.render(body).error
     assert (error.status, error.kind) == (status, kind)
     assert "secret" not in error.message
@@ -53,32 +55,28 @@ def test_a_failed_render_says_why_and_counts_nothing(front, start_worker, body, 
     assert front.render("pages 1").pages == 1
 
 
-def test_an_authoring_error_carries_its_trace(front, start_worker):
-    start_worker()
+def test_an_authoring_error_carries_its_trace(front):
     error = front.render("authoring").error
     assert error.message == "There is no field x. [no-field]"
     assert error.stack_trace[0]["tagName"] == "p"
     assert error.stack_trace[0]["lineStart"] == 3
 
 
-def test_a_memory_error_tells_the_limit(front, start_worker):
-    start_worker(child_memory_mb="600")
+def test_a_memory_error_tells_the_limit(front):
     assert "600 MB" in front.render("memory").error.message
 
 
-def test_a_defect_is_logged_beside_its_reference(front, start_worker, tmp_path):
-    start_worker()
+def test_a_defect_is_logged_beside_its_reference(front, worker_log):
     message = front.render("bug").error.message
     reference = message.rsplit(maxsplit=1)[1].rstrip(".")
-    log = (tmp_path / "worker0.log").read_text()
+    log = worker_log.read_text()
     assert reference in log
     assert "ZeroDivisionError" in log
 
 
 @pytest.mark.parametrize("body", ["spin 60", "sleep 60", "hang"])
-def test_an_endless_render_ends_with_its_budget_and_the_next_is_right(front, start_worker, body):
-    start_worker()
-    front.render()  # the worker is up
+def test_an_endless_render_ends_with_its_budget_and_the_next_is_right(front, body):
+    front.render()
     begun = time.monotonic()
     job = front.send(body, budget=1.0)
     outcome = front.wait(job, seconds=1.2) or front.replies.abandon(job.id)
@@ -91,49 +89,14 @@ def test_an_endless_render_ends_with_its_budget_and_the_next_is_right(front, sta
     assert front.used() == (3, 2)
 
 
-def test_a_worker_that_is_terminated_finishes_what_it_began(front, start_worker, tmp_path):
-    worker = start_worker()
-    job = front.send(f"sleep 1 {tmp_path}/began")
-    _wait_for(tmp_path / "began")
-    worker.terminate()
-    assert front.wait(job).pages == 1
-    assert worker.wait(10) == 0
-
-
-def test_no_child_outlives_a_killed_worker(front, start_worker, tmp_path):
-    worker = start_worker()
-    front.send(f"sleep 30 {tmp_path}/began")
-    child = int(_wait_for(tmp_path / "began"))
-    worker.kill()
-    worker.wait()
-    end = time.monotonic() + 3
-    while _runs(child):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def test_a_message_nobody_understands_stops_no_other(front, start_worker):
-    start_worker()
-    front.redis.lpush("interactive", front_message(front).replace("pages", "\\ud800"))
+@pytest.mark.parametrize(
+    "text", ['{"v":9}', "{}", "[]", "no json", '{"v":1,"id":"job_1"}', '{"v":1,"template":{"a":1}}']
+)
+def test_a_message_nobody_understands_stops_no_other(front, own_redis, text):
+    Broker(connect(own_redis.url)).publish(front.job())  # where no worker takes it
+    with Redis(port=own_redis.port) as aside:
+        message = json.loads(aside.lpop("interactive"))
+    message["body"] = json.dumps(([text], {}, {}))
+    front.redis.lpush("interactive", json.dumps(message))
     assert front.render("pages 1").pages == 1
-
-
-def front_message(front) -> str:
-    front.broker.publish(front.job())
-    return front.redis.lpop("interactive").decode().replace('\\"v\\":1', '\\"v\\":9')
-
-
-def _wait_for(path: Path) -> str:
-    end = time.monotonic() + 10
-    while not (path.exists() and path.read_text().strip()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return path.read_text().split()[0]
-
-
-def _runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
+    assert front.used() == (1, 1)

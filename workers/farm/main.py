@@ -31,18 +31,22 @@ from workers.farm.watchdog import Watchdog
 
 
 def main() -> None:
-    """Run a worker until it is told to stop; exit 1 with one line when it must not start."""
+    """Run a worker with the document engine until it is told to stop."""
+    run_worker(Engine(prepare_template, render))
+
+
+def run_worker(engine: Engine) -> None:
+    """Run a worker with this engine; exit 1 with one line on stderr when it must not start."""
     try:
         settings = get_settings()
         set_up_logging(level=settings.log_level, log_format=settings.log_format)
         _assert_fit(settings)
-    except (WrongSetting, UnfitRedisError, UnsafeLibraryError, Unavailable) as error:
+    except (WrongSetting, UnfitRedisError, UnsafeLibraryError, Unavailable, ValueError) as error:
         sys.exit(f"pressroom worker: {error}")
-    serve(settings, engine=Engine(prepare_template, render))
+    _serve(settings, engine)
 
 
-def serve(settings: Settings, *, engine: Engine) -> None:
-    """Run a worker with this engine until it is told to stop."""
+def _serve(settings: Settings, engine: Engine) -> None:
     app = create_consumer(settings)
     app.steps["consumer"].add(ChildWatch)
     register_tasks(app, _Child(settings, engine).get_farm)
@@ -72,7 +76,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
 
 
 class _Child:
-    """The farm of one child process, made when its first job comes."""
+    """The farm of one child process, made right after the fork."""
 
     def __init__(self, settings: Settings, engine: Engine) -> None:
         self._settings = settings
@@ -94,6 +98,7 @@ class _Child:
 
 def _assert_fit(settings: Settings) -> None:
     assert_safe_libraries()
+    open_store(settings.blob_url)
     redis = connect(settings.redis_url)
     try:
         assert_durable(redis)

@@ -1,0 +1,93 @@
+"""How a worker starts, what it refuses to start with, and how it ends."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+
+def test_a_worker_that_is_terminated_finishes_what_it_began(front, start_worker, tmp_path):
+    worker = start_worker()
+    job = front.send(f"sleep 1 {tmp_path}/began")
+    _wait_for(tmp_path / "began")
+    worker.terminate()
+    assert front.wait(job).pages == 1
+    assert worker.wait(10) == 0
+
+
+def test_no_child_outlives_a_killed_worker(front, start_worker, tmp_path):
+    worker = start_worker()
+    front.send(f"sleep 30 {tmp_path}/began")
+    child = int(_wait_for(tmp_path / "began"))
+    worker.kill()
+    worker.wait()
+    end = time.monotonic() + 3
+    while _runs(child):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "named"),
+    [("appendonly", "no", "appendonly yes"), ("maxmemory-policy", "allkeys-lru", "noeviction")],
+)
+def test_a_redis_that_could_lose_jobs_is_refused_in_one_line(
+    front, start_worker, tmp_path, setting, value, named
+):
+    [before] = front.redis.config_get(setting).values()
+    front.redis.config_set(setting, value)
+    try:
+        assert start_worker().wait(20) == 1
+    finally:
+        front.redis.config_set(setting, before)
+    [line] = (tmp_path / "worker0.log").read_text().splitlines()
+    assert line.startswith("pressroom worker: ")
+    assert named in line
+
+
+def test_a_wrong_setting_is_named_in_one_line(start_worker, tmp_path):
+    assert start_worker(worker_concurrency="many").wait(20) == 1
+    [line] = (tmp_path / "worker0.log").read_text().splitlines()
+    assert "PRESSROOM_WORKER_CONCURRENCY" in line
+
+
+def test_a_blob_url_of_no_store_is_refused(start_worker, tmp_path):
+    assert start_worker(blob_url="ftp://host/folder").wait(20) == 1
+    assert "file:///folder" in (tmp_path / "worker0.log").read_text()
+
+
+def test_a_redis_that_is_away_is_told(start_worker, tmp_path):
+    assert start_worker(redis_url="redis://127.0.0.1:1/0").wait(20) == 1
+    assert "queue" in (tmp_path / "worker0.log").read_text()
+
+
+def test_a_worker_shows_its_metrics_and_health(front, start_worker, free_tcp_port):
+    start_worker(worker_metrics_port=str(free_tcp_port))
+    front.render()
+    base = f"http://127.0.0.1:{free_tcp_port}"
+    assert "ok" in fetch(f"{base}/healthz")
+    assert "pressroom_worker_slots 1.0" in fetch(f"{base}/metrics")
+
+
+def fetch(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=2) as response:
+        return response.read().decode()
+
+
+def _wait_for(path: Path) -> str:
+    end = time.monotonic() + 10
+    while not (path.exists() and path.read_text().strip()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return path.read_text().split()[0]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
