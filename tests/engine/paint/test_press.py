@@ -328,3 +328,13 @@ def test_equal_pages_give_equal_bytes():
         return page(text(5, 20, "same"), text(5, 40, "bytes", face=bold))
 
     assert printed(sheet(), sheet()) == printed(sheet(), sheet())
+
+
+def test_cells_stand_beside_other_paths_of_their_colour():
+    cells = Cells(((10.0, 10.0, 10.0, 10.0), (30.0, 10.0, 10.0, 10.0)), RED, OWNER)
+    sheet = page(
+        Fill(0, 0, 5, 5, RED, OWNER), cells, Fill(50, 0, 5, 5, RED, OWNER), text(5, 90, "x")
+    )
+    image = rendered(printed(sheet, page(Cells((), RED, OWNER))))
+    assert [image.getpixel((x, 15)) == (255, 0, 0) for x in (15, 25, 35)] == [True, False, True]
+    assert image.getpixel((2, 2)) == image.getpixel((52, 2)) == (255, 0, 0)

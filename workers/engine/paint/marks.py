@@ -177,9 +177,23 @@ class Painter:
             self._out.append(self._rectangle(x, y, width, height))
 
     def write_cells(self, item: Cells) -> None:
-        """Fill many rectangles as one path, their edges on one grid so that no seams show."""
-        self._begin_path(item.owner, b"f\n", item.color)
-        self._out += [self._rectangle(*rectangle) for rectangle in item.rectangles]
+        """Fill many rectangles as one path, their edges on one grid so that no seams show.
+
+        They are written as whole hundredths of a point: a bar code has hundreds of them, and
+        whole numbers cost half the time.
+        """
+        if not item.rectangles:
+            return
+        self._end_open_marks()
+        self._begin_path(item.owner, b"", item.color)
+        page = self._height
+        edges: list[int] = []
+        for x, y, width, height in item.rectangles:
+            left, bottom = round(x * 100), round((page - y - height) * 100)
+            right, top = round((x + width) * 100), round((page - y) * 100)
+            edges += (left, bottom, right - left, top - bottom)
+        path = (b"%d %d %d %d re\n" * len(item.rectangles)) % tuple(edges)
+        self._out.append(b"q .01 0 0 .01 0 0 cm\n%bf\nQ\n" % path)
 
     def write_stroke(self, item: Stroke) -> None:
         """Draw a straight line; neighbours of one look become one path."""
