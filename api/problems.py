@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from api.exchange import write_json
@@ -13,10 +13,12 @@ from shared.errors import ErrorKind, ServiceError
 from shared.identifiers import new_id
 from shared.telemetry import log
 
+_log: Final = log.get_logger(__name__)
+
 
 def register_problems(app: Flask) -> None:
     """Let every failure of the app end as an error body."""
-    app.register_error_handler(ServiceError, write_problem)
+    app.register_error_handler(ServiceError, _write_service_problem)
     app.register_error_handler(HTTPException, _write_http_problem)
     app.register_error_handler(Exception, _write_internal_problem)
 
@@ -43,6 +45,19 @@ def make_body(error: ServiceError) -> dict[str, Any]:
     return body
 
 
+def _write_service_problem(error: ServiceError) -> Response:
+    """Write what a feature raised; what is the service's own fault is logged with its cause."""
+    if error.body.status >= 500:
+        _log.warning(
+            "request not served",
+            request=g.get("request_id"),
+            status=error.body.status,
+            kind=error.body.kind.value,
+            cause=repr(error.__cause__ or error),
+        )
+    return write_problem(error)
+
+
 def _write_http_problem(error: HTTPException) -> Response:
     """Write what Flask itself found: an unknown path, a method not offered, a broken request."""
     match error:
@@ -60,6 +75,6 @@ def _write_http_problem(error: HTTPException) -> Response:
 def _write_internal_problem(error: Exception) -> Response:
     """Write a defect of ours: a reference for the client, the traceback for the log."""
     reference = new_id("err")
-    log.get_logger(__name__).error("request failed", reference=reference, exc_info=error)
+    _log.error("request failed", request=g.get("request_id"), reference=reference, exc_info=error)
     message = f"The service failed on this request; tell support the reference {reference}."
     return write_problem(ServiceError(500, message, kind=ErrorKind.INTERNAL))

@@ -41,8 +41,9 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
 
     Raises:
         ServiceError: 413, before any is read when its Content-Length passes `limit` bytes, else as
-            soon as it does; 400 when it ends before its end.
+            soon as it does; 400 when it ends before its end; 415 when it is compressed.
     """
+    _check_coding(request)
     if request.content_length is not None and request.content_length > limit:
         raise _too_large(limit)
     with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
@@ -76,6 +77,12 @@ class DrainRefused:
         if environ.get("wsgi.input_terminated"):
             _drain(environ["wsgi.input"])
         return answer
+
+
+def _check_coding(request: Request) -> None:
+    coding = request.headers.get("Content-Encoding", "identity")
+    if coding.lower() != "identity":
+        raise ServiceError(415, f"Unaccepted Content-Encoding {coding!r}; send the body as it is.")
 
 
 def _drain(stream: IO[bytes]) -> None:

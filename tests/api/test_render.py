@@ -125,6 +125,12 @@ def test_another_type_is_refused_and_the_accepted_are_named(caller, media):
     assert "accepted are" in answer.json["message"]
 
 
+def test_a_compressed_body_is_refused(caller):
+    answer = caller.post("/v2/pdf", data=b"x", headers=XML | {"Content-Encoding": "gzip"})
+    assert answer.status_code == 415
+    assert "gzip" in answer.json["message"]
+
+
 def test_a_type_is_required(caller):
     answer = caller.post("/v2/pdf", data=b"<document/>")
     assert answer.status_code == 415

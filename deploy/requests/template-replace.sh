@@ -1,0 +1,6 @@
+#!/bin/sh
+# PUT /v2/templates/{id}: new live content
+set -eu
+curl -sS --fail-with-body -X PUT "$PRESSROOM_URL/v2/templates/${1:?usage: template-replace.sh ID TEMPLATE.xml}" \
+    -H "Authorization: Bearer $PRESSROOM_KEY" -H "Content-Type: application/xml" \
+    --data-binary "@$2"

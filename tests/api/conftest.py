@@ -1,0 +1,60 @@
+"""The front under gunicorn, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def port(settings, tmp_path) -> Iterator[int]:
+    """Run one gunicorn process with the settings of this test and give its port."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        (tmp_path / "gunicorn.log").open("wb") as log,
+    ):
+        port: int = listener.getsockname()[1]
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "gunicorn", "-c", "python:api.gunicorn_conf"),
+                *("--bind", f"fd://{listener.fileno()}", "api.wsgi:app"),
+            ],
+            cwd=ROOT,
+            pass_fds=[listener.fileno()],
+            env={
+                "PATH": os.environ["PATH"],
+                "PRESSROOM_DATABASE_URL": settings.database_url,
+                "PRESSROOM_REDIS_URL": settings.redis_url,
+                "PRESSROOM_BLOB_URL": settings.blob_url,
+                "PRESSROOM_METRICS_DIR": str(tmp_path / "metrics"),
+                "PRESSROOM_API_PROCESSES": "2",
+                "PRESSROOM_API_THREADS": "4",
+                "PRESSROOM_RENDER_BUDGET": "5",
+            },
+            stderr=log,
+        )
+        try:
+            wait_until_it_answers(port)
+            yield port
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def wait_until_it_answers(port):
+    for _ in range(100):
+        with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the server did not start")

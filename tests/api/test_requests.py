@@ -1,0 +1,74 @@
+"""The request files of deploy/requests run as they are, one for each endpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+
+from api.app import create_app
+
+REQUESTS = Path(__file__).parents[2] / "deploy" / "requests"
+
+
+def test_every_request_runs(port, account, worker, tmp_path):
+    (tmp_path / "t.xml").write_text("<document/>")
+    (tmp_path / "d.json").write_text("{}")
+    (tmp_path / "r.csv").write_text("a\n1\n")
+    (tmp_path / "m.md").write_text("# Hi")
+    picture = BytesIO()
+    Image.new("RGB", (200, 200)).save(picture, "PNG")
+    (tmp_path / "p.png").write_bytes(picture.getvalue())
+    ran = set()
+
+    def run(name: str, *args: str) -> bytes:
+        ran.add(f"{name}.sh")
+        environment = {
+            "PATH": os.environ["PATH"],
+            "PRESSROOM_URL": f"http://127.0.0.1:{port}",
+            "PRESSROOM_KEY": account.api_key,
+        }
+        done = subprocess.run(
+            [REQUESTS / f"{name}.sh", *args],
+            check=False,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert account.account_id in json.loads(run("authcheck"))["status"]
+    template = json.loads(run("template-create", "Letter", "t.xml"))["id"]
+    assert json.loads(run("template-read", template))["content"] == "<document/>"
+    assert len(json.loads(run("template-list"))["templates"]) == 1
+    run("template-replace", template, "t.xml")
+    for name, args in (
+        ("render-xml", ("t.xml",)),
+        ("render-json", (template, "d.json")),
+        ("render-csv", (template, "r.csv")),
+        ("render-markdown", (template, "m.md")),
+    ):
+        run(name, *args)
+        assert (tmp_path / "document.pdf").read_bytes() == worker.pdf
+    run("template-delete", template)
+    assert json.loads(run("image-put", "logo", "p.png"))["width"] == 200
+    assert json.loads(run("image-post", "again", "p.png"))["height"] == 200
+    assert json.loads(run("image-read", "logo"))["name"] == "logo"
+    run("image-delete", "logo")
+    assert json.loads(run("image-list"))["usage"]["count"] == 1
+    assert json.loads(run("usage"))["apiCalls"] == 4
+    assert json.loads(run("usage", "2026-01-01"))["apiCalls"] == 0
+    assert b"pressroom_http_requests_total" in run("health")
+    assert ran == {path.name for path in REQUESTS.glob("*.sh")}
+
+
+def test_every_route_has_its_request(ports):
+    told = "".join(path.read_text() for path in REQUESTS.glob("*.sh"))
+    for rule in create_app(ports).url_map.iter_rules():
+        base = rule.rule.partition("<")[0]
+        assert base in told
