@@ -59,6 +59,7 @@ def test_kills_at_any_moment_lose_and_double_nothing(
     assert totals().production == Usage(800, 400)
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_counter_without_its_database_waits_and_goes_on(
     start_counter, send, make_event, totals, wait_until, database, tmp_path
 ):
