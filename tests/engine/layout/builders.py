@@ -14,6 +14,7 @@ from workers.engine.layout.context import Context, Typeface
 from workers.engine.layout.display import Fill, Glyphs, Item, LaidOut, Page, Stroke
 from workers.engine.layout.pages import lay_out
 from workers.engine.layout.registry import LAYOUTS, MEASURES
+from workers.engine.layout.turns import lay_out_turned
 from workers.engine.ports import NoImages, Resources
 from workers.engine.tree.nodes import (
     Block,
@@ -218,6 +219,7 @@ def template(
     count: int, *, spans: Sequence[int] = (), cell: Style = PLAIN, **given: Any
 ) -> RowTemplate:
     repeats = given.pop("repeats", False)
+    given = {"avoid_inside": True, **given}
     spans = spans or (1,) * count
     cells = tuple(CellTemplate(at("td"), Role.CELL, cell, span, 1) for span in spans)
     return RowTemplate(at("tr"), styled(**given), cells, repeats)
@@ -334,7 +336,7 @@ def laid(
 
 
 def context() -> Context:
-    return Context(NoImages(), Findings(), SquareFonts(), LAYOUTS, MEASURES)
+    return Context(NoImages(), Findings(), SquareFonts(), LAYOUTS, MEASURES, lay_out_turned)
 
 
 def texts(page: Page) -> list[str]:

@@ -185,6 +185,13 @@ class TestBoxes:
         assert items[0] == Save(rotate=(45, 50, 10), opacity=0.5)
         assert items[-1] == Restore()
 
+    def test_a_box_turned_by_a_quarter_takes_the_room_of_its_turned_shape(self):
+        turned = div(p("a"), rotate=90.0, width=Length(40.0), height=Length(20.0), background=RED)
+        page = laid(turned, p("b")).pages[0]
+        assert page.items[0] == Save(rotate=(90, 10, 20), opacity=1.0)
+        assert fills(page) == [(-10, 10, 40, 20)]
+        assert placed(page)[-1] == ("b", 0, 40)
+
     def test_overflow_is_an_error_that_says_what_where_by_how_much_and_what_to_try(self):
         findings = Findings()
         laid(
@@ -208,6 +215,9 @@ class TestBoxes:
         findings = Findings()
         laid(div(lines_of(2), max_height=Length(15.0)), findings=findings)
         assert [error.code for error in findings.errors] == ["content-overflows"]
+
+    def test_a_box_of_limited_height_goes_on_as_a_whole(self):
+        assert pages(lines_of(9), div(lines_of(2), max_height=Length(40.0)))[1] == ["1", "2"]
 
     def test_a_box_taller_than_a_page_is_an_error(self):
         findings = Findings()

@@ -317,6 +317,11 @@ class TestPieces:
         made = table(body(*numbered(3), tr(ONE, (lines_of(9),))))
         assert [len(page) for page in pages(made)] == [3, 9]
 
+    def test_a_row_that_may_break_fills_the_page_first(self):
+        torn = template(1, avoid_inside=False)
+        made = table(body(*numbered(3), tr(torn, (lines_of(9),)), tr(ONE, "end")))
+        assert [len(page) for page in pages(made)] == [10, 3]
+
     def test_a_table_without_rows_shows_head_and_foot(self):
         made = table(heads=[group(tr(ONE, "H"))], feet=[group(tr(ONE, "F"), on=On.LAST)])
         assert pages(made, p("after")) == [["H", "F", "after"]]
@@ -403,3 +408,10 @@ def test_fifty_thousand_rows_are_laid_out_in_order():
     assert [text for page in document.pages for text in texts(page)] == [
         str(n) for n in range(1, 50_001)
     ]
+
+
+def test_rows_and_cells_with_an_id_can_be_pointed_to():
+    cells = tuple(CellTemplate(at("td"), Role.CELL, PLAIN, 1, 1, name) for name in (None, "cell"))
+    named = RowTemplate(at("tr"), PLAIN, cells, repeats=False, id="row")
+    page = laid(table(body(tr(TWO, "a", "b"), tr(named, "c", "d")))).pages[0]
+    assert [tuple(anchor) for anchor in page.anchors] == [("row", 0, 10), ("cell", 50, 10)]

@@ -23,6 +23,7 @@ from workers.engine.layout.display import Anchor, Item, LinkArea, OutlineEntry, 
 from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
     Block,
+    Break,
     ListItem,
     LoopStep,
     PageValues,
@@ -155,9 +156,21 @@ class Misfit:
 
 
 class Sheet:
-    """The page being drawn on. `values` are the page's own; furniture is drawn with no owner."""
+    """The page being drawn on. `values` are the page's own; furniture is drawn with no owner.
 
-    __slots__ = ("_findings", "index", "is_furniture", "items", "outline", "page", "values")
+    `told` is what was reported on any page: what a header does wrong on every page is one error.
+    """
+
+    __slots__ = (
+        "_findings",
+        "_told",
+        "index",
+        "is_furniture",
+        "items",
+        "outline",
+        "page",
+        "values",
+    )
 
     def __init__(
         self,
@@ -166,6 +179,7 @@ class Sheet:
         values: PageValues,
         outline: list[OutlineEntry],
         findings: Findings,
+        told: set[Misfit],
     ) -> None:
         self.page = page
         self.items: list[Item] = page.items
@@ -174,6 +188,7 @@ class Sheet:
         self.outline = outline
         self.is_furniture = False
         self._findings = findings
+        self._told = told
 
     def owner(self, node: object) -> object | None:
         """Give the owner of what is drawn for a node: none when it is page furniture."""
@@ -189,7 +204,10 @@ class Sheet:
             self.page.anchors.append(Anchor(name, x, y))
 
     def report(self, misfit: Misfit) -> None:
-        """Note an error, on this page."""
+        """Note an error, on this page, unless an earlier page had the very same."""
+        if misfit in self._told:
+            return
+        self._told.add(misfit)
         self._findings.error(misfit.code, misfit.describe(self.index), *misfit.places)
 
 
@@ -206,11 +224,14 @@ class Context:
     fonts: Fonts
     layouts: Mapping[type, LayOut]
     measures: Mapping[type, Measure]
+    turn: LayOut  # of what is turned by a quarter
     path: list[Source] = field(default_factory=list)
     memory: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def lay_out(self, block: AnyBlock, space: Space, resume: Resume = None) -> Piece | None:
         """Lay out a block of any kind; see the module's text for the contract."""
+        if not isinstance(block, Break) and block.style.box.rotate % 180 == 90:
+            return self.turn(self, block, space, resume)
         return self.layouts[type(block)](self, block, space, resume)
 
     def measure(self, block: AnyBlock) -> tuple[float, float]:

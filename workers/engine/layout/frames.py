@@ -23,7 +23,19 @@ from workers.engine.layout.context import (
     in_mm,
     name_in,
 )
-from workers.engine.layout.display import Fill, Item, Outline, OutlineEntry, Restore, Save, Stroke
+from workers.engine.layout.display import (
+    Fill,
+    Item,
+    Outline,
+    OutlineEntry,
+    Picture,
+    Restore,
+    Save,
+    Stroke,
+)
+from workers.engine.layout.elements.images import PreparedImage
+from workers.engine.layout.pictures import find_picture
+from workers.engine.layout.problems import Problem
 from workers.engine.tree.nodes import Paragraph, Source
 from workers.engine.tree.styles import BoxStyle, Overflow
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides
@@ -74,14 +86,27 @@ def lay_out_framed(
     mark = mark_of(node)
     if frame.is_plain and mark is None:
         return content(space, resume)
-    if frame.height is not None:
-        return _lay_out_fixed(context, node, frame, space, content)
-    piece = _lay_out_growing(node, frame, space, resume, content)
-    if piece is not None and frame.max_height is not None and piece.resume is None:
-        limit = frame.max_height
-        if piece.height > limit + EPSILON and resume is None:
-            return _lay_out_fixed(context, node, frame, space, content)
+    piece = _lay_out_boxed(context, node, frame, space, resume, content)
+    if piece is not None and box.background_image is not None:
+        set_backdrop(context, piece)
     return piece
+
+
+def set_backdrop(context: Context, piece: FramedPiece) -> None:
+    """Find the background image of a box; one that cannot be had is the box's error."""
+    named = piece.frame.box.background_image
+    if named is None:
+        return
+    image = find_picture(context, named)
+    if not isinstance(image, Problem):
+        piece.backdrop = image
+    elif piece.misfit is None:
+        piece.misfit = Misfit(
+            code=image.code,
+            what=f"{image.text}, for the background of `{piece.node.source.place.tag_name}`",
+            advice="Store the image, or correct its name.",
+            chain=context.chain(piece.node.source),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +150,7 @@ class FramedPiece:
     is_start: bool
     mark: Mark | None
     misfit: Misfit | None = None
+    backdrop: PreparedImage | None = None
 
     @property
     def forced(self) -> str:
@@ -157,6 +183,7 @@ class FramedPiece:
             owner,
             is_start=self.is_start,
             is_end=self.resume is None,
+            backdrop=self.backdrop,
         )
         self._draw_content(sheet, x, y)
         if turned or box.opacity < 1:
@@ -223,12 +250,15 @@ def draw_box(
     *,
     is_start: bool = True,
     is_end: bool = True,
+    backdrop: PreparedImage | None = None,
 ) -> None:
-    """Draw a box's background and borders; a side at a break has none."""
+    """Draw a box's backgrounds and borders; a side at a break has none."""
     x, y, width, height = rectangle
     radius = min(box.radius, width / 2, height / 2)
     if box.background is not None:
         items.append(Fill(x, y, width, height, box.background, owner, radius))
+    if backdrop is not None:
+        items.append(Picture(x, y, width, height, backdrop, None))
     top, right, bottom, left = box.border
     if top is right is bottom is left and top.style is BorderStyle.NONE:
         return
@@ -320,6 +350,7 @@ def _work_out_frame(box: BoxStyle, space: Space) -> Frame:
         and width == space.width
         and not any(insets)
         and box.background is None
+        and box.background_image is None
         and height is None
         and min_height == 0.0
         and max_height is None
@@ -327,6 +358,27 @@ def _work_out_frame(box: BoxStyle, space: Space) -> Frame:
         and box.rotate % 360 == 0
     )
     return Frame(box, left, width, insets, height, min_height, max_height, is_plain)
+
+
+def _lay_out_boxed(
+    context: Context,
+    node: FramedNode,
+    frame: Frame,
+    space: Space,
+    resume: Resume,
+    content: Content,
+) -> FramedPiece | None:
+    if frame.height is not None:
+        return _lay_out_fixed(context, node, frame, space, content)
+    piece = _lay_out_growing(node, frame, space, resume, content)
+    limit = frame.max_height
+    if piece is None or limit is None or resume is not None:
+        return piece
+    if piece.resume is None and piece.height <= limit + EPSILON:
+        return piece
+    if piece.resume is not None and not space.is_top:
+        return None  # a limited height is never broken
+    return _lay_out_fixed(context, node, frame, space, content)
 
 
 def _lay_out_growing(

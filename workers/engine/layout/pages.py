@@ -39,11 +39,12 @@ from workers.engine.layout.display import (
     Restore,
     Save,
 )
-from workers.engine.layout.elements.images import load_picture
 from workers.engine.layout.frames import lay_out_framed
+from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.stacks import lay_out_stack
+from workers.engine.layout.turns import lay_out_turned
 from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
     Document,
@@ -102,6 +103,7 @@ def lay_out(
         fonts=fonts or FixedFonts(),
         layouts=LAYOUTS,
         measures=MEASURES,
+        turn=lay_out_turned,
     )
     pages = _settle(context, document)
     return _draw(context, document, pages)
@@ -369,6 +371,7 @@ def _choose_master(
 
 def _draw(context: Context, document: Document, plans: Sequence[_PagePlan]) -> LaidOut:
     outline: list[OutlineEntry] = []
+    told: set[Misfit] = set()
     numbers = _count(plans)
     pages = []
     under = [mark for mark in document.watermarks if not mark.is_over]
@@ -376,7 +379,7 @@ def _draw(context: Context, document: Document, plans: Sequence[_PagePlan]) -> L
     for index, plan in enumerate(plans, start=1):
         page = Page(plan.master.width, plan.master.height)
         values = numbers.values(plan, index)
-        sheet = Sheet(page, values=values, outline=outline, findings=context.findings)
+        sheet = Sheet(page, values=values, outline=outline, findings=context.findings, told=told)
         _check_room(context, sheet, plan)
         _draw_background(context, plan.master, page.items)
         _draw_watermarks(context, under, page)
@@ -445,7 +448,7 @@ def _draw_background(context: Context, master: PageMaster, items: list[Item]) ->
         items.append(Fill(0.0, 0.0, width, height, master.background, None))
     if master.background_image is None:
         return
-    image = load_picture(master.background_image, context.resources)
+    image = find_picture(context, master.background_image)
     if isinstance(image, Problem):
         places = () if master.source is None else (master.source.place,)
         context.findings.error(image.code, f"{image.text}, for the background of the page", *places)

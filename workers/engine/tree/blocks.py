@@ -310,9 +310,9 @@ def _compile_item(element: Element, context: Context) -> Part:
         kind, first = scope[_MARKERS]
         blocks: list[Any] = []
         inner.build(common.look.enter(scope), look, blocks)
-        common.read_id(scope)
+        own_id = common.read_id(scope)
         marker = write_marker(kind, first + len(out))
-        out.append(ListItem(common.source(scope), look.style, marker, tuple(blocks)))
+        out.append(ListItem(common.source(scope), look.style, marker, tuple(blocks), own_id))
 
     return Part(build, common.is_static and inner.is_static)
 

@@ -155,6 +155,7 @@ class ListItem:
     style: Style
     marker: str
     children: tuple[Block, ...]
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +263,7 @@ class CellTemplate:
     style: Style
     colspan: int
     rowspan: int
+    id: str | None = None  # one that has an id is made for its row alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +274,7 @@ class RowTemplate:
     style: Style
     cells: tuple[CellTemplate, ...]
     repeats: bool  # sticky group row
+    id: str | None = None
 
 
 # A cell of plain text is its text, in the cell's own style; anything else is blocks.

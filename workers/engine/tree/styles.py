@@ -107,7 +107,7 @@ class BoxStyle:
     border: Sides[Border]
     radius: float
     background: Color | None
-    background_image: str | None
+    background_image: str | bytes | None  # a stored name, or the image itself
     opacity: float
     overflow: Overflow
     min_font_size: float | None

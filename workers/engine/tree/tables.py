@@ -16,6 +16,7 @@ from workers.engine.tree.compiler import (
     Context,
     ElementLook,
     Part,
+    find_color,
     in_order,
     loop_record,
     source_at,
@@ -111,7 +112,7 @@ def compile_table(element: Element, context: Context, compile_blocks: CompileBlo
                 tuple(made["heads"]),
                 tuple(made["bodies"]),
                 tuple(made["feet"]),
-                tuple(None if c is None else sheet.find_color(c) for c in colors),
+                tuple(find_color(sheet, color, scope, element.place) for color in colors),
                 id=read_id(identity, scope),
             )
         )
@@ -300,9 +301,10 @@ class _TableCompiler:
             inner = dict(look.enter(scope))
             inner[_CELLS] = made
             cells.build(inner, own, made)
-            template = RowTemplate(source(scope), own.style, tuple(t for t, _ in made), False)
+            own_id = read_id(identity, scope)
+            cell_templates = tuple(cell for cell, _ in made)
+            template = RowTemplate(source(scope), own.style, cell_templates, False, own_id)
             check_built_width(made, scope, place)
-            read_id(identity, scope)
             out.append(TableRow(template, [content for _, content in made], scope[LOOP]))
 
         return Part(build, is_static=False)
@@ -341,8 +343,8 @@ class _TableCompiler:
                 blocks: list[Any] = []
                 (rich or look.blocks(self.compile_blocks)).build(inner, own, blocks)
                 content = tuple(blocks)
-            read_id(identity, scope)
-            cell = CellTemplate(source(scope), role, own.style, span.read(scope), 1)
+            own_id = read_id(identity, scope)
+            cell = CellTemplate(source(scope), role, own.style, span.read(scope), 1, own_id)
             out.append((cell, content))
 
         return Part(build, is_static=False)

@@ -12,17 +12,19 @@ from typing import Final
 from workers.engine.layout.context import EPSILON, Context, Misfit, Piece, Resume, Sheet, Space
 from workers.engine.layout.display import Cells, Picture, Restore, Save
 from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
-from workers.engine.layout.elements.images import PreparedImage, load_picture
+from workers.engine.layout.elements.images import PreparedImage
 from workers.engine.layout.frames import (
     Frame,
     FramedPiece,
     frame_of,
     mark_of,
     outer_widths,
+    set_backdrop,
     with_width,
 )
+from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
-from workers.engine.tree.nodes import Barcode, DataImage, Image, StoredImage
+from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm
 
 MODULE: Final = mm(0.5)  # of a bar code that states no size: every phone reads it
@@ -97,7 +99,7 @@ class SymbolPiece:
 
 def lay_out_image(context: Context, node: Image, space: Space, _resume: Resume) -> Piece | None:
     """Lay out an image; one that cannot be had is an error unless it is optional."""
-    prepared = _load(context, node.picture)
+    prepared = find_picture(context, node.picture)
     if isinstance(prepared, Problem):
         return NothingPiece(_judge_missing(context, node, prepared))
     frame = frame_of(context, node.style.box, space)
@@ -123,7 +125,7 @@ def lay_out_barcode(context: Context, node: Barcode, space: Space, _resume: Resu
 
 def measure_image(context: Context, node: Image) -> tuple[float, float]:
     """Give the width of an image, box included."""
-    prepared = _load(context, node.picture)
+    prepared = find_picture(context, node.picture)
     if isinstance(prepared, Problem):
         return 0.0, 0.0
     frame = frame_of(context, node.style.box, Space(0.0))
@@ -154,6 +156,7 @@ def _framed(
     if height > space.height + EPSILON and not space.is_top:
         return None
     piece = FramedPiece(node, frame, content, height, None, True, mark_of(node))
+    set_backdrop(context, piece)
     if frame.width > space.width + EPSILON:
         piece.misfit = context.too_wide(
             node.source, need=frame.width, room=space.width, advice="Give it a smaller width."
@@ -229,14 +232,6 @@ def _fitted(fit: str, image: PreparedImage, width: float, height: float) -> tupl
     across, down = width / image.width_points, height / image.height_points
     factor = max(across, down) if fit == "cover" else min(across, down)
     return image.width_points * factor, image.height_points * factor
-
-
-def _load(context: Context, picture: StoredImage | DataImage) -> PreparedImage | Problem:
-    key = ("image", picture)
-    known: PreparedImage | Problem | None = context.memory.get(key)
-    if known is None:
-        known = context.memory[key] = load_picture(picture, context.resources)
-    return known
 
 
 def _encode(context: Context, node: Barcode) -> Symbol | Problem:

@@ -140,6 +140,7 @@ class RowPlan:
     has_baselines: bool
     fills: tuple[tuple[float, float, Color], ...]
     uprights: tuple[tuple[float, Border], ...]
+    anchors: tuple[tuple[float, str], ...]  # ids of the row and its cells
 
 
 class LaidRow(NamedTuple):
@@ -173,6 +174,7 @@ def plan_row(context: Context, template: RowTemplate, edges: Sequence[float]) ->
         ),
         fills=_fills(cells),
         uprights=_uprights(template, cells, edges),
+        anchors=_anchors(template, cells),
     )
 
 
@@ -228,6 +230,8 @@ def draw_row(sheet: Sheet, laid: LaidRow, x: float, y: float, fill: Color | None
         items.append(Fill(x, y, plan.width, height, fill, None))
     for left, width, color in plan.fills:
         items.append(Fill(x + left, y, width, height, color, None))
+    for left, name in plan.anchors:
+        sheet.anchor(name, x + left, y)
     line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
     is_furniture = sheet.is_furniture
     append = items.append
@@ -376,6 +380,21 @@ def _width(border: Border) -> float:
 
 def _is_drawn(border: Border) -> bool:
     return _width(border) > 0
+
+
+def _anchors(template: RowTemplate, cells: Sequence[CellPlan]) -> tuple[tuple[float, str], ...]:
+    own = [(0.0, template.id)] if template.id is not None else []
+    inner = [(cell.x, cell.template.id) for cell in cells if cell.template.id is not None]
+    return (*own, *inner)
+
+
+def look_key(template: RowTemplate) -> tuple[object, ...]:
+    """Give what makes two templates lay out alike: build makes one for each row of rich cells."""
+    cells = tuple(
+        (id(cell.style), cell.colspan, cell.role, cell.source.place, cell.id)
+        for cell in template.cells
+    )
+    return (id(template.style), template.source.place, template.repeats, template.id, cells)
 
 
 def _fills(cells: Sequence[CellPlan]) -> tuple[tuple[float, float, Color], ...]:

@@ -9,7 +9,7 @@ A row is split inside its cells only when it is taller than an empty area.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import inf
@@ -33,6 +33,7 @@ from workers.engine.layout.elements.rows import (
     draw_uprights,
     find_edges,
     lay_out_row,
+    look_key,
     plan_row,
     split_row,
 )
@@ -83,7 +84,8 @@ class _Grid:
     starts: list[int]  # of each body, in `rows`; and the end
     repeating: list[int]  # the sticky rows
     room: float  # what the table has for its columns
-    plans: dict[int, RowPlan] = field(default_factory=dict)
+    plans: dict[Hashable, RowPlan] = field(default_factory=dict)
+    templates: list[RowTemplate] = field(default_factory=list)  # kept: their ids are keys
     laid: list[LaidRow | None] = field(default_factory=list)
     groups: dict[int, tuple[LaidRow, ...]] = field(default_factory=dict)
     lines: dict[tuple[int, ...], tuple[tuple[float, float, Border], ...]] = field(
@@ -94,7 +96,10 @@ class _Grid:
         """Give the plan of a template's rows."""
         known = self.plans.get(id(template))
         if known is None:
-            known = self.plans[id(template)] = plan_row(context, template, self.edges)
+            key = look_key(template)
+            known = self.plans.get(key) or plan_row(context, template, self.edges)
+            self.plans[id(template)] = self.plans[key] = known
+            self.templates.append(template)
         return known
 
     def row(self, context: Context, index: int) -> LaidRow:
@@ -307,6 +312,9 @@ class _Filler:
             piece = self._piece(end, is_last=False)
             piece.forced = forced
             return piece
+        torn = self._tear(end)
+        if torn is not None:
+            return torn
         allowed = self._allowed_end(end)
         if allowed > self.first:
             return self._piece(allowed, is_last=False)
@@ -395,6 +403,22 @@ class _Filler:
         if begin >= self.first and end - begin < style.paragraph.orphans:
             return begin
         return end
+
+    def _tear(self, end: int) -> TablePiece | None:
+        """Break inside the first row that does not fit, where `break-inside="auto"` lets it."""
+        grid = self.grid
+        if not self.first < end < len(grid.rows) or self.cells is not None:
+            return None
+        row = grid.rows[end]
+        if row.template.style.breaks.avoid_inside:
+            return None
+        rows = [grid.row(self.context, index) for index in range(self.first, end)]
+        room = self.height - self._fixed_height(is_last=False) - sum(r.height for r in rows)
+        plan = grid.plan(self.context, row.template)
+        part = split_row(self.context, plan, row, room, None)
+        if part.resumes is None or part.height > room + EPSILON:
+            return None
+        return self._assemble([*rows, part], TableResume(end, part.resumes), is_last=False)
 
     def _split(self) -> TablePiece:
         """Put as much of the first row as fits onto the page; at least something of it."""
