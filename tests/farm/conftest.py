@@ -57,6 +57,7 @@ class Front:
         account: str = "acc_1",
         workspace: str | None = None,
         template: PinnedTemplate | None = None,
+        kind: str = "xml",
     ) -> RenderJob:
         now = epoch()
         job_id = new_id("job")
@@ -66,7 +67,7 @@ class Front:
             request_id="req_1",
             workspace_id=workspace,
             meter=Meter(account, PERIOD, allowance, cap),
-            body_kind=BodyKind.XML,
+            body_kind=BodyKind(kind),
             body=self.claims.store(job_id, data),
             charset=None,
             template=template,
@@ -142,6 +143,14 @@ def start_worker(
     workers = Workers(tmp_path, environment(redis_url, migrated_database, tmp_path, blob_url))
     yield workers.start
     workers.kill_all()
+
+
+@pytest.fixture
+def worker_environment(
+    redis_url: str, migrated_database: Path, blob_url: str, tmp_path: Path
+) -> dict[str, str]:
+    """Give the settings of a worker of this test's own."""
+    return environment(redis_url, migrated_database, tmp_path, blob_url)
 
 
 @pytest.fixture(scope="module")

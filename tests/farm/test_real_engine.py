@@ -1,0 +1,116 @@
+"""The real worker with the real engine: templates by content, images by name, drafts."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from hashlib import sha256
+
+import pikepdf
+import pytest
+from PIL import Image
+
+from shared.blobs.store import open_store
+from shared.clock import now
+from shared.db.accounts import create_account
+from shared.db.images import ImageFacts, blob_key, record_image, reserve_room
+from shared.db.session import open_database
+from shared.db.templates import keep_content
+from shared.jobs import Allowance, PinnedTemplate
+
+DOCUMENT = '<document version="1"><flow><h1>Hello</h1><p>One page.</p></flow></document>'
+TEMPLATE = (
+    '<document version="1"><data><json>{"name": "nobody"}</json></data>'
+    '<flow><p>For {{ name }}</p><img src="logo" height="10mm" alt="Logo"/></flow></document>'
+)
+
+
+@pytest.fixture
+def worker(front, worker_environment, tmp_path):
+    with (tmp_path / "worker.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workers.farm.main"],
+            env=worker_environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def database(worker_environment):
+    database = open_database(worker_environment["PRESSROOM_DATABASE_URL"])
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def workspace(database, blob_url):
+    """Give a workspace that holds an image named `logo`."""
+    with database.session() as session:
+        made = create_account(session, email="ada@example.org")
+    drawn = io.BytesIO()
+    Image.new("RGB", (30, 10), "navy").save(drawn, "PNG")
+    data = drawn.getvalue()
+    facts = ImageFacts("image/png", len(data), 30, 10, sha256(data).hexdigest())
+    key = blob_key(made.workspace_id, facts.sha256)
+    open_store(blob_url).put(key, io.BytesIO(data), len(data))
+    with database.session() as session:
+        room = reserve_room(session, made.workspace_id, name="logo", facts=facts, at=now())
+        record_image(session, room, facts=facts, user=made.user, at=now())
+    return made.workspace_id
+
+
+@pytest.fixture
+def template(database):
+    with database.session() as session:
+        digest = keep_content(session, TEMPLATE, at=now())
+    return PinnedTemplate("tpl", None, digest)
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_complete_document_renders(front):
+    outcome = front.render(DOCUMENT)
+    assert pages(front, outcome) == outcome.pages == 1
+    assert {"queue", "merge", "layout", "finish"} == set(outcome.timings)
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_draft_counts_against_its_own_allowance(front):
+    outcome = front.render(DOCUMENT, allowance=Allowance.DRAFT)
+    assert outcome.error is None
+    assert front.used(allowance="draft") == (1, 1)
+    assert front.used() == (0, 0)
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_template_draws_the_images_of_its_workspace_only(front, template, workspace):
+    outcome = front.render("{}", template=template, workspace=workspace, kind="json")
+    assert pages(front, outcome) == 1
+    stranger = front.render("{}", template=template, workspace="ws_other", kind="json")
+    assert stranger.error.status == 400
+    assert "logo" in stranger.error.message
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_same_job_gives_the_same_bytes(front, template, workspace):
+    first, second = (
+        front.render("{}", template=template, workspace=workspace, kind="json") for _ in range(2)
+    )
+    assert first.pdf.data == second.pdf.data
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_document_that_is_wrong_is_a_400_with_its_place(front):
+    error = front.render(DOCUMENT.replace("p>", "para>")).error
+    assert error.status == 400
+    assert error.stack_trace[0]["tagName"] == "para"
+
+
+def pages(front, outcome) -> int:
+    data = b"".join(front.replies.fetch_pdf(outcome.pdf))
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        return len(pdf.pages)
