@@ -36,6 +36,11 @@ def test_a_plain_document_has_no_findings():
         ("<p fontsize='9pt'/>", "unknown-attribute", 'did you mean "font-size"?'),
         ("<p xml:lang='de'/>", "unknown-attribute", "no attribute `xml:lang`"),
         ("<br class='a'/>", "unknown-attribute", "takes none"),
+        (
+            "<table><tr><td margin='1mm'/></tr></table>",
+            "unknown-attribute",
+            "`margin` has no effect on `td`",
+        ),
         ("<a>x</a>", "missing-attribute", "has no `href`"),
         (
             "<p font-size='9'/>",

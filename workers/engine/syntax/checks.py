@@ -15,7 +15,13 @@ from workers.engine.syntax.values import (
     BorderValue,
     ColorName,
 )
-from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec, Content, ElementSpec
+from workers.engine.syntax.vocabulary import (
+    ELEMENTS,
+    PROPERTIES,
+    AttributeSpec,
+    Content,
+    ElementSpec,
+)
 
 MAX_SHOWN: Final = 40  # characters of what was written, in a message
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
@@ -367,6 +373,8 @@ def _unknown_element(element: Element) -> str:
 def _unknown_attribute(element: Element, name: str, spec: ElementSpec) -> str:
     if not spec.attributes:
         return f"`{element.tag}` has the attribute `{shown(name)}`, but takes none"
+    if name in PROPERTIES:
+        return f"`{name}` has no effect on `{element.tag}`, so it is not accepted there"
     return f"`{element.tag}` has no attribute `{shown(name)}`{nearest(name, spec.attributes)}"
 
 

@@ -546,14 +546,22 @@ BORDER: Final = Kind(
 
 # --- single words with a second form --------------------------------------------------------------------
 
-_CELL_WORDS: Final = ("top", "middle", "bottom", "baseline", "sub", "super")
+_RISE_WORDS: Final = ("sub", "super")
+
+
+def _read_rise(text: str) -> str | Length | RelativeLength | None:
+    return text if text in _RISE_WORDS else SIGNED_LENGTH.read(text)
 
 
 def _read_vertical_align(text: str) -> str | Length | RelativeLength | None:
-    return text if text in _CELL_WORDS else SIGNED_LENGTH.read(text)
+    return text if text in CELL_ALIGN.choices else _read_rise(text)
 
 
+CELL_ALIGN: Final = choice("top", "middle", "bottom", "baseline")
+RISE: Final = Kind(f"{_listed(_RISE_WORDS)}, or {SIGNED_LENGTH.accepts}", _read_rise, _RISE_WORDS)
 VERTICAL_ALIGN: Final = Kind(
-    f"{_listed(_CELL_WORDS)}, or {SIGNED_LENGTH.accepts}", _read_vertical_align, _CELL_WORDS
+    f"in cells {CELL_ALIGN.accepts}, in lines {RISE.accepts}",
+    _read_vertical_align,
+    (*CELL_ALIGN.choices, *_RISE_WORDS),
 )
 DELIMITER: Final = choice(",", ";", "|", "tab")

@@ -170,6 +170,37 @@ PROPERTIES: Final[Mapping[str, AttributeSpec]] = MappingProxyType(
     {spec.name: spec for spec in (*TEXT_PROPERTIES, *BOX_PROPERTIES, *BREAK_PROPERTIES)}
 )
 
+
+def _without(specs: tuple[AttributeSpec, ...], *names: str) -> tuple[AttributeSpec, ...]:
+    return tuple(spec for spec in specs if spec.name not in names)
+
+
+def _only(*names: str) -> tuple[AttributeSpec, ...]:
+    return tuple(PROPERTIES[name] for name in names)
+
+
+# Properties that have no effect on an element are not declared for it: a margin on a cell is a
+# finding, not a margin that nobody sees.
+_TEXT: Final = _without(TEXT_PROPERTIES, "vertical-align")
+_CHARACTERS: Final = (
+    *_only("font-family", "font-size", "font-weight", "font-style", "color", "letter-spacing"),
+    *_only("text-transform", "text-decoration"),
+    replace(PROPERTIES["vertical-align"], kind=v.RISE, default="0", doc="Sub, super, or a rise."),
+)
+_CELL_TEXT: Final = (
+    *_TEXT,
+    replace(PROPERTIES["vertical-align"], kind=v.CELL_ALIGN, doc="Where the content stands."),
+)
+_BORDERS: Final = _only("border", "border-top", "border-right", "border-bottom", "border-left")
+_PADDINGS: Final = _only(
+    "padding", "padding-top", "padding-right", "padding-bottom", "padding-left"
+)
+_CELL_BOX: Final = (*_only("height", "min-height", "background"), *_PADDINGS, *_BORDERS)
+_ROW_BOX: Final = (*_only("height", "min-height", "background"), *_BORDERS)
+_ROWS_BOX: Final = _only("background", "border", "border-top", "border-bottom")
+_PICTURE_BOX: Final = _without(BOX_PROPERTIES, "min-width", "min-height", "overflow")
+_RULE_BOX: Final = _without(BOX_PROPERTIES, "max-height", "overflow")
+_SOLID_BREAKS: Final = _only("break-before", "break-after")
 _FINAL: Final = replace(
     _attribute("final", v.BOOLEAN, "Refuses to be replaced by a payload.", "false"), is_fixed=True
 )
@@ -226,8 +257,8 @@ def _fixed(*specs: AttributeSpec) -> tuple[AttributeSpec, ...]:
     return tuple(replace(spec, is_fixed=True) for spec in specs)
 
 
-_ALL: Final = (COMMON, TEXT_PROPERTIES, BOX_PROPERTIES, BREAK_PROPERTIES)
-_BOXED: Final = (COMMON, TEXT_PROPERTIES, BOX_PROPERTIES)
+_ALL: Final = (COMMON, _TEXT, BOX_PROPERTIES, BREAK_PROPERTIES)
+_BOXED: Final = (COMMON, _TEXT, BOX_PROPERTIES)
 
 _STRUCTURE: Final = (
     _element(
@@ -360,7 +391,7 @@ _STRUCTURE: Final = (
         ),
         _attribute("max-pages", v.count(1, 100_000), "Greatest number of pages it may fill."),
         _FINAL,
-        TEXT_PROPERTIES,
+        _TEXT,
         example='<flow><h1>Title</h1><insert flow="notes"/></flow>',
     ),
     _element(
@@ -436,10 +467,10 @@ _BLOCK_ELEMENTS: Final = (
         _attribute("alt", v.TEXT, "What the image shows; empty for decoration."),
         _attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How it fills its box.", "contain"),
         _attribute("optional", v.BOOLEAN, "Whether a missing image is left out with a warning.", "false"),
-        COMMON, BOX_PROPERTIES, BREAK_PROPERTIES,
+        COMMON, _PICTURE_BOX, _SOLID_BREAKS,
         example='<img src="logo" height="14mm" alt="Example Ltd"/>',
     ),
-    _element("hr", "A rule across.", Content.EMPTY, COMMON, BOX_PROPERTIES, BREAK_PROPERTIES, example="<hr/>"),
+    _element("hr", "A rule across.", Content.EMPTY, COMMON, _RULE_BOX, _SOLID_BREAKS, example="<hr/>"),
     _element("pre", "Text whose spaces and line ends are kept.", Content.INLINE, *_ALL, example="<pre>a  b</pre>"),
     _element(
         "blockquote", "A quotation.", Content.BLOCKS, *_ALL,
@@ -453,7 +484,7 @@ _BLOCK_ELEMENTS: Final = (
         _attribute("level", v.choice("L", "M", "Q", "H"), "Error correction.", "M"),
         _attribute("module", v.length(low=0.1, high=100), "Width of one module; fills the box unless given."),
         _attribute("quiet", v.BOOLEAN, "Whether an empty border is kept around the code.", "true"),
-        COMMON, BOX_PROPERTIES, BREAK_PROPERTIES,
+        COMMON, _PICTURE_BOX, _SOLID_BREAKS,
         example='<barcode type="qr" width="25mm" value="https://example.com/" alt="Address"/>',
     ),
     _element(
@@ -486,29 +517,31 @@ _TABLE_ELEMENTS: Final = (
         "col", "A column: its width and the defaults of its cells.", Content.EMPTY,
         _attribute("width", v.TRACK, "Width; auto is by content.", "auto"),
         _attribute("span", v.count(1, 200), "How many columns this one stands for.", "1"),
-        COMMON, TEXT_PROPERTIES, BOX_PROPERTIES,
+        _only("min-width", "max-width"), COMMON, _CELL_TEXT, _CELL_BOX,
         example='<table><col width="30mm" span="2"/><tr><td>a</td><td>b</td></tr></table>',
     ),
     _element(
-        "thead", "Head rows, repeated on every page of the table.", Content.LISTED, *_BOXED, children=_ROWS,
+        "thead", "Head rows, repeated on every page of the table.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
         example="<table><thead><tr><th>Item</th></tr></thead><tr><td>a</td></tr></table>",
     ),
     _element(
-        "tbody", "Body rows.", Content.LISTED, *_ALL, children=_ROWS,
+        "tbody", "Body rows.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, BREAK_PROPERTIES, children=_ROWS,
         example='<table><tbody><tr for="l in lines"><td>{{ l.text }}</td></tr></tbody></table>',
     ),
     _element(
-        "tfoot", "Foot rows, after the last body row.", Content.LISTED, *_BOXED, children=_ROWS,
+        "tfoot", "Foot rows, after the last body row.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
         example="<table><tr><td>a</td></tr><tfoot><tr><td>Total</td></tr></tfoot></table>",
     ),
     _element(
-        "tr", "A row.", Content.LISTED, *_ALL, children=("th", "td", "group"),
+        "tr", "A row; it is split only if it is taller than a page.", Content.LISTED,
+        COMMON, _TEXT, _ROW_BOX, _without(BREAK_PROPERTIES, "break-inside"), children=("th", "td", "group"),
         example="<table><tr><th>a</th><td>b</td></tr></table>",
     ),
     *(
         _element(
             name, doc, Content.BLOCKS,
-            _attribute("colspan", v.count(1, 200), "How many columns it spans.", "1"), *_BOXED,
+            _attribute("colspan", v.count(1, 200), "How many columns it spans.", "1"),
+            COMMON, _CELL_TEXT, _CELL_BOX,
             example=f'<table><tr><{name} colspan="2">a</{name}></tr><tr><td>b</td><td>c</td></tr></table>',
         )
         for name, doc in (("td", "A cell."), ("th", "A head cell."))
@@ -517,12 +550,12 @@ _TABLE_ELEMENTS: Final = (
 
 _INLINE_ELEMENTS: Final = (
     _element(
-        "span", "Text with properties of its own.", Content.INLINE, COMMON, TEXT_PROPERTIES,
+        "span", "Text with properties of its own.", Content.INLINE, COMMON, _CHARACTERS,
         PROPERTIES["background"],
         example='<p>All <span color="red">red</span></p>',
     ),
     *(
-        _element(name, doc, Content.INLINE, COMMON, TEXT_PROPERTIES, example=f"<p><{name}>text</{name}></p>")
+        _element(name, doc, Content.INLINE, COMMON, _CHARACTERS, example=f"<p><{name}>text</{name}></p>")
         for name, doc in (
             ("b", "Bold text."), ("i", "Italic text."), ("u", "Underlined text."), ("s", "Struck-through text."),
             ("sub", "Text set low and small."), ("sup", "Text set high and small."), ("code", "Text in the mono font."),
@@ -531,7 +564,7 @@ _INLINE_ELEMENTS: Final = (
     _element(
         "a", "A link.", Content.INLINE,
         _required("href", v.LINK, "Address, or # and the id of an element."),
-        COMMON, TEXT_PROPERTIES,
+        COMMON, _CHARACTERS,
         example='<p><a href="https://example.com/">Example</a></p>',
     ),
     _element("br", "A line break.", Content.EMPTY, example="<p>one<br/>two</p>"),
