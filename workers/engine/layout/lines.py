@@ -203,7 +203,10 @@ def line_metrics(base: TextStyle, style: ParagraphStyle, fonts: Fonts) -> tuple[
 
 @dataclass(slots=True)
 class _Strip:
-    """The units between two forced breaks, as parallel lists; `lefts` and `rights` in points."""
+    """The units between two forced breaks, as parallel lists; `lefts` and `rights` in points.
+
+    The space after a unit looks like the unit, unless `strays` says otherwise.
+    """
 
     empty_style: TextStyle | None = None  # of the line break that an empty strip ends in
     texts: list[str] = field(default_factory=list)
@@ -211,6 +214,7 @@ class _Strip:
     glues: list[int] = field(default_factory=list)
     lefts: list[float] = field(default_factory=list)
     rights: list[float] = field(default_factory=list)
+    strays: dict[int, Look] = field(default_factory=dict)
     has_one_look: bool = True
 
     def chances(self) -> Sequence[int]:
@@ -224,7 +228,7 @@ class _Strip:
         """Add wrapping text; spaces at its ends become the glue of their neighbours."""
         words = text.split(" ")
         if words[0] == "":
-            self._glue_space()
+            self._glue_space(look)
         spaced = [word for word in words if word]
         if not spaced:
             return
@@ -233,7 +237,7 @@ class _Strip:
         else:
             self._add_words(look, spaced)
         if words[-1] == "":
-            self._glue_space()
+            self._glue_space(look)
 
     def add_solid(self, look: Look | Inset, text: str, width: float, glue: int) -> None:
         """Add one unit as it is."""
@@ -285,17 +289,25 @@ class _Strip:
             glue = _SPACE if index < len(words) - 1 else _JOIN
             self.add_solid(look, pieces[-1], look.measure(pieces[-1]), glue)
 
-    def _glue_space(self) -> None:
-        if self.glues:
-            self.glues[-1] = _SPACE
+    def _glue_space(self, look: Look) -> None:
+        if not self.glues or self.glues[-1] == _SPACE:
+            return
+        self.glues[-1] = _SPACE
+        if self.looks[-1] is not look:
+            self.strays[len(self.looks) - 1] = look
+
+    def space_after(self, unit: int) -> Look | None:
+        """Give the look of the space after a unit, None where there is none."""
+        if self.glues[unit] != _SPACE:
+            return None
+        look = self.strays.get(unit) or self.looks[unit]
+        return look if isinstance(look, Look) else None
 
     def _next_left(self) -> float:
         if not self.rights:
             return 0.0
-        look = self.looks[-1]
-        if self.glues[-1] != _SPACE:
-            return self.rights[-1]
-        return self.rights[-1] + (look.measure(" ") if isinstance(look, Look) else 0.0)
+        space = self.space_after(len(self.looks) - 1)
+        return self.rights[-1] + (space.measure(" ") if space else 0.0)
 
 
 def _strips(context: Context, inlines: Sequence[Inline], style: ParagraphStyle) -> Iterator[_Strip]:
@@ -534,14 +546,28 @@ def _parts(strip: _Strip, start: _Point, end: _Point) -> tuple[Part, ...]:
         while stop < last and looks[stop + 1] is look and not isinstance(look, Inset):
             stop += 1
         begin = start if unit == start.unit else _Point(unit, 0, strip.lefts[unit])
-        finish = end if stop == last else _Point(stop, -1, strip.lefts[stop + 1])
+        finish = end if stop == last else _Point(stop, -1, strip.rights[stop])
         text = _text_between(strip, begin, finish)
-        if stop < last and strip.glues[stop] == _SPACE and not isinstance(look, Inset):
-            text += " "
         shown = _shown_hyphen(strip, finish) if stop == last else 0.0
         parts.append(Part(begin.x - start.x, finish.x - begin.x + shown, text, look))
+        if stop < last and (space := strip.space_after(stop)):
+            width = strip.lefts[stop + 1] - strip.rights[stop]
+            parts.append(Part(finish.x - start.x, width, " ", space))
         unit = stop + 1
-    return tuple(parts)
+    return _joined(parts)
+
+
+def _joined(parts: list[Part]) -> tuple[Part, ...]:
+    """Make one of neighbours that look the same: a space between elements joins its own element."""
+    joined: list[Part] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        if before is not None and before.look is part.look and not isinstance(part.look, Inset):
+            text, width = before.text + part.text, before.width + part.width
+            joined[-1] = before._replace(text=text, width=width)
+        else:
+            joined.append(part)
+    return tuple(joined)
 
 
 def _text_between(strip: _Strip, start: _Point, end: _Point) -> str:
