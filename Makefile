@@ -12,7 +12,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test test-services bench lint types arch fmt check render clean
+.PHONY: help setup demo run test golden golden-update test-services bench lint types arch fmt check render clean
 
 ##@ Start here
 help: ## list the targets
@@ -32,6 +32,10 @@ else
 	@$(PYTEST) -m "not services and not system" -n 2
 	@$(PYTEST) -m "system and not services"
 endif
+golden: $(DEV_READY) ## lay out every golden case and compare it with its reference
+	@$(PYTEST) tests/golden
+golden-update: $(DEV_READY) ## write the golden references anew; read the diff before you commit it
+	@$(PYTEST) tests/golden --golden-update
 test-services: $(DEV_READY) ## the tests against PostgreSQL and an S3 server, both from packages
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m services
