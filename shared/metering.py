@@ -13,6 +13,9 @@ from shared.jobs import Allowance
 EVENT_TYPE: Final = "pressroom.pages"
 EVENT_SOURCE: Final = "/pressroom/workers"
 
+# Longer than any period, so that a period's counters outlive it and then go by themselves.
+COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
+
 # What the ledger can hold: one event it could not would hold up all the others of its batch.
 _MAX_ID: Final = 64
 _MAX_PAGES: Final = 1_000_000_000

@@ -15,11 +15,9 @@ from redis import Redis, RedisError
 from shared.clock import now
 from shared.errors import Unavailable
 from shared.jobs import Allowance
-from shared.metering import Totals, Usage, usage_key
+from shared.metering import COUNTER_TTL_SECONDS, Totals, Usage, usage_key
 from shared.periods import Period, find_period
 
-# Longer than any period, so that a period's counters outlive it and then go by themselves.
-COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
 # A cached state is written through on every change; this only clears away keys nobody uses.
 STATE_TTL_SECONDS: Final = 24 * 3600
 
@@ -30,7 +28,7 @@ TOMBSTONE_SECONDS: Final = 10
 _FIELDS: Final = ("production:pages", "production:calls", "draft:pages", "draft:calls", "seeded")
 
 # ARGV[1..31] are the current period's start for each renewal day, so that the state and the
-# counters of its current period come back together, whatever the renewal day in the state is.
+# counters of its current period (`shared.metering.usage_key`) come back together.
 _FIND: Final = """
 local entry = redis.call('HMGET', KEYS[1], 'state', 'account', 'renewal')
 if not entry[1] then return false end

@@ -14,7 +14,7 @@ from shared.clock import epoch, now
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
 from shared.jobs import Allowance, JobOutcome, OutcomeStatus, RenderJob
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
-from shared.metering import PageEvent, usage_key
+from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key
 from shared.queue.connection import reachable
 from shared.queue.names import FARM_TOTALS, USAGE_STREAM, job_key, reply_key
 from shared.queue.parcels import pack
@@ -22,7 +22,6 @@ from shared.telemetry.totals import count_outcome
 
 T = TypeVar("T")
 
-COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600  # longer than any period
 # The state of a job outlives every message of it that might still come.
 _STATE_SLACK_SECONDS: Final = 600
 _RECONNECT_SECONDS: Final = 0.2
