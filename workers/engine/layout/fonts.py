@@ -20,6 +20,7 @@ ALIASES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
 
 _BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
 _MAX_WIDTHS: Final = 60_000  # words kept per face; a book has some 10,000
+_LONGEST_KEPT: Final = 100  # characters: longer texts seldom come again, and memory is bounded
 
 # Characters that are never drawn: soft hyphens that were not used, joiners, marks of direction.
 _IGNORED: Final = "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
@@ -72,6 +73,8 @@ class Face:
         width = self._widths.get(text)
         if width is None:
             width = sum(map(self.advances.__getitem__, text)) / self.units
+            if len(text) > _LONGEST_KEPT:
+                return width
             if len(self._widths) >= _MAX_WIDTHS:
                 self._widths.clear()
             self._widths[text] = width

@@ -435,7 +435,7 @@ def _lay_out_cell(
     space = Space(cell.room, room)
     context.path.append(Source(plan.template.source.place, row.loop))
     if isinstance(content, str):
-        paragraph = _paragraph_of(cell, source, content)
+        paragraph = _paragraph_of(context, cell, row, content)
         piece = context.lay_out(paragraph, space, resume)
     else:
         context.path.append(source)
@@ -446,9 +446,15 @@ def _lay_out_cell(
     return piece
 
 
-def _paragraph_of(cell: CellPlan, source: Source, text: str) -> Paragraph:
-    style = cell.inner_style
-    return Paragraph(source, cell.template.role, style, (Run(text, style.text),))
+def _paragraph_of(context: Context, cell: CellPlan, row: TableRow, text: str) -> Paragraph:
+    """Give the paragraph of a cell whose text is more than a line; kept, a split row asks again."""
+    key = ("cell", id(row), cell.first)
+    known: tuple[TableRow, Paragraph] | None = context.memory.get(key)
+    if known is None:
+        style, source = cell.inner_style, Source(cell.template.source.place, row.loop)
+        paragraph = Paragraph(source, cell.template.role, style, (Run(text, style.text),))
+        known = context.memory[key] = (row, paragraph)
+    return known[1]
 
 
 def _draw_piece(
