@@ -22,6 +22,12 @@ from shared.errors import Unavailable
 PNG_TYPE = {"Content-Type": "image/png"}
 
 
+@pytest.fixture(autouse=True)
+def front_alone(monkeypatch):
+    """Judge images as the front's processes do, which never load the engine and its own limit."""
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", None)
+
+
 def draw(kind="PNG", size=(8, 6), mode="RGB", colour=0, **options) -> bytes:
     out = BytesIO()
     Image.new(mode, size, colour).save(out, kind, **options)
