@@ -90,7 +90,7 @@ def validate(
     if blueprint is None:
         return findings
     findings.extend(blueprint.findings)
-    if merged.is_data_sound and not findings.errors:
+    if merged.is_data_sound:
         _try_build(blueprint, merged, options, findings)
     return findings
 

@@ -9,18 +9,19 @@ from datetime import UTC, tzinfo
 from decimal import localcontext
 from typing import Any, Final
 
-from workers.engine.diagnostics import Findings, Place
+from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
 from workers.engine.ports import RenderOptions, Security
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.blocks import compile_assertion, compile_flow
-from workers.engine.tree.cascade import Look, StyleSheet, UnknownReference
+from workers.engine.tree.cascade import Look, StyleSheet
 from workers.engine.tree.compiler import (
     Attribute,
     Context,
     UnresolvedName,
     check_names,
+    find_color,
     in_order,
 )
 from workers.engine.tree.expressions import FORMATS
@@ -329,15 +330,7 @@ def _compile_watermark(
             values["opacity"],
             values["rotate"],
             None if size is None else sheet.to_points(size, root),
-            _find_color(sheet, values["color"], scope, place),
+            find_color(sheet, values["color"], scope, place) or BLACK,
         )
 
     return build
-
-
-def _find_color(sheet: StyleSheet, value: Any, scope: Scope, place: Place) -> Any:
-    try:
-        return sheet.find_color(value)
-    except UnknownReference as error:
-        scope[RUN].findings.error("unknown-reference", f"In color: {error}", place)
-        return BLACK

@@ -88,7 +88,14 @@ class Look:
 
 
 class UnknownReference(Exception):
-    """A colour or a style is named that the document does not declare; the text says which."""
+    """A colour or a style is named that the document does not declare; the text says which.
+
+    `code` is the rule's name, the same as where a literal name is checked.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class StyleSheet:
@@ -130,7 +137,7 @@ class StyleSheet:
         try:
             return self._by_name[name]
         except KeyError:
-            raise UnknownReference(f'there is no style "{name}"') from None
+            raise UnknownReference("unknown-style", f'There is no style "{name}"') from None
 
     def find_color(self, value: ColorValue) -> Color:
         """Give a colour, by its name if it has one.
@@ -143,7 +150,7 @@ class StyleSheet:
         try:
             return self._colors[value.name]
         except KeyError:
-            raise UnknownReference(f'there is no colour "{value.name}"') from None
+            raise UnknownReference("unknown-color", f'There is no colour "{value.name}"') from None
 
     def anonymous(self, parent: Look) -> Look:
         """Give the look of a box no element stands for: what is inherited, and nothing else."""

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from workers.engine.diagnostics import Findings, Place
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.values import LoopClause
+from workers.engine.syntax.values import ColorValue, LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
 from workers.engine.tree.cascade import MAX_CACHED, Look, StyleSheet, UnknownReference
 from workers.engine.tree.expressions import FORMATS, compile_text, compile_value
@@ -31,6 +31,7 @@ from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
 from workers.engine.tree.nodes import LoopStep, Source
 from workers.engine.tree.run import LOOP, RUN, Evaluation, Run
 from workers.engine.tree.runtime import Scope, describe, suggest
+from workers.engine.units import Color
 
 T = TypeVar("T")
 Build = Callable[[Scope, Look, list[Any]], None]
@@ -269,7 +270,7 @@ class StyleLayers(NamedTuple):
     classes: Attribute[tuple[str, ...]] | None
     own: Mapping[str, Any]
     dynamic: tuple[Attribute[Any], ...]
-    lang: Attribute[str] | None
+    lang: Attribute[str | None] | None
 
 
 class ElementLook:
@@ -349,12 +350,26 @@ class ElementLook:
 
 
 def _tell_unknown(findings: Findings, error: UnknownReference, place: Place) -> None:
-    message = str(error)
-    findings.error("unknown-reference", message[:1].upper() + message[1:], place)
+    findings.error(error.code, str(error), place)
 
 
-def enter_lang(scope: Scope, lang: str, place: Place) -> Scope:
+def find_color(
+    sheet: StyleSheet, value: ColorValue | None, scope: Scope, place: Place
+) -> Color | None:
+    """Give a colour an attribute came out as, None for none; an unknown name becomes a finding."""
+    if value is None:
+        return None
+    try:
+        return sheet.find_color(value)
+    except UnknownReference as error:
+        _tell_unknown(scope[RUN].findings, error, place)
+        return None
+
+
+def enter_lang(scope: Scope, lang: str | None, place: Place) -> Scope:
     """Give a scope whose formats follow a language; one that is not known becomes a finding."""
+    if lang is None:
+        return scope
     formats: Formats = scope[FORMATS]
     try:
         entered = get_formats(lang, formats.currency, str(formats.zone))

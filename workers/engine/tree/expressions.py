@@ -305,10 +305,8 @@ class _Writer:
         return f"scope[{name!r}]"
 
     def constant(self, value: object) -> str:
-        """Give a literal, or a global that holds a number."""
-        if value is None or isinstance(value, bool):
-            return repr(value)
-        if isinstance(value, str):
+        """Give a variable that holds a literal, or a global that holds a number."""
+        if value is None or isinstance(value, bool | str):
             return self.assign(repr(value))
         return self.bind(value)
 

@@ -252,22 +252,16 @@ def _affixes(
     """Give what stands before and after the digits, taken from how Babel writes one digit."""
     prefix, suffix = pattern.prefix[is_negative], pattern.suffix[is_negative]
     if symbol is not None:
-        prefix, suffix = (_with_symbol(affix, symbol) for affix in (prefix, suffix))
+        # Letters never touch digits (CLDR, currencySpacing); Babel 2.18 leaves the space out.
+        before = "\u00a0" if prefix.endswith("¤") and symbol[-1].isalpha() else ""
+        after = "\u00a0" if suffix.startswith("¤") and symbol[0].isalpha() else ""
+        prefix = prefix.replace("¤", symbol) + before
+        suffix = after + suffix.replace("¤", symbol)
     quoted = re.compile(r"'([^']*)'")
     return (
         quoted.sub(lambda m: m.group(1) or "'", prefix),
         quoted.sub(lambda m: m.group(1) or "'", suffix),
     )
-
-
-def _with_symbol(affix: str, symbol: str) -> str:
-    """Put a currency's symbol in place; letters never touch digits (CLDR, currencySpacing)."""
-    text = affix.replace("¤", symbol)
-    if affix.endswith("¤") and symbol[-1].isalpha():
-        return text + "\u00a0"
-    if affix.startswith("¤") and symbol[0].isalpha():
-        return "\u00a0" + text
-    return text
 
 
 def _trimmed(text: str, spare: int) -> str:

@@ -83,6 +83,10 @@ class TextTemplate:
         return None if self.expressions else "".join(str(part) for part in self.parts)
 
 
+# A filter straight after a factor, as written: brackets around the two would show it is meant.
+_FACTOR_FILTER: Final = re.compile(r"[*/]\s*[\w.]+\s*\|")
+
+
 @lru_cache(maxsize=8192)
 def parse_expression(text: str) -> Expression:
     """Parse and check an expression, as written between the braces.
@@ -98,7 +102,7 @@ def parse_expression(text: str) -> Expression:
         node,
         frozenset(check.names),
         frozenset(check.row_names),
-        tuple(check.hints) if "(" not in text else (),
+        tuple(check.hints) if _FACTOR_FILTER.search(text) else (),
     )
 
 

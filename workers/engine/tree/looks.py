@@ -46,10 +46,10 @@ def spread(values: Mapping[str, Any]) -> dict[str, Any]:
     """Write shorthands as their four sides; a side given by itself wins over the shorthand."""
     spread_out: dict[str, Any] = {}
     for name in ("margin", "padding"):
-        if name in values:
+        if values.get(name) is not None:
             for side, value in zip(_SIDES, values[name], strict=True):
                 spread_out[f"{name}-{side}"] = value
-    if "border" in values:
+    if values.get("border") is not None:
         for side in _SIDES:
             spread_out[f"border-{side}"] = values["border"]
     shorthands = ("margin", "padding", "border")

@@ -10,14 +10,14 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue, Paper
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.blocks import compile_blocks
-from workers.engine.tree.cascade import Look, UnknownReference
-from workers.engine.tree.compiler import Attribute, Context, Part
+from workers.engine.tree.cascade import Look
+from workers.engine.tree.compiler import Context, Part, find_color
 from workers.engine.tree.figures import read_picture
 from workers.engine.tree.nodes import Container, On, PageMaster, Role, RunningBox, Source
 from workers.engine.tree.pagetime import TRIAL_PAGE, PageContent
 from workers.engine.tree.run import RUN
 from workers.engine.tree.runtime import Scope
-from workers.engine.units import Color, Sides
+from workers.engine.units import Sides
 
 BuildPage = Callable[[Scope, Look], PageMaster]
 BuildRunning = Callable[[Scope, Look], RunningBox]
@@ -53,7 +53,7 @@ def compile_page(element: Element | None, context: Context) -> BuildPage:
                     for common, own in zip(margins, given, strict=True)
                 )
             ),
-            _read_color(background, scope, context),
+            find_color(sheet, background.read(scope), scope, element.place),
             read_picture(image.read(scope)),
             header(scope, root) if header else None,
             footer(scope, root) if footer else None,
@@ -80,17 +80,6 @@ def _default_page(_scope: Scope, _root: Look) -> PageMaster:
         None,
         None,
     )
-
-
-def _read_color(attribute: Attribute[Any], scope: Scope, context: Context) -> Color | None:
-    value = attribute.read(scope)
-    if value is None:
-        return None
-    try:
-        return context.sheet.find_color(value)
-    except UnknownReference as error:
-        scope[RUN].findings.error("unknown-reference", f"In background: {error}", attribute.place)
-        return None
 
 
 def _compile_running(element: Element | None, context: Context) -> BuildRunning | None:

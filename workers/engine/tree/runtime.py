@@ -91,7 +91,7 @@ def look_up(scope: Scope, name: str) -> Value:
 
 def look_up_item(item: dict[str, Any], scope: Scope, name: str) -> Value:
     """Give the value of a name in a row expression: the record's member, or the outer name."""
-    return item[name] if name in item else look_up(scope, name)
+    return item[name] if name in item else look_up({**scope, **item}, name)
 
 
 def member(value: Value, name: str) -> Value:
