@@ -31,18 +31,18 @@ class PageContent:
         """Give the blocks for one page."""
         if self._made is not None:
             return self._made
-        blocks: list[Any] = []
+        made: list[Any] = []
         run = self._scope[RUN]
         was_page_time, run.is_page_time = run.is_page_time, True
         try:
             with localcontext(ARITHMETIC):
-                self._part.build({**self._scope, "page": page_record(values)}, self._look, blocks)
+                self._part.build({**self._scope, "page": page_record(values)}, self._look, made)
         finally:
             run.is_page_time = was_page_time
         run.check_links()
-        if self.is_static:
-            self._made = tuple(blocks)
-        return tuple(blocks)
+        blocks = tuple(made)
+        self._made = blocks if self.is_static else None
+        return blocks
 
 
 def page_record(values: PageValues) -> dict[str, Any]:

@@ -55,6 +55,8 @@ class Run:
             return
         self._told.add((id(expressions[0]), place))
         for expression in expressions:
+            if not expression.names <= scope.keys():  # told once, before anything was built
+                continue
             reason = explain(expression, scope)
             if reason is not None:
                 self.findings.error(

@@ -325,7 +325,7 @@ class _TableCompiler:
         span = context.attribute(element, "colspan")
         identity = context.attribute(element, "id")
         source, role = source_at(element.place), _ROLES[element.tag]
-        text = _plain_text(element)
+        text = _texts_alone(element)
         template = None if text is None else _cell_template(text, element, context)
         evaluation = None if template is None else context.text(template, element.place)
         rich = (
@@ -566,9 +566,9 @@ class PieceContent:
         made: list[TableRow] = []
         with localcontext(ARITHMETIC):
             self._rows.build(scope, self._look, made)
-        if self.is_static:
-            self._made = tuple(made)
-        return tuple(made)
+        rows = tuple(made)
+        self._made = rows if self.is_static else None
+        return rows
 
 
 # --- reading the tree -----------------------------------------------------------------------------------
@@ -580,11 +580,16 @@ def is_one_line(look: Look) -> bool:
 
 
 def _plain_text(cell: Element) -> tuple[Text, ...] | None:
-    """Give the texts of a cell that holds nothing else and is there for certain, else None."""
+    """Give the texts of a cell that holds nothing else and looks the same for all data, else None."""
     if cell.tag not in ("td", "th") or {"for", "if", "lang", "id"} & cell.attributes.keys():
         return None
     if any("{{" in value for value in cell.attributes.values()) and not cell.is_literal:
         return None
+    return _texts_alone(cell)
+
+
+def _texts_alone(cell: Element) -> tuple[Text, ...] | None:
+    """Give the texts of a cell that holds no elements, else None."""
     if any(isinstance(child, Element) for child in cell.children):
         return None
     return tuple(child for child in cell.children if isinstance(child, Text))

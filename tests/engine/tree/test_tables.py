@@ -1,0 +1,112 @@
+"""Tables: plain rows by one function, rich cells as blocks, heads and feet per piece."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tests.engine.tree.documents import cells, page, problems, table, text_of
+from workers.engine.tree.nodes import On, Paragraph, PieceValues, Role
+
+LINES = {"lines": [{"n": 1, "t": "a"}, {"n": 2.5, "t": "b  c"}, {"n": None, "t": " d\n"}]}
+PIECE = PieceValues((), (), (), (), page(2, 3))
+
+
+def test_plain_cells_are_texts_in_one_shared_template() -> None:
+    found = table(
+        '<table><tr for="l in lines"><td> {{ l.t }} </td><td>{{ l.n | number(2) }} €</td></tr></table>',
+        LINES,
+    )
+    assert cells(found) == [["a", "1.00 €"], ["b c", "2.50 €"], ["d", "€"]]
+    assert len({id(row.template) for row in found.bodies[0].rows}) == 1
+    assert found.bodies[0].rows[2].loop[0].index == 3
+
+
+def test_condition_filters_rows_and_loop_counts_turns() -> None:
+    flow = '<table><tr for="l in lines" if="l.n"><td>{{ loop.index }}</td></tr></table>'
+    assert cells(table(flow, LINES)) == [["1"], ["2"]]
+
+
+def test_cell_with_marks_is_blocks() -> None:
+    found = table('<table><tr for="l in lines"><td><b>{{ l.t }}</b></td><td/></tr></table>', LINES)
+    (paragraph,), empty = cells(found)[1]
+    assert isinstance(paragraph, Paragraph)
+    assert (text_of(paragraph), empty) == ("b c", "")
+
+
+def test_text_that_keeps_its_lines_is_blocks() -> None:
+    found = table('<table><tr><td white-space="pre">a\n b</td><td>c</td></tr></table>')
+    (paragraph,), plain = cells(found)[0]
+    assert isinstance(paragraph, Paragraph)
+    assert (text_of(paragraph), plain) == ("a\n b", "c")
+
+
+def test_transform_reaches_plain_cells() -> None:
+    found = table("<table text-transform=\"uppercase\"><tr><td>ab {{ 'c' }}</td></tr></table>")
+    assert cells(found) == [["AB C"]]
+
+
+def test_cells_may_be_repeated_across_dynamic_columns() -> None:
+    flow = (
+        '<table><col for="c in cols" text-align="end"/><tr for="l in lines">'
+        '<td for="c in cols">{{ c }}{{ l.t }}</td></tr></table>'
+    )
+    found = table(flow, LINES | {"cols": ["x", "y"]})
+    assert len(found.columns) == 2
+    assert cells(found)[0] == ["xa", "ya"]
+
+
+def test_groups_hold_rows_together() -> None:
+    flow = '<table><group for="l in lines"><tr><td>{{ l.t }}</td></tr><tr><td>-</td></tr></group></table>'
+    assert cells(table(flow, LINES))[:2] == [["a"], ["-"]]
+
+
+def test_each_body_of_a_loop_is_its_own() -> None:
+    found = table(
+        '<table><tbody for="l in lines"><tr><td>{{ l.t }}</td></tr></tbody></table>', LINES
+    )
+    assert [len(body.rows) for body in found.bodies] == [1, 1, 1]
+
+
+def test_head_and_foot_are_evaluated_for_each_piece() -> None:
+    found = table(
+        "<table><thead><tr><th>Page {{ page.number }}</th></tr></thead>"
+        "<tr><td>x</td></tr><tfoot><tr><td>end</td></tr></tfoot></table>"
+    )
+    (head,), (foot,) = found.heads, found.feet
+    assert (head.on, head.rows.is_static) == (On.ALL, False)
+    assert (foot.on, foot.rows.is_static) == (On.LAST, True)
+    (row,) = head.rows.evaluate(PIECE)
+    assert list(row.cells) == ["Page 2"]
+    assert row.template.cells[0].role is Role.HEAD_CELL
+
+
+def test_row_that_does_not_fill_the_columns_is_told() -> None:
+    told = problems('<table><col/><col/><tr><td>a</td></tr><tr><td colspan="2">b</td></tr></table>')
+    assert told == [
+        "The row has cells for 1 columns, the table has 2. Add or remove cells, or change a colspan [cell-count]"
+    ]
+
+
+def test_row_built_from_data_that_does_not_fill_the_columns_is_told() -> None:
+    told = problems('<table><col/><tr><td for="n in [1, 2]">a</td></tr></table>')
+    assert any("cells for 2 columns" in problem for problem in told)
+
+
+def test_columns_are_counted_from_the_first_row_without_cols() -> None:
+    found = table('<table><tr><td colspan="2">a</td><td>b</td></tr></table>')
+    assert len(found.columns) == 3
+
+
+def test_failing_cell_is_told_at_the_cell() -> None:
+    told = problems(
+        '<table><tr for="l in lines"><td>{{ l.t }}</td><td>{{ l.n + 1 }}</td></tr></table>', LINES
+    )
+    assert len(told) == 1
+    assert "+ needs two numbers" in told[0].replace("nothing", "nothing")
+    assert "(lines row 3)" in told[0]
+
+
+def test_amounts_stay_exact_through_a_table() -> None:
+    flow = "<table><tr for=\"l in lines\"><td>{{ l.a + l.b }}</td></tr><tr><td>{{ lines | sum('a') }}</td></tr></table>"
+    data = {"lines": [{"a": 0.1, "b": 0.2}, {"a": 0.7, "b": 0.1}]}
+    assert cells(table(flow, data)) == [["0.3"], ["0.8"], [str(Decimal("0.8"))]]
