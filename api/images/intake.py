@@ -29,8 +29,8 @@ _ADAM7: Final = (
     (0, 1, 1, 2),
 )
 
-# The library's own limit would warn where ours refuses; here every header is judged by ours.
-Image.MAX_IMAGE_PIXELS = None
+# The library's own guard stands behind ours: it warns above this and refuses above twice as much.
+Image.MAX_IMAGE_PIXELS = MAX_IMAGE_PIXELS
 # A progressive JPEG at the pixel limit takes hundreds of megabytes to decode: one at a time.
 _decoding: Final = threading.Lock()
 
@@ -49,6 +49,8 @@ def inspect_image(file: BinaryIO, size: int) -> ImageFacts:
             media = Image.MIME[image.format or ""]
             width, height = image.size
             _check_decodable(image, file)
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise _too_many_pixels() from error
     except UnidentifiedImageError as error:
         raise ServiceError(
             400, "The bytes are no image that is accepted; accepted are PNG and JPEG."
@@ -65,12 +67,15 @@ def inspect_image(file: BinaryIO, size: int) -> ImageFacts:
 
 def _check_pixels(image: Image.Image) -> None:
     width, height = image.size
-    if width < 1 or height < 1 or width * height > MAX_IMAGE_PIXELS:
-        raise ServiceError(
-            400,
-            f"The image has {width} × {height} pixels; accepted are up to "
-            f"{MAX_IMAGE_PIXELS // 1_000_000} megapixels.",
-        )
+    if width * height == 0:
+        raise ValueError("it has no pixels")
+    if width * height > MAX_IMAGE_PIXELS:
+        raise _too_many_pixels()
+
+
+def _too_many_pixels() -> ServiceError:
+    most = MAX_IMAGE_PIXELS // 1_000_000
+    return ServiceError(400, f"The image has more than {most} megapixels, the most accepted.")
 
 
 def _check_decodable(image: Image.Image, file: BinaryIO) -> None:

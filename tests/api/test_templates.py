@@ -168,11 +168,14 @@ def test_the_charset_of_the_type_counts(caller):
         (b"<!DOCTYPE d [<!ENTITY a 'x'>]><d>&a;</d>", ["document type"]),
         (b"<!DOCTYPE d SYSTEM 'file:///etc/passwd'><d/>", ["document type"]),
         (b"<d>&nope;</d>", ["line 1"]),
+        (b"<a>" * 20_000 + b"</a>" * 20_000, ["nested deeper than 10000", "line 1, column 30001"]),
         (b"<d>\x00</d>", ["line 1"]),
+        (b"<d a='1' a='2'/>", ["duplicate attribute"]),
         (b"<d>\xff</d>", ["byte 4"]),
         (b"<?xml version='1.0' encoding='klingon'?><d/>", ["klingon"]),
         (b"<?xml version='1.0' encoding='idna'?><d/>", ["idna"]),
     ],
+    ids=lambda value: repr(value[:40]) if isinstance(value, bytes) else "",
 )
 def test_what_is_not_well_formed_is_refused_with_its_place(caller, content, words):
     answer = make(caller, content)
