@@ -19,7 +19,8 @@ FAMILIES: Final = (SANS, SERIF, MONO)
 ALIASES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
 
 _BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
-_MAX_WIDTHS: Final = 60_000  # words kept per face; a book has some 10,000
+_MAX_WIDTHS: Final = 20_000  # words kept per face, some 4 MB; a book has some 10,000
+_MAX_WORD: Final = 60  # longer texts are hardly met again
 _LONGEST_KEPT: Final = 100  # characters: longer texts seldom come again, and memory is bounded
 
 # Characters that are never drawn: soft hyphens that were not used, joiners, marks of direction.
@@ -130,6 +131,11 @@ class Face:
         """Give one table of the font file."""
         data: bytes = self.hb_face.reference_table(tag).data
         return data
+
+    def _keep_width(self, text: str, width: float) -> None:
+        if len(self._widths) >= _MAX_WIDTHS:
+            self._widths.clear()
+        self._widths[text] = width
 
     def _metric(self, font: Any, tag: Any) -> float:
         return float(font.get_metric_position_with_fallback(tag)) / self.units
