@@ -156,7 +156,7 @@ def _run_render(parsed: argparse.Namespace, inputs: Inputs) -> int:
         output.write_bytes(rendered.pdf)
     except OSError as error:
         raise WrongInputs(f"{output} cannot be written: {error.strerror}") from error
-    print(f"{output}: {rendered.pages} pages, {len(rendered.pdf):,} bytes")
+    print(f"{output}: pages {rendered.pages}, bytes {len(rendered.pdf):,}")
     return 0
 
 
@@ -165,7 +165,7 @@ def _run_check(parsed: argparse.Namespace, inputs: Inputs) -> int:
         inputs.template, inputs.payload, options=_options(parsed), resources=inputs.images
     )
     print_findings(findings, inputs, sys.stdout)
-    print(f"{len(findings.errors)} errors, {len(findings.warnings)} warnings")
+    print(f"errors {len(findings.errors)}, warnings {len(findings.warnings)}")
     return 1 if findings.errors else 0
 
 

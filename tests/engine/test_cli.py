@@ -1,0 +1,79 @@
+"""The engine's command line, on files alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workers.engine.cli import main
+
+DOCUMENT = (
+    '<document><data><json>{"n": "World"}</json></data><flow><p>Hello {{ n }}</p></flow></document>'
+)
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    file = tmp_path / "hello.xml"
+    file.write_text(DOCUMENT)
+    return file
+
+
+def test_render_writes_the_pdf(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = document.with_suffix(".pdf")
+    assert main(["render", str(document), "-o", str(output)]) == 0
+    assert output.read_bytes().startswith(b"%PDF-1.7")
+    assert "pages 1" in capsys.readouterr().out
+
+
+def test_data_make_the_document_a_template(
+    document: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = document.with_name("data.json")
+    data.write_text('{"n": "Ann"}')
+    assert main(["dump", str(document), "--data", str(data), "--stage", "tree"]) == 0
+    assert "Hello Ann" in capsys.readouterr().out
+
+
+def test_pages_can_be_dumped(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dump", str(document)]) == 0
+    assert "Hello World" in capsys.readouterr().out
+
+
+def test_check_shows_the_line_with_a_caret(
+    document: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document.write_text("<document>\n<flow>\n  <p>{{ m }}</p>\n</flow></document>")
+    assert main(["check", str(document)]) == 1
+    shown = capsys.readouterr().out
+    assert 'hello.xml:3:3: error: The name "m" is not known' in shown
+    assert "    3 |   <p>{{ m }}</p>\n      |   ^^^^^^^^^^^^^^" in shown
+    assert "errors 1, warnings 0" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["check"], "name a document"),
+        (["check", "missing.xml"], "missing.xml cannot be read"),
+        (["check", "a.xml", "--template", "b.xml", "--data", "c.json"], "only one of"),
+        (["check", "a.xml", "--flow", "notes"], "needs it"),
+        (["check", "a.xml", "--images", "/nowhere"], "is not a folder"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_told(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_images_come_from_the_folder_and_from_nowhere_else(document: Path) -> None:
+    from workers.engine.cli import FolderImages
+
+    (document.parent / "logo.png").write_bytes(b"png")
+    images = FolderImages(document.parent)
+    assert images.find_image("logo") == b"png"
+    assert images.find_image("../logo") is None
+    assert images.find_image("other") is None
