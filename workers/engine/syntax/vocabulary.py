@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from workers.engine.syntax import values as v
+from workers.engine.syntax.examples import EXAMPLES
 from workers.engine.syntax.values import Kind
 
 
@@ -237,9 +238,12 @@ def _element(
     content: Content,
     *attributes: AttributeSpec | tuple[AttributeSpec, ...],
     children: Iterable[str] = (),
-    example: str,
+    example: str = "",
 ) -> ElementSpec:
-    """Compose an element; an own attribute replaces one of the same name from a group."""
+    """Compose an element; an own attribute replaces one of the same name from a group.
+
+    A worked example of examples.py stands before a short one given here.
+    """
     flat: dict[str, AttributeSpec] = {}
     for entry in attributes:
         for spec in (entry,) if isinstance(entry, AttributeSpec) else entry:
@@ -250,7 +254,9 @@ def _element(
         inside |= INLINE
     if content is Content.BLOCKS:
         inside |= BLOCKS | INLINE
-    return ElementSpec(name, doc, MappingProxyType(flat), content, inside, example)
+    return ElementSpec(
+        name, doc, MappingProxyType(flat), content, inside, EXAMPLES.get(name, example)
+    )
 
 
 def _fixed(*specs: AttributeSpec) -> tuple[AttributeSpec, ...]:
@@ -273,17 +279,14 @@ _STRUCTURE: Final = (
         _attribute("currency", v.CURRENCY, "Currency of amounts that name none."),
         _attribute("filename", v.TEXT, "File name offered for download."),
         children=("data", "style", "color", "page", "flow", "security", "watermark"),
-        example='<document title="Hello"><flow><p>Hello</p></flow></document>',
     ),
     _element(
         "data", "The data section: defaults, types, computed values, conditions.", Content.LISTED,
         _FINAL,
         children=("json", "field", "dataset", "let", "assert"),
-        example='<data><json>{ "name": "Example" }</json><field name="name" required="true"/></data>',
     ),
     _element(
         "json", "The default values, as one JSON object.", Content.TEXT,
-        example='<json>{ "number": "2026-0042", "lines": [] }</json>',
     ),
     _element(
         "field", "Declares one value of the data: its type and what it must satisfy.", Content.EMPTY,
@@ -300,7 +303,6 @@ _STRUCTURE: Final = (
             _attribute("format", v.TEXT, "Pattern of dates in CSV, such as dd.MM.yyyy."),
         ),
         _FINAL,
-        example='<field name="date" type="date" required="true"/>',
     ),
     _element(
         "dataset", "Declares a list of records and the fields of each.", Content.LISTED,
@@ -317,14 +319,12 @@ _STRUCTURE: Final = (
         ),
         _FINAL,
         children=("field",),
-        example='<dataset name="lines" csv="true"><field name="qty" type="decimal"/></dataset>',
     ),
     _element(
         "let", "Names a computed value.", Content.EMPTY,
         *_fixed(_required("name", v.VARIABLE, "Name of the value.")),
         _expression("value", "What it is.", is_required=True),
         _FINAL,
-        example="<let name=\"net\" value=\"lines | sum('qty * price')\"/>",
     ),
     _element(
         "assert", "A condition that must hold.", Content.EMPTY,
@@ -332,7 +332,6 @@ _STRUCTURE: Final = (
         _attribute("message", v.TEXT, "What to tell when it does not hold."),
         *_fixed(_attribute("severity", v.choice("error", "warning"), "Whether it stops the render.", "error")),
         COMMON,
-        example='<assert test="net >= 0" message="The net amount is negative"/>',
     ),
     _element(
         "style", "Properties under a name, or for every element of a tag.", Content.EMPTY,
@@ -346,7 +345,6 @@ _STRUCTURE: Final = (
             *PROPERTIES.values(),
         ),
         _FINAL,
-        example='<style name="small" font-size="8pt" color="#666666"/>',
     ),
     _element(
         "color", "Gives a colour a name.", Content.EMPTY,
@@ -355,7 +353,6 @@ _STRUCTURE: Final = (
             _required("value", v.PLAIN_COLOR, "The colour."),
         ),
         _FINAL,
-        example='<color name="brand" value="#00539c"/>',
     ),
     _element(
         "page", "The page: paper, margins, header and footer.", Content.LISTED,
@@ -369,18 +366,16 @@ _STRUCTURE: Final = (
         _attribute("background-image", v.IMAGE, "Image over the whole page."),
         _FINAL,
         children=("header", "footer"),
-        example='<page size="A4" margin="25mm"><footer><p>Page {{ page.number }}</p></footer></page>',
     ),
     *(
         _element(
             name, doc, Content.BLOCKS,
             _attribute("max-height", v.PARTIAL_LENGTH, "Greatest height; per cent is of the page.", "40%"),
             *_BOXED,
-            example=example,
         )
-        for name, doc, example in (
-            ("header", "Stands at the top of every page, inside the margins.", '<header margin-bottom="8mm"><p>Example Ltd</p></header>'),
-            ("footer", "Stands at the foot of every page, inside the margins.", "<footer><p>Page {{ page.number }} of {{ page.count }}</p></footer>"),
+        for name, doc in (
+            ("header", "Stands at the top of every page, inside the margins."),
+            ("footer", "Stands at the foot of every page, inside the margins."),
         )
     ),
     _element(
@@ -392,7 +387,6 @@ _STRUCTURE: Final = (
         _attribute("max-pages", v.count(1, 100_000), "Greatest number of pages it may fill."),
         _FINAL,
         _TEXT,
-        example='<flow><h1>Title</h1><insert flow="notes"/></flow>',
     ),
     _element(
         "security", "Encrypts the file and limits what readers may do.", Content.EMPTY,
@@ -406,7 +400,6 @@ _STRUCTURE: Final = (
         _attribute("fill-forms", v.BOOLEAN, "Filling in forms.", "true"),
         _attribute("assemble", v.BOOLEAN, "Adding, removing and turning pages.", "true"),
         _FINAL,
-        example='<security modify="false" copy="false"/>',
     ),
     _element(
         "watermark", "A mark across every page.", Content.EMPTY,
@@ -417,50 +410,43 @@ _STRUCTURE: Final = (
         _attribute("font-size", v.length(low=0.5, high=2000), "Size; fits the diagonal unless given."),
         _attribute("color", v.COLOR, "Colour.", "grey"),
         _expression("if", "Leaves the mark out unless this holds."),
-        example='<watermark text="COPY" layer="under"/>',
     ),
 )  # fmt: skip
 
 _BLOCK_ELEMENTS: Final = (
-    _element("p", "A paragraph.", Content.INLINE, *_ALL, example="<p>Dear {{ buyer.name }},</p>"),
+    _element("p", "A paragraph.", Content.INLINE, *_ALL),
     *(
         _element(
             name, f"A heading of level {level}; an entry of the outline.", Content.INLINE,
             _attribute("outline", v.BOOLEAN, "Whether the outline lists it.", "true"),
             *_ALL,
-            example=f"<{name}>Heading</{name}>",
         )
         for level, name in enumerate(_HEADINGS, 1)
     ),
     _element(
         "div", "Blocks below each other in a box of their own.", Content.BLOCKS, *_ALL,
-        example='<div padding="3mm" background="#eeeeee"><p>Note</p></div>',
     ),
     _element(
         "row", "Blocks side by side; a child's width is 1fr unless it says otherwise.", Content.BLOCKS,
         _attribute("gap", v.LENGTH, "Space between the blocks.", "5mm"),
         _attribute("align-items", v.choice("start", "center", "end"), "How blocks of different height stand.", "start"),
         *_ALL,
-        example='<row><p>Left</p><p width="40mm">Right</p></row>',
     ),
     _element(
         "box", "A box of fixed size.", Content.BLOCKS, *_ALL,
-        example='<box width="60mm" height="20mm" border="0.5pt solid black"><p>Stamp</p></box>',
     ),
     _element(
         "ul", "A bulleted list.", Content.LISTED,
         _attribute("list-style-type", _LIST_STYLE, "Marker.", "disc"), *_ALL,
         children=("li", "group"),
-        example="<ul><li>One</li><li>Two</li></ul>",
     ),
     _element(
         "ol", "A numbered list.", Content.LISTED,
         _attribute("list-style-type", _NUMBER_STYLE, "Kind of numbers.", "decimal"),
         _attribute("start", v.count(-999_999, 999_999), "First number.", "1"), *_ALL,
         children=("li", "group"),
-        example='<ol start="3"><li>Three</li><li>Four</li></ol>',
     ),
-    _element("li", "An item of a list.", Content.BLOCKS, *_ALL, example="<ul><li>One</li></ul>"),
+    _element("li", "An item of a list.", Content.BLOCKS, *_ALL),
     _element(
         "img", "An image.", Content.EMPTY,
         _required("src", v.IMAGE, "Stored name or data address."),
@@ -468,13 +454,11 @@ _BLOCK_ELEMENTS: Final = (
         _attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How it fills its box.", "contain"),
         _attribute("optional", v.BOOLEAN, "Whether a missing image is left out with a warning.", "false"),
         COMMON, _PICTURE_BOX, _SOLID_BREAKS,
-        example='<img src="logo" height="14mm" alt="Example Ltd"/>',
     ),
-    _element("hr", "A rule across.", Content.EMPTY, COMMON, _RULE_BOX, _SOLID_BREAKS, example="<hr/>"),
-    _element("pre", "Text whose spaces and line ends are kept.", Content.INLINE, *_ALL, example="<pre>a  b</pre>"),
+    _element("hr", "A rule across.", Content.EMPTY, COMMON, _RULE_BOX, _SOLID_BREAKS),
+    _element("pre", "Text whose spaces and line ends are kept.", Content.INLINE, *_ALL),
     _element(
         "blockquote", "A quotation.", Content.BLOCKS, *_ALL,
-        example="<blockquote><p>Less is more.</p></blockquote>",
     ),
     _element(
         "barcode", "A bar code.", Content.EMPTY,
@@ -485,24 +469,20 @@ _BLOCK_ELEMENTS: Final = (
         _attribute("module", v.length(low=0.1, high=100), "Width of one module; fills the box unless given."),
         _attribute("quiet", v.BOOLEAN, "Whether an empty border is kept around the code.", "true"),
         COMMON, _PICTURE_BOX, _SOLID_BREAKS,
-        example='<barcode type="qr" width="25mm" value="https://example.com/" alt="Address"/>',
     ),
     _element(
         "insert", "The content of a named flow, in place.", Content.EMPTY,
         _required("flow", v.NAME, "Name of the flow."),
         COMMON, BREAK_PROPERTIES,
-        example='<insert flow="notes"/>',
     ),
     _element(
         "break", "A page break, or with need one that is made only if less is left.", Content.EMPTY,
         _attribute("to", v.choice("page"), "Where to go on.", "page"),
         _attribute("need", v.LENGTH, "Height that must be left, or the break is made."),
         COMMON,
-        example='<break need="40mm"/>',
     ),
     _element(
         "group", "No box: carries for and if for several elements.", Content.PARENT, COMMON,
-        example='<group if="notes"><h2>Notes</h2><p>{{ notes }}</p></group>',
     ),
 )  # fmt: skip
 
@@ -511,38 +491,31 @@ _TABLE_ELEMENTS: Final = (
         "table", "A table, as wide as its place unless it says otherwise.", Content.LISTED,
         _STRIPE, _CELL_PADDING, *_ALL,
         children=("col", "thead", "tbody", "tfoot", "tr", "group"),
-        example='<table><col width="1fr"/><col text-align="end"/><tr><td>Item</td><td>1</td></tr></table>',
     ),
     _element(
         "col", "A column: its width and the defaults of its cells.", Content.EMPTY,
         _attribute("width", v.TRACK, "Width; auto is by content.", "auto"),
         _attribute("span", v.count(1, 200), "How many columns this one stands for.", "1"),
         _only("min-width", "max-width"), COMMON, _CELL_TEXT, _CELL_BOX,
-        example='<table><col width="30mm" span="2"/><tr><td>a</td><td>b</td></tr></table>',
     ),
     _element(
         "thead", "Head rows, repeated on every page of the table.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
-        example="<table><thead><tr><th>Item</th></tr></thead><tr><td>a</td></tr></table>",
     ),
     _element(
         "tbody", "Body rows.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, BREAK_PROPERTIES, children=_ROWS,
-        example='<table><tbody><tr for="l in lines"><td>{{ l.text }}</td></tr></tbody></table>',
     ),
     _element(
         "tfoot", "Foot rows, after the last body row.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
-        example="<table><tr><td>a</td></tr><tfoot><tr><td>Total</td></tr></tfoot></table>",
     ),
     _element(
         "tr", "A row; it is split only if it is taller than a page.", Content.LISTED,
         COMMON, _TEXT, _ROW_BOX, _without(BREAK_PROPERTIES, "break-inside"), children=("th", "td", "group"),
-        example="<table><tr><th>a</th><td>b</td></tr></table>",
     ),
     *(
         _element(
             name, doc, Content.BLOCKS,
             _attribute("colspan", v.count(1, 200), "How many columns it spans.", "1"),
             COMMON, _CELL_TEXT, _CELL_BOX,
-            example=f'<table><tr><{name} colspan="2">a</{name}></tr><tr><td>b</td><td>c</td></tr></table>',
         )
         for name, doc in (("td", "A cell."), ("th", "A head cell."))
     ),
@@ -552,10 +525,9 @@ _INLINE_ELEMENTS: Final = (
     _element(
         "span", "Text with properties of its own.", Content.INLINE, COMMON, _CHARACTERS,
         PROPERTIES["background"],
-        example='<p>All <span color="red">red</span></p>',
     ),
     *(
-        _element(name, doc, Content.INLINE, COMMON, _CHARACTERS, example=f"<p><{name}>text</{name}></p>")
+        _element(name, doc, Content.INLINE, COMMON, _CHARACTERS)
         for name, doc in (
             ("b", "Bold text."), ("i", "Italic text."), ("u", "Underlined text."), ("s", "Struck-through text."),
             ("sub", "Text set low and small."), ("sup", "Text set high and small."), ("code", "Text in the mono font."),
@@ -565,9 +537,8 @@ _INLINE_ELEMENTS: Final = (
         "a", "A link.", Content.INLINE,
         _required("href", v.LINK, "Address, or # and the id of an element."),
         COMMON, _CHARACTERS,
-        example='<p><a href="https://example.com/">Example</a></p>',
     ),
-    _element("br", "A line break.", Content.EMPTY, example="<p>one<br/>two</p>"),
+    _element("br", "A line break.", Content.EMPTY),
 )  # fmt: skip
 
 ELEMENTS: Final[Mapping[str, ElementSpec]] = MappingProxyType(

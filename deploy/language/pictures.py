@@ -1,0 +1,75 @@
+"""The pictures of the reference: an example rendered by the engine, rasterised, cropped and quantised."""
+
+from __future__ import annotations
+
+import io
+from typing import Final
+
+import pypdfium2
+from PIL import Image, ImageChops, ImageOps
+
+from deploy.language.examples import OPTIONS, Example, ExampleImages
+from workers.engine.pipeline import render
+from workers.engine.ports import Payload, PayloadKind
+
+DPI: Final = 144  # shown at 96, so that a screen of fine dots has something to show
+MAX_BYTES: Final = 20 * 1024
+MAX_PAGES: Final = 3  # side by side
+
+_MARGIN: Final = 12  # pixels around what is drawn
+_GAP: Final = 16  # pixels between pages
+_COLORS: Final = 64
+_EDGE: Final = (200, 200, 200)
+_WHITE: Final = (255, 255, 255)
+
+
+def draw_picture(example: Example) -> bytes:
+    """Draw an example as a PNG of at most 64 colours; the same example gives the same pixels.
+
+    An example with a `page` of its own shows up to three whole pages, any other what is drawn on
+    its first.
+
+    Raises:
+        AuthoringError: the example does not render.
+    """
+    return draw_document(example.document.encode(), shows_pages=example.shows_pages)
+
+
+def draw_document(document: bytes, *, shows_pages: bool) -> bytes:
+    """Draw a complete document.
+
+    Raises:
+        AuthoringError: it does not render.
+    """
+    payload = Payload(PayloadKind.XML, document)
+    pdf = render(None, payload, options=OPTIONS, resources=ExampleImages()).pdf
+    pages = _rasterise(pdf)
+    picture = _side_by_side(pages) if shows_pages else _cropped(pages[0])
+    file = io.BytesIO()
+    quantised = picture.quantize(_COLORS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    quantised.save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def _rasterise(pdf: bytes) -> list[Image.Image]:
+    with pypdfium2.PdfDocument(pdf) as document:
+        pages = [document[index] for index in range(min(len(document), MAX_PAGES))]
+        return [page.render(scale=DPI / 72).to_pil().convert("RGB") for page in pages]
+
+
+def _cropped(page: Image.Image) -> Image.Image:
+    """Cut a page down to what is drawn on it; an empty page to its margin."""
+    drawn = ImageChops.difference(page, Image.new("RGB", page.size, _WHITE)).getbbox()
+    box = drawn or (0, 0, page.width // 2, 1)
+    return ImageOps.expand(page.crop(box), _MARGIN, _WHITE)
+
+
+def _side_by_side(pages: list[Image.Image]) -> Image.Image:
+    framed = [ImageOps.expand(page, 1, _EDGE) for page in pages]
+    width = sum(page.width for page in framed) + _GAP * (len(framed) - 1)
+    picture = Image.new("RGB", (width, max(page.height for page in framed)), _WHITE)
+    at = 0
+    for page in framed:
+        picture.paste(page, (at, 0))
+        at += page.width + _GAP
+    return picture

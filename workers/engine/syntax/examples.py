@@ -1,0 +1,501 @@
+"""The worked examples of elements, as LANGUAGE.md shows and pictures them.
+
+Each is a whole document, or blocks as they stand in a flow; a stored image `logo` exists. An
+element that is not here has a short example where it is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+_DOCUMENT: Final = """
+<document version="1" title="Invoice {{ number }}" author="Northwind Tools Ltd" lang="en-GB"
+          currency="GBP" timezone="Europe/London" filename="invoice-{{ number }}.pdf">
+  <data>
+    <json>{ "number": "2026-0042", "total": 1299.5 }</json>
+  </data>
+  <flow>
+    <p>Invoice {{ number }}: {{ total | currency }}</p>
+  </flow>
+</document>
+"""
+
+_DATA: Final = """
+<document lang="en-GB" currency="EUR">
+  <data>
+    <json>{ "buyer": "Example GmbH", "date": "2026-03-02",
+            "lines": [ { "text": "Cordless drill", "qty": 2, "price": 89.90 },
+                       { "text": "Drill bits", "qty": 1, "price": 19.50 } ] }</json>
+    <field name="buyer" required="true"/>
+    <field name="date" type="date"/>
+    <dataset name="lines" min-rows="1">
+      <field name="text"/>
+      <field name="qty" type="decimal" min="0"/>
+      <field name="price" type="decimal"/>
+    </dataset>
+    <let name="net" value="lines | sum('qty * price')"/>
+    <assert test="net > 0" message="The invoice has no amount"/>
+  </data>
+  <flow>
+    <p>{{ buyer }} pays {{ net | currency }} by {{ date | add(days=14) | date('long') }}.</p>
+  </flow>
+</document>
+"""
+
+_JSON: Final = """
+<document lang="en">
+  <data>
+    <json><![CDATA[{
+      "name": "Ada",
+      "address": { "street": "12 High Street", "town": "Leeds" },
+      "tags": [ "new", "<10 orders" ]
+    }]]></json>
+  </data>
+  <flow>
+    <p>{{ name }}, {{ address.street }}, {{ address.town }}: {{ tags | join(' and ') }}</p>
+  </flow>
+</document>
+"""
+
+_FIELD: Final = r"""
+<document lang="de-DE" currency="EUR">
+  <data>
+    <json>{ "number": "2026-0042", "due": "2026-03-16", "method": "transfer", "rate": "0.19" }</json>
+    <field name="number" label="Invoice number" required="true" pattern="\d{4}-\d{4}"/>
+    <field name="due" type="date" min="2026-01-01"/>
+    <field name="method" values="transfer, card, cash"/>
+    <field name="rate" type="decimal" min="0" max="1"/>
+    <field name="remark" maxlength="200"/>
+  </data>
+  <flow>
+    <p>Rechnung {{ number }}, fällig am {{ due | date('long') }} ({{ method }})</p>
+    <p>Umsatzsteuer {{ rate | percent }}. {{ remark | default('Keine Bemerkung.') }}</p>
+  </flow>
+</document>
+"""
+
+_DATASET: Final = """
+<document lang="en-GB" currency="GBP">
+  <data>
+    <json>{ "bookings": [ { "date": "2026-01-02", "details": "Card payment", "amount": "-12.40" },
+                          { "date": "2026-01-05", "details": "Salary", "amount": "2850.00" } ] }</json>
+    <dataset name="bookings" label="Bookings" csv="true" delimiter=";" min-rows="1">
+      <field name="date" type="date" required="true" label="Booked on"/>
+      <field name="details" required="true" maxlength="300"/>
+      <field name="amount" type="decimal"/>
+    </dataset>
+  </data>
+  <flow>
+    <p for="b in bookings">{{ b.date | date }}: {{ b.details }}, {{ b.amount | currency }}</p>
+  </flow>
+</document>
+"""
+
+_LET: Final = """
+<document lang="en-GB" currency="GBP">
+  <data>
+    <json>{ "rate": 0.2, "lines": [ { "qty": 2, "price": 89.90 }, { "qty": 1, "price": 19.50 } ] }</json>
+    <let name="net" value="lines | sum('qty * price')"/>
+    <let name="vat" value="(net * rate) | round(2)"/>
+  </data>
+  <flow>
+    <p>{{ net | currency }} and {{ rate | percent }} VAT {{ vat | currency }}</p>
+    <group for="line in lines">
+      <let name="amount" value="line.qty * line.price"/>
+      <p if="amount > 100">Line {{ loop.index }}: {{ amount | currency }}</p>
+    </group>
+  </flow>
+</document>
+"""
+
+_ASSERT: Final = """
+<document lang="en-GB" currency="GBP">
+  <data>
+    <json>{ "total": 199.30, "lines": [ { "amount": 179.80 }, { "amount": 19.50 } ] }</json>
+    <let name="sum" value="lines | sum('amount')"/>
+    <assert test="sum == total"
+            message="The lines add up to {{ sum | currency }}, stated is {{ total | currency }}"/>
+    <assert test="lines | count &lt; 100" severity="warning" message="That is a long invoice"/>
+  </data>
+  <flow>
+    <p>Total {{ total | currency }}</p>
+  </flow>
+</document>
+"""
+
+_STYLE: Final = """
+<document>
+  <color name="brand" value="#00539c"/>
+  <style element="document" font-family="Noto Serif" font-size="11pt"/>
+  <style element="h2" color="brand" margin-bottom="1mm"/>
+  <style name="note" font-size="9pt" padding="2mm 3mm" border-left="2pt solid brand"/>
+  <style name="warning" extends="note" background="#fff4d6" font-weight="bold"/>
+  <page size="130mm 46mm" margin="6mm"/>
+  <flow>
+    <h2>A heading in the brand's colour</h2>
+    <div class="note">A note</div>
+    <div class="warning" margin-top="2mm">A warning: a note, and more</div>
+  </flow>
+</document>
+"""
+
+_COLOR: Final = """
+<document>
+  <color name="brand" value="#00539c"/>
+  <color name="spot" value="cmyk(0 60 90 0)"/>
+  <page size="130mm 30mm" margin="5mm"/>
+  <flow>
+    <row gap="2mm">
+      <box height="16mm" padding="2mm" background="brand" color="white">brand</box>
+      <box height="16mm" padding="2mm" background="spot">spot</box>
+      <box height="16mm" padding="2mm" border="2pt dashed brand" color="brand">as a border</box>
+    </row>
+  </flow>
+</document>
+"""
+
+_PAGE: Final = """
+<document lang="en-GB">
+  <page size="90mm 70mm" margin="8mm 10mm" background="#fbf8f1">
+    <header margin-bottom="5mm"><img src="logo" height="7mm" alt="Northwind"/></header>
+    <footer font-size="7pt" text-align="end"><p>Page {{ page.number }} of {{ page.count }}</p></footer>
+  </page>
+  <flow>
+    <p>The flow fills the region between the header and the footer.</p>
+    <p for="n in range(1, 7)">Paragraph {{ n }}</p>
+  </flow>
+</document>
+"""
+
+_HEADER_FOOTER: Final = """
+<document lang="en-GB">
+  <page size="100mm 75mm" margin="8mm">
+    <header margin-bottom="4mm" border-bottom="0.5pt solid #999999" padding-bottom="1mm">
+      <row><p>Northwind Tools Ltd</p><p text-align="end" if="page.first">2 March 2026</p></row>
+    </header>
+    <footer font-size="8pt" color="#666666" text-align="center">
+      <p>Page {{ page.number }} of {{ page.count }}<span if="not page.last">, continued overleaf</span></p>
+    </footer>
+  </page>
+  <flow>
+    <p>The first page tells the date.</p>
+    <break/>
+    <p>The last page does not go on.</p>
+  </flow>
+</document>
+"""
+
+_FLOW: Final = """
+<document>
+  <flow>
+    <h2>Invoice 2026-0042</h2>
+    <p>The flow named body, which is its name unless it has another, fills the pages.</p>
+    <insert flow="notes"/>
+  </flow>
+  <flow name="notes">
+    <p>A Markdown payload for the flow “notes” replaces this paragraph.</p>
+  </flow>
+</document>
+"""
+
+_SECURITY: Final = """
+<document lang="en-GB">
+  <security print="low" modify="false" copy="false" annotate="false"/>
+  <flow>
+    <p>Everybody may read and print this page; nobody may change it or copy from it.</p>
+  </flow>
+</document>
+"""
+
+_WATERMARK: Final = """
+<document lang="en-GB">
+  <data>
+    <json>{ "copies": 2 }</json>
+  </data>
+  <page size="A6 landscape" margin="10mm"/>
+  <watermark text="COPY" if="copies > 1" color="#00539c" opacity="0.2" layer="under"/>
+  <flow>
+    <h1>Delivery note</h1>
+    <p>The mark stands across every page, here under the text.</p>
+  </flow>
+</document>
+"""
+
+_PARAGRAPH: Final = """
+<p>A paragraph, set <b>in lines</b> as wide as its place.</p>
+<p text-align="justify" text-indent="5mm" line-height="1.5">A paragraph may be justified, with the
+  first line indented and more space between the lines. It ends where it ends.</p>
+<p font-size="8pt" color="#666666" text-align="end">Small, grey, at the end of the line</p>
+"""
+
+_HEADINGS: Final = """
+<h1>Annual report</h1>
+<h2>Markets</h2>
+<h3>Northern Europe</h3>
+<h4>Denmark</h4>
+<h5>Copenhagen</h5>
+<h6>Nørrebro</h6>
+<p>Headings are bold, stay with what follows, and make the outline that viewers show.</p>
+"""
+
+_DIV: Final = """
+<div padding="3mm" background="#eef3f8" border-left="3pt solid #00539c" break-inside="avoid">
+  <h3 margin-top="0">Please note</h3>
+  <p>A box as wide as its place and as high as what is in it.</p>
+  Loose text in it makes a paragraph of its own.
+</div>
+"""
+
+_ROW: Final = """
+<row gap="4mm" align-items="center">
+  <img src="logo" width="30mm" alt="Northwind"/>
+  <p>A block without a width takes 1fr: an equal share of what is left.</p>
+  <p width="2fr" background="#eef3f8">This one has 2fr, so it is twice as wide.</p>
+</row>
+"""
+
+_BOX: Final = """
+<row>
+  <box width="40mm" height="22mm" padding="2mm" border="0.7pt solid #00539c" border-radius="3mm">
+    <p>Content that is taller than 22mm would be an error.</p>
+  </box>
+  <box width="40mm" height="22mm" padding="2mm" background="#fff4d6" rotate="-6deg">
+    <p>A turned box</p>
+  </box>
+</row>
+"""
+
+_UNORDERED: Final = """
+<ul>
+  <li>Saws</li>
+  <li>Drills
+    <ul list-style-type="dash"><li>corded</li><li>cordless</li></ul>
+  </li>
+  <li for="item in ['Clamps', 'Vices']">{{ item }}</li>
+</ul>
+"""
+
+_ORDERED: Final = """
+<ol>
+  <li>Read the terms.</li>
+  <li>Sign
+    <ol list-style-type="lower-alpha"><li>the order,</li><li>the receipt.</li></ol>
+  </li>
+</ol>
+<ol list-style-type="upper-roman" start="9"><li>Nine</li><li>Ten</li></ol>
+"""
+
+_IMAGE: Final = """
+<img src="logo" width="50mm" alt="Northwind"/>
+<p>In a line <img src="logo" height="4mm" alt="Northwind"/> it is as high as it says.</p>
+<row gap="4mm">
+  <img src="logo" width="30mm" height="20mm" object-fit="contain" border="0.5pt solid #999999" alt="contain"/>
+  <img src="logo" width="30mm" height="20mm" object-fit="cover" border="0.5pt solid #999999" alt="cover"/>
+  <img src="logo" width="30mm" height="20mm" object-fit="fill" border="0.5pt solid #999999" alt="fill"/>
+</row>
+"""
+
+_RULE: Final = """
+<p>Above</p>
+<hr/>
+<p>Between</p>
+<hr border-top="2pt dotted #00539c" margin="3mm 20mm"/>
+<p>Below</p>
+"""
+
+_PREFORMATTED: Final = """
+<pre background="#f4f4f4" padding="2mm">for line in lines:
+    total = total + line.qty * line.price</pre>
+"""
+
+_QUOTATION: Final = """
+<p>As the saying goes:</p>
+<blockquote font-style="italic" border-left="2pt solid #999999" padding-left="3mm">
+  <p>Measure twice, cut once.</p>
+</blockquote>
+"""
+
+_BARCODE: Final = """
+<row gap="6mm" align-items="center">
+  <barcode type="qr" width="25mm" value="https://example.com/invoices/2026-0042" alt="Address of the invoice"/>
+  <barcode type="qr" width="25mm" level="H" quiet="false" value="2026-0042" alt="Invoice number"/>
+  <barcode type="epc-qr" width="30mm" alt="Payment code"
+    value="{{ { 'name': 'Northwind Tools Ltd', 'iban': 'GB33BUKB20201555555555',
+                'bic': 'BUKBGB22XXX', 'amount': 199.30, 'text': '2026-0042' } }}"/>
+</row>
+"""
+
+_INSERT: Final = """
+<document>
+  <page size="130mm 50mm" margin="8mm"/>
+  <flow>
+    <p>Before the terms</p>
+    <div padding="2mm" background="#eef3f8"><insert flow="terms"/></div>
+    <p>After the terms</p>
+  </flow>
+  <flow name="terms">
+    <p>Payment within 14 days.</p>
+    <p>Delivery free of charge.</p>
+  </flow>
+</document>
+"""
+
+_BREAK: Final = """
+<document>
+  <page size="60mm 50mm" margin="6mm"/>
+  <flow>
+    <p>First page</p>
+    <break/>
+    <p>Second page, with room for more</p>
+    <break need="30mm"/>
+    <p>Less than 30mm were left.</p>
+  </flow>
+</document>
+"""
+
+_GROUP: Final = """
+<group for="p in [{'name': 'Ada', 'notes': ['prepaid']}, {'name': 'Ben', 'notes': []}]">
+  <h3>{{ loop.index }}. {{ p.name }}</h3>
+  <group if="p.notes">
+    <p>Notes: {{ p.notes | join(', ') }}</p>
+  </group>
+</group>
+"""
+
+_TABLE: Final = """
+<table stripe="white #eef3f8" cell-padding="1mm 2mm">
+  <col width="1fr"/>
+  <col width="20mm" text-align="end"/>
+  <col text-align="end" white-space="nowrap"/>
+  <thead><tr><th>Item</th><th>Pieces</th><th>Amount</th></tr></thead>
+  <tr><td>Cordless drill</td><td>2</td><td>{{ 179.8 | currency('EUR') }}</td></tr>
+  <tr><td>Drill bits, set of ten</td><td>1</td><td>{{ 19.5 | currency('EUR') }}</td></tr>
+  <tr><td>Delivery</td><td>1</td><td>{{ 0 | currency('EUR') }}</td></tr>
+</table>
+"""
+
+_COLUMN: Final = """
+<table border="0.5pt solid #999999">
+  <col width="25mm" font-weight="bold"/>
+  <col width="1fr" background="#eef3f8"/>
+  <col span="2" text-align="end"/>
+  <tr><td>25mm</td><td>what is left</td><td>by content</td><td>too</td></tr>
+  <tr><td>25mm</td><td>what is left</td><td>1</td><td>22</td></tr>
+</table>
+"""
+
+_SECTIONS: Final = """
+<document lang="en-GB">
+  <data>
+    <json>{ "months": [ { "name": "January", "rows": [12, 30] }, { "name": "February", "rows": [7, 9] } ] }</json>
+  </data>
+  <page size="70mm 56mm" margin="6mm"/>
+  <flow>
+    <table>
+      <col width="1fr"/><col text-align="end"/>
+      <thead><tr><th>Month</th><th>Pieces</th></tr></thead>
+      <tbody for="m in months">
+        <tr background="#eef3f8"><td colspan="2">{{ m.name }}</td></tr>
+        <tr for="pieces in m.rows"><td>Week {{ loop.index }}</td><td>{{ pieces }}</td></tr>
+      </tbody>
+      <tfoot font-weight="bold" border-top="0.5pt solid black">
+        <tr><td>Total</td><td>58</td></tr>
+      </tfoot>
+    </table>
+  </flow>
+</document>
+"""
+
+_ROWS: Final = """
+<table>
+  <col width="1fr"/><col text-align="end"/>
+  <tr for="n in range(1, 4)" background="{{ '#eef3f8' if loop.first else 'transparent' }}">
+    <td>Row {{ n }} of {{ loop.length }}</td><td>{{ n * n }}</td>
+  </tr>
+  <tr border-top="0.5pt solid black" font-weight="bold"><td>Sum</td><td>14</td></tr>
+</table>
+"""
+
+_CELLS: Final = """
+<table cell-padding="1.5mm 2mm">
+  <col width="30mm"/><col width="1fr"/><col width="25mm"/>
+  <tr><th>Article</th><th colspan="2" text-align="center">Two columns wide</th></tr>
+  <tr>
+    <td vertical-align="middle">4711</td>
+    <td border="0.5pt solid #999999"><p>A cell holds text</p><ul><li>or any blocks</li></ul></td>
+    <td vertical-align="bottom" text-align="end" background="#eef3f8">bottom</td>
+  </tr>
+</table>
+"""
+
+_SPAN: Final = """
+<p>Text <span color="#c1121f">in red</span>, <span background="#fff4d6">marked</span>,
+  <span font-size="14pt">large</span>, <span vertical-align="2pt">raised</span>,
+  <span font-family="Noto Serif" letter-spacing="1pt">apart</span>, and
+  <span for="w in ['a', 'b', 'c']" font-weight="bold">{{ w }} </span></p>
+"""
+
+_MARKS: Final = """
+<p><b>bold</b>, <i>italic</i>, <b><i>both</i></b>, <u>underlined</u>, <s>struck through</s>,
+  H<sub>2</sub>O, 10 m<sup>2</sup>, <code>total = 3</code></p>
+"""
+
+_LINK: Final = """
+<p>Write to <a href="mailto:office@example.com" color="#00539c">office@example.com</a>, see
+  <a href="https://example.com/terms" text-decoration="underline">our terms</a>, or go to
+  <a href="#annex">the annex</a>.</p>
+<h3 id="annex">Annex</h3>
+"""
+
+_LINE_BREAK: Final = """
+<p>Example GmbH<br/>Musterweg 5<br/>10115 Berlin</p>
+"""
+
+_TEXTS: Final[Mapping[str, str]] = {
+    "document": _DOCUMENT,
+    "data": _DATA,
+    "json": _JSON,
+    "field": _FIELD,
+    "dataset": _DATASET,
+    "let": _LET,
+    "assert": _ASSERT,
+    "style": _STYLE,
+    "color": _COLOR,
+    "page": _PAGE,
+    "header": _HEADER_FOOTER,
+    "footer": _HEADER_FOOTER,
+    "flow": _FLOW,
+    "security": _SECURITY,
+    "watermark": _WATERMARK,
+    "p": _PARAGRAPH,
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _HEADINGS),
+    "div": _DIV,
+    "row": _ROW,
+    "box": _BOX,
+    "ul": _UNORDERED,
+    "ol": _ORDERED,
+    "li": _UNORDERED,
+    "img": _IMAGE,
+    "hr": _RULE,
+    "pre": _PREFORMATTED,
+    "blockquote": _QUOTATION,
+    "barcode": _BARCODE,
+    "insert": _INSERT,
+    "break": _BREAK,
+    "group": _GROUP,
+    "table": _TABLE,
+    "col": _COLUMN,
+    **dict.fromkeys(("thead", "tbody", "tfoot"), _SECTIONS),
+    "tr": _ROWS,
+    **dict.fromkeys(("td", "th"), _CELLS),
+    "span": _SPAN,
+    **dict.fromkeys(("b", "i", "u", "s", "sub", "sup", "code"), _MARKS),
+    "a": _LINK,
+    "br": _LINE_BREAK,
+}
+
+EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
+    {name: text.strip() for name, text in _TEXTS.items()}
+)
