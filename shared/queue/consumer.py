@@ -20,6 +20,8 @@ def create_consumer(settings: Settings) -> Celery:
             "visibility_timeout": LEASE_SECONDS,
             "unacked_restore_interval": 1,
             "unacked_restore_throttle": 1,
+            # A worker killed in the middle of a sweep must not stop the others' for five minutes.
+            "unacked_mutex_expire": LEASE_SECONDS,
             "priority_steps": [0],
             "queue_order_strategy": "priority",
             "socket_timeout": 5.0,
