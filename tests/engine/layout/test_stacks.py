@@ -25,7 +25,7 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import Outline, Restore, Save
-from workers.engine.tree.nodes import Break
+from workers.engine.tree.nodes import Break, Container
 from workers.engine.tree.styles import BreakTo, Overflow
 from workers.engine.units import AUTO, Length, Sides
 
@@ -275,3 +275,10 @@ def test_headings_are_entries_of_the_outline_with_page_and_height():
 def test_page_counts_do_not_change_from_one_run_to_the_next():
     blocks = [heading("h"), lines_of(25, orphans=2, widows=2), ul("a", "b"), div(lines_of(7))]
     assert len({len(pages(*blocks, masters=[master()])) for _ in range(3)}) == 1
+
+
+def test_boxes_in_boxes_cost_no_more_than_they_are():
+    inner: Container = div(lines_of(15, margin=points(2)))
+    for _ in range(60):
+        inner = div(inner, avoid_inside=True)
+    assert len(pages(inner, inner)) == 4

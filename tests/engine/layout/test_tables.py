@@ -415,3 +415,10 @@ def test_rows_and_cells_with_an_id_can_be_pointed_to():
     named = RowTemplate(at("tr"), PLAIN, cells, repeats=False, id="row")
     page = laid(table(body(tr(TWO, "a", "b"), tr(named, "c", "d")))).pages[0]
     assert [tuple(anchor) for anchor in page.anchors] == [("row", 0, 10), ("cell", 50, 10)]
+
+
+def test_tables_in_tables_cost_no_more_than_they_are():
+    inner = lines_of(25)
+    for _ in range(30):
+        inner = table(body(tr(ONE, (inner,))), columns=[column()])
+    assert [len(page) for page in pages(p("a"), inner)] == [1, 10, 10, 5]

@@ -236,7 +236,12 @@ class Context:
 
     def measure(self, block: AnyBlock) -> tuple[float, float]:
         """Give the narrowest and the widest sensible outer width of a block, in points."""
-        return self.measures[type(block)](self, block)
+        # Kept: each table in a table asks twice, so depth would double the work.
+        key = ("measure", id(block))
+        known: tuple[AnyBlock, tuple[float, float]] | None = self.memory.get(key)
+        if known is None:
+            known = self.memory[key] = (block, self.measures[type(block)](self, block))
+        return known[1]
 
     def warn_of_missing(self, text: str, source: Source) -> None:
         """Warn of the characters of a text that no font has (language.md 1.5)."""

@@ -108,15 +108,27 @@ def lay_out_stack(
 
 def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
     """Give the top and bottom margins that meet a block's neighbours; 0 for `auto`."""
+    return _top_margin(block, width), _bottom_margin(block, width)
+
+
+def _top_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
-        return 0.0, 0.0
-    box = block.style.box
-    top, bottom = _points(box.margin.top, width), _points(box.margin.bottom, width)
+        return 0.0
+    own = _points(block.style.box.margin.top, width)
     children = _children(block)
-    if children and lets_margins_through(box):
-        top = collapse(top, margins_of(children[0], width)[0])
-        bottom = collapse(bottom, margins_of(children[-1], width)[1])
-    return top, bottom
+    if children and lets_margins_through(block.style.box):
+        return collapse(own, _top_margin(children[0], width))
+    return own
+
+
+def _bottom_margin(block: AnyBlock, width: float) -> float:
+    if isinstance(block, Break):
+        return 0.0
+    own = _points(block.style.box.margin.bottom, width)
+    children = _children(block)
+    if children and lets_margins_through(block.style.box):
+        return collapse(own, _bottom_margin(children[-1], width))
+    return own
 
 
 def collapse(first: float, second: float) -> float:

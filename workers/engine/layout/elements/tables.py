@@ -296,6 +296,7 @@ class _Filler:
         self.caption = self._lay_out_caption(space)
         self.height = space.height - (self.caption.height if self.caption else 0.0)
         self.sticky = self._find_sticky()
+        self.part: LaidRow | None = None  # of the first row, when it is split
 
     def fill(self) -> TablePiece | None:
         """Give the longest piece that stands in the space, None for none."""
@@ -343,7 +344,7 @@ class _Filler:
                 if forced:
                     return index, forced
             if index == self.first and self.cells is not None:
-                row = self._rest_of_split(room)
+                row = self._split_first()
                 if row.resumes is not None:
                     return index, ""
             else:
@@ -422,12 +423,7 @@ class _Filler:
 
     def _split(self) -> TablePiece:
         """Put as much of the first row as fits onto the page; at least something of it."""
-        room = self.height - self._fixed_height(is_last=False)
-        grid = self.grid
-        row = grid.rows[self.first]
-        part = split_row(
-            self.context, grid.plan(self.context, row.template), row, max(room, 0.0), self.cells
-        )
+        grid, part = self.grid, self._split_first()
         end = self.first + 1 if part.resumes is None else self.first
         going_on = self._assemble([part], TableResume(end, part.resumes), is_last=False)
         whole = self._assemble([part], None, is_last=True)
@@ -435,16 +431,19 @@ class _Filler:
             return going_on
         return whole
 
-    def _rest_of_split(self, room: float) -> LaidRow:
-        row = self.grid.rows[self.first]
-        plan = self.grid.plan(self.context, row.template)
-        return split_row(self.context, plan, row, max(room, 0.0), self.cells)
+    def _split_first(self) -> LaidRow:
+        """Lay out as much of the first row as stands here; once, for rows may hold tables again."""
+        if self.part is None:
+            row = self.grid.rows[self.first]
+            plan = self.grid.plan(self.context, row.template)
+            room = self.height - self._fixed_height(is_last=False)
+            self.part = split_row(self.context, plan, row, max(room, 0.0), self.cells)
+        return self.part
 
     def _piece(self, end: int, *, is_last: bool) -> TablePiece:
         rows = [self.grid.row(self.context, index) for index in range(self.first, end)]
         if self.cells is not None and rows:
-            room = self.height - self._fixed_height(is_last=is_last)
-            rows[0] = self._rest_of_split(room + EPSILON)
+            rows[0] = self._split_first()
         return self._assemble(rows, None if is_last else TableResume(end, None), is_last=is_last)
 
     def _assemble(
