@@ -387,3 +387,30 @@ def test_break_in_a_line_keeps_the_look_around_it() -> None:
     broken = paragraph.inlines[1]
     assert isinstance(broken, LineBreak)
     assert broken.style.weight == 700
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        '<p id="a">x</p>',
+        '<p>x <b id="a">y</b></p>',
+        'loose <span id="a">y</span>',
+        '<ul><li id="a">x</li></ul>',
+        '<table><tr><td id="a">x</td></tr></table>',
+        '<table><tr id="a"><td>x</td></tr></table>',
+        '<group id="a"><p>x</p></group>',
+        '<insert flow="n" id="a"/>',
+    ],
+)
+def test_every_id_names_a_place_in_the_document(flow: str) -> None:
+    body = f'<p><a href="#a">to it</a></p>{flow}'
+    source = f'<document><flow>{body}</flow><flow name="n"><p>n</p></flow></document>'
+    assert "id='a'" in repr(build_source(source))
+
+
+def test_group_passes_on_its_class_and_language() -> None:
+    head = '<style name="red" color="red"/>'
+    flow = '<group class="red" lang="de"><p>{{ 1.5 | number }}</p></group>'
+    (found,) = blocks(flow, head=head)
+    assert isinstance(found, Paragraph)
+    assert (text_of(found), found.style.text.color.components) == ("1,5", (1, 0, 0))

@@ -163,3 +163,12 @@ def test_start_is_right_in_languages_written_from_the_right() -> None:
 )
 def test_wrong_value_from_data_is_told(flow: str, told: str) -> None:
     assert any(told in problem for problem in problems(flow))
+
+
+def test_vertical_align_comes_down_to_cells() -> None:
+    head = '<style name="mid" vertical-align="middle"/>'
+    found = table(
+        '<table><tr class="mid"><td>a</td><td vertical-align="top">b</td></tr></table>', head=head
+    )
+    looks = [cell.style.box.vertical_align.value for cell in found.bodies[0].rows[0].template.cells]
+    assert looks == ["middle", "top"]

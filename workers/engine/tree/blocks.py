@@ -23,6 +23,7 @@ from workers.engine.tree.compiler import (
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.inlines import MARKS, compile_inlines, gather
 from workers.engine.tree.nodes import (
+    Block,
     Break,
     Container,
     Inline,
@@ -123,10 +124,13 @@ def _compile_loose(children: Sequence[Element | Text], context: Context, owner: 
     source, sheet = source_at(owner.place), context.sheet
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
-        inlines = gather(inner, scope, parent)
+        names: list[str] = []
+        inlines = gather(inner, scope, parent, names)
         if inlines:
-            style = sheet.anonymous(parent).style
-            out.append(Paragraph(source(scope), Role.P, style, inlines))
+            look = sheet.anonymous(parent)
+            first = names[0] if names else None
+            paragraph = Paragraph(source(scope), Role.P, look.style, inlines, None, first)
+            out.append(_with_names(paragraph, names[1:], look))
 
     return Part(build, inner.is_static)
 
@@ -168,27 +172,28 @@ _HEADINGS: Final = {
 
 def _compile_paragraph(element: Element, context: Context) -> Part:
     common = _Common(element, context)
-    inner = compile_inlines(element.children, context, owner=element)
+    inner, sheet = compile_inlines(element.children, context, owner=element), context.sheet
     role = _HEADINGS.get(element.tag, Role.CODE if element.tag == "pre" else Role.P)
     outline = context.attribute(element, "outline") if element.tag in _HEADINGS else None
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
         look = common.look.find(scope, parent)
-        inlines = gather(inner, common.look.enter(scope), look)
+        names = [name for name in (common.read_id(scope),) if name is not None]
+        inlines = gather(inner, common.look.enter(scope), look, names)
         entry = _text_of(inlines) if outline is not None and outline.read(scope) else None
-        out.append(
-            Paragraph(
-                common.source(scope),
-                role,
-                look.style,
-                inlines,
-                entry or None,
-                common.read_id(scope),
-            )
-        )
+        first = names[0] if names else None
+        paragraph = Paragraph(common.source(scope), role, look.style, inlines, entry or None, first)
+        out.append(_with_names(paragraph, names[1:], sheet.anonymous(parent)))
 
     is_static = common.is_static and inner.is_static
     return Part(build, is_static and (outline is None or outline.is_static))
+
+
+def _with_names(block: Block, names: Iterable[str], look: Look) -> Block:
+    """Put further ids of a paragraph's marks around it: links to them lead to the paragraph."""
+    for name in names:
+        block = Container(block.source, Role.DIV, look.style, (block,), None, name)
+    return block
 
 
 def _text_of(inlines: Iterable[Inline]) -> str:
@@ -321,13 +326,20 @@ def _compile_item(element: Element, context: Context) -> Part:
 
 
 def _compile_group(element: Element, context: Context) -> Part:
-    lang = context.look(element)
     inner = compile_blocks(element.children, context, owner=element)
-    if lang.is_static:
+    if not {"class", "lang", "id"} & element.attributes.keys():
         return inner
+    common, sheet = _Common(element, context), context.sheet
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
-        inner.build(lang.enter(scope), lang.find(scope, parent), out)
+        look = common.look.find(scope, parent)
+        name = common.read_id(scope)
+        blocks: list[Any] = []
+        inner.build(common.look.enter(scope), look, blocks)
+        if name is not None:
+            style = sheet.anonymous(parent).style
+            blocks = [Container(common.source(scope), Role.DIV, style, tuple(blocks), None, name)]
+        out += blocks
 
     return Part(build, is_static=False)
 

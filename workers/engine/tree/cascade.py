@@ -168,8 +168,11 @@ class StyleSheet:
         *,
         lang: str | None = None,
         is_inline: bool = False,
+        in_table: bool = False,
     ) -> Look:
         """Compute an element's look from its parent's and its own specified properties.
+
+        In a table vertical-align comes down from sections and rows to cells, as in HTML.
 
         Raises:
             UnknownReference: a colour is not declared.
@@ -179,7 +182,9 @@ class StyleSheet:
         style = Style(
             text=self._intern(values.text(parent.style.text, is_inline=is_inline)),
             paragraph=self._intern(values.paragraph()),
-            box=self._intern(values.box()),
+            box=self._intern(
+                values.box(parent.style.box.vertical_align if in_table else VerticalAlign.TOP)
+            ),
             breaks=self._intern(values.breaks()),
         )
         style = self._intern(style)
@@ -282,8 +287,8 @@ class _Values:
             is_rtl=is_rtl,
         )
 
-    def box(self) -> BoxStyle:
-        """Compute the box."""
+    def box(self, vertical_align: VerticalAlign) -> BoxStyle:
+        """Compute the box; a `vertical_align` that is not specified is the one given."""
         get = self.get
         vertical = get("vertical-align")
         return BoxStyle(
@@ -303,7 +308,7 @@ class _Values:
             overflow=Overflow(get("overflow", "error")),
             min_font_size=_given(get("min-font-size"), self._points_of, None),
             rotate=get("rotate", 0.0),
-            vertical_align=_CELL_WORDS.get(vertical, VerticalAlign.TOP),
+            vertical_align=_CELL_WORDS.get(vertical, vertical_align),
         )
 
     def breaks(self) -> BreakStyle:

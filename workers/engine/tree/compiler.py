@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from workers.engine.diagnostics import Findings, Place
 from workers.engine.syntax.nodes import Element
@@ -35,6 +35,9 @@ from workers.engine.units import Color
 
 T = TypeVar("T")
 Build = Callable[[Scope, Look, list[Any]], None]
+
+
+_IN_TABLE: Final = frozenset({"thead", "tbody", "tfoot", "tr", "td", "th"})
 
 
 class Part(NamedTuple):
@@ -176,7 +179,7 @@ class Context:
             dynamic=tuple(dynamic),
             lang=self.attribute(element, "lang") if "lang" in element.attributes else None,
         )
-        return ElementLook(self.sheet, layers, element.place, is_inline=is_inline)
+        return ElementLook(self.sheet, layers, element, is_inline=is_inline)
 
     # --- loops and conditions ------------------------------------------------------------------
 
@@ -276,17 +279,18 @@ class StyleLayers(NamedTuple):
 class ElementLook:
     """The styles of one element, resolved once for each parent look and each set of values."""
 
-    __slots__ = ("_by_parent", "_is_inline", "_layers", "_sheet", "lang", "place")
+    __slots__ = ("_by_parent", "_in_table", "_is_inline", "_layers", "_sheet", "lang", "place")
 
     def __init__(
-        self, sheet: StyleSheet, layers: StyleLayers, place: Place, *, is_inline: bool
+        self, sheet: StyleSheet, layers: StyleLayers, element: Element, *, is_inline: bool
     ) -> None:
         self._sheet = sheet
         self._layers = layers
         self._is_inline = is_inline
+        self._in_table = element.tag in _IN_TABLE
         self._by_parent: dict[Any, tuple[Look, Properties]] = {}
         self.lang = layers.lang
-        self.place = place
+        self.place = element.place
 
     @property
     def is_static(self) -> bool:
@@ -342,7 +346,13 @@ class ElementLook:
         properties |= spread(own)
         lang = self.lang.read(scope) if self.lang is not None else None
         try:
-            look = self._sheet.compute(parent, properties, lang=lang, is_inline=self._is_inline)
+            look = self._sheet.compute(
+                parent,
+                properties,
+                lang=lang,
+                is_inline=self._is_inline,
+                in_table=self._in_table,
+            )
         except UnknownReference as error:
             _tell_unknown(findings, error, self.place)
             look = self._sheet.compute(parent, NO_PROPERTIES, is_inline=self._is_inline)

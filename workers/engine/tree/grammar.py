@@ -87,7 +87,7 @@ class TextTemplate:
 _FACTOR_FILTER: Final = re.compile(r"[*/]\s*[\w.]+\s*\|")
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=128)  # a row expression is asked for by the check and by the writer
 def parse_expression(text: str) -> Expression:
     """Parse and check an expression, as written between the braces.
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree import figures
 from workers.engine.tree.cascade import Look
-from workers.engine.tree.compiler import Context, Part, in_order
+from workers.engine.tree.compiler import Attribute, Context, Part, in_order
+from workers.engine.tree.figures import read_id
 from workers.engine.tree.nodes import Inline
 from workers.engine.tree.run import RUN
 from workers.engine.tree.runtime import Scope
@@ -28,10 +29,10 @@ def compile_inlines(
     return in_order(_compile_child(child, context, owner) for child in children)
 
 
-def gather(part: Part, scope: Scope, look: Look) -> tuple[Inline, ...]:
-    """Build compiled inline content into runs."""
+def gather(part: Part, scope: Scope, look: Look, names: list[str]) -> tuple[Inline, ...]:
+    """Build compiled inline content into runs; ids of marks are added to `names`."""
     gatherer = InlineGatherer()
-    part.build({**scope, _GATHERER: gatherer, _LINK: None}, look, [])
+    part.build({**scope, _GATHERER: gatherer, _LINK: None}, look, names)
     return gatherer.finish()
 
 
@@ -69,8 +70,10 @@ def _compile_element(element: Element, context: Context) -> Part:
     match element.tag:
         case "br":
             return Part(_build_break, is_static=True)
-        case "group":
+        case "group" if not {"class", "lang", "id"} & element.attributes.keys():
             return compile_inlines(element.children, context, owner=element)
+        case "group":
+            return _compile_mark(element, context)
         case "img" | "barcode":
             return _compile_figure(element, context)
         case "a":
@@ -86,22 +89,24 @@ def _build_break(scope: Scope, parent: Look, _out: list[Any]) -> None:
 
 
 def _compile_mark(element: Element, context: Context) -> Part:
-    look = context.look(element, is_inline=True)
+    look, identity = context.look(element, is_inline=True), context.attribute(element, "id")
     inner = compile_inlines(element.children, context, owner=element)
 
     def build_mark(scope: Scope, parent: Look, out: list[Any]) -> None:
+        _note_id(identity, scope, out)
         inner.build(look.enter(scope), look.find(scope, parent), out)
 
     return Part(build_mark, look.is_static and inner.is_static and "id" not in element.attributes)
 
 
 def _compile_link(element: Element, context: Context) -> Part:
-    look = context.look(element, is_inline=True)
+    look, identity = context.look(element, is_inline=True), context.attribute(element, "id")
     href = context.attribute(element, "href")
     inner = compile_inlines(element.children, context, owner=element)
     place = element.place
 
     def build_link(scope: Scope, parent: Look, out: list[Any]) -> None:
+        _note_id(identity, scope, out)
         target = href.read(scope)
         if target and target.startswith("#"):
             scope[RUN].links.append((target[1:], place))
@@ -109,7 +114,14 @@ def _compile_link(element: Element, context: Context) -> Part:
 
     leads_inside = href.constant is None or href.constant.startswith("#")
     is_static = href.is_static and not leads_inside and look.is_static and inner.is_static
-    return Part(build_link, is_static)
+    return Part(build_link, is_static and "id" not in element.attributes)
+
+
+def _note_id(identity: Attribute[str | None], scope: Scope, out: list[Any]) -> None:
+    """Note a mark's id; while inlines are built, `out` is the ids of their paragraph."""
+    name = read_id(identity, scope)
+    if name is not None:
+        out.append(name)
 
 
 def _compile_figure(element: Element, context: Context) -> Part:

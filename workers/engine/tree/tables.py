@@ -240,7 +240,7 @@ class _TableCompiler:
         source, sheet = source_at(self.element.place), self.context.sheet
 
         def build(scope: Scope, parent: Look, out: list[Any]) -> None:
-            look = sheet.anonymous(parent)
+            look = sheet.compute(parent, NO_PROPERTIES, in_table=True)
             made: list[TableRow] = []
             part.build(scope, look, made)
             out.append(TableBody(source(scope), look.style, made))
