@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from workers.engine.syntax.vocabulary import PROPERTIES
 
-_WRITTEN: Final[dict[str, dict[str, str]]] = {
+WRITTEN: Final[dict[str, dict[str, str]]] = {
     "p": {"margin-bottom": "2mm"},
     "h1": {"font-size": "18pt", "margin-bottom": "4mm"},
     "h2": {"font-size": "14pt", "margin-top": "4mm", "margin-bottom": "2.5mm"},
@@ -35,7 +35,7 @@ _WRITTEN: Final[dict[str, dict[str, str]]] = {
     "sup": {"vertical-align": "super", "font-size": "70%"},
 }
 for _heading in ("h1", "h2", "h3", "h4", "h5", "h6"):
-    _WRITTEN[_heading] |= {"font-weight": "bold", "break-after": "avoid", "line-height": "1.2"}
+    WRITTEN[_heading] |= {"font-weight": "bold", "break-after": "avoid", "line-height": "1.2"}
 
 _SIDES: Final = ("top", "right", "bottom", "left")
 Properties = Mapping[str, Any]  # values as syntax.values reads them, shorthands spread
@@ -59,6 +59,6 @@ def spread(values: Mapping[str, Any]) -> dict[str, Any]:
 BUILT_IN: Final[Mapping[str, Properties]] = MappingProxyType(
     {
         tag: spread({name: PROPERTIES[name].kind.parse(text) for name, text in written.items()})
-        for tag, written in _WRITTEN.items()
+        for tag, written in WRITTEN.items()
     }
 )
