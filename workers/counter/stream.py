@@ -15,6 +15,9 @@ from workers.counter.ledger import sort_batch, write_batch
 
 BATCH: Final = 500
 RECLAIM_EVERY_SECONDS: Final = 2.0
+# A transaction costs 2 ms whether it records one event or a hundred: between two of them events
+# gather, and a steady trickle costs the machine 2 % of a core instead of 2 ms a render.
+_GATHER_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.5
 
 log: Final = get_logger(__name__)
@@ -38,7 +41,8 @@ class Counter:
         """Count until stopped. While Redis or the database is away it waits and tries again."""
         while not self._stop.is_set():
             try:
-                self.count_once()
+                if 0 < self.count_once() < BATCH:
+                    self._stop.wait(_GATHER_SECONDS)
             except Unavailable as error:
                 log.warning("counter waits", part=error.part, cause=repr(error.__cause__))
                 # The group may be gone with the server: make it again when it answers.
