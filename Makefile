@@ -29,8 +29,8 @@ test: $(DEV_READY) ## every test that needs no service installed by hand (T=path
 ifdef T
 	@$(PYTEST) -m "not services" $(T)
 else
-	@$(PYTEST) -m "not services and not system" -n 2
-	@$(PYTEST) -m "system and not services"
+	@$(PYTEST) -m "not services and not system and not faults" -n 2
+	@$(PYTEST) -m "(system or faults) and not services"
 endif
 golden: $(DEV_READY) ## lay out every golden case and compare it with its reference
 	@$(PYTEST) tests/golden
