@@ -12,7 +12,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update test-services bench lint types arch fmt check render clean
+.PHONY: help setup demo run test golden golden-update test-services bench lint types arch fmt check render language clean
 
 ##@ Start here
 help: ## list the targets
@@ -58,6 +58,8 @@ check: lint types arch test ## all of the above but the services
 ##@ Documents
 render: $(READY) ## render one file with the engine alone (F=file.xml)
 	@$(BIN)/pressroom render "$(F)"
+language: $(DEV_READY) ## rebuild LANGUAGE.md, its pictures and the schema from the vocabulary
+	@$(BIN)/python -m deploy.language
 
 ##@ Tidy
 clean: ## remove what was built; the data of `make run` stays

@@ -51,6 +51,12 @@ def draw_document(document: bytes, *, shows_pages: bool) -> bytes:
     return file.getvalue()
 
 
+def shown_width(png: bytes) -> int:
+    """Give the width a picture is shown at, in pixels of 1/96 inch."""
+    with Image.open(io.BytesIO(png)) as picture:
+        return round(picture.width * 96 / DPI)
+
+
 def _rasterise(pdf: bytes) -> list[Image.Image]:
     with pypdfium2.PdfDocument(pdf) as document:
         pages = [document[index] for index in range(min(len(document), MAX_PAGES))]

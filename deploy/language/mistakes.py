@@ -1,0 +1,120 @@
+"""Mistakes authors make, one for each rule, and what the engine tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from deploy.language.examples import OPTIONS, Example, ExampleImages
+from workers.engine.diagnostics import AuthoringError, Diagnostic
+from workers.engine.pipeline import render
+from workers.engine.ports import Payload, PayloadKind
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A part of a document, or a whole one, that breaks the rule `code` at an element."""
+
+    code: str
+    tag: str
+    text: str
+
+
+def find_mistake(mistake: Mistake) -> Diagnostic:
+    """Give what the engine tells of a mistake.
+
+    Raises:
+        LookupError: it tells nothing of that rule at that element.
+    """
+    for diagnostic in _render(Example((mistake.tag,), mistake.text).document):
+        tags = {place.tag_name for place in diagnostic.chain}
+        if diagnostic.code == mistake.code and mistake.tag in tags:
+            return diagnostic
+    raise LookupError(f"{mistake.code} is not told of {mistake.text}")
+
+
+def _render(document: str) -> tuple[Diagnostic, ...]:
+    payload = Payload(PayloadKind.XML, document.encode())
+    try:
+        return render(None, payload, options=OPTIONS, resources=ExampleImages()).warnings
+    except AuthoringError as error:
+        return error.diagnostics
+
+
+def _with_data(inside: str, flow: str = "") -> str:
+    return f"<document><data>{inside}</data><flow>{flow}</flow></document>"
+
+
+GENERAL: Final = (
+    Mistake("not-well-formed", "p", "<document><flow><p>Hello</flow></document>"),
+    Mistake("unknown-element", "tabel", "<p>a</p><tabel/>"),
+    Mistake("misplaced-element", "p", "<ul><p>a</p></ul>"),
+    Mistake("misplaced-text", "ul", "<ul>a</ul>"),
+    Mistake("unknown-attribute", "p", '<p colour="red">a</p>'),
+    Mistake("missing-attribute", "img", '<img alt="Logo"/>'),
+    Mistake("wrong-value", "p", '<p margin-top="12">a</p>'),
+    Mistake("fixed-attribute", "style", '<style name="a" color="{{ ink }}"/>'),
+    Mistake("unknown-style", "p", '<p class="nots">a</p>'),
+    Mistake("unknown-color", "p", '<p color="brnad">a</p>'),
+    Mistake("unknown-font", "p", '<p font-family="Arial">a</p>'),
+    Mistake("duplicate-id", "p", '<p id="a">a</p><p id="a">b</p>'),
+    Mistake("unknown-language", "p", '<p lang="xx">{{ 1 | number }}</p>'),
+    Mistake("expression-syntax", "p", "<p>{{ 1 + }}</p>"),
+    Mistake("unknown-name", "p", "<p>{{ total }}</p>"),
+    Mistake("expression", "p", "<p>{{ 'a' + 1 }}</p>"),
+    Mistake("page-value-outside-page-time", "p", "<p>{{ page.number }}</p>"),
+    Mistake("loop-needs-list", "p", '<p for="x in 3">a</p>'),
+    Mistake("filter-precedence", "p", "<p>{{ 3 * 1.155 | round(2) }}</p>"),
+    Mistake("missing-glyph", "p", "<p>漢</p>"),
+    Mistake(
+        "wider-than-container", "p", '<p white-space="nowrap" width="20mm">As wide as that</p>'
+    ),
+    Mistake("taller-than-area", "div", '<div height="300mm">a</div>'),
+    Mistake("content-overflows", "div", '<div height="5mm"><p>one</p><p>two</p></div>'),
+)
+
+_SPECIAL: Final = (
+    Mistake("unknown-setting", "document", '<document timezone="Mars/Base"><flow/></document>'),
+    Mistake("filename", "document", '<document filename="a/b.pdf"><flow/></document>'),
+    Mistake("duplicate-key", "data", "<document><data/><data/></document>"),
+    Mistake("json", "json", _with_data('<json>{ "a": 1, }</json>')),
+    Mistake("required", "field", _with_data('<field name="a" required="true"/>')),
+    Mistake("wrong-data", "field", _with_data('<json>{ "a": "x" }</json><field name="a" type="date"/>')),
+    Mistake("rule-type", "field", _with_data('<field name="a" type="date" maxlength="3"/>')),
+    Mistake("crossing-paths", "field", _with_data('<field name="a"/><field name="a.b"/>')),
+    Mistake("duplicate-key", "field", _with_data('<field name="a"/><field name="a"/>')),
+    Mistake("row-count", "dataset", _with_data('<json>{ "a": [] }</json><dataset name="a" min-rows="1"/>')),
+    Mistake("csv-dataset", "dataset", _with_data('<dataset name="a" csv="true"/><dataset name="b" csv="true"/>')),
+    Mistake("unknown-name", "let", _with_data('<let name="a" value="b + 1"/>')),
+    Mistake("assert", "assert", _with_data('<assert test="1 == 2" message="The sums differ"/>')),
+    Mistake("style-key", "style", '<style font-size="8pt"/>'),
+    Mistake("unknown-element", "style", '<style element="para" color="red"/>'),
+    Mistake("unknown-style", "style", '<style name="a" extends="b"/>'),
+    Mistake("style-circle", "style", '<document><style name="a" extends="b"/><style name="b" extends="a"/></document>'),
+    Mistake("reserved-name", "color", '<color name="red" value="#c1121f"/>'),
+    Mistake("body-too-low", "page", '<document><page size="A6" margin="70mm 10mm"/><flow><p>a</p></flow></document>'),
+    Mistake("content-overflows", "header", '<header max-height="10mm"><p>one</p><p>two</p><p>three</p></header>'),
+    Mistake("content-overflows", "footer", '<footer max-height="10mm"><p>one</p><p>two</p><p>three</p></footer>'),
+    Mistake("max-pages", "flow", '<document><flow max-pages="1"><p>a</p><break/><p>b</p></flow></document>'),
+    Mistake("empty-password", "security", '<document><security user-password="{{ \'\' }}"/><flow/></document>'),
+    Mistake("heading-level", "h3", "<h1>a</h1><h3>b</h3>"),
+    Mistake("missing-alt", "img", '<img src="logo"/>'),
+    Mistake("image-missing", "img", '<img src="logos" alt=""/>'),
+    Mistake("missing-alt", "barcode", '<barcode type="qr" value="a"/>'),
+    Mistake("barcode-value", "barcode", '<barcode type="epc-qr" alt="" value="{{ {\'name\': \'A\', \'iban\': \'GB00\', \'amount\': 1} }}"/>'),
+    Mistake("unknown-flow", "insert", '<insert flow="nots"/>'),
+    Mistake("flow-cycle", "insert", '<document><flow><insert flow="a"/></flow><flow name="a"><insert flow="a"/></flow></document>'),
+    Mistake("columns-too-wide", "table", '<table width="50mm"><col width="30mm" span="2"/><tr><td/><td/></tr></table>'),
+    Mistake("cell-count", "tr", "<table><col/><col/><tr><td>a</td></tr></table>"),
+    Mistake("unknown-id", "a", '<p><a href="#anex">a</a></p>'),
+)  # fmt: skip
+
+
+def _by_tag() -> dict[str, tuple[Mistake, ...]]:
+    tags = dict.fromkeys(mistake.tag for mistake in _SPECIAL)
+    return {tag: tuple(m for m in _SPECIAL if m.tag == tag) for tag in tags}
+
+
+SPECIAL: Final[Mapping[str, tuple[Mistake, ...]]] = MappingProxyType(_by_tag())
