@@ -1,15 +1,16 @@
-"""How the reference words attributes and their values, in tables of Markdown."""
+"""How the reference words things in Markdown: lists, links, pictures, attributes and their values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from workers.engine.syntax import values as v
 from workers.engine.syntax.values import Kind
 from workers.engine.syntax.vocabulary import AttributeSpec
 
+_PICTURES: Final = "../../deploy/pictures/language"  # from where LANGUAGE.md lies
 _LENGTH: Final = re.compile(
     r"a number with a unit \(([^)]*)\)(, not negative|, from (\S+)pt to (\S+)pt)?"
 )
@@ -20,6 +21,17 @@ def code(text: str) -> str:
     """Write text as code, in a cell of a table or anywhere else."""
     fence = "``" if "`" in text else "`"
     return f"{fence}{text.replace('|', chr(92) + '|')}{fence}"
+
+
+def link(name: str) -> str:
+    """Write the name of an element as a link to its section."""
+    return f"[`{name}`](#{name})"
+
+
+def picture(name: str, widths: Mapping[str, int]) -> str:
+    """Show a picture by its name without suffix; `widths` are by file name."""
+    file = f"{name}.png"
+    return f'<img src="{_PICTURES}/{file}" width="{widths[file]}" alt="{name}, rendered">'
 
 
 def listed(items: Iterable[str]) -> str:
@@ -44,13 +56,13 @@ def row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def describe_specs(specs: Sequence[AttributeSpec]) -> str:
+def describe_attributes(specs: Sequence[AttributeSpec]) -> str:
     """Write a table of attributes: name, meaning, values, default."""
     lines = [row("Attribute", "", "Values", "Default"), row("---", "---", "---", "---")]
-    return "\n".join([*lines, *map(_describe_spec, specs)])
+    return "\n".join([*lines, *map(_describe_attribute, specs)])
 
 
-def _describe_spec(spec: AttributeSpec) -> str:
+def _describe_attribute(spec: AttributeSpec) -> str:
     marks = ("†" if spec.is_fixed else "") + ("↓" if spec.is_inherited else "")
     name = code(spec.name) + (f" {marks}" if marks else "")
     default = "required" if spec.is_required else code(spec.default) if spec.default else "–"
