@@ -154,8 +154,10 @@ def test_redis_is_killed_and_the_farm_comes_back_with_every_page(faulty_farm, ac
 
 def test_the_front_is_killed_and_new_requests_wait_for_its_successor(faulty_farm, account):
     assert account.render(TWO_PAGES).status == 200
-    os.kill(processes_of(faulty_farm)["front"], signal.SIGKILL)
-    time.sleep(0.05)
+    killed = processes_of(faulty_farm)["front"]
+    os.kill(killed, signal.SIGKILL)
+    # Its children still take connections until the supervisor has seen the death.
+    assert wait_until(lambda: not members_of({killed}), seconds=3)
     assert account.render(TWO_PAGES).status == 200
     account.settled_usage(pages=4)
     assert account.usage()["apiCalls"] == 2
