@@ -90,6 +90,14 @@ def test_every_example_renders_without_a_finding(example: Example):
     assert render(None, payload, options=OPTIONS, resources=ExampleImages()).warnings == ()
 
 
+@pytest.mark.parametrize(
+    "part",
+    ["<td>a</td>", "<li>a</li>", '<field name="a"/>', "<header><p>a</p></header>", "<b>a</b>"],
+)
+def test_a_part_of_a_document_is_put_where_it_may_stand(part: str):
+    assert is_sound(Example(("part",), part).document.encode())
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=range(len(SAMPLES)))
 def test_every_document_of_the_guide_renders_without_a_finding(sample):
     template = prepare_template(sample.document.encode())
