@@ -210,6 +210,10 @@ _NUMBER_STYLE: Final = v.choice(
     "decimal", "lower-alpha", "upper-alpha", "lower-roman", "upper-roman"
 )
 _ANY_LIST_STYLE: Final = v.choice(*_LIST_STYLE.choices, *_NUMBER_STYLE.choices)
+_BARCODE_TYPE: Final = v.choice(
+    *("qr", "datamatrix", "gs1-datamatrix", "code128", "gs1-128", "code39", "codabar"),
+    *("ean13", "ean8", "upca", "itf14", "epc-qr"),
+)
 _STRIPE: Final = _attribute("stripe", v.BACKGROUNDS, "Colours that body rows take in turn.")
 _CELL_PADDING: Final = _attribute(
     "cell-padding", v.sides(v.LENGTH), "Padding of all cells.", "1mm 1.5mm"
@@ -462,10 +466,11 @@ _BLOCK_ELEMENTS: Final = (
     ),
     _element(
         "barcode", "A bar code.", Content.EMPTY,
-        _required("type", v.choice("qr", "epc-qr"), "Kind of code."),
+        _required("type", _BARCODE_TYPE, "Kind of code."),
         _required("value", v.TEXT, "Text to encode; for epc-qr an object of payment data."),
         _attribute("alt", v.TEXT, "What the code holds."),
-        _attribute("level", v.choice("L", "M", "Q", "H"), "Error correction.", "M"),
+        _attribute("show-text", v.BOOLEAN, "Whether the value is written below the code.", "false"),
+        _attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes.", "M"),
         _attribute("module", v.length(low=0.1, high=100), "Width of one module; fills the box unless given."),
         _attribute("quiet", v.BOOLEAN, "Whether an empty border is kept around the code.", "true"),
         COMMON, _PICTURE_BOX, _SOLID_BREAKS,

@@ -64,9 +64,9 @@ def _compile_image(element: Element, context: Context) -> Part:
 def _compile_barcode(element: Element, context: Context) -> Part:
     look, sheet = context.look(element), context.sheet
     source = source_at(element.place)
-    kind, alt, level, module, quiet, identity = (
+    kind, alt, level, module, quiet, shows_text, identity = (
         context.attribute(element, name)
-        for name in ("type", "alt", "level", "module", "quiet", "id")
+        for name in ("type", "alt", "level", "module", "quiet", "show-text", "id")
     )
     value = _compile_barcode_value(element, context)
 
@@ -80,7 +80,7 @@ def _compile_barcode(element: Element, context: Context) -> Part:
                 kind.read(scope) or "",
                 value.evaluate(scope),
                 alt.read(scope) or "",
-                False,
+                shows_text.read(scope),
                 level.read(scope),
                 None if width is None else sheet.to_points(width, own),
                 quiet.read(scope),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import zxingcpp
 
+from workers.engine.layout.elements.gs1 import WrongValue
+from workers.engine.layout.elements.linear import CODE_TYPES, CodeType, Encodable
 from workers.engine.layout.problems import Problem
 from workers.engine.tree.nodes import Barcode
 
@@ -23,11 +25,16 @@ Rectangle = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A bar code in modules, quiet zone included: its size, and its dark parts as (x, y, w, h)."""
+    """A bar code in modules, quiet zone included: its size, and its dark parts as (x, y, w, h).
+
+    Bars may be drawn of any height. `text` is what people read below, empty where there is none.
+    """
 
     columns: int
     rows: int
     rectangles: tuple[Rectangle, ...]
+    is_bars: bool = False
+    text: str = ""
 
 
 def encode_barcode(node: Barcode) -> Symbol | Problem:
@@ -36,8 +43,55 @@ def encode_barcode(node: Barcode) -> Symbol | Problem:
         return _encode_qr(node)
     if node.symbology == "epc-qr":
         return _encode_epc(node)
-    return Problem(
-        "barcode-type", f'Bar code type "{node.symbology}" is not known; use qr or epc-qr'
+    kind = CODE_TYPES.get(node.symbology)
+    if kind is None:
+        known = ", ".join(("qr", "epc-qr", *CODE_TYPES))
+        return Problem(
+            "barcode-type", f'Bar code type "{node.symbology}" is not known; use one of {known}'
+        )
+    return _encode_typed(node, kind)
+
+
+def _encode_typed(node: Barcode, kind: CodeType) -> Symbol | Problem:
+    value = node.value
+    if not isinstance(value, str):
+        return Problem(CODE, f'A bar code of type "{node.symbology}" takes a text, not an object')
+    if not value:
+        return Problem(CODE, "The value of the bar code is empty")
+    try:
+        encodable = kind.read(value)
+    except WrongValue as wrong:
+        return Problem(
+            CODE, f'The value does not suit a bar code of type "{node.symbology}": {wrong}'
+        )
+    options: dict[str, Any] = {"gs1": True} if kind.is_gs1 else {}
+    if not kind.height:
+        options["force_square"] = True
+    if not encodable.content.isascii():
+        options["eci"] = "UTF-8"
+    try:
+        code = zxingcpp.create_barcode(encodable.content, kind.format, **options)
+    except (ValueError, UnicodeError):
+        return Problem(
+            CODE, f'The value does not fit a bar code of type "{node.symbology}"; shorten it'
+        )
+    image: Any = code.to_image(scale=1, add_quiet_zones=False)
+    return _lay_modules(memoryview(image), node, kind, encodable)
+
+
+def _lay_modules(image: memoryview, node: Barcode, kind: CodeType, encodable: Encodable) -> Symbol:
+    quiet = kind.quiet if node.has_quiet_zone else 0
+    if not kind.height:
+        return replace(_symbol(image, quiet=quiet), text=encodable.shown)
+    assert image.shape is not None
+    columns = image.shape[1]
+    bars = _DARK.finditer(image.tobytes()[:columns])  # all rows of it are alike
+    return Symbol(
+        columns + 2 * quiet,
+        kind.height,
+        tuple((bar.start() + quiet, 0, bar.end() - bar.start(), kind.height) for bar in bars),
+        is_bars=True,
+        text=encodable.shown,
     )
 
 
@@ -48,7 +102,11 @@ def _encode_qr(node: Barcode) -> Symbol | Problem:
         return Problem(CODE, "The value of the bar code is empty")
     if len(node.value.encode("utf-8", "replace")) > MAX_QR_BYTES:
         return _too_long(node)
-    return _draw(node.value, node)
+    return _with_text(_draw(node.value, node), node.value)
+
+
+def _with_text(symbol: Symbol | Problem, text: str) -> Symbol | Problem:
+    return symbol if isinstance(symbol, Problem) else replace(symbol, text=text)
 
 
 def _encode_epc(node: Barcode) -> Symbol | Problem:

@@ -6,10 +6,19 @@ otherwise), but never wider than its container; with one stated side the other k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
-from workers.engine.layout.context import EPSILON, Context, Misfit, Piece, Resume, Sheet, Space
+from workers.engine.layout.context import (
+    EPSILON,
+    Context,
+    Misfit,
+    Piece,
+    Resume,
+    Sheet,
+    Space,
+    cut_excerpt,
+)
 from workers.engine.layout.display import Cells, Picture, Restore, Save
 from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
 from workers.engine.layout.elements.images import PreparedImage
@@ -22,12 +31,15 @@ from workers.engine.layout.frames import (
     set_backdrop,
     with_width,
 )
+from workers.engine.layout.lines import Look, draw_text
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
 from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm
 
 MODULE: Final = mm(0.5)  # of a bar code that states no size: every phone reads it
+BAR: Final = mm(0.33)  # the same for bars; the nominal width of GS1 General Specifications, 5.12.3
+LEAST_TEXT: Final = 4.0  # points; what is smaller below a bar code nobody reads
 
 
 @dataclass(slots=True)
@@ -73,28 +85,47 @@ class PicturePiece:
 
 @dataclass(slots=True)
 class SymbolPiece:
-    """A bar code; `module` is the width of its narrowest bar."""
+    """A bar code; `module` is the width of its narrowest bar, `caption` what people read below it."""
 
     node: Barcode
     symbol: Symbol
     module: float
     width: float
     height: float
+    caption: Caption | None = None
     resume: Resume = None
     forced: str = ""
     first_baseline: float | None = None
 
     def draw(self, sheet: Sheet, x: float, y: float) -> None:
-        """Draw the modules, in the middle of the box."""
-        module, symbol = self.module, self.symbol
+        """Draw the modules, in the middle of the box, and the text below them."""
+        module, symbol, caption = self.module, self.symbol, self.caption
+        room = self.height - (caption.height if caption else 0.0)
+        down = room / symbol.rows if symbol.is_bars else module
         left = x + (self.width - symbol.columns * module) / 2
-        top = y + (self.height - symbol.rows * module) / 2
+        top = y + (room - symbol.rows * down) / 2
         rectangles = tuple(
-            (left + column * module, top + row * module, width * module, height * module)
+            (left + column * module, top + row * down, width * module, height * down)
             for column, row, width, height in symbol.rectangles
         )
         color = self.node.style.text.color
-        sheet.items.append(Cells(rectangles, color, sheet.owner(self.node)))
+        owner = sheet.owner(self.node)
+        sheet.items.append(Cells(rectangles, color, owner))
+        if caption is not None:
+            baseline = y + self.height - caption.height + caption.baseline
+            for line in symbol.text.split("\n"):
+                start = x + (self.width - caption.look.measure(line)) / 2
+                draw_text(sheet, caption.look, line, start, baseline, owner)
+                baseline += caption.line_height
+
+
+class Caption(NamedTuple):
+    """The text below a bar code, made smaller where it would be wider than the code."""
+
+    look: Look
+    height: float
+    line_height: float
+    baseline: float
 
 
 def lay_out_image(context: Context, node: Image, space: Space, _resume: Resume) -> Piece | None:
@@ -115,12 +146,66 @@ def lay_out_barcode(context: Context, node: Barcode, space: Space, _resume: Resu
         misfit = Misfit(symbol.code, symbol.text, "Correct the value.", context.chain(node.source))
         return NothingPiece(misfit)
     frame = frame_of(context, node.style.box, space)
-    module = MODULE if node.module is None else node.module
-    natural = (symbol.columns * module, symbol.rows * module)
-    width, height = _size(node, frame, space, natural, is_held=node.module is not None)
+    natural, is_held = _natural_size(node, symbol), node.module is not None
+    caption = None
+    if node.shows_text and symbol.text:
+        width = _size(node, frame, space, natural, is_held=is_held, is_free=symbol.is_bars)[0]
+        caption = _caption(context, node, symbol.text, width)
+        scale = 1.0 if symbol.is_bars else natural[0] / width
+        natural = (natural[0], natural[1] + caption.height * scale)
+    width, height = _size(node, frame, space, natural, is_held=is_held, is_free=symbol.is_bars)
     frame = with_width(frame, width + frame.insets.left + frame.insets.right, space)
-    module = min(width / symbol.columns, height / symbol.rows)
-    return _framed(context, node, frame, space, SymbolPiece(node, symbol, module, width, height))
+    room = max(height - (caption.height if caption else 0.0), 0.0)
+    module = width / symbol.columns
+    if not symbol.is_bars:
+        module = min(module, room / symbol.rows)
+    piece = SymbolPiece(node, symbol, module, width, height, caption)
+    framed = _framed(context, node, frame, space, piece)
+    if framed is not None and framed.misfit is None:
+        framed.misfit = _judge_text(context, node, symbol, caption)
+    return framed
+
+
+def _natural_size(node: Barcode, symbol: Symbol) -> tuple[float, float]:
+    module = node.module
+    if module is None:
+        module = BAR if symbol.is_bars else MODULE
+    return symbol.columns * module, symbol.rows * module
+
+
+def _caption(context: Context, node: Barcode, text: str, width: float) -> Caption:
+    style = node.style.text
+    look = Look(style, context.fonts.find(style), None)
+    lines = text.split("\n")
+    wide = max(map(look.measure, lines))
+    if wide > width > 0:
+        look = look._replace(
+            style=replace(
+                style,
+                size=style.size * width / wide,
+                letter_spacing=style.letter_spacing * width / wide,
+            )
+        )
+    size, face = look.style.size, look.face
+    baseline, line_height = face.ascent * size, (face.ascent + face.descent) * size
+    return Caption(look, line_height * len(lines), line_height, baseline)
+
+
+def _judge_text(
+    context: Context, node: Barcode, symbol: Symbol, caption: Caption | None
+) -> Misfit | None:
+    if not node.shows_text:
+        return None
+    if caption is None:
+        what = f'A bar code of type "{node.symbology}" has no text to show'
+        return Misfit("barcode-text", what, "Leave out show-text.", context.chain(node.source))
+    if caption.look.style.size >= min(LEAST_TEXT, node.style.text.size):
+        return None
+    what = f"The text below the bar code would be {caption.look.style.size:.1f}pt small"
+    advice = "Make the code wider, or leave out show-text."
+    return Misfit(
+        "barcode-text", what, advice, context.chain(node.source), cut_excerpt(symbol.text)
+    )
 
 
 def measure_image(context: Context, node: Image) -> tuple[float, float]:
@@ -139,9 +224,8 @@ def measure_barcode(context: Context, node: Barcode) -> tuple[float, float]:
     symbol = _encode(context, node)
     if isinstance(symbol, Problem):
         return 0.0, 0.0
-    module = MODULE if node.module is None else node.module
     frame = frame_of(context, node.style.box, Space(0.0))
-    width = _scaled(node, frame, (symbol.columns * module, symbol.rows * module))[0]
+    width = _scaled(node, frame, _natural_size(node, symbol), is_free=symbol.is_bars)[0]
     return outer_widths(node.style.box, width, width)
 
 
@@ -173,11 +257,17 @@ def _size(
     natural: tuple[float, float],
     *,
     is_held: bool = False,
+    is_free: bool = False,
 ) -> tuple[float, float]:
-    """Give the size of the content: stated sides as stated, the others in proportion."""
-    width, height = _scaled(node, frame, natural, space)
+    """Give the size of the content: stated sides as stated, the others in proportion.
+
+    What is held has a width that nothing changes; what is free (bars) has no proportion to keep.
+    """
+    width, height = _scaled(node, frame, natural, space, is_free=is_free)
     room = frame.content_width
     has_width = _stated_width(node, frame, space) is not None
+    if is_free and not has_width and not is_held and 0 < room < width:
+        return room, height
     if not has_width and not is_held and frame.height is None and 0 < room < width:
         width, height = room, height * room / width
     return width, height
@@ -188,9 +278,14 @@ def _scaled(
     frame: Frame,
     natural: tuple[float, float],
     space: Space | None = None,
+    *,
+    is_free: bool = False,
 ) -> tuple[float, float]:
     width = _stated_width(node, frame, space)
     height = _stated_height(frame)
+    if is_free:
+        width = natural[0] if width is None else width
+        height = natural[1] if height is None else height
     ratio = natural[1] / natural[0]
     if width is None:
         if height is None:
