@@ -104,6 +104,7 @@ _SPECIAL: Final = (
     Mistake("image-missing", "img", '<img src="logos" alt=""/>'),
     Mistake("missing-alt", "barcode", '<barcode type="qr" value="a"/>'),
     Mistake("barcode-value", "barcode", '<barcode type="epc-qr" alt="" value="{{ {\'name\': \'A\', \'iban\': \'GB00\', \'amount\': 1} }}"/>'),
+    Mistake("barcode-text", "barcode", '<barcode type="datamatrix" alt="" show-text="true" width="8mm" value="far too long for so small a code"/>'),
     Mistake("unknown-flow", "insert", '<insert flow="nots"/>'),
     Mistake("flow-cycle", "insert", '<document><flow><insert flow="a"/></flow><flow name="a"><insert flow="a"/></flow></document>'),
     Mistake("columns-too-wide", "table", '<table width="50mm"><col width="30mm" span="2"/><tr><td/><td/></tr></table>'),

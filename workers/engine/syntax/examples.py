@@ -318,12 +318,17 @@ _QUOTATION: Final = """
 """
 
 _BARCODE: Final = """
-<row gap="6mm" align-items="center">
+<row gap="6mm">
   <barcode type="qr" width="25mm" value="https://example.com/invoices/2026-0042" alt="Address of the invoice"/>
-  <barcode type="qr" width="25mm" level="H" quiet="false" value="2026-0042" alt="Invoice number"/>
   <barcode type="epc-qr" width="30mm" alt="Payment code"
     value="{{ { 'name': 'Northwind Tools Ltd', 'iban': 'GB33BUKB20201555555555',
                 'bic': 'BUKBGB22XXX', 'amount': 199.30, 'text': '2026-0042' } }}"/>
+  <barcode type="gs1-datamatrix" width="25mm" show-text="true" alt="Batch and expiry"
+    value="(01)09506000134352(17)280630(10)B26-118"/>
+</row>
+<row gap="6mm" margin-top="4mm">
+  <barcode type="ean13" width="40mm" height="20mm" value="401234567890" show-text="true" alt="Article"/>
+  <barcode type="code128" width="60mm" height="16mm" value="PR-2026-0042" show-text="true" alt="Parcel"/>
 </row>
 """
 
