@@ -66,7 +66,8 @@ def find_examples() -> tuple[Example, ...]:
     """Give every example of the vocabulary once, with all elements that share it."""
     names: dict[str, list[str]] = {}
     for spec in ELEMENTS.values():
-        names.setdefault(spec.example, []).append(spec.name)
+        if spec.example:
+            names.setdefault(spec.example, []).append(spec.name)
     return tuple(Example(tuple(owners), text) for text, owners in names.items())
 
 
