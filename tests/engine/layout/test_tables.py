@@ -47,6 +47,8 @@ from workers.engine.tree.nodes import (
     Role,
     RowTemplate,
     TableRow,
+    Total,
+    TotalMode,
 )
 from workers.engine.tree.styles import Align, BreakTo, VerticalAlign, WhiteSpace
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Sides
@@ -377,13 +379,11 @@ class Carried:
 
 
 def test_carried_values_are_those_of_the_piece_and_its_page():
-    rows = [tr(ONE, str(n), totals=(Decimal(n),)) for n in range(1, 13)]
+    rows = [tr(ONE, str(n), counted=(Decimal(1),)) for n in range(1, 13)]
     foot = group(on=On.ALL)
     made = replace(
         table(body(*rows), feet=[replace(foot, rows=Carried())]),
-        totals=("count",),
-        total_modes=("sum",),
-        total_starts=(Decimal(0),),
+        totals=(Total("count", TotalMode.SUM, Decimal(0)),),
     )
     assert [page[-1] for page in pages(made)] == ["0/9/9/12 p1", "9/3/12/12 p2"]
 

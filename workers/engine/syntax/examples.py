@@ -402,13 +402,56 @@ _SECTIONS: Final = """
       <col width="1fr"/><col text-align="end"/>
       <thead><tr><th>Month</th><th>Pieces</th></tr></thead>
       <tbody for="m in months">
-        <tr background="#eef3f8"><td colspan="2">{{ m.name }}</td></tr>
+        <tr repeat="true" background="#eef3f8"><td colspan="2">{{ m.name }}</td></tr>
         <tr for="pieces in m.rows"><td>Week {{ loop.index }}</td><td>{{ pieces }}</td></tr>
       </tbody>
       <tfoot font-weight="bold" border-top="0.5pt solid black">
         <tr><td>Total</td><td>58</td></tr>
       </tfoot>
     </table>
+  </flow>
+</document>
+"""
+
+_CAPTION: Final = """
+<table>
+  <caption font-weight="bold" color="#00539c">Prices from March</caption>
+  <caption on="rest" font-style="italic">Prices from March, continued</caption>
+  <col width="1fr"/><col text-align="end"/>
+  <tr><td>Cordless drill</td><td>89.90</td></tr>
+  <tr><td>Drill bits, set of 10</td><td>19.50</td></tr>
+</table>
+"""
+
+_TOTAL: Final = """
+<document lang="en-GB" currency="GBP">
+  <data>
+    <json>{ "opening": 120, "bookings": [
+      { "text": "Card payment", "amount": -12.4 }, { "text": "Salary", "amount": 2850 },
+      { "text": "Rent", "amount": -940.25 } ] }</json>
+  </data>
+  <flow>
+    <table>
+      <col width="1fr"/><col text-align="decimal"/><col text-align="decimal"/>
+      <total name="balance" value="b.amount" start="opening"/>
+      <total name="number" mode="count"/>
+      <thead><tr><th>Booking</th><th>Amount</th><th>Balance</th></tr></thead>
+      <thead on="rest">
+        <tr><td colspan="2">Brought forward</td><td>{{ totals.balance.before | number(2) }}</td></tr>
+      </thead>
+      <tr for="b in bookings">
+        <td>{{ b.text }}</td><td>{{ b.amount | number(2) }}</td>
+        <td>{{ totals.balance.running | number(2) }}</td>
+      </tr>
+      <tfoot on="not-last">
+        <tr><td colspan="2">Carried forward</td><td>{{ totals.balance.after | number(2) }}</td></tr>
+      </tfoot>
+      <tfoot font-weight="bold">
+        <tr><td>{{ totals.number.all }} bookings</td><td>{{ totals.balance.here | number(2) }}</td>
+          <td>{{ totals.balance.all | number(2) }}</td></tr>
+      </tfoot>
+    </table>
+    <p>The balance is {{ totals.balance.all | currency }}.</p>
   </flow>
 </document>
 """
@@ -491,7 +534,9 @@ _TEXTS: Final[Mapping[str, str]] = {
     "break": _BREAK,
     "group": _GROUP,
     "table": _TABLE,
+    "caption": _CAPTION,
     "col": _COLUMN,
+    "total": _TOTAL,
     **dict.fromkeys(("thead", "tbody", "tfoot"), _SECTIONS),
     "tr": _ROWS,
     **dict.fromkeys(("td", "th"), _CELLS),

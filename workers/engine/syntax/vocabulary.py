@@ -15,6 +15,9 @@ from typing import Any, Final
 from workers.engine.syntax import values as v
 from workers.engine.syntax.examples import EXAMPLES
 from workers.engine.syntax.values import Kind
+from workers.engine.units import mm
+
+MAX_BLEED: Final = mm(50)
 
 
 class Group(Enum):
@@ -25,6 +28,7 @@ class Group(Enum):
     TEXT = "text"
     BOX = "box"
     BREAK = "break"
+    POSITION = "position"
 
 
 class Content(Enum):
@@ -100,8 +104,8 @@ def _inherited(name: str, kind: Kind[Any], default: str | None, doc: str) -> Att
     return AttributeSpec(name, kind, doc, default, Group.TEXT, is_inherited=True)
 
 
-_BREAK_BEFORE: Final = v.choice("auto", "page")
-_BREAK_AFTER: Final = v.choice("auto", "page", "avoid")
+_BREAK_BEFORE: Final = v.choice("auto", "page", "column", "left", "right")
+_BREAK_AFTER: Final = v.choice(*_BREAK_BEFORE.choices, "avoid")
 
 COMMON: Final = (
     AttributeSpec("id", v.NAME, "Name of this element, unique in the document; links and the outline lead to it.", group=Group.COMMON),
@@ -119,7 +123,7 @@ TEXT_PROPERTIES: Final = (
     _inherited("color", v.COLOR, "black", "Colour of the text."),
     _inherited("line-height", v.LINE_HEIGHT, "1.35", "Height of a line; a number counts in font sizes."),
     _inherited("letter-spacing", v.SIGNED_LENGTH, "0", "Space added between characters."),
-    _inherited("text-align", v.choice("start", "end", "left", "right", "center", "justify"), "start", "Where lines stand."),
+    _inherited("text-align", v.choice("start", "end", "left", "right", "center", "justify", "decimal"), "start", "Where lines stand; decimal lines up the decimal signs of a table's column, and sets other text to the right."),
     _inherited("text-indent", v.SIGNED_LENGTH, "0", "Indent of a paragraph's first line."),
     _inherited("text-transform", v.choice("none", "uppercase", "lowercase", "capitalize"), "none", "Change of case."),
     _property(Group.TEXT, "text-decoration", v.choice("none", "underline", "line-through"), "none", "Line under or through the text."),
@@ -160,11 +164,18 @@ BOX_PROPERTIES: Final = (
 )  # fmt: skip
 
 BREAK_PROPERTIES: Final = (
-    _property(Group.BREAK, "break-before", _BREAK_BEFORE, "auto", "Whether a page begins here."),
-    _property(Group.BREAK, "break-after", _BREAK_AFTER, "auto", "Whether a page ends here, or the next block stays near."),
+    _property(Group.BREAK, "break-before", _BREAK_BEFORE, "auto", "Whether a page or column begins here; left and right are the sides of an opened book."),
+    _property(Group.BREAK, "break-after", _BREAK_AFTER, "auto", "Whether a page or column ends here, or the next block stays near."),
     _property(Group.BREAK, "break-inside", v.choice("auto", "avoid"), "auto", "Whether to keep the element in one piece."),
     replace(_inherited("orphans", v.count(1, 100), "2", "Least lines, or rows of a tbody, before a break."), group=Group.BREAK),
     replace(_inherited("widows", v.count(1, 100), "2", "Least lines, or rows of a tbody, after a break."), group=Group.BREAK),
+    replace(_inherited("page", v.NAME, None, "Family of the pages it stands on; another one begins a page."), group=Group.BREAK),
+    _property(Group.BREAK, "counter-reset", v.COUNTER_RESET, None, "Begins a page, and counts pages anew from here."),
+)  # fmt: skip
+
+POSITIONS: Final = tuple(
+    AttributeSpec(side, v.OFFSET, f"Takes the box out of the flow: distance from the {edge} of the nearest box, cell or paper.", group=Group.POSITION)
+    for side, edge in (("left", "left edge"), ("top", "upper edge"), ("right", "right edge"), ("bottom", "lower edge"))
 )  # fmt: skip
 
 PROPERTIES: Final[Mapping[str, AttributeSpec]] = MappingProxyType(
@@ -201,7 +212,12 @@ _ROW_BOX: Final = (*_only("height", "min-height", "background"), *_BORDERS)
 _ROWS_BOX: Final = _only("background", "border", "border-top", "border-bottom")
 _PICTURE_BOX: Final = _without(BOX_PROPERTIES, "min-width", "min-height", "overflow")
 _RULE_BOX: Final = _without(BOX_PROPERTIES, "max-height", "overflow")
-_SOLID_BREAKS: Final = _only("break-before", "break-after")
+_SOLID_BREAKS: Final = _only("break-before", "break-after", "page", "counter-reset")
+_ROW_BREAKS: Final = _only("break-before", "break-after", "orphans", "widows")
+_COLUMNS: Final = (
+    _attribute("columns", v.count(1, 12), "How many columns the content stands in.", "1"),
+    _attribute("column-gap", v.LENGTH, "Space between columns.", "5mm"),
+)
 _FINAL: Final = replace(
     _attribute("final", v.BOOLEAN, "Refuses to be replaced by a payload.", "false"), is_fixed=True
 )
@@ -214,6 +230,7 @@ _BARCODE_TYPE: Final = v.choice(
     *("qr", "datamatrix", "gs1-datamatrix", "code128", "gs1-128", "code39", "codabar"),
     *("ean13", "ean8", "upca", "itf14", "epc-qr"),
 )
+_PIECES: Final = v.choice("all", "first", "rest", "last", "not-last")
 _STRIPE: Final = _attribute("stripe", v.BACKGROUNDS, "Colours that body rows take in turn.")
 _CELL_PADDING: Final = _attribute(
     "cell-padding", v.sides(v.LENGTH), "Padding of all cells.", "1mm 1.5mm"
@@ -359,7 +376,11 @@ _STRUCTURE: Final = (
         _FINAL,
     ),
     _element(
-        "page", "The page: paper, margins, header and footer.", Content.LISTED,
+        "page", "A page: paper, margins, header and footer, areas, boxes.", Content.LISTED,
+        *_fixed(
+            _attribute("name", v.NAME, "Family of pages; a flow or block chooses it.", "default"),
+            _attribute("on", v.choice("all", "first", "last", "odd", "even", "rest", "not-last", "blank"), "Pages of the family it is for; it starts from the one for all.", "all"),
+        ),
         _attribute("size", v.PAPER, "Paper size.", "A4"),
         _attribute("margin", v.sides(v.LENGTH), "Margins, for one to four sides.", "20mm"),
         _attribute("margin-top", v.LENGTH, "Upper margin."),
@@ -368,8 +389,21 @@ _STRUCTURE: Final = (
         _attribute("margin-left", v.LENGTH, "Left margin."),
         _attribute("background", v.BACKGROUND, "Colour of the whole page.", "transparent"),
         _attribute("background-image", v.IMAGE, "Image over the whole page."),
+        _attribute("bleed", v.length(high=MAX_BLEED), "How far the background goes beyond the paper, to be cut off.", "0"),
+        _attribute("marks", v.choice("none", "crop"), "Whether marks show where to cut.", "none"),
         _FINAL,
-        children=("header", "footer"),
+        children=("header", "footer", "area", "box", "watermark"),
+    ),
+    _element(
+        "area", "A rectangle of the page that a flow is poured into; areas of one flow form a chain.", Content.EMPTY,
+        *_fixed(_attribute("flow", v.NAME, "Name of the flow.", "body")),
+        _COLUMNS,
+        _attribute("column-rule", v.BORDER, "Line between columns.", "none"),
+        _attribute("overflow", v.choice("continue", "error", "hidden"), "Whether what does not fit goes on in the next area, is an error, or is cut off.", "continue"),
+        *(replace(spec, doc=f"Distance from the {edge} of the region between header and footer.") for spec, edge in zip(POSITIONS, ("left edge", "upper edge", "right edge", "lower edge"), strict=True)),
+        _attribute("width", v.PARTIAL_LENGTH, "Width; up to the edges unless given."),
+        _attribute("height", v.PARTIAL_LENGTH, "Height; up to the edges unless given."),
+        _attribute("padding", v.sides(v.LENGTH), "Space inside, for one to four sides.", "0"),
     ),
     *(
         _element(
@@ -383,11 +417,12 @@ _STRUCTURE: Final = (
         )
     ),
     _element(
-        "flow", "Content; the one named body fills the pages, others are inserted.", Content.BLOCKS,
+        "flow", "Content; the one named body fills the pages, others fill areas or are inserted.", Content.BLOCKS,
         *_fixed(
             _attribute("name", v.NAME, "Name of the flow.", "body"),
             _attribute("replace", v.choice("allow", "deny"), "Whether a Markdown payload may replace it.", "allow"),
         ),
+        _attribute("page", v.NAME, "Family of its pages.", "default"),
         _attribute("max-pages", v.count(1, 100_000), "Greatest number of pages it may fill."),
         _FINAL,
         _TEXT,
@@ -406,7 +441,7 @@ _STRUCTURE: Final = (
         _FINAL,
     ),
     _element(
-        "watermark", "A mark across every page.", Content.EMPTY,
+        "watermark", "A mark across every page, or those of the page it stands in.", Content.EMPTY,
         _required("text", v.TEXT, "What it says."),
         _attribute("layer", v.choice("over", "under"), "Above or below the content.", "over"),
         _attribute("opacity", v.OPACITY, "How opaque it is.", "0.15"),
@@ -428,7 +463,10 @@ _BLOCK_ELEMENTS: Final = (
         for level, name in enumerate(_HEADINGS, 1)
     ),
     _element(
-        "div", "Blocks below each other in a box of their own.", Content.BLOCKS, *_ALL,
+        "div", "Blocks below each other in a box of their own, or in columns.", Content.BLOCKS,
+        _COLUMNS,
+        _attribute("column-fill", v.choice("balance", "auto"), "Whether columns end at one height, or fill one after the other.", "balance"),
+        *_ALL,
     ),
     _element(
         "row", "Blocks side by side; a child's width is 1fr unless it says otherwise.", Content.BLOCKS,
@@ -437,7 +475,10 @@ _BLOCK_ELEMENTS: Final = (
         *_ALL,
     ),
     _element(
-        "box", "A box of fixed size.", Content.BLOCKS, *_ALL,
+        "box", "A box of fixed size; with an offset it stands out of the flow.", Content.BLOCKS,
+        POSITIONS,
+        _attribute("layer", v.choice("under", "over"), "On pages, whether it lies under or over the text.", "under"),
+        *_ALL,
     ),
     _element(
         "ul", "A bulleted list.", Content.LISTED,
@@ -482,7 +523,7 @@ _BLOCK_ELEMENTS: Final = (
     ),
     _element(
         "break", "A page break, or with need one that is made only if less is left.", Content.EMPTY,
-        _attribute("to", v.choice("page"), "Where to go on.", "page"),
+        _attribute("to", v.choice("page", "column", "left", "right", "area"), "Where to go on.", "page"),
         _attribute("need", v.LENGTH, "Height that must be left, or the break is made."),
         COMMON,
     ),
@@ -495,7 +536,12 @@ _TABLE_ELEMENTS: Final = (
     _element(
         "table", "A table, as wide as its place unless it says otherwise.", Content.LISTED,
         _STRIPE, _CELL_PADDING, *_ALL,
-        children=("col", "thead", "tbody", "tfoot", "tr", "group"),
+        children=("caption", "col", "total", "thead", "tbody", "tfoot", "tr", "group"),
+    ),
+    _element(
+        "caption", "The title of a table, above it.", Content.INLINE,
+        *_fixed(_attribute("on", _PIECES, "Pieces of a broken table that it stands on.", "first")),
+        COMMON, _TEXT, _without(BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "rotate"),
     ),
     _element(
         "col", "A column: its width and the defaults of its cells.", Content.EMPTY,
@@ -504,22 +550,40 @@ _TABLE_ELEMENTS: Final = (
         _only("min-width", "max-width"), COMMON, _CELL_TEXT, _CELL_BOX,
     ),
     _element(
-        "thead", "Head rows, repeated on every page of the table.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
+        "total", "A value that body rows add up to, carried from piece to piece of the table.", Content.EMPTY,
+        *_fixed(
+            _required("name", v.VARIABLE, "Name of the total; totals.name.all is the whole table's."),
+            _attribute("mode", v.choice("sum", "last", "count", "min", "max"), "What becomes of the values; count counts the rows for which value holds.", "sum"),
+        ),
+        _expression("value", "What a counted row adds: of rows that carry for, or count."),
+        _expression("start", "What is there before the first row; 0 for sums, nothing for last, min and max."),
     ),
     _element(
-        "tbody", "Body rows.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, BREAK_PROPERTIES, children=_ROWS,
+        "thead", "Head rows; of several that match a piece each is printed, in order.", Content.LISTED,
+        *_fixed(_attribute("on", _PIECES, "Pieces of a broken table that they stand on.", "all")),
+        COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
     ),
     _element(
-        "tfoot", "Foot rows, after the last body row.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
+        "tbody", "Body rows.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, _without(BREAK_PROPERTIES, "page", "counter-reset"), children=_ROWS,
+    ),
+    _element(
+        "tfoot", "Foot rows; of several that match a piece each is printed, in order.", Content.LISTED,
+        *_fixed(_attribute("on", _PIECES, "Pieces of a broken table that they stand on.", "last")),
+        COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
     ),
     _element(
         "tr", "A row; it is split only if it is taller than a page.", Content.LISTED,
-        COMMON, _TEXT, _ROW_BOX, _without(BREAK_PROPERTIES, "break-inside"), children=("th", "td", "group"),
+        *_fixed(
+            _attribute("repeat", v.BOOLEAN, "Whether it heads its tbody, and is printed again on each piece where that goes on.", "false"),
+            _attribute("count", v.BOOLEAN, "Whether totals count it; rows that carry for are counted."),
+        ),
+        COMMON, _TEXT, _ROW_BOX, _ROW_BREAKS, children=("th", "td", "group"),
     ),
     *(
         _element(
             name, doc, Content.BLOCKS,
             _attribute("colspan", v.count(1, 200), "How many columns it spans.", "1"),
+            _attribute("rowspan", v.count(1, 1000), "How many rows it spans; they stay on one page.", "1"),
             COMMON, _CELL_TEXT, _CELL_BOX,
         )
         for name, doc in (("td", "A cell."), ("th", "A head cell."))

@@ -36,6 +36,12 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.nodes import Run as TextRun
 from workers.engine.tree.numbering import write_marker
+from workers.engine.tree.positions import (
+    compile_columns,
+    compile_position,
+    is_placed_alike,
+    is_positioned,
+)
 from workers.engine.tree.run import RUN, Evaluation
 from workers.engine.tree.runtime import Scope
 from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
@@ -169,11 +175,13 @@ _HEADINGS: Final = {
     "h1": Role.H1, "h2": Role.H2, "h3": Role.H3, "h4": Role.H4, "h5": Role.H5, "h6": Role.H6,
 }  # fmt: skip
 
+_PARAGRAPHS: Final = {**_HEADINGS, "pre": Role.CODE, "caption": Role.CAPTION}
+
 
 def _compile_paragraph(element: Element, context: Context) -> Part:
     common = _Common(element, context)
     inner, sheet = compile_inlines(element.children, context, owner=element), context.sheet
-    role = _HEADINGS.get(element.tag, Role.CODE if element.tag == "pre" else Role.P)
+    role = _PARAGRAPHS.get(element.tag, Role.P)
     outline = context.attribute(element, "outline") if element.tag in _HEADINGS else None
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
@@ -208,6 +216,9 @@ def _compile_container(element: Element, context: Context) -> Part:
     common = _Common(element, context)
     inner = compile_blocks(element.children, context, owner=element)
     role = _CONTAINERS[element.tag]
+    position = compile_position(element, context) if is_positioned(element) else None
+    columns = compile_columns(element, context) if "columns" in element.attributes else None
+    is_box = element.tag == "box"
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
         look = common.look.find(scope, parent)
@@ -215,11 +226,18 @@ def _compile_container(element: Element, context: Context) -> Part:
         inner.build(common.look.enter(scope), look, blocks)
         out.append(
             Container(
-                common.source(scope), role, look.style, tuple(blocks), None, common.read_id(scope)
+                common.source(scope),
+                role,
+                look.style,
+                tuple(blocks),
+                position(scope, look) if position else None,
+                common.read_id(scope),
+                is_box,
+                columns(scope, look) if columns else None,
             )
         )
 
-    return Part(build, common.is_static and inner.is_static)
+    return Part(build, common.is_static and inner.is_static and is_placed_alike(element))
 
 
 def _compile_row(element: Element, context: Context) -> Part:
@@ -455,7 +473,7 @@ def _compiled_once(element: Element, context: Context) -> Part:
 
 _Compile = Callable[[Element, Context], Part]
 _COMPILERS: Final[dict[str, _Compile]] = {
-    **dict.fromkeys(("p", "pre", *_HEADINGS), _compile_paragraph),
+    **dict.fromkeys(("p", *_PARAGRAPHS), _compile_paragraph),
     **dict.fromkeys(_CONTAINERS, _compile_container),
     **dict.fromkeys(("ul", "ol"), _compile_list),
     "row": _compile_row,

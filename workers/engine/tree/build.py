@@ -21,16 +21,18 @@ from workers.engine.tree.compiler import (
     Context,
     UnresolvedName,
     check_names,
-    find_color,
     in_order,
 )
 from workers.engine.tree.expressions import FORMATS
 from workers.engine.tree.formats import Formats, get_formats
+from workers.engine.tree.grammar import TOTALS
 from workers.engine.tree.looks import Properties, spread
-from workers.engine.tree.nodes import Document, DocumentInfo, Flow, PageMaster, Source, Watermark
-from workers.engine.tree.pages import compile_page
+from workers.engine.tree.nodes import Document, DocumentInfo, Flow, Source
+from workers.engine.tree.pages import DEFAULT_FAMILY, compile_pages
 from workers.engine.tree.run import LOOP, RUN, Evaluation, Run
 from workers.engine.tree.runtime import ARITHMETIC, Scope
+from workers.engine.tree.totals import declares_totals
+from workers.engine.tree.watermarks import compile_watermark
 from workers.engine.units import BLACK
 
 BODY: Final = "body"
@@ -57,7 +59,11 @@ class Blueprint:
         self._root = root
         self._sheet = make_style_sheet(root)
         flows = {flow.attributes.get("name", BODY): flow for flow in root.elements("flow")}
-        context = Context(self._sheet, self.findings, flows, _known_names(declarations))
+        self._has_totals = declares_totals(root)
+        names = _known_names(declarations)
+        if self._has_totals:  # data of that name are read as data.totals (language.md 1.4)
+            names -= {TOTALS}
+        context = Context(self._sheet, self.findings, flows, names)
         self._unresolved: list[UnresolvedName] = context.unresolved
         self._lets = _compile_lets(declarations, context)
         context = context.knowing(*(let.name for let in declarations.lets))
@@ -67,14 +73,12 @@ class Blueprint:
         self._attributes = {
             name: context.attribute(root, name) for name in (*_INFORMATION, *_SETTINGS)
         }
-        self._page = compile_page(root.find("page"), context)
-        self._body = flows.get(BODY)
-        self._blocks = compile_flow(BODY, context) if self._body else in_order(())
-        self._max_pages = context.attribute(self._body, "max-pages") if self._body else None
-        self._security = _compile_security(root.find("security"), context)
-        self._watermarks = [
-            _compile_watermark(mark, context) for mark in root.elements("watermark")
+        self._flows = [
+            _compile_poured(flows[name], context) for name in _poured_flows(root) if name in flows
         ]
+        self._pages = compile_pages(root.elements("page"), context)
+        self._security = _compile_security(root.find("security"), context)
+        self._watermarks = [compile_watermark(mark, context) for mark in root.elements("watermark")]
         self._compile_uninserted(flows, context)
         self._roots: dict[str, Look] = {}
 
@@ -107,6 +111,8 @@ class Blueprint:
     ) -> Document:
         run = Run(findings, is_trial=is_trial)
         scope: Scope = {**data, "data": data, RUN: run, LOOP: ()}
+        if self._has_totals:
+            scope[TOTALS] = run.totals
         scope[FORMATS] = self._formats(findings, _constants(self._attributes))
         _set_time_and_document(scope, options)
         for let in self._lets:
@@ -120,15 +126,15 @@ class Blueprint:
         self._assertions.build(scope, root, [])
         info = self._information(scope, settings["lang"])
         scope["doc"]["title"] = info.title
-        flow = self._flow(scope, root)
-        master: PageMaster = self._page(scope, root)
+        flows = tuple(make(scope, root) for make in self._flows)
+        masters = self._pages(scope, root)
         marks = [mark for make in self._watermarks if (mark := make(scope, root)) is not None]
         security = self._security(scope) if self._security else None
         run.check_links()
         return Document(
             info,
-            (master,),
-            (flow,),
+            masters,
+            flows,
             None if options.is_draft else security,
             tuple(marks),
             findings.warnings,
@@ -174,17 +180,12 @@ class Blueprint:
             )
         return safe or None
 
-    def _flow(self, scope: Scope, root: Look) -> Flow:
-        blocks: list[Any] = []
-        self._blocks.build(scope, root, blocks)
-        source = Source(self._body.place) if self._body else None
-        most = self._max_pages.read(scope) if self._max_pages else None
-        return Flow(source, BODY, "default", tuple(blocks), most)
-
     def _compile_uninserted(self, flows: Mapping[str, Element], context: Context) -> None:
         """Compile flows nobody inserts too, for what is wrong in them; their names may be a loop's."""
-        inserted = {name for name, _, _ in context.inserted}
-        aside = Context(self._sheet, self.findings, flows, context.names)
+        inserted = {name for name, *_ in context.inserted}
+        aside = Context(
+            self._sheet, self.findings, flows, context.names, summed=context.summed
+        )
         for name in flows.keys() - inserted:
             compile_flow(name, aside)
 
@@ -211,7 +212,8 @@ def make_style_sheet(root: Element) -> StyleSheet:
         if "element" in e.attributes
     }
     by_name = {name: _read_style(element, named, ()) for name, element in named.items()}
-    return StyleSheet(colors, by_name, by_element)
+    families = {page.attributes.get("name", DEFAULT_FAMILY) for page in root.elements("page")}
+    return StyleSheet(colors, by_name, by_element, frozenset((*families, DEFAULT_FAMILY)))
 
 
 def _read_style(
@@ -237,6 +239,29 @@ def _try_parse(parse: Callable[[str], Any], text: str) -> Any:
         return parse(text)
     except ValueError:
         return None
+
+
+# --- flows ----------------------------------------------------------------------------------------------
+
+
+def _poured_flows(root: Element) -> list[str]:
+    """Give the flows that fill pages: the body, then those that areas name."""
+    areas = (area for page in root.elements("page") for area in page.elements("area"))
+    return list(dict.fromkeys((BODY, *(area.attributes.get("flow", BODY) for area in areas))))
+
+
+def _compile_poured(element: Element, context: Context) -> Callable[[Scope, Look], Flow]:
+    name = element.attributes.get("name", BODY)
+    content = compile_flow(name, context)
+    page, most = context.attribute(element, "page"), context.attribute(element, "max-pages")
+    source = Source(element.place)
+
+    def build(scope: Scope, root: Look) -> Flow:
+        blocks: list[Any] = []
+        content.build(scope, root, blocks)
+        return Flow(source, name, page.read(scope), tuple(blocks), most.read(scope))
+
+    return build
 
 
 # --- data -----------------------------------------------------------------------------------------------
@@ -278,7 +303,7 @@ def _one_line(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-# --- security and marks -----------------------------------------------------------------------------------
+# --- security -------------------------------------------------------------------------------------------
 
 
 def _compile_security(
@@ -303,34 +328,5 @@ def _compile_security(
                     element.place,
                 )
         return Security(**{name.replace("-", "_"): value for name, value in values.items()})
-
-    return build
-
-
-def _compile_watermark(
-    element: Element, context: Context
-) -> Callable[[Scope, Look], Watermark | None]:
-    names = ("text", "layer", "opacity", "rotate", "font-size", "color")
-    read = {name: context.attribute(element, name) for name in names}
-    condition = (
-        context.expression(element.attributes["if"], element.place)
-        if "if" in element.attributes
-        else None
-    )
-    sheet, place = context.sheet, element.place
-
-    def build(scope: Scope, root: Look) -> Watermark | None:
-        if condition is not None and not condition.evaluate(scope):
-            return None
-        values = {name: attribute.read(scope) for name, attribute in read.items()}
-        size = values["font-size"]
-        return Watermark(
-            _one_line(values["text"]),
-            values["layer"] == "over",
-            values["opacity"],
-            values["rotate"],
-            None if size is None else sheet.to_points(size, root),
-            find_color(sheet, values["color"], scope, place) or BLACK,
-        )
 
     return build

@@ -13,6 +13,7 @@ from workers.engine.syntax.values import (
     LengthValue,
     RelativeLength,
 )
+from workers.engine.tree.formats import find_decimal_sign
 from workers.engine.tree.looks import BUILT_IN, NO_PROPERTIES, Properties
 from workers.engine.tree.styles import (
     Align,
@@ -70,6 +71,7 @@ class Inherited(NamedTuple):
     widows: int = 2
     lang: str = "en"
     decoration: str = "none"  # drawn through the children too, as in CSS
+    page: str | None = None
 
 
 class Look:
@@ -106,10 +108,12 @@ class StyleSheet:
         colors: Mapping[str, Color],
         by_name: Mapping[str, Properties],
         by_element: Mapping[str, Properties],
+        families: frozenset[str] = frozenset(),
     ) -> None:
         self._colors = colors
         self._by_name = by_name
         self._by_element = by_element
+        self._families = families
         self._interned: dict[Any, Any] = {}
         self._anonymous: dict[Look, Look] = {}
         self.root_size = Inherited().size
@@ -151,6 +155,16 @@ class StyleSheet:
             return self._colors[value.name]
         except KeyError:
             raise UnknownReference("unknown-color", f'There is no colour "{value.name}"') from None
+
+    def find_family(self, name: str) -> str:
+        """Give the name of a page family the document has.
+
+        Raises:
+            UnknownReference: no page of that name.
+        """
+        if name not in self._families:
+            raise UnknownReference("unknown-page", f'There is no page "{name}"')
+        return name
 
     def anonymous(self, parent: Look) -> Look:
         """Give the look of a box no element stands for: what is inherited, and nothing else."""
@@ -249,6 +263,7 @@ class _Values:
             widows=get("widows", parent.widows),
             lang=lang or parent.lang,
             decoration=decoration if decoration not in (None, "none") else parent.decoration,
+            page=_given(get("page"), self.sheet.find_family, parent.page),
         )
         return self.inherited
 
@@ -285,6 +300,7 @@ class _Values:
             orphans=own.orphans,
             widows=own.widows,
             is_rtl=is_rtl,
+            decimal_sign=find_decimal_sign(own.lang) if own.align == "decimal" else ".",
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:
@@ -318,7 +334,7 @@ class _Values:
             before=BreakTo(get("break-before", "auto")),
             after=BreakTo(get("break-after", "auto")),
             avoid_inside=get("break-inside") == "avoid",
-            page=get("page"),
+            page=self.inherited.page,
             counter_reset=get("counter-reset"),
         )
 

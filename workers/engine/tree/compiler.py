@@ -21,6 +21,7 @@ from workers.engine.tree.expressions import FORMATS, compile_text, compile_value
 from workers.engine.tree.formats import Formats, get_formats
 from workers.engine.tree.grammar import (
     PAGE_NAMES,
+    TOTALS,
     Expression,
     ExpressionSyntaxError,
     TextTemplate,
@@ -37,6 +38,7 @@ T = TypeVar("T")
 Build = Callable[[Scope, Look, list[Any]], None]
 
 
+_AFTER_TABLE: Final = frozenset({"all"})  # of a total
 _IN_TABLE: Final = frozenset({"thead", "tbody", "tfoot", "tr", "td", "th"})
 
 
@@ -72,6 +74,8 @@ class Context:
     unresolved: list[UnresolvedName] = field(default_factory=list)
     inserted: dict[InsertKey, tuple[Part, frozenset[str]]] = field(default_factory=dict)
     inserting: tuple[str, ...] = ()
+    totals: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of the tables around
+    summed: set[str] = field(default_factory=set)  # totals of the tables before
 
     def knowing(self, *names: str) -> Context:
         """Give the context of a place where further names are known."""
@@ -122,8 +126,31 @@ class Context:
                 f"{{{{ {parsed.text} }}}}",
                 place,
             )
-        for name in parsed.names - self.names - PAGE_NAMES:
+        if TOTALS in parsed.all_names - self.names:
+            self._check_totals(parsed, place)
+        for name in parsed.names - self.names - PAGE_NAMES - {TOTALS}:
             self.unresolved.append(UnresolvedName(name, parsed.text, place))
+
+    def _check_totals(self, parsed: Expression, place: Place) -> None:
+        """Tell totals that no table here or before declares, and figures not known here."""
+        for name, figure in parsed.totals:
+            known = self.totals.get(name, _AFTER_TABLE if name in self.summed else None)
+            if known is None:
+                near = suggest(name, {*self.totals, *self.summed})
+                self.findings.error(
+                    "unknown-total",
+                    f'No table here or before declares the total "{name}"{near}: '
+                    f"{{{{ {parsed.text} }}}}",
+                    place,
+                )
+            elif figure not in known:
+                self.findings.error(
+                    "total-not-known-here",
+                    f'"{figure}" of the total "{name}" is not known here; in body rows there is '
+                    "running, in heads and feet before, here, after and all, after the table all: "
+                    f"{{{{ {parsed.text} }}}}",
+                    place,
+                )
 
     def _refuse(self, text: str, error: ExpressionSyntaxError, place: Place) -> None:
         shown = text.strip() if len(text.strip()) <= 80 else text.strip()[:79] + "…"

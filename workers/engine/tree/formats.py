@@ -91,6 +91,15 @@ def find_locale(lang: str) -> Locale:
     raise ValueError(f'the language "{lang[:40]}" is not known')
 
 
+@lru_cache(maxsize=512)
+def find_decimal_sign(lang: str) -> str:
+    """Give the sign between a number's whole part and its decimals; a point for a language not known."""
+    try:
+        return babel_numbers.get_decimal_symbol(find_locale(lang))
+    except ValueError:
+        return "."
+
+
 def check_currency(code: str | None) -> str | None:
     """Give an ISO 4217 code back.
 

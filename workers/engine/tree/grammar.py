@@ -27,7 +27,8 @@ from workers.engine.tree.runtime import Value
 MAX_LENGTH: Final = 10_000
 MAX_NESTING: Final = 32  # language.md 1.4, Limits
 MAX_CHAIN: Final = 200  # terms of one sum, steps of one path
-PAGE_NAMES: Final = frozenset({"page", "totals"})
+PAGE_NAMES: Final = frozenset({"page"})
+TOTALS: Final = "totals"  # what carried totals are read from: in their table, and after it
 FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": runtime.make_range}
 
 
@@ -52,6 +53,20 @@ class Expression:
     def all_names(self) -> frozenset[str]:
         """Give every name the expression mentions."""
         return self.names | self.row_names
+
+    @property
+    def totals(self) -> tuple[tuple[str, str], ...]:
+        """Give the carried totals it reads, each with the figure asked of it (`running`, `all`)."""
+        if TOTALS not in self.all_names:
+            return ()
+        return tuple(
+            (inner.attr, member.attr)
+            for member in (self.node, *self.node.find_all(nodes.Getattr))
+            if isinstance(member, nodes.Getattr)
+            and isinstance(inner := member.node, nodes.Getattr)
+            and isinstance(inner.node, nodes.Name)
+            and inner.node.name == TOTALS
+        )
 
     @property
     def uses_page(self) -> bool:

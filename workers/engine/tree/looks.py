@@ -20,6 +20,7 @@ WRITTEN: Final[dict[str, dict[str, str]]] = {
     "ol": {"margin-bottom": "2mm", "padding-left": "6mm"},
     "li": {"margin-bottom": "0.5mm"},
     "table": {"margin-bottom": "2mm"},
+    "caption": {"margin-bottom": "1mm"},
     "thead": {"border-bottom": "0.5pt solid black"},
     "tr": {"break-inside": "avoid"},
     "th": {"font-weight": "bold"},

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from workers.engine.diagnostics import Diagnostic, Place
 from workers.engine.ports import Security
-from workers.engine.tree.styles import Style, TextStyle
+from workers.engine.tree.styles import Overflow, Style, TextStyle
 from workers.engine.units import Border, Color, Length, Sides
 
 
@@ -115,17 +115,34 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Offsets of a box taken out of the flow, from its container's edges; None where not given."""
+    """Offsets of a box taken out of the flow, from its container's edges; None where not given.
 
-    top: Length | None
-    right: Length | None
-    bottom: Length | None
-    left: Length | None
+    The container is the nearest box or grid cell around it, else the paper. `is_over` is for the
+    boxes of a page: drawn over its text, not under it.
+    """
+
+    top: Length | None = None
+    right: Length | None = None
+    bottom: Length | None = None
+    left: Length | None = None
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of one width side by side; `gap` in points. Balanced ones end at one height."""
+
+    count: int
+    gap: float
+    is_balanced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """Blocks below each other in one box: div, box, blockquote. `position` takes it out of the flow."""
+    """Blocks below each other in one box: div, box, blockquote. `position` takes it out of the flow.
+
+    Boxes with a position inside an `is_box` count from its edges; `columns` is None for one.
+    """
 
     source: Source
     role: Role
@@ -133,6 +150,8 @@ class Container:
     children: tuple[Block, ...]
     position: Position | None = None
     id: str | None = None
+    is_box: bool = False
+    columns: Columns | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,22 +287,50 @@ class CellTemplate:
 
 @dataclass(frozen=True, slots=True)
 class RowTemplate:
-    """What all rows made from one tr under one look share; interned by build."""
+    """What all rows made from one tr under one look share; interned by build.
+
+    `starts` are the columns its cells begin at, empty where cells follow one another; a column
+    between them is covered by a cell of a row above.
+    """
 
     source: Source
     style: Style
     cells: tuple[CellTemplate, ...]
     repeats: bool  # sticky group row
     id: str | None = None
+    starts: tuple[int, ...] = ()
 
 
 # A cell of plain text is its text, in the cell's own style; anything else is blocks.
 CellContent = str | tuple["Block", ...]
 
 
+class TotalMode(StrEnum):
+    """How a total takes the value of a row (language.md 1.8)."""
+
+    SUM = "sum"
+    LAST = "last"
+    COUNT = "count"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A carried total of a table; `start` is None for one that is empty before the first row."""
+
+    name: str
+    mode: TotalMode
+    start: Decimal | None
+
+
+# A value for each of a table's totals, in their order; None where there is none yet.
+Carried = tuple[Decimal | None, ...]
+
+
 @dataclass(slots=True)
 class TableRow:
-    """One row: shared template, own contents, and the totals after it (in the table's order), if any.
+    """One row: shared template, own contents, and what it adds to each total if it is counted.
 
     `loop` holds the loop turns for messages; rows of one loop share all but the last step.
     """
@@ -291,17 +338,17 @@ class TableRow:
     template: RowTemplate
     cells: Sequence[CellContent]
     loop: tuple[LoopStep, ...] = ()
-    totals: tuple[Decimal, ...] = ()
+    counted: Carried = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PieceValues:
     """Carried totals of one piece of a table, each in the order of `Table.totals`, and page values."""
 
-    before: tuple[Decimal, ...]
-    here: tuple[Decimal, ...]
-    after: tuple[Decimal, ...]
-    whole: tuple[Decimal, ...]
+    before: Carried
+    here: Carried
+    after: Carried
+    whole: Carried
     page: PageValues
 
 
@@ -325,6 +372,14 @@ class RowGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Caption:
+    """A table's title, above the pieces it stands on."""
+
+    block: Block
+    on: On
+
+
+@dataclass(frozen=True, slots=True)
 class TableBody:
     """A tbody: rows in order."""
 
@@ -335,7 +390,7 @@ class TableBody:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. `totals` names the accumulated values that rows and pieces carry."""
+    """A table. `totals` are the values that its rows add up to and its pieces carry."""
 
     source: Source
     style: Style
@@ -344,10 +399,8 @@ class Table:
     bodies: tuple[TableBody, ...]
     feet: tuple[RowGroup, ...]
     stripe: tuple[Color | None, ...] = ()
-    totals: tuple[str, ...] = ()
-    total_modes: tuple[str, ...] = ()
-    total_starts: tuple[Decimal, ...] = ()
-    caption: Paragraph | None = None
+    totals: tuple[Total, ...] = ()
+    captions: tuple[Caption, ...] = ()
     id: str | None = None
 
 
@@ -359,7 +412,11 @@ Block = Paragraph | Container | Row | ListBlock | Rule | Image | Barcode | Break
 
 @dataclass(frozen=True, slots=True)
 class PageValues:
-    """What `page.*` reads at page time (language.md 1.4)."""
+    """What `page.*` reads at page time (language.md 1.4).
+
+    `number` counts from `first` in a numbering run, and `count` is its last page's; the blank pages
+    that end a run are not counted. `index` and `total` are of the whole document.
+    """
 
     number: int
     count: int
@@ -367,11 +424,12 @@ class PageValues:
     total: int
     name: str
     is_blank: bool = False
+    first: int = 1
 
     @property
     def is_first(self) -> bool:
         """Tell whether this is the first page of its numbering run."""
-        return self.number == 1
+        return self.number == self.first
 
     @property
     def is_last(self) -> bool:
@@ -399,8 +457,27 @@ class RunningBox:
 
 
 @dataclass(frozen=True, slots=True)
+class Area:
+    """A rectangle of the body region a flow is poured into; offsets and sizes are of the region."""
+
+    source: Source | None
+    flow: str
+    columns: Columns
+    rule: Border  # between columns
+    overflow: Overflow | None  # None continues in the next area
+    position: Position
+    width: Length | None
+    height: Length | None
+    padding: Sides[float]
+
+
+@dataclass(frozen=True, slots=True)
 class PageMaster:
-    """One page of a family: paper, margins (points) and furniture. `boxes` are absolute to the paper."""
+    """One member of a page family: paper, margins (points) and furniture.
+
+    `boxes` are containers with positions, absolute to the paper. Without areas the flow `body` has
+    the whole region. `bleed` is how far (points) the background goes beyond the paper.
+    """
 
     source: Source | None
     name: str
@@ -413,6 +490,10 @@ class PageMaster:
     header: RunningBox | None
     footer: RunningBox | None
     boxes: PageTime | None
+    areas: tuple[Area, ...] = ()
+    watermarks: tuple[Watermark, ...] = ()
+    bleed: float = 0.0
+    has_crop_marks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,10 @@ LOOP: Final = "#loop"
 class Run:
     """What one build gathers and is bounded by; every scope of the build leads to it."""
 
-    __slots__ = ("_told", "_turns", "findings", "ids", "is_page_time", "is_trial", "links")
+    __slots__ = (
+        *("_told", "_turns", "findings", "ids", "is_page_time", "is_trial", "links"),
+        "totals",
+    )
 
     def __init__(self, findings: Findings, *, is_trial: bool = False) -> None:
         self.findings = findings
@@ -30,6 +33,7 @@ class Run:
         self.ids: dict[str, Place] = {}
         self.links: list[tuple[str, Place]] = []
         self.is_page_time = False
+        self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
         self._turns = 0
         self._told: set[tuple[int, Place]] = set()
 
@@ -62,7 +66,7 @@ class Run:
                 self.findings.error(
                     "expression",
                     f"{reason[:1].upper()}{reason[1:]}: {{{{ {_cut(expression.text)} }}}}"
-                    f"{_where(scope.get(LOOP, ()))}",
+                    f"{where_in_loops(scope.get(LOOP, ()))}",
                     place,
                 )
                 return
@@ -130,5 +134,6 @@ def _cut(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def _where(loop: tuple[LoopStep, ...]) -> str:
+def where_in_loops(loop: tuple[LoopStep, ...]) -> str:
+    """Name the loop turns of a failure, as the end of a message; empty outside of loops."""
     return f" ({', '.join(f'{step.name} row {step.index}' for step in loop)})" if loop else ""

@@ -79,7 +79,10 @@ class TextStyle:
 
 @dataclass(frozen=True, slots=True)
 class ParagraphStyle:
-    """How lines are made. `line_height` in points, of the paragraph's own font size."""
+    """How lines are made. `line_height` in points, of the paragraph's own font size.
+
+    `decimal_sign` is that of the language, which `Align.DECIMAL` aligns on.
+    """
 
     line_height: float
     align: Align
@@ -90,6 +93,7 @@ class ParagraphStyle:
     orphans: int
     widows: int
     is_rtl: bool
+    decimal_sign: str = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ class BreakStyle:
     before: BreakTo
     after: BreakTo
     avoid_inside: bool
-    page: str | None  # page family; None inherits
+    page: str | None  # page family, inherited; None is the flow's
     counter_reset: int | None  # first number of a new numbering run
 
 

@@ -11,13 +11,16 @@ above and to the left. A cell's content is inset by its padding and half its bor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON, Context, Piece, Resume, Sheet, Space
 from workers.engine.layout.display import Fill, Glyphs
+from workers.engine.layout.elements.decimals import DecimalEdge, columns_of, is_decimal, measurer
+from workers.engine.layout.elements.spans import Cover
 from workers.engine.layout.frames import draw_border
 from workers.engine.layout.lines import Look, line_metrics
 from workers.engine.layout.stacks import lay_out_stack
@@ -127,6 +130,17 @@ class CellPlan:
     takes_plain: bool
     measure: Callable[[str], float]
     inner_style: Style
+    decimals: DecimalEdge | None = None
+
+
+class CellFrame(NamedTuple):
+    """The borders around columns of a row: a cell's own, or those of one that covers them from above."""
+
+    first: int
+    last: int
+    border: Sides[Border]
+    is_covered: bool = False
+    goes_on: bool = False  # below this row
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,31 +153,52 @@ class RowPlan:
     plain_height: float
     has_baselines: bool
     fills: tuple[tuple[float, float, Color], ...]
+    frames: tuple[CellFrame, ...]
     uprights: tuple[tuple[float, Border], ...]
     anchors: tuple[tuple[float, str], ...]  # ids of the row and its cells
 
 
 class LaidRow(NamedTuple):
-    """One row, laid out. `resumes` is where each cell goes on when the row was split, None for a whole row."""
+    """One row, laid out.
+
+    `resumes` is where each cell goes on when the row was split, None for a whole row; `heights` are
+    those of its cells where one spans rows, None where all are as high as the row.
+    """
 
     plan: RowPlan
     row: TableRow
     height: float
     contents: list[Content]
     resumes: tuple[Resume, ...] | None = None
+    heights: tuple[float, ...] | None = None
 
 
-def plan_row(context: Context, template: RowTemplate, edges: Sequence[float]) -> RowPlan:
-    """Work out the geometry of a template's rows; `edges` are the columns' left edges and the end."""
+def plan_row(
+    context: Context,
+    template: RowTemplate,
+    edges: Sequence[float],
+    *,
+    fractions: Mapping[int, float],
+    covers: Sequence[Cover] = (),
+) -> RowPlan:
+    """Work out the geometry of a template's rows; `edges` are the columns' left edges and the end.
+
+    `fractions` are the widest of each column of aligned numbers; `covers` the cells of rows above
+    that reach into the row.
+    """
     cells: list[CellPlan] = []
-    column = 0
     last_column = len(edges) - 1
-    for cell in template.cells:
-        end = min(column + cell.colspan, last_column)
-        cells.append(_plan_cell(context, cell, column, end, edges))
-        column = end
+    for cell, column in zip(template.cells, columns_of(template), strict=True):
+        first, end = min(column, last_column), min(column + cell.colspan, last_column)
+        plan = _plan_cell(context, cell, first, end, edges)
+        if is_decimal(cell):
+            sign = cell.style.paragraph.decimal_sign
+            edge = DecimalEdge(sign, fractions.get(end - 1, 0.0), plan.measure)
+            plan = replace(plan, decimals=edge)
+        cells.append(plan)
     box = template.style.box
-    heights = [cell.plain_height for cell in cells]
+    heights = [cell.plain_height for cell in cells if cell.template.rowspan == 1]
+    frames = _frames(cells, covers)
     return RowPlan(
         template=template,
         cells=tuple(cells),
@@ -173,7 +208,8 @@ def plan_row(context: Context, template: RowTemplate, edges: Sequence[float]) ->
             cell.style.box.vertical_align is VerticalAlign.BASELINE for cell in template.cells
         ),
         fills=_fills(cells),
-        uprights=_uprights(template, cells, edges),
+        frames=frames,
+        uprights=_uprights(template, frames, edges),
         anchors=_anchors(template, cells),
     )
 
@@ -185,12 +221,16 @@ def lay_out_row(context: Context, plan: RowPlan, row: TableRow) -> LaidRow:
     for cell, content in zip(plan.cells, row.cells, strict=False):
         if type(content) is str and cell.takes_plain:
             width = cell.measure(content)
-            if width <= cell.limit and (content.isascii() or _has_one_face(context, cell, content)):
+            limit = cell.limit
+            if cell.decimals is not None:
+                limit -= cell.decimals.shift(content)
+            if width <= limit and (content.isascii() or _has_one_face(context, cell, content)):
                 contents.append(width)
                 continue
         piece = _lay_out_cell(context, plan, cell, row, content, inf, None)
         contents.append(piece)
-        height = max(height, piece.height + cell.insets.top + cell.insets.bottom)
+        if cell.template.rowspan == 1:
+            height = max(height, piece.height + cell.insets.top + cell.insets.bottom)
     if plan.has_baselines:
         height = max(height, _height_on_baseline(plan, contents))
     return LaidRow(plan, row, height, contents)
@@ -222,30 +262,59 @@ def split_row(
     return LaidRow(plan, row, height, contents, None if is_whole else tuple(going_on))
 
 
-def draw_row(sheet: Sheet, laid: LaidRow, x: float, y: float, fill: Color | None) -> None:
-    """Draw a row's backgrounds and contents; borders are drawn by the table."""
-    plan, row, height, contents, _ = laid
-    items = sheet.items
+def span_needs(laid: LaidRow) -> list[tuple[int, float]]:
+    """Give the cells of a row that span rows: how many rows each spans, and how high it must be."""
+    return [
+        (cell.template.rowspan, _own_height(cell, value))
+        for cell, value in zip(laid.plan.cells, laid.contents, strict=False)
+        if cell.template.rowspan > 1
+    ]
+
+
+def with_heights(laid: LaidRow, heights: Sequence[float]) -> LaidRow:
+    """Give a row its height; `heights` are its own and those of the rows below that its cells span."""
+    spans = [cell.template.rowspan for cell in laid.plan.cells]
+    if max(spans, default=1) == 1:
+        return laid._replace(height=heights[0])
+    return laid._replace(height=heights[0], heights=tuple(sum(heights[:rows]) for rows in spans))
+
+
+def draw_fills(sheet: Sheet, laid: LaidRow, x: float, y: float, fill: Color | None) -> None:
+    """Draw a row's backgrounds; borders are drawn by the table."""
+    plan, items = laid.plan, sheet.items
     if fill is not None:
-        items.append(Fill(x, y, plan.width, height, fill, None))
+        items.append(Fill(x, y, plan.width, laid.height, fill, None))
     for left, width, color in plan.fills:
-        items.append(Fill(x + left, y, width, height, color, None))
+        items.append(Fill(x + left, y, width, laid.height, color, None))
+
+
+def draw_cells(sheet: Sheet, laid: LaidRow, x: float, y: float) -> None:
+    """Draw the contents of a row's cells."""
+    plan, row, height, contents, _, heights = laid
+    items = sheet.items
     for left, name in plan.anchors:
         sheet.anchor(name, x + left, y)
     line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
     is_furniture = sheet.is_furniture
     append = items.append
-    for cell, content, value in zip(plan.cells, row.cells, contents, strict=False):
+    for cell, content, value, own in zip(
+        plan.cells, row.cells, contents, heights or repeat(height), strict=False
+    ):
+        if cell.template.rowspan > 1 and cell.template.style.box.background is not None:
+            append(Fill(x + cell.x, y, cell.width, own, cell.template.style.box.background, None))
         if type(value) is not float:
-            _draw_piece(sheet, cell, value, (x, y), height, line)
+            _draw_piece(sheet, cell, value, (x, y), own, line)
         elif content:
             style, face, _ = cell.look
+            left = x + cell.left + (cell.room - value) * cell.shift
+            if cell.decimals is not None:
+                left -= cell.decimals.shift(content)  # type: ignore[arg-type]  # a width: it is text
             append(
                 _new(
                     Glyphs,
                     (
-                        x + cell.left + (cell.room - value) * cell.shift,
-                        y + _baseline_in(cell, height, line),
+                        left,
+                        y + _baseline_in(cell, own, line),
                         face,
                         style.size,
                         style.color,
@@ -278,15 +347,21 @@ def find_edges(
     """
     columns = len(edges) - 1
     rivals: list[list[Border]] = [[] for _ in range(columns)]
+    inside: set[int] = set()  # columns where a cell goes on over the edge
     for plan, is_upper in ((upper, True), (lower, False)):
-        for cell in plan.cells if plan else ():
-            border = cell.template.style.box.border
-            for column in range(cell.first, cell.last):
-                rivals[column].append(border.bottom if is_upper else border.top)
+        for frame in plan.frames if plan else ():
+            covered = range(frame.first, frame.last)
+            if frame.goes_on if is_upper else frame.is_covered:
+                inside.update(covered)
+            for column in covered:
+                rivals[column].append(frame.border.bottom if is_upper else frame.border.top)
     outer = [plan.template.style.box.border for plan in (upper, lower) if plan]
     rows = [outer[0].bottom] if upper else []
     rows += [outer[-1].top] if lower else []
-    winners = [_strongest((*cells, *rows, *extra)) for cells in rivals]
+    winners = [
+        NO_BORDER if column in inside else _strongest((*cells, *rows, *extra))
+        for column, cells in enumerate(rivals)
+    ]
     lines: list[tuple[float, float, Border]] = []
     for column, winner in enumerate(winners):
         if not _is_drawn(winner):
@@ -348,23 +423,32 @@ def _plan_cell(
     )
 
 
-def measurer(look: Look) -> Callable[[str], float]:
-    """Give the quickest function that measures text of a look, in points."""
-    if look.style.letter_spacing:
-        return look.measure
-    measure, size = look.face.measure, look.style.size
-    return lambda text: measure(text) * size
+def _frames(cells: Sequence[CellPlan], covers: Sequence[Cover]) -> tuple[CellFrame, ...]:
+    own = [
+        CellFrame(
+            cell.first,
+            cell.last,
+            cell.template.style.box.border,
+            goes_on=cell.template.rowspan > 1,
+        )
+        for cell in cells
+    ]
+    above = [
+        CellFrame(cover.first, cover.last, cover.cell.style.box.border, True, goes_on=cover.goes_on)
+        for cover in covers
+    ]
+    return tuple(sorted([*own, *above], key=lambda frame: frame.first))
 
 
 def _uprights(
-    template: RowTemplate, cells: Sequence[CellPlan], edges: Sequence[float]
+    template: RowTemplate, frames: Sequence[CellFrame], edges: Sequence[float]
 ) -> tuple[tuple[float, Border], ...]:
     row = template.style.box.border
     lines: list[tuple[float, Border]] = []
     before: tuple[Border, ...] = (row.left,)
-    for cell in cells:
-        border = cell.template.style.box.border
-        lines.append((cell.x, _strongest((*before[:1], border.left, *before[1:]))))
+    for frame in frames:
+        border = frame.border
+        lines.append((edges[frame.first], _strongest((*before[:1], border.left, *before[1:]))))
         before = (border.right,)
     lines.append((edges[-1], _strongest((*before, row.right))))
     return tuple(line for line in lines if _is_drawn(line[1]))
@@ -391,10 +475,11 @@ def _anchors(template: RowTemplate, cells: Sequence[CellPlan]) -> tuple[tuple[fl
 def look_key(template: RowTemplate) -> tuple[object, ...]:
     """Give what makes two templates lay out alike: build makes one for each row of rich cells."""
     cells = tuple(
-        (id(cell.style), cell.colspan, cell.role, cell.source.place, cell.id)
+        (id(cell.style), cell.colspan, cell.rowspan, cell.role, cell.source.place, cell.id)
         for cell in template.cells
     )
-    return (id(template.style), template.source.place, template.repeats, template.id, cells)
+    row = (id(template.style), template.source.place, template.repeats, template.id)
+    return (*row, template.starts, cells)
 
 
 def _fills(cells: Sequence[CellPlan]) -> tuple[tuple[float, float, Color], ...]:
@@ -402,7 +487,7 @@ def _fills(cells: Sequence[CellPlan]) -> tuple[tuple[float, float, Color], ...]:
     fills: list[tuple[float, float, Color]] = []
     for cell in cells:
         color = cell.template.style.box.background
-        if color is None:
+        if color is None or cell.template.rowspan > 1:
             continue
         if fills and fills[-1][2] == color and fills[-1][0] + fills[-1][1] == cell.x:
             fills[-1] = (fills[-1][0], fills[-1][1] + cell.width, color)

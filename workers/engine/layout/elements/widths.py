@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from workers.engine.layout.context import Context
-from workers.engine.layout.elements.rows import measurer
+from workers.engine.layout.elements.decimals import (
+    columns_of,
+    find_fraction,
+    is_decimal,
+    measure_fractions,
+    measurer,
+)
 from workers.engine.layout.lines import Look
 from workers.engine.layout.tracks import Track, share_width
 from workers.engine.tree.nodes import CellContent, CellTemplate, Column, RowTemplate, TableRow
@@ -26,23 +32,42 @@ class _Needs:
     widest: list[float] = field(default_factory=list)
 
 
+Groups = Sequence[tuple[RowTemplate, Sequence[TableRow]]]
+
+
+def group_rows(rows: Iterable[TableRow]) -> Groups:
+    """Put rows of one template together."""
+    groups: dict[int, tuple[RowTemplate, list[TableRow]]] = {}
+    for row in rows:
+        found = groups.get(id(row.template))
+        if found is None:
+            groups[id(row.template)] = (row.template, [row])
+        else:
+            found[1].append(row)
+    return list(groups.values())
+
+
 def find_widths(
-    context: Context, columns: Sequence[Column], rows: Iterable[TableRow], width: float
-) -> list[float]:
-    """Give the width of each column; together more than `width` only if stated widths ask for it."""
-    by_template = _group(rows)
-    count = max((_span(template) for template, _ in by_template.values()), default=0)
+    context: Context, columns: Sequence[Column], groups: Groups, width: float
+) -> tuple[list[float], dict[int, float]]:
+    """Give the width of each column, and of the widest fraction in those of aligned numbers.
+
+    Together the columns are wider than `width` only if stated widths ask for it.
+    """
+    fractions = measure_fractions(context, groups)
+    texts = _Texts(context, groups, fractions)
+    count = max((_span(template) for template, _ in groups), default=0)
     all_columns = [*columns, *[_ANY] * (count - len(columns))]
     measured = {i for i, column in enumerate(all_columns) if column.width.kind is LengthKind.AUTO}
     needs = _Needs([0.0] * len(all_columns), [0.0] * len(all_columns))
     if measured:
-        needs.widest = _measure(context, by_template, measured, all_columns, width, by_word=False)
+        needs.widest = _measure(texts, measured, all_columns, width, by_word=False)
     stated = sum(column.width.resolve(width) or 0.0 for column in all_columns)
     left = width - stated - sum(needs.widest)
     shares = {i for i, column in enumerate(all_columns) if column.width.kind is LengthKind.SHARE}
     if left < (_ROOM_FOR_SHARES * width if shares else 0.0):
         wanted = measured | shares
-        needs.narrowest = _measure(context, by_template, wanted, all_columns, width, by_word=True)
+        needs.narrowest = _measure(texts, wanted, all_columns, width, by_word=True)
     tracks = [
         Track(
             column.width,
@@ -53,44 +78,41 @@ def find_widths(
         )
         for i, column in enumerate(all_columns)
     ]
-    return share_width(tracks, width, base=width, stretch=True)
+    return share_width(tracks, width, base=width, stretch=True), fractions
 
 
 def measure_columns(
-    context: Context, columns: Sequence[Column], rows: Iterable[TableRow]
+    context: Context, columns: Sequence[Column], groups: Groups
 ) -> tuple[float, float]:
     """Give the narrowest and widest sensible width of all columns together."""
-    by_template = _group(rows)
-    count = max((_span(template) for template, _ in by_template.values()), default=0)
+    texts = _Texts(context, groups, measure_fractions(context, groups))
+    count = max((_span(template) for template, _ in groups), default=0)
     all_columns = [*columns, *[_ANY] * (count - len(columns))]
     every = set(range(len(all_columns)))
-    low = _measure(context, by_template, every, all_columns, 0.0, by_word=True)
-    high = _measure(context, by_template, every, all_columns, 0.0, by_word=False)
+    low = _measure(texts, every, all_columns, 0.0, by_word=True)
+    high = _measure(texts, every, all_columns, 0.0, by_word=False)
     stated = [column.width.resolve(0.0) or 0.0 for column in all_columns]
     return sum(map(max, low, stated)), sum(map(max, high, stated))
 
 
-_Grouped = Mapping[int, tuple[RowTemplate, list[TableRow]]]
+class _Texts(NamedTuple):
+    """What is measured: the rows of each template, and the fractions of aligned numbers."""
 
-
-def _group(rows: Iterable[TableRow]) -> _Grouped:
-    groups: dict[int, tuple[RowTemplate, list[TableRow]]] = {}
-    for row in rows:
-        found = groups.get(id(row.template))
-        if found is None:
-            groups[id(row.template)] = (row.template, [row])
-        else:
-            found[1].append(row)
-    return groups
+    context: Context
+    groups: Groups
+    fractions: Mapping[int, float]
 
 
 def _span(template: RowTemplate) -> int:
-    return sum(cell.colspan for cell in template.cells)
+    ends = [
+        start + cell.colspan
+        for cell, start in zip(template.cells, columns_of(template), strict=True)
+    ]
+    return max(ends, default=0)
 
 
 def _measure(
-    context: Context,
-    groups: _Grouped,
+    texts: _Texts,
     wanted: set[int],
     columns: Sequence[Column],
     width: float,
@@ -99,18 +121,18 @@ def _measure(
 ) -> list[float]:
     needs = [0.0] * len(columns)
     spanning: list[tuple[int, int, float]] = []
-    for template, rows in groups.values():
-        at = 0
-        for index, cell in enumerate(template.cells):
+    for template, rows in texts.groups:
+        for index, (cell, at) in enumerate(zip(template.cells, columns_of(template), strict=True)):
             end = min(at + cell.colspan, len(columns))
-            if not wanted.isdisjoint(range(at, end)):
-                contents = [row.cells[index] for row in rows if index < len(row.cells)]
-                need = _measure_cells(context, cell, contents, by_word=by_word)
-                if end == at + 1:
-                    needs[at] = max(needs[at], need)
-                else:
-                    spanning.append((at, end, need))
-            at = end
+            if wanted.isdisjoint(range(at, end)):
+                continue
+            contents = [row.cells[index] for row in rows if index < len(row.cells)]
+            reserve = texts.fractions.get(end - 1, 0.0) if is_decimal(cell) else None
+            need = _measure_cells(texts.context, cell, contents, reserve, by_word=by_word)
+            if end == at + 1:
+                needs[at] = max(needs[at], need)
+            else:
+                spanning.append((at, end, need))
     for start, end, need in spanning:
         _widen(needs, columns, wanted, (start, end), need, width)
     return needs
@@ -136,8 +158,14 @@ def _widen(
 
 
 def _measure_cells(
-    context: Context, cell: CellTemplate, contents: Sequence[CellContent], *, by_word: bool
+    context: Context,
+    cell: CellTemplate,
+    contents: Sequence[CellContent],
+    reserve: float | None,
+    *,
+    by_word: bool,
 ) -> float:
+    """Give the width a template's cells need; `reserve` is kept for fractions, None without any."""
     box, paragraph = cell.style.box, cell.style.paragraph
     edges = box.padding.left + box.padding.right
     edges += (box.border.left.width + box.border.right.width) / 2
@@ -149,6 +177,9 @@ def _measure_cells(
     if by_word and not solid:
         texts = set(" ".join(texts).split(" "))
     need = max(map(measure, texts), default=0.0) + (paragraph.indent if texts else 0.0)
+    if reserve is not None:
+        whole = (text.removesuffix(find_fraction(text, paragraph.decimal_sign)) for text in texts)
+        need = max(need, max(map(measure, whole), default=0.0) + reserve)
     for content in contents:
         if not isinstance(content, str):
             for block in content:

@@ -1,0 +1,98 @@
+"""Rows while they are built: which column each cell begins at, where cells above reach down."""
+
+from __future__ import annotations
+
+from workers.engine.diagnostics import Place
+from workers.engine.tree.nodes import CellContent, CellTemplate
+from workers.engine.tree.run import RUN
+from workers.engine.tree.runtime import Scope
+
+
+class Covered:
+    """The columns that cells of the rows above cover, while the rows of one section are built."""
+
+    __slots__ = ("_by", "left")
+
+    def __init__(self, columns: int) -> None:
+        self.left = [0] * columns  # for each column the rows still to be covered
+        self._by: list[Place | None] = [None] * columns
+
+    def next_row(self, row: RowInMaking) -> None:
+        """Go on below a row."""
+        self.left = [max(rows - 1, 0) for rows in self.left]
+        for start, cell in zip(row.begins, row.cells, strict=True):
+            for column in range(start, min(start + cell.colspan, len(self.left))):
+                if cell.rowspan > 1:
+                    self.left[column] = cell.rowspan - 1
+                    self._by[column] = cell.source.place
+
+    def finish(self, scope: Scope) -> None:
+        """Tell cells that reach below the last row of their section."""
+        for rows, place in zip(self.left, self._by, strict=True):
+            if rows and place is not None:
+                scope[RUN].findings.error(
+                    "rowspan",
+                    f"The cell spans {rows} rows more than its section has. "
+                    "Make its rowspan smaller, or add rows",
+                    place,
+                )
+
+
+class RowInMaking:
+    """The cells of one row so far, and the column each begins at."""
+
+    __slots__ = ("_covered", "_next", "_overlaps", "begins", "cells", "contents")
+
+    def __init__(self, covered: Covered | None) -> None:
+        self.cells: list[CellTemplate] = []
+        self.contents: list[CellContent] = []
+        self.begins: list[int] = []
+        self._covered = covered
+        self._next = 0
+        self._overlaps = False
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Give the columns the cells begin at, nothing where they follow one another."""
+        return tuple(self.begins) if self._covered and any(self._covered.left) else ()
+
+    def next_column(self) -> int:
+        """Give the next column that no cell covers."""
+        if self._covered is not None:
+            left = self._covered.left
+            while self._next < len(left) and left[self._next]:
+                self._next += 1
+        return self._next
+
+    def add(self, cell: CellTemplate, content: CellContent) -> None:
+        """Put a cell into the next free columns."""
+        start = self.next_column()
+        self._next = start + cell.colspan
+        if self._covered is not None and any(self._covered.left[start : self._next]):
+            self._overlaps = True
+        self.cells.append(cell)
+        self.contents.append(content)
+        self.begins.append(start)
+
+    def finish(self, columns: int, scope: Scope, place: Place, *, repeats: bool) -> None:
+        """Tell cells that do not fill the columns, and go on below the row."""
+        findings = scope[RUN].findings
+        own = sum(cell.colspan for cell in self.cells)
+        above = sum(1 for rows in self._covered.left if rows) if self._covered else 0
+        if own + above != columns or self._overlaps:
+            spanned = f" and {above} covered by cells above" if above else ""
+            findings.error(
+                "cell-count",
+                f"The row has cells for {own} columns{spanned}, the table has {columns}. "
+                "Add or remove cells, or change a colspan",
+                place,
+            )
+        if repeats and (above or any(cell.rowspan > 1 for cell in self.cells)):
+            findings.error(
+                "rowspan",
+                'A row with repeat="true" is printed alone on later pieces; no cell may span '
+                "into it or out of it",
+                place,
+            )
+        if self._covered is not None:
+            self._covered.next_row(self)
