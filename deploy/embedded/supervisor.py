@@ -154,6 +154,7 @@ class Farm:
             if code is not None:
                 assert pid is not None
                 self._guard.remove(pid)
+                changed = True
                 self._say(f"{child.spec.name} {_ending(code)}; it is started again")
             if child.is_due:
                 self._start_child(child)
