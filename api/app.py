@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
-from flask import Flask, Response, g, request
+from flask import Blueprint, Flask, Response, g, request
 
 from api.account.routes import AccountRoutes
 from api.admission.body import DrainRefused
@@ -16,11 +16,33 @@ from api.ports import Ports
 from api.problems import register_problems
 from api.render.routes import RenderRoutes
 from api.templates.routes import TemplateRoutes
+from api.templates.slugs import SlugRoutes
+from api.templates.tags import TagRoutes
+from api.templates.versions import VersionRoutes
 from shared.clock import ticks
 from shared.identifiers import new_id
 from shared.telemetry import log
 
 _log: Final = log.get_logger(__name__)
+
+
+class _Routes(Protocol):
+    def __init__(self, ports: Ports) -> None: ...
+
+    def blueprint(self) -> Blueprint: ...
+
+
+_ROUTES: Final[tuple[type[_Routes], ...]] = (
+    RenderRoutes,
+    TemplateRoutes,
+    VersionRoutes,
+    TagRoutes,
+    SlugRoutes,
+    ImageRoutes,
+    AccountRoutes,
+    HealthRoutes,
+    MetricsRoutes,
+)
 
 
 def create_app(ports: Ports) -> Flask:
@@ -32,10 +54,8 @@ def create_app(ports: Ports) -> Flask:
     app.before_request(lambda: _begin(ports))
     app.after_request(lambda response: _finish(response, ports))
     register_problems(app)
-    for routes in (RenderRoutes, TemplateRoutes, ImageRoutes, AccountRoutes):
+    for routes in _ROUTES:
         app.register_blueprint(routes(ports).blueprint())
-    app.register_blueprint(HealthRoutes(ports).blueprint())
-    app.register_blueprint(MetricsRoutes(ports).blueprint())
     app.wsgi_app = DrainRefused(app.wsgi_app)  # type: ignore[method-assign]
     return app
 

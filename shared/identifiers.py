@@ -40,6 +40,11 @@ def new_template_id() -> str:
     return "".join(secrets.choice(_LOWER36) for _ in range(20))
 
 
+def has_id_shape(identifier: str) -> bool:
+    """Tell a template id from a slug: no slug may look like one (interface.md, Slug)."""
+    return identifier.startswith(PUBLIC_PREFIX) or ID_SHAPE.match(identifier) is not None
+
+
 def new_id(prefix: str) -> str:
     """Make an identifier such as `job_…`, 120 bits of entropy, safe in URLs and Redis keys."""
     # Every render makes two: 24 calls of secrets.choice took 40 µs of it, this takes 2.

@@ -12,11 +12,13 @@ from flask import Request
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import ClientDisconnected
 
+from api.exchange import parse_json_object, read_content_type
 from shared.clock import ticks
 from shared.errors import ServiceError
 from shared.limits import KB, MB
 
 SPOOL_BYTES: Final = 1 * MB  # a larger body waits on disk
+_FIELDS_BYTES: Final = 1 * MB
 DRAIN_BYTES: Final = 64 * MB
 _DRAIN_SECONDS: Final = 20.0
 _CHUNK: Final = 256 * KB
@@ -59,6 +61,24 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
             raise _broken_off()
         file.seek(0)
         yield Body(cast("BinaryIO", file), size)
+
+
+def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Receive a small JSON object of known fields; without a body there is none of them.
+
+    Raises:
+        ServiceError: 415 for another type, 413 above 1 MB, 400 for what is no such object.
+    """
+    content_type = read_content_type(request)
+    if content_type is not None and content_type.media != "application/json":
+        raise ServiceError(
+            415, f"Unaccepted Content-Type {content_type.media!r}; accepted is application/json."
+        )
+    with receive_body(request, limit=_FIELDS_BYTES) as body:
+        data = body.read()
+    if content_type is None and data:
+        raise ServiceError(415, "A Content-Type is required; accepted is application/json.")
+    return parse_json_object(data, fields=fields) if data else {}
 
 
 class DrainRefused:

@@ -14,6 +14,7 @@ from shared.buckets.admission import Admission, KeyState
 from shared.clock import now
 from shared.db.accounts import find_key_state
 from shared.db.people import UserRef
+from shared.db.pinning import Reader
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import digest_api_key
 from shared.metering import Totals
@@ -37,6 +38,11 @@ class Principal:
         """Give the user the key was made for, as records name one."""
         state = self.state
         return UserRef(state.user_id, state.user_name or state.user_email, state.user_email)
+
+    @property
+    def reader(self) -> Reader:
+        """Give whose templates and slugs a reference is resolved among."""
+        return Reader(self.state.account_id, self.state.workspace_id)
 
     def get_workspace(self) -> str:
         """Give the account's workspace.

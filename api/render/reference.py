@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from api.auth.guard import Principal
 from api.ports import Ports
-from shared.db.templates import EMPTY_SHA256, get_pinned
+from shared.db.pinning import get_pinned
+from shared.db.templates import EMPTY_SHA256
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs import PinnedTemplate
 from shared.references import TemplateReference
@@ -19,7 +20,7 @@ def pin_template(
         ServiceError: 404 when it names nothing of the caller's, 400 when the template is empty.
     """
     with ports.database.snapshot() as session:
-        pinned = get_pinned(session, principal.state.account_id, reference)
+        pinned = get_pinned(session, principal.reader, reference)
     if pinned.sha256 == EMPTY_SHA256:
         raise ServiceError(
             400,

@@ -13,11 +13,12 @@ from api.auth.guard import current_principal
 from api.exchange import read_content_type, read_limit, read_query, write_json, write_user
 from api.ports import Ports
 from api.templates.content import read_content
+from api.templates.fields import check_template_id
 from shared.clock import now, timestamp
 from shared.db import templates
+from shared.db.pinning import get_pinned
 from shared.db.templates import TemplateRecord, template_not_found
 from shared.errors import ServiceError
-from shared.identifiers import TEMPLATE_ID
 from shared.limits import MAX_BODY_BYTES
 from shared.references import parse_reference
 
@@ -63,7 +64,7 @@ class TemplateRoutes:
         query = read_query(request, ("limit", "start_after"))
         limit, start_after = read_limit(query), query.get("start_after")
         if start_after is not None:
-            _check_id(start_after, "start_after")
+            check_template_id(start_after, "start_after")
         with self._ports.database.snapshot() as session:
             found = templates.list_templates(
                 session, principal.state.account_id, limit=limit + 1, start_after=start_after
@@ -79,7 +80,7 @@ class TemplateRoutes:
         read_query(request, ())
         parsed = parse_reference(reference, field="template reference")
         with self._ports.database.snapshot() as session:
-            pinned = templates.get_pinned(session, principal.state.account_id, parsed)
+            pinned = get_pinned(session, principal.reader, parsed)
             record = templates.get_template(session, pinned.template_id)
             content = templates.get_content(session, pinned.sha256)
         return write_json(_record(record) | {"content": content})
@@ -88,7 +89,7 @@ class TemplateRoutes:
         """Give a template new live content."""
         principal = current_principal()
         read_query(request, ())
-        _check_id(template_id, "template id")
+        check_template_id(template_id, "template id")
         content = _receive_content(
             check=lambda: self._check_held(principal.state.account_id, template_id)
         )
@@ -109,9 +110,11 @@ class TemplateRoutes:
         """Remove a template."""
         principal = current_principal()
         read_query(request, ())
-        _check_id(template_id, "template id")
+        check_template_id(template_id, "template id")
         with self._ports.database.session() as session:
-            removed = templates.delete_template(session, principal.state.account_id, template_id)
+            removed = templates.delete_template(
+                session, principal.state.account_id, template_id, at=now()
+            )
         if not removed:
             raise template_not_found(template_id)
         return Response(status=204)
@@ -152,20 +155,12 @@ def _read_name(name: str | None) -> str:
     return name
 
 
-def _check_id(template_id: str, field: str) -> None:
-    if not TEMPLATE_ID.match(template_id):
-        raise ServiceError(
-            400,
-            f"Invalid {field} {template_id[:150]!r}: accepted are 1 to 128 letters, digits, hyphens "
-            "and underscores, not between double underscores, and no @selector.",
-        )
-
-
 def _record(record: TemplateRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "name": record.name,
-        "versions": 0,
+        **({} if record.slug is None else {"slug": record.slug}),
+        "versions": record.versions,
         "sha256": record.sha256,
         "created_at": timestamp(record.created_at),
         "created_by": write_user(record.created_by),

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, FromClause, RowMapping, Table
+from sqlalchemy.sql.selectable import NamedFromClause
 
 from shared.db.tables import users
 
 _CREATOR: Final = users.alias("creator")
 _UPDATER: Final = users.alias("updater")
+_AUTHOR: Final = users.alias("author")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +29,17 @@ def join_authors(table: Table) -> tuple[FromClause, Sequence[ColumnElement[Any]]
     """Join a table's `created_by` and `updated_by` to their people; give the join and its columns."""
     joined = table.join(_CREATOR, table.c.created_by == _CREATOR.c.id)
     joined = joined.join(_UPDATER, table.c.updated_by == _UPDATER.c.id)
-    columns = [
-        person.c[field].label(f"{person.name}_{field}")
-        for person in (_CREATOR, _UPDATER)
-        for field in ("id", "name", "email")
-    ]
-    return joined, columns
+    return joined, [*_name_columns(_CREATOR), *_name_columns(_UPDATER)]
+
+
+def join_author(table: Table, *, by: str) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:
+    """Join the one column `by` of a table that names a person; give the join and its columns."""
+    return table.join(_AUTHOR, table.c[by] == _AUTHOR.c.id), _name_columns(_AUTHOR)
+
+
+def read_author(row: RowMapping) -> UserRef:
+    """Read the person of a row selected with `join_author`."""
+    return UserRef(row["author_id"], row["author_name"], row["author_email"])
 
 
 def read_creator(row: RowMapping) -> UserRef:
@@ -43,3 +50,7 @@ def read_creator(row: RowMapping) -> UserRef:
 def read_updater(row: RowMapping) -> UserRef:
     """Read who last changed the record of a row selected with `join_authors`."""
     return UserRef(row["updater_id"], row["updater_name"], row["updater_email"])
+
+
+def _name_columns(person: NamedFromClause) -> list[ColumnElement[Any]]:
+    return [person.c[field].label(f"{person.name}_{field}") for field in ("id", "name", "email")]

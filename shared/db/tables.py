@@ -13,6 +13,7 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -129,7 +130,58 @@ templates: Final = Table(
     Column("created_by", ForeignKey("users.id"), nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("updated_by", ForeignKey("users.id"), nullable=False),
+    # Raised by each publish under the row's lock, so it is also the newest version's number.
+    Column("version_count", BigInteger, nullable=False, server_default="0"),
+    Column("deleted_at", Instant),
     Index("ix_templates_account_id_id", "account_id", "id"),
+)
+
+# Rows here never change and are never deleted (interface.md, States and transitions).
+versions: Final = Table(
+    "versions",
+    metadata,
+    Column("template_id", ForeignKey("templates.id"), primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("sha256", ForeignKey("contents.sha256"), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", ForeignKey("users.id"), nullable=False),
+    CheckConstraint("version >= 1", name="version_counted"),
+)
+
+tags: Final = Table(
+    "tags",
+    metadata,
+    Column("template_id", ForeignKey("templates.id"), primary_key=True),
+    Column("tag", _ordered(64), primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("updated_by", ForeignKey("users.id"), nullable=False),
+    ForeignKeyConstraint(["template_id", "version"], ["versions.template_id", "versions.version"]),
+)
+
+# What happened to the tags of a template, in order of `id`; it outlives them.
+tag_events: Final = Table(
+    "tag_events",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("template_id", ForeignKey("templates.id"), nullable=False),
+    Column("tag", _ordered(64), nullable=False),
+    Column("action", String(16), nullable=False),
+    Column("version", BigInteger),
+    Column("previous_version", BigInteger),
+    Column("at", Instant, nullable=False),
+    Column("by", ForeignKey("users.id"), nullable=False),
+    CheckConstraint("action IN ('created', 'moved', 'removed')", name="action_known"),
+    Index("ix_tag_events_template_id_tag_id", "template_id", "tag", "id"),
+)
+
+slugs: Final = Table(
+    "slugs",
+    metadata,
+    Column("workspace_id", ForeignKey("workspaces.id"), primary_key=True),
+    Column("slug", _ordered(64), primary_key=True),
+    Column("template_id", ForeignKey("templates.id"), nullable=False, unique=True),
 )
 
 images: Final = Table(

@@ -1,4 +1,7 @@
-"""Templates: a record that changes, over contents that never do."""
+"""Templates: a record that changes, over contents that never do.
+
+A deleted template keeps its row: its versions, tags and slug still refer to it (contract.md 3).
+"""
 
 from __future__ import annotations
 
@@ -8,27 +11,28 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, Select, delete, insert, select, update
+from sqlalchemy import RowMapping, Select, insert, select, update
 
 from shared.db import people
 from shared.db.people import UserRef
 from shared.db.session import Session
-from shared.db.tables import contents, templates
+from shared.db.tables import contents, slugs, templates
 from shared.db.upsert import insert_or_ignore
 from shared.errors import ErrorCode, ErrorKind, ServiceError
-from shared.identifiers import new_template_id
-from shared.jobs import PinnedTemplate
-from shared.references import Live, Numbered, Tagged, TemplateReference
+from shared.identifiers import PUBLIC_PREFIX, new_template_id
 
+PUBLIC_ACCOUNT: Final = "acc_public"  # holds the templates that ship with the product
 EMPTY_SHA256: Final = sha256(b"").hexdigest()  # a template without content has this one
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateRecord:
-    """A template of an account; `sha256` names its live content."""
+    """A template of an account; `sha256` names its live content, `versions` counts the published."""
 
     id: str
     name: str
+    slug: str | None
+    versions: int
     sha256: str
     created_at: datetime
     created_by: UserRef
@@ -70,24 +74,50 @@ def find_live_sha256(session: Session, account_id: str, template_id: str) -> str
     """Name a template's live content, None when the account has no template of that id."""
     return session.scalar(
         select(templates.c.sha256).where(
-            templates.c.id == template_id, templates.c.account_id == account_id
+            templates.c.id == template_id,
+            templates.c.account_id == account_id,
+            templates.c.deleted_at.is_(None),
         )
     )
 
 
-def get_pinned(session: Session, account_id: str, reference: TemplateReference) -> PinnedTemplate:
-    """Resolve a reference to the one text it names now.
+def reader_account(account_id: str, template_id: str) -> str:
+    """Give the account a template id is read from: public templates are everybody's."""
+    return PUBLIC_ACCOUNT if template_id.startswith(PUBLIC_PREFIX) else account_id
+
+
+def lock_template(session: Session, account_id: str, template_id: str) -> RowMapping:
+    """Give a template's row, deleted or not, and keep every other change of it out until the end.
 
     Raises:
-        ServiceError: 404, with `ERR_TEMPLATE_NOT_FOUND` when the account has no such template,
-            without a code when the template has no such version or tag.
+        ServiceError: 404, the account has no template of that id.
     """
-    digest = find_live_sha256(session, account_id, reference.identifier)
-    if digest is None:
-        raise template_not_found(reference.identifier)
-    if not isinstance(reference.selector, Live):
-        raise _selector_not_found(reference)
-    return PinnedTemplate(reference.identifier, None, digest)
+    row = (
+        session.execute(
+            select(templates)
+            .where(templates.c.id == template_id, templates.c.account_id == account_id)
+            .with_for_update()
+        )
+        .mappings()
+        .first()
+    )
+    if row is None:
+        raise template_not_found(template_id)
+    return row
+
+
+def check_known(session: Session, account_id: str, template_id: str) -> None:
+    """Check that the caller may read a template, which may be deleted: its versions stay.
+
+    Raises:
+        ServiceError: 404, there is none of that id for the caller.
+    """
+    owner = reader_account(account_id, template_id)
+    query = select(templates.c.id).where(
+        templates.c.id == template_id, templates.c.account_id == owner
+    )
+    if session.scalar(query) is None:
+        raise template_not_found(template_id)
 
 
 def template_not_found(identifier: str) -> ServiceError:
@@ -104,7 +134,7 @@ def list_templates(
     session: Session, account_id: str, *, limit: int, start_after: str | None
 ) -> Sequence[TemplateRecord]:
     """Give up to `limit` templates of the account with ids past `start_after`, by id."""
-    query = _records().where(templates.c.account_id == account_id)
+    query = _records().where(templates.c.account_id == account_id, templates.c.deleted_at.is_(None))
     query = query.order_by(templates.c.id).limit(limit)
     if start_after is not None:
         query = query.where(templates.c.id > start_after)
@@ -123,16 +153,26 @@ def replace_content(
     """Give a template new live content, None when the account has no template of that id."""
     changed = session.execute(
         update(templates)
-        .where(templates.c.id == template_id, templates.c.account_id == account_id)
+        .where(
+            templates.c.id == template_id,
+            templates.c.account_id == account_id,
+            templates.c.deleted_at.is_(None),
+        )
         .values(sha256=keep_content(session, content, at=at), updated_at=at, updated_by=user.id)
     )
     return get_template(session, template_id) if changed.rowcount else None
 
 
-def delete_template(session: Session, account_id: str, template_id: str) -> bool:
-    """Remove a template; tell whether the account had it. Its contents stay for queued jobs."""
+def delete_template(session: Session, account_id: str, template_id: str, *, at: datetime) -> bool:
+    """Remove a template's live content from reach; tell whether the account had the template."""
     removed = session.execute(
-        delete(templates).where(templates.c.id == template_id, templates.c.account_id == account_id)
+        update(templates)
+        .where(
+            templates.c.id == template_id,
+            templates.c.account_id == account_id,
+            templates.c.deleted_at.is_(None),
+        )
+        .values(deleted_at=at)
     )
     return bool(removed.rowcount)
 
@@ -159,27 +199,18 @@ def get_content(session: Session, digest: str) -> str:
     return content
 
 
-def _selector_not_found(reference: TemplateReference) -> ServiceError:
-    match reference.selector:
-        case Numbered(version):
-            missing = f"published version {version}"
-        case Tagged(tag):
-            missing = f"tag {tag!r}"
-        case _:
-            missing = "published version yet"
-    message = f"Template {reference.identifier!r} has no {missing}."
-    return ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
-
-
 def _records() -> Select[Any]:
     joined, columns = people.join_authors(templates)
-    return select(templates, *columns).select_from(joined)
+    joined = joined.outerjoin(slugs, slugs.c.template_id == templates.c.id)
+    return select(templates, slugs.c.slug, *columns).select_from(joined)
 
 
 def _record(row: RowMapping) -> TemplateRecord:
     return TemplateRecord(
         id=row["id"],
         name=row["name"],
+        slug=row["slug"],
+        versions=row["version_count"],
         sha256=row["sha256"],
         created_at=row["created_at"],
         created_by=people.read_creator(row),

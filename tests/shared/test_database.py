@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -15,8 +17,11 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
 from shared.db.tables import contents, metadata
+from shared.db.templates import get_template
+from shared.db.versions import publish_version
 from shared.errors import Unavailable
 
+ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
@@ -72,6 +77,44 @@ def test_a_defect_of_ours_is_not_an_outage(database: Database):
 def test_the_migrations_lead_to_the_tables_as_declared(database: Database):
     with database.session() as session:
         assert compare_metadata(MigrationContext.configure(session), metadata) == []
+
+
+def test_the_newest_migration_keeps_what_the_revision_before_it_holds(tmp_path: Path):
+    url = f"sqlite:///{tmp_path}/old.sqlite"
+    check_migration_with_data(url)
+
+
+@pytest.mark.services
+def test_the_newest_migration_keeps_data_on_postgresql(postgresql_url: str):
+    check_migration_with_data(postgresql_url)
+
+
+def check_migration_with_data(url: str) -> None:
+    database = open_database(url)
+    with database.session() as session:
+        config = Config()
+        config.set_main_option("script_location", str(ROOT / "shared/db/migrations"))
+        config.attributes["connection"] = session
+        command.upgrade(config, "0001")
+        for statement in OLD_ROWS:
+            session.execute(text(statement))
+    upgrade(url)
+    with database.session() as session:
+        record = get_template(session, "t")
+        assert (record.name, record.versions, record.slug) == ("Letter", 0, None)
+        publish_version(
+            session, "acc", "t", message="", user=record.created_by, at=record.created_at
+        )
+        assert get_template(session, "t").versions == 1
+    database.close()
+
+
+OLD_ROWS = (
+    "INSERT INTO accounts VALUES ('acc', 'Ada', 'free', 1, NULL, 1, NULL, false, true, '2026-01-01 00:00:00')",
+    "INSERT INTO users VALUES ('usr', 'acc', 'Ada', 'ada@example.org')",
+    "INSERT INTO contents VALUES ('abc', '<d/>', '2026-01-01 00:00:00')",
+    "INSERT INTO templates VALUES ('t', 'acc', 'Letter', 'abc', '2026-01-01 00:00:00', 'usr', '2026-01-01 00:00:00', 'usr')",
+)
 
 
 def test_several_processes_may_migrate_at_once(tmp_path: Path):

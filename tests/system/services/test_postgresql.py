@@ -68,7 +68,7 @@ def test_a_template_and_its_content_are_kept_and_listed_by_code_point(database):
         listed = list_templates(session, made.account_id, limit=10, start_after=None)
         assert [record.id for record in listed] == sorted(record.id for record in records)
     with database.session() as session:
-        assert delete_template(session, made.account_id, records[0].id)
+        assert delete_template(session, made.account_id, records[0].id, at=NOON)
 
 
 def test_counters_that_meet_count_every_job_once(database):

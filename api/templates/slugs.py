@@ -1,0 +1,80 @@
+"""The routes under /v2/slugs (interface.md, Slugs)."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from api.admission.body import receive_fields
+from api.auth.guard import current_principal
+from api.exchange import read_query, write_json
+from api.ports import Ports
+from api.templates.fields import check_slug, read_slug, read_template_id
+from shared.db import slugs
+from shared.db.slugs import Assignment
+
+
+class SlugRoutes:
+    """The views, over the ports of this process."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    def blueprint(self) -> Blueprint:
+        """Give the views at their paths."""
+        routes = Blueprint("slugs", __name__)
+        routes.post("/v2/slugs")(self.assign_slug)
+        routes.get("/v2/slugs")(self.list_slugs)
+        routes.get("/v2/slugs/<slug>")(self.check_availability)
+        routes.delete("/v2/slugs/<slug>")(self.release_slug)
+        return routes
+
+    def assign_slug(self) -> Response:
+        """Let a slug name a template, in place of the one it had."""
+        principal = current_principal()
+        read_query(request, ())
+        workspace_id = principal.get_workspace()
+        fields = receive_fields(request, ("slug", "template", "template_id"))
+        slug, template_id = read_slug(fields), read_template_id(fields)
+        with self._ports.database.session() as session:
+            assignment = slugs.assign_slug(
+                session,
+                principal.state.account_id,
+                workspace_id,
+                slug=slug,
+                template_id=template_id,
+            )
+        status = 201 if assignment is Assignment.NEW else 200
+        return write_json({"slug": slug, "template_id": template_id}, status)
+
+    def list_slugs(self) -> Response:
+        """List the workspace's slugs by name."""
+        principal = current_principal()
+        read_query(request, ())
+        workspace_id = principal.get_workspace()
+        with self._ports.database.snapshot() as session:
+            found = slugs.list_slugs(session, workspace_id)
+        return write_json(
+            {"slugs": [{"slug": held.slug, "template_id": held.template_id} for held in found]}
+        )
+
+    def check_availability(self, slug: str) -> Response:
+        """Tell whether a slug is free, or which template holds it."""
+        principal = current_principal()
+        read_query(request, ())
+        check_slug(slug)
+        workspace_id = principal.get_workspace()
+        with self._ports.database.snapshot() as session:
+            holder = slugs.find_holder(session, workspace_id, slug)
+        if holder is None:
+            return write_json({"slug": slug, "available": True})
+        return write_json({"slug": slug, "available": False, "template_id": holder})
+
+    def release_slug(self, slug: str) -> Response:
+        """Free a slug, also one whose template is gone."""
+        principal = current_principal()
+        read_query(request, ())
+        check_slug(slug)
+        workspace_id = principal.get_workspace()
+        with self._ports.database.session() as session:
+            slugs.release_slug(session, workspace_id, slug)
+        return Response(status=204)

@@ -1,0 +1,137 @@
+"""The routes under /v2/templates/{id}/tags (interface.md, Tags)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from api.admission.body import receive_fields
+from api.auth.guard import current_principal
+from api.exchange import read_query, write_json, write_user
+from api.ports import Ports
+from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
+from shared.clock import now, timestamp
+from shared.db import tags
+from shared.db.tags import Tag, TagEvent
+from shared.db.templates import check_known
+from shared.errors import ErrorKind, ServiceError
+
+
+class TagRoutes:
+    """The views, over the ports of this process."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    def blueprint(self) -> Blueprint:
+        """Give the views at their paths."""
+        routes = Blueprint("tags", __name__)
+        routes.get("/v2/templates/<template_id>/tags")(self.list_tags)
+        routes.put("/v2/templates/<template_id>/tags/<tag>")(self.set_tag)
+        routes.get("/v2/templates/<template_id>/tags/<tag>")(self.read_tag)
+        routes.delete("/v2/templates/<template_id>/tags/<tag>")(self.remove_tag)
+        routes.get("/v2/templates/<template_id>/tags/<tag>/history")(self.read_history)
+        return routes
+
+    def set_tag(self, template_id: str, tag: str) -> Response:
+        """Point a tag at a published version."""
+        principal = current_principal()
+        read_query(request, ())
+        _check_names(template_id, tag)
+        version = read_version(receive_fields(request, ("version",)))
+        with self._ports.database.session() as session:
+            tags.set_tag(
+                session,
+                principal.state.account_id,
+                template_id,
+                tag,
+                version=version,
+                user=principal.user,
+                at=now(),
+            )
+        return write_json({"tag": tag, "version": version})
+
+    def list_tags(self, template_id: str) -> Response:
+        """List a template's tags by name."""
+        principal = current_principal()
+        start_after = read_query(request, ("start_after",)).get("start_after")
+        check_template_id(template_id)
+        if start_after is not None:
+            check_tag_shape(start_after, "start_after")
+        with self._ports.database.snapshot() as session:
+            check_known(session, principal.state.account_id, template_id)
+            found = tags.list_tags(
+                session, template_id, limit=tags.PAGE + 1, start_after=start_after
+            )
+        shown = [_record(tag) for tag in found[: tags.PAGE]]
+        return write_json({"tags": shown, "has_more": len(found) > tags.PAGE})
+
+    def read_tag(self, template_id: str, tag: str) -> Response:
+        """Tell which version a tag names, and who moved it last."""
+        principal = current_principal()
+        read_query(request, ())
+        _check_names(template_id, tag)
+        with self._ports.database.snapshot() as session:
+            check_known(session, principal.state.account_id, template_id)
+            found = tags.find_tag(session, template_id, tag)
+        if found is None:
+            raise _not_found(template_id, tag)
+        return write_json(_record(found))
+
+    def remove_tag(self, template_id: str, tag: str) -> Response:
+        """Remove a tag; its version and its history stay."""
+        principal = current_principal()
+        read_query(request, ())
+        _check_names(template_id, tag)
+        with self._ports.database.session() as session:
+            removed = tags.remove_tag(
+                session,
+                principal.state.account_id,
+                template_id,
+                tag,
+                user=principal.user,
+                at=now(),
+            )
+        return write_json({"tag": tag, "removed": removed})
+
+    def read_history(self, template_id: str, tag: str) -> Response:
+        """List the most recent changes of a tag, also of one that was removed."""
+        principal = current_principal()
+        read_query(request, ())
+        _check_names(template_id, tag)
+        with self._ports.database.snapshot() as session:
+            check_known(session, principal.state.account_id, template_id)
+            found = tags.list_history(session, template_id, tag, limit=tags.HISTORY_DEPTH + 1)
+        if not found:
+            raise _not_found(template_id, tag)
+        shown = [_event(event) for event in found[: tags.HISTORY_DEPTH]]
+        return write_json({"events": shown, "has_more": len(found) > tags.HISTORY_DEPTH})
+
+
+def _check_names(template_id: str, tag: str) -> None:
+    check_template_id(template_id)
+    check_tag(tag)
+
+
+def _not_found(template_id: str, tag: str) -> ServiceError:
+    return ServiceError(
+        404, f"Template {template_id!r} has no tag {tag!r}.", kind=ErrorKind.NOT_FOUND
+    )
+
+
+def _record(tag: Tag) -> dict[str, Any]:
+    return {
+        "tag": tag.tag,
+        "version": tag.version,
+        "updated_at": timestamp(tag.updated_at),
+        "updated_by": write_user(tag.updated_by),
+    }
+
+
+def _event(event: TagEvent) -> dict[str, Any]:
+    """Write a change; one that created a tag has no `previous_version` (contract.md 4)."""
+    shown: dict[str, Any] = {"action": event.action, "version": event.version}
+    if event.previous_version is not None:
+        shown["previous_version"] = event.previous_version
+    return shown | {"at": timestamp(event.at), "by": write_user(event.by)}

@@ -1,0 +1,70 @@
+"""The routes under /v2/templates/{id}/versions (interface.md, Versions)."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from api.admission.body import receive_fields
+from api.auth.guard import current_principal
+from api.exchange import read_query, write_json
+from api.ports import Ports
+from api.templates.fields import check_template_id, parse_version, read_message
+from api.templates.publishing import write_content, write_version
+from shared.clock import now
+from shared.db import versions
+from shared.db.templates import check_known, get_content
+
+
+class VersionRoutes:
+    """The views, over the ports of this process."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    def blueprint(self) -> Blueprint:
+        """Give the views at their paths."""
+        routes = Blueprint("versions", __name__)
+        routes.post("/v2/templates/<template_id>/versions")(self.publish_version)
+        routes.get("/v2/templates/<template_id>/versions")(self.list_versions)
+        routes.get("/v2/templates/<template_id>/versions/<version>")(self.read_version)
+        return routes
+
+    def publish_version(self, template_id: str) -> Response:
+        """Publish the live content; unchanged content gives the newest version again."""
+        principal = current_principal()
+        read_query(request, ())
+        check_template_id(template_id)
+        message = read_message(receive_fields(request, ("message",)))
+        with self._ports.database.session() as session:
+            published = versions.publish_version(
+                session,
+                principal.state.account_id,
+                template_id,
+                message=message,
+                user=principal.user,
+                at=now(),
+            )
+        return write_json(write_version(published.version), 201 if published.is_new else 200)
+
+    def list_versions(self, template_id: str) -> Response:
+        """List the newest versions."""
+        principal = current_principal()
+        read_query(request, ())
+        check_template_id(template_id)
+        with self._ports.database.snapshot() as session:
+            check_known(session, principal.state.account_id, template_id)
+            found = versions.list_versions(session, template_id, limit=versions.PAGE + 1)
+        shown = [write_version(version) for version in found[: versions.PAGE]]
+        return write_json({"versions": shown, "has_more": len(found) > versions.PAGE})
+
+    def read_version(self, template_id: str, version: str) -> Response:
+        """Give a version and its content below the header comment."""
+        principal = current_principal()
+        read_query(request, ())
+        check_template_id(template_id)
+        number = parse_version(version)
+        with self._ports.database.snapshot() as session:
+            check_known(session, principal.state.account_id, template_id)
+            found = versions.get_version(session, template_id, number)
+            content = get_content(session, found.sha256)
+        return write_json(write_version(found) | {"content": write_content(found, content)})

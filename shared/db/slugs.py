@@ -1,0 +1,105 @@
+"""Slugs of a workspace: readable names, each of one template, at most one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from sqlalchemy import delete, insert, select, update
+
+from shared.db.images import lock_workspace
+from shared.db.session import Session
+from shared.db.tables import slugs
+from shared.db.templates import find_live_sha256, template_not_found
+from shared.errors import ErrorCode, ErrorKind, ServiceError
+
+MOST_LISTED: Final = 1000  # interface.md, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Slug:
+    """A slug and the template it names, which may be deleted."""
+
+    slug: str
+    template_id: str
+
+
+class Assignment(Enum):
+    """What an assignment came to."""
+
+    NEW = auto()  # the template had no slug, or another one, which is released
+    REPEATED = auto()
+
+
+def assign_slug(
+    session: Session, account_id: str, workspace_id: str, *, slug: str, template_id: str
+) -> Assignment:
+    """Let a slug name a template, in place of the slug it had.
+
+    Raises:
+        ServiceError: 404, the account has no such template; 400, `template_id` is a slug of the
+            workspace; 409, another template holds the slug.
+    """
+    lock_workspace(session, workspace_id)
+    if find_live_sha256(session, account_id, template_id) is None:
+        if find_holder(session, workspace_id, template_id) is not None:
+            raise ServiceError(
+                400, f"Invalid template {template_id!r}: it is a slug; accepted is a template id."
+            )
+        raise template_not_found(template_id)
+    holder = find_holder(session, workspace_id, slug)
+    if holder == template_id:
+        return Assignment.REPEATED
+    if holder is not None:
+        raise ServiceError(
+            409,
+            f"slug already in use: {slug!r} names another template, which must release it first.",
+            code=ErrorCode.SLUG_TAKEN,
+        )
+    moved = session.execute(
+        update(slugs).where(slugs.c.template_id == template_id).values(slug=slug)
+    )
+    if not moved.rowcount:
+        row = {"workspace_id": workspace_id, "slug": slug, "template_id": template_id}
+        session.execute(insert(slugs).values(row))
+    return Assignment.NEW
+
+
+def find_holder(session: Session, workspace_id: str, slug: str) -> str | None:
+    """Give the id of the template a slug names, None when it is free."""
+    return session.scalar(
+        select(slugs.c.template_id).where(
+            slugs.c.workspace_id == workspace_id, slugs.c.slug == slug
+        )
+    )
+
+
+def list_slugs(session: Session, workspace_id: str) -> Sequence[Slug]:
+    """Give the workspace's slugs by name, `MOST_LISTED` at most."""
+    query = (
+        select(slugs.c.slug, slugs.c.template_id)
+        .where(slugs.c.workspace_id == workspace_id)
+        .order_by(slugs.c.slug)
+        .limit(MOST_LISTED)
+    )
+    return [Slug(row.slug, row.template_id) for row in session.execute(query)]
+
+
+def release_slug(session: Session, workspace_id: str, slug: str) -> None:
+    """Free a slug; its template, if there still is one, is not touched.
+
+    Raises:
+        ServiceError: 404, it is not assigned.
+    """
+    released = session.execute(
+        delete(slugs).where(slugs.c.workspace_id == workspace_id, slugs.c.slug == slug)
+    )
+    if not released.rowcount:
+        raise ServiceError(
+            404,
+            f"Slug '{slug}' is not assigned",
+            kind=ErrorKind.NOT_FOUND,
+            code=ErrorCode.SLUG_NOT_ASSIGNED,
+        )

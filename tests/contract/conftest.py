@@ -1,0 +1,61 @@
+"""What the contract tests share: a template with content, and an account that is somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.app import create_app
+from shared.db.accounts import create_account
+
+
+@pytest.fixture
+def template(caller) -> str:
+    """Make a template and give its id."""
+    made = caller.post("/v2/templates?name=T", data=b"<d/>", content_type="text/xml")
+    template_id: str = made.json["id"]
+    return template_id
+
+
+@pytest.fixture
+def save(caller, template) -> Callable[[str], None]:
+    """Give a function that gives the template new live content."""
+
+    def save(content: str) -> None:
+        answer = caller.put(f"/v2/templates/{template}", data=content, content_type="text/xml")
+        assert answer.status_code == 200
+
+    return save
+
+
+@pytest.fixture
+def publish(caller, template, save) -> Callable[..., dict]:
+    """Give a function that saves content and publishes it."""
+
+    def publish(content: str, **fields: str) -> dict:
+        save(content)
+        return caller.post(f"/v2/templates/{template}/versions", json=fields).json
+
+    return publish
+
+
+@pytest.fixture
+def other(ports, database) -> FlaskClient:
+    """Give a client with the key of another account."""
+    return client_of(ports, database, email="bo@example.org")
+
+
+@pytest.fixture
+def homeless(ports, database) -> FlaskClient:
+    """Give a client with the key of an account without a workspace."""
+    return client_of(ports, database, email="cy@example.org", with_workspace=False)
+
+
+def client_of(ports, database, **options) -> FlaskClient:
+    with database.session() as session:
+        made = create_account(session, **options)
+    client = create_app(ports).test_client()
+    client.environ_base["HTTP_X_API_KEY"] = made.api_key
+    return client
