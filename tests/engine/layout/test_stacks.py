@@ -202,7 +202,7 @@ class TestBoxes:
         assert error.message == (
             "Text does not fit: `p` in `box` needs 7.1 mm, the box gives 5.3 mm "
             '(page 1, "Example with a very …"). '
-            'Make the box taller, or set overflow="visible".'
+            'Make the box taller, or set overflow="shrink".'
         )
         assert [place.tag_name for place in error.chain] == ["p", "box"]
 

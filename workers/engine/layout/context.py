@@ -14,11 +14,11 @@ leaves no error, and every error knows its page.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, Final, NamedTuple, Protocol
 
-from workers.engine.diagnostics import Findings, Place
+from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity
 from workers.engine.layout.display import Anchor, Item, LinkArea, OutlineEntry, Page
 from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
@@ -29,13 +29,15 @@ from workers.engine.tree.nodes import (
     PageValues,
     Source,
 )
-from workers.engine.tree.styles import TextStyle
+from workers.engine.tree.styles import Overflow, TextStyle
 from workers.engine.units import POINTS_PER_MM
 
 # Lengths come from decimal millimetres and sums of widths; a hundredth of a point is not seen.
 EPSILON: Final = 0.01
 
 EXCERPT_CHARACTERS: Final = 20  # language.md 1.9: data values in messages are cut
+
+TOO_WIDE: Final = "wider-than-container"  # the finding of what is wider than what it stands in
 
 # Where a block goes on: nested tuples of integers, compared by value, opaque to all but its maker.
 Resume = Any
@@ -135,6 +137,7 @@ class Misfit:
     advice: str
     chain: tuple[Source, ...]
     excerpt: str = ""
+    severity: Severity = Severity.ERROR
 
     def describe(self, page: int | None) -> str:
         """Write the message, for a page from 1."""
@@ -144,6 +147,11 @@ class Misfit:
             details.append(f'"{self.excerpt}"')
         where = f" ({', '.join(details)})" if details else ""
         return f"{self.what}{where}. {self.advice}"
+
+    def as_cut(self) -> Misfit:
+        """Give the note that what does not fit is cut off, as its box asks for."""
+        what = self.what.replace("does not fit", "is cut off", 1)
+        return replace(self, code="content-hidden", what=what, severity=Severity.WARNING)
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -168,6 +176,7 @@ class Sheet:
         "is_furniture",
         "items",
         "outline",
+        "overflow",
         "page",
         "values",
     )
@@ -187,6 +196,7 @@ class Sheet:
         self.values = values
         self.outline = outline
         self.is_furniture = False
+        self.overflow = Overflow.ERROR  # of the box being drawn: whether it may be too narrow
         self._findings = findings
         self._told = told
 
@@ -204,11 +214,19 @@ class Sheet:
             self.page.anchors.append(Anchor(name, x, y))
 
     def report(self, misfit: Misfit) -> None:
-        """Note an error, on this page, unless an earlier page had the very same."""
+        """Note an error, on this page, unless an earlier page had the very same.
+
+        What is too wide is none in a box that shows or hides it on purpose; what is hidden is told.
+        """
+        if misfit.code == TOO_WIDE and self.overflow is Overflow.VISIBLE:
+            return
+        if misfit.code == TOO_WIDE and self.overflow is Overflow.HIDDEN:
+            misfit = misfit.as_cut()
         if misfit in self._told:
             return
         self._told.add(misfit)
-        self._findings.error(misfit.code, misfit.describe(self.index), *misfit.places)
+        message = misfit.describe(self.index)
+        self._findings.add(Diagnostic(misfit.severity, misfit.code, message, misfit.places))
 
 
 @dataclass(slots=True)
@@ -273,7 +291,7 @@ class Context:
         holder = find_holder(source, self.path)
         gives = "page" if holder is None else holder.place.tag_name
         return Misfit(
-            code="wider-than-container",
+            code=TOO_WIDE,
             what=f"Content does not fit: {name_in(source, self.path)} needs {in_mm(need)} of width, "
             f"the {gives} gives {in_mm(room)}",
             advice=advice,

@@ -34,8 +34,10 @@ from workers.engine.layout.display import (
     Stroke,
 )
 from workers.engine.layout.elements.images import PreparedImage
+from workers.engine.layout.ellipsis import shorten_piece
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
+from workers.engine.layout.shrink import lay_out_shrunk
 from workers.engine.tree.nodes import Paragraph, Source
 from workers.engine.tree.styles import BoxStyle, Overflow
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides
@@ -82,6 +84,8 @@ def lay_out_framed(
 ) -> Piece | None:
     """Lay out `content` in the box of `node`; None when nothing of it stands in `space`."""
     box = node.style.box
+    if box.overflow is Overflow.SHRINK and type(node) in context.layouts:
+        return lay_out_shrunk(context, node, space, resume)
     frame = frame_of(context, box, space)
     mark = mark_of(node)
     if frame.is_plain and mark is None:
@@ -191,7 +195,8 @@ class FramedPiece:
 
     def _draw_content(self, sheet: Sheet, x: float, y: float) -> None:
         frame, box = self.frame, self.frame.box
-        is_clipped = box.overflow is Overflow.HIDDEN and _is_limited(frame)
+        is_clipped = box.overflow is Overflow.HIDDEN
+        outside, sheet.overflow = sheet.overflow, _width_rule(frame, sheet.overflow)
         if is_clipped:
             border = box.border
             left, top = x + border.left.width, y + border.top.width
@@ -199,8 +204,25 @@ class FramedPiece:
             height = self.height - border.top.width - border.bottom.width
             sheet.items.append(Save(clip=(left, top, width, height)))
         self.content.draw(sheet, x + frame.insets.left, y + self._top)
+        sheet.overflow = outside
         if is_clipped:
             sheet.items.append(Restore())
+
+    def crossing(self, room: float) -> tuple[Source, str] | None:
+        """Find the first thing inside that crosses a height."""
+        return find_crossing(self.content, room - self._top)
+
+    def shorten(self, room: float, *, is_cut: bool = False) -> FramedPiece | None:
+        """Give as much of the box as stands in a height; one of fixed height stands whole."""
+        insets = self.frame.insets
+        inner = min(room, self.height) - self._top - insets.bottom
+        content = shorten_piece(self.content, inner, is_cut=is_cut)
+        if content is None or (is_limited(self.frame) and self.height > room + EPSILON):
+            return None
+        height = (
+            self.height if is_limited(self.frame) else content.height + self._top + insets.bottom
+        )
+        return replace(self, content=content, height=max(height, self.frame.min_height))
 
     @property
     def _top(self) -> float:
@@ -356,6 +378,7 @@ def _work_out_frame(box: BoxStyle, space: Space) -> Frame:
         and max_height is None
         and box.opacity == 1
         and box.rotate % 360 == 0
+        and box.overflow in (Overflow.ERROR, Overflow.SPENT)
     )
     return Frame(box, left, width, insets, height, min_height, max_height, is_plain)
 
@@ -395,6 +418,8 @@ def _lay_out_growing(
     piece = content(inner, resume)
     if piece is None:
         return None
+    if frame.box.overflow is Overflow.ELLIPSIS and piece.resume is None:
+        piece = shorten_piece(piece, inf) or piece  # too wide lines; the height is free
     height = piece.height + top
     if piece.resume is None:
         height = height + insets.bottom
@@ -414,16 +439,26 @@ def _lay_out_fixed(
     room = max(stated - insets.top - insets.bottom, 0.0)
     piece = content(Space(frame.content_width, inf, True, room), None)
     assert piece is not None
+    is_too_full = piece.height > room + EPSILON
+    overflow = frame.box.overflow
+    if overflow is Overflow.ELLIPSIS:
+        shortened = shorten_piece(piece, room)
+        is_too_full = shortened is None
+        piece = shortened or piece
     framed = FramedPiece(node, frame, piece, stated, None, True, mark_of(node))
-    if piece.height > room + EPSILON and frame.box.overflow is Overflow.ERROR:
-        framed.misfit = _too_full(context, node.source, piece, stated, room)
+    if is_too_full and overflow is not Overflow.VISIBLE:
+        misfit = _too_full(context, node, piece, stated, room)
+        framed.misfit = misfit.as_cut() if overflow is Overflow.HIDDEN else misfit
     elif stated > space.height + EPSILON:
         framed.misfit = context.too_tall(node.source, need=stated, room=space.height)
     return framed
 
 
-def _too_full(context: Context, source: Source, piece: Piece, stated: float, room: float) -> Misfit:
+def _too_full(
+    context: Context, node: FramedNode, piece: Piece, stated: float, room: float
+) -> Misfit:
     """Describe content taller than its box, naming the first child that crosses the edge."""
+    source = node.source
     need = stated - room + piece.height
     child = find_crossing(piece, room)
     tag = source.place.tag_name
@@ -437,7 +472,9 @@ def _too_full(context: Context, source: Source, piece: Piece, stated: float, roo
     return Misfit(
         code="content-overflows",
         what=f"Text does not fit: {name} needs {in_mm(need)}, {gives} {in_mm(stated)}",
-        advice=f'Make the {tag} taller, or set overflow="visible".',
+        advice=_ADVICE[node.style.box.overflow].format(tag=tag)
+        if type(node) in context.layouts
+        else f"Make the {tag} taller, or its content shorter.",
         chain=chain,
         excerpt=child[1] if child else "",
     )
@@ -455,8 +492,24 @@ def find_crossing(piece: Piece, room: float) -> tuple[Source, str] | None:
     return found
 
 
-def _is_limited(frame: Frame) -> bool:
+_ADVICE: Final = {
+    Overflow.ERROR: 'Make the {tag} taller, or set overflow="shrink".',
+    Overflow.SPENT: "Make the {tag} taller, its content shorter, or min-font-size smaller.",
+    Overflow.ELLIPSIS: "Not even one line fits: make the {tag} taller.",
+    Overflow.HIDDEN: "Make the {tag} taller, or its content shorter.",
+}
+
+
+def is_limited(frame: Frame) -> bool:
+    """Tell whether content may be too tall for a box."""
     return frame.height is not None or frame.max_height is not None
+
+
+def _width_rule(frame: Frame, outside: Overflow) -> Overflow:
+    """Give what holds inside a box for things that are too wide: its own rule, if it has a width."""
+    box = frame.box
+    is_own = box.overflow is not Overflow.ERROR or box.width.kind is not LengthKind.AUTO
+    return box.overflow if is_own else outside
 
 
 def _draw_mark(sheet: Sheet, mark: Mark, x: float, y: float) -> None:

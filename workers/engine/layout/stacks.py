@@ -28,6 +28,7 @@ from workers.engine.layout.context import (
     Space,
     cut_excerpt,
 )
+from workers.engine.layout.ellipsis import shorten_piece
 from workers.engine.tree.nodes import (
     Break,
     Container,
@@ -88,6 +89,26 @@ class StackPiece:
             if y + piece.height > room + EPSILON:
                 return block.source, _first_words(block)
         return None
+
+    def shorten(self, room: float, *, is_cut: bool = False) -> StackPiece | None:
+        """Give the blocks that stand in a height; the last ends in … where others are left out."""
+        kept: list[_Placed] = []
+        for number, placed in enumerate(self.placed):
+            left = room - placed.y
+            is_last = number == len(self.placed) - 1
+            piece = shorten_piece(placed.piece, left, is_cut=is_cut and is_last)
+            if piece is None:
+                if not kept:
+                    return None
+                last = kept[-1]
+                ended = shorten_piece(last.piece, last.piece.height, is_cut=True)
+                kept[-1] = last._replace(piece=ended or last.piece)
+                break
+            kept.append(placed._replace(piece=piece))
+            if piece.height < placed.piece.height - EPSILON:
+                break
+        height = kept[-1].y + kept[-1].piece.height if kept else self.height
+        return StackPiece(kept, min(height, self.height))
 
 
 def lay_out_stack(

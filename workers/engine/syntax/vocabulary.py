@@ -159,7 +159,8 @@ BOX_PROPERTIES: Final = (
     _property(Group.BOX, "background", v.BACKGROUND, "transparent", "Colour behind the content."),
     _property(Group.BOX, "background-image", v.IMAGE, None, "Image behind the content, filling the box."),
     _property(Group.BOX, "opacity", v.OPACITY, "1", "How opaque the element is drawn."),
-    _property(Group.BOX, "overflow", v.choice("error", "visible"), "error", "What happens to content that does not fit."),
+    _property(Group.BOX, "overflow", v.choice("error", "shrink", "hidden", "ellipsis", "visible"), "error", "What happens to content that does not fit: an error, smaller text, cut off, cut off with dots, or drawn beyond."),
+    _property(Group.BOX, "min-font-size", v.LEAST_FONT_SIZE, None, "Least size of text that shrinks; 70% of its size unless given."),
     _property(Group.BOX, "rotate", v.ANGLE, "0deg", "Turn, clockwise; multiples of 90 swap width and height."),
 )  # fmt: skip
 
@@ -210,8 +211,15 @@ _PADDINGS: Final = _only(
 _CELL_BOX: Final = (*_only("height", "min-height", "background"), *_PADDINGS, *_BORDERS)
 _ROW_BOX: Final = (*_only("height", "min-height", "background"), *_BORDERS)
 _ROWS_BOX: Final = _only("background", "border", "border-top", "border-bottom")
-_PICTURE_BOX: Final = _without(BOX_PROPERTIES, "min-width", "min-height", "overflow")
-_RULE_BOX: Final = _without(BOX_PROPERTIES, "max-height", "overflow")
+_PICTURE_BOX: Final = _without(
+    BOX_PROPERTIES, "min-width", "min-height", "overflow", "min-font-size"
+)
+_RULE_BOX: Final = _without(BOX_PROPERTIES, "max-height", "overflow", "min-font-size")
+# What is evaluated page by page has no size to try out before its page is known.
+_RUNNING_BOX: Final = (
+    *_without(BOX_PROPERTIES, "overflow", "min-font-size"),
+    replace(PROPERTIES["overflow"], kind=v.choice("error", "hidden", "ellipsis", "visible")),
+)
 _SOLID_BREAKS: Final = _only("break-before", "break-after", "page", "counter-reset")
 _ROW_BREAKS: Final = _only("break-before", "break-after", "orphans", "widows")
 _COLUMNS: Final = (
@@ -285,7 +293,7 @@ def _fixed(*specs: AttributeSpec) -> tuple[AttributeSpec, ...]:
 
 
 _ALL: Final = (COMMON, _TEXT, BOX_PROPERTIES, BREAK_PROPERTIES)
-_BOXED: Final = (COMMON, _TEXT, BOX_PROPERTIES)
+_BOXED: Final = (COMMON, _TEXT, _RUNNING_BOX)
 
 _STRUCTURE: Final = (
     _element(

@@ -41,13 +41,17 @@ class VerticalAlign(StrEnum):
 
 
 class Overflow(StrEnum):
-    """What happens to content that a limited size cannot hold (language.md 1.9)."""
+    """What happens to content that a limited size cannot hold (language.md 1.9).
+
+    No author writes `spent`: it is what `shrink` becomes once the content is made smaller.
+    """
 
     ERROR = "error"
     SHRINK = "shrink"
     HIDDEN = "hidden"
     ELLIPSIS = "ellipsis"
     VISIBLE = "visible"
+    SPENT = "spent"
 
 
 class BreakTo(StrEnum):

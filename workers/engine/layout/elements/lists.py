@@ -5,10 +5,11 @@ The room for markers is the list's own left padding; a marker ends 0.4 em before
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from workers.engine.layout.context import Context, Piece, Resume, Sheet, Space
+from workers.engine.layout.ellipsis import shorten_piece
 from workers.engine.layout.frames import lay_out_framed, outer_widths
 from workers.engine.layout.lines import Look, draw_text, line_metrics
 from workers.engine.layout.stacks import lay_out_stack, lets_margins_through
@@ -45,6 +46,11 @@ class ItemPiece:
     def first_baseline(self) -> float | None:
         """Give the distance down to the first line's baseline."""
         return self.content.first_baseline
+
+    def shorten(self, room: float, *, is_cut: bool = False) -> ItemPiece | None:
+        """Give as much of the item as stands in a height."""
+        content = shorten_piece(self.content, room, is_cut=is_cut)
+        return None if content is None else replace(self, content=content)
 
     def draw(self, sheet: Sheet, x: float, y: float) -> None:
         """Draw the marker and the content."""

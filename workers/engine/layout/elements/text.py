@@ -16,6 +16,7 @@ from workers.engine.layout.context import (
     cut_excerpt,
 )
 from workers.engine.layout.display import Item
+from workers.engine.layout.ellipsis import end_in_dots
 from workers.engine.layout.frames import draw_border, lay_out_framed, outer_widths
 from workers.engine.layout.lines import Lines, break_lines, draw_lines, measure_inlines
 from workers.engine.tree.nodes import Paragraph, Role, Rule, Run, Source
@@ -27,6 +28,7 @@ class LinesPiece:
 
     node: Paragraph
     lines: Lines
+    width: float  # that the lines were broken to
     first: int
     last: int
     height: float
@@ -46,6 +48,28 @@ class LinesPiece:
         if self.misfit is not None:
             sheet.report(self.misfit)
         draw_lines(sheet, self.lines.lines[self.first : self.last], x, y, self.node)
+
+    def shorten(self, room: float, *, is_cut: bool = False) -> LinesPiece | None:
+        """Give the lines that stand in a height; the last ends in … where others are left out.
+
+        So does a line that is too wide.
+        """
+        own, align = self.lines, self.node.style.paragraph.align
+        fitting = min(own.count_fitting(self.first, room), self.last - self.first)
+        is_cut = is_cut or fitting < self.last - self.first
+        if not is_cut and not own.widest:
+            return self
+        if fitting <= 0:
+            return None
+        kept, limit = own.lines[self.first : self.first + fitting], self.width + EPSILON
+        lines = [
+            end_in_dots(line, self.width, align)
+            if (is_cut and number == fitting - 1) or max(line.x, 0.0) + line.width > limit
+            else line
+            for number, line in enumerate(kept)
+        ]
+        height = own.height_of(self.first, self.first + fitting)
+        return LinesPiece(self.node, Lines(lines), self.width, 0, fitting, height, None)
 
     def crossing(self, room: float) -> tuple[Source, str] | None:
         """Give the paragraph itself, with its first words."""
@@ -112,7 +136,8 @@ def _lay_out_lines(
     if last is None:
         return None
     height = lines.height_of(first, last)
-    piece = LinesPiece(node, lines, first, last, height, None if last == count else last)
+    going_on = None if last == count else last
+    piece = LinesPiece(node, lines, space.width, first, last, height, going_on)
     if first == 0 and lines.widest:
         piece.misfit = _too_wide(context, node, lines, space.width)
     elif height > space.height + EPSILON:
