@@ -163,17 +163,29 @@ class Misfit:
         return max((source.loop for source in self.chain), key=len, default=())
 
 
+class Rectangle(NamedTuple):
+    """A rectangle of a page, in points from its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
 class Sheet:
     """The page being drawn on. `values` are the page's own; furniture is drawn with no owner.
 
     `told` is what was reported on any page: what a header does wrong on every page is one error.
+    `holder` is what boxes with a position count from: the paper, or the box or cell being drawn.
     """
 
     __slots__ = (
         "_findings",
         "_told",
+        "holder",
         "index",
         "is_furniture",
+        "is_turned",
         "items",
         "outline",
         "overflow",
@@ -196,6 +208,8 @@ class Sheet:
         self.values = values
         self.outline = outline
         self.is_furniture = False
+        self.is_turned = False  # inside a turned box, places are not where they are drawn
+        self.holder = Rectangle(0.0, 0.0, page.width, page.height)
         self.overflow = Overflow.ERROR  # of the box being drawn: whether it may be too narrow
         self._findings = findings
         self._told = told
@@ -234,7 +248,8 @@ class Context:
     """What layout of one document knows: fonts, images, findings, and how each kind is laid out.
 
     `path` is the open elements, outermost first, for the chain of an error. `memory` keeps what is
-    worth keeping between attempts (broken paragraphs, table widths), by kind and node.
+    worth keeping between attempts (broken paragraphs, table widths), by kind and node. Only with
+    `has_families` does a block ask for pages of another family than the block before it.
     """
 
     resources: Resources
@@ -245,6 +260,8 @@ class Context:
     turn: LayOut  # of what is turned by a quarter
     path: list[Source] = field(default_factory=list)
     memory: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    has_families: bool = False
+    is_in_columns: bool = False
 
     def lay_out(self, block: AnyBlock, space: Space, resume: Resume = None) -> Piece | None:
         """Lay out a block of any kind; see the module's text for the contract."""

@@ -6,6 +6,7 @@ so that tagged PDF can be written without touching layout.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -138,18 +139,40 @@ class OutlineEntry(NamedTuple):
 
 @dataclass(slots=True)
 class Page:
-    """One laid-out page: paper size and what is drawn on it, in painting order."""
+    """One laid-out page: paper size and what is drawn on it, in painting order.
+
+    Things may be drawn as far outside of the paper as `bleed` and, for marks, `slug` beyond it.
+    """
 
     width: float
     height: float
     items: list[Item] = field(default_factory=list)
     links: list[LinkArea] = field(default_factory=list)
     anchors: list[Anchor] = field(default_factory=list)
+    bleed: float = 0.0
+    slug: float = 0.0
+
+
+class Pages(Protocol):
+    """The pages of a document in order, as many times as they are asked for; a list, or drawn then."""
+
+    def __len__(self) -> int:
+        """Give the number of pages."""
+
+    def __iter__(self) -> Iterator[Page]:
+        """Give the pages."""
 
 
 @dataclass(slots=True)
 class LaidOut:
-    """A whole document as pages, with its outline."""
+    """A whole document as pages, with its outline, which is complete after the last page was read.
 
-    pages: list[Page]
+    Pages are drawn as they are read, so that a long document never stands in memory as a whole.
+    """
+
+    pages: Pages
     outline: list[OutlineEntry]
+
+    def drawn(self) -> tuple[list[Page], list[OutlineEntry]]:
+        """Give all pages at once, and the outline."""
+        return list(self.pages), self.outline

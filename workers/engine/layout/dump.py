@@ -28,13 +28,18 @@ def dump_pages(laid_out: LaidOut) -> str:
     """
     lines: list[str] = []
     for number, page in enumerate(laid_out.pages, start=1):
-        lines.append(f"page {number} {_pair(page.width, page.height)}")
+        lines.append(f"page {number} {_pair(page.width, page.height)}{_outside(page)}")
         lines += _page_lines(page)
     lines += [
         f"outline {'  ' * (entry.level - 1)}{entry.level} {_quoted(entry.text)} page {entry.page + 1} y {_n(entry.y)}"
         for entry in laid_out.outline
     ]
     return "\n".join(lines) + "\n"
+
+
+def _outside(page: Page) -> str:
+    bleed = f" bleed {_n(page.bleed)}" if page.bleed else ""
+    return f"{bleed} slug {_n(page.slug)}" if page.slug else bleed
 
 
 def _page_lines(page: Page) -> Iterator[str]:

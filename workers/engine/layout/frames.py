@@ -17,6 +17,7 @@ from workers.engine.layout.context import (
     Context,
     Misfit,
     Piece,
+    Rectangle,
     Resume,
     Sheet,
     Space,
@@ -38,7 +39,7 @@ from workers.engine.layout.ellipsis import shorten_piece
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
 from workers.engine.layout.shrink import lay_out_shrunk
-from workers.engine.tree.nodes import Paragraph, Source
+from workers.engine.tree.nodes import Container, Paragraph, Source
 from workers.engine.tree.styles import BoxStyle, Overflow
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides
 
@@ -88,7 +89,7 @@ def lay_out_framed(
         return lay_out_shrunk(context, node, space, resume)
     frame = frame_of(context, box, space)
     mark = mark_of(node)
-    if frame.is_plain and mark is None:
+    if frame.is_plain and mark is None and not _is_box(node):
         return content(space, resume)
     piece = _lay_out_boxed(context, node, frame, space, resume, content)
     if piece is not None and box.background_image is not None:
@@ -189,7 +190,12 @@ class FramedPiece:
             is_end=self.resume is None,
             backdrop=self.backdrop,
         )
+        before = sheet.holder, sheet.is_turned
+        sheet.is_turned = sheet.is_turned or bool(turned)
+        if _is_box(self.node):
+            sheet.holder = self._padding_box(x, y)
         self._draw_content(sheet, x, y)
+        sheet.holder, sheet.is_turned = before
         if turned or box.opacity < 1:
             sheet.items.append(Restore())
 
@@ -198,15 +204,20 @@ class FramedPiece:
         is_clipped = box.overflow is Overflow.HIDDEN
         outside, sheet.overflow = sheet.overflow, _width_rule(frame, sheet.overflow)
         if is_clipped:
-            border = box.border
-            left, top = x + border.left.width, y + border.top.width
-            width = frame.width - border.left.width - border.right.width
-            height = self.height - border.top.width - border.bottom.width
-            sheet.items.append(Save(clip=(left, top, width, height)))
+            sheet.items.append(Save(clip=self._padding_box(x, y)))
         self.content.draw(sheet, x + frame.insets.left, y + self._top)
         sheet.overflow = outside
         if is_clipped:
             sheet.items.append(Restore())
+
+    def _padding_box(self, x: float, y: float) -> Rectangle:
+        border = self.frame.box.border
+        return Rectangle(
+            x + border.left.width,
+            y + border.top.width,
+            self.frame.width - border.left.width - border.right.width,
+            self.height - border.top.width - border.bottom.width,
+        )
 
     def crossing(self, room: float) -> tuple[Source, str] | None:
         """Find the first thing inside that crosses a height."""
@@ -490,6 +501,11 @@ def find_crossing(piece: Piece, room: float) -> tuple[Source, str] | None:
         return None
     found: tuple[Source, str] | None = crossing(room)
     return found
+
+
+def _is_box(node: FramedNode) -> bool:
+    """Tell whether boxes with a position inside count from this one's edges."""
+    return type(node) is Container and node.is_box
 
 
 _ADVICE: Final = {

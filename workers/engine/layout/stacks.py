@@ -29,6 +29,7 @@ from workers.engine.layout.context import (
     cut_excerpt,
 )
 from workers.engine.layout.ellipsis import shorten_piece
+from workers.engine.layout.positions import is_aside, make_aside
 from workers.engine.tree.nodes import (
     Break,
     Container,
@@ -41,6 +42,7 @@ from workers.engine.tree.nodes import (
 from workers.engine.tree.styles import BoxStyle, BreakTo
 from workers.engine.units import Length, LengthKind
 
+_ON_SAME_PAGE: Final = frozenset(("", BreakTo.COLUMN.value, "area"))
 _FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
 
 
@@ -136,7 +138,7 @@ def _top_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.top, width)
-    children = _children(block)
+    children = _stacked(block)
     if children and lets_margins_through(block.style.box):
         return collapse(own, _top_margin(children[0], width))
     return own
@@ -146,7 +148,7 @@ def _bottom_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.bottom, width)
-    children = _children(block)
+    children = _stacked(block)
     if children and lets_margins_through(block.style.box):
         return collapse(own, _bottom_margin(children[-1], width))
     return own
@@ -176,11 +178,29 @@ def forced_before(block: AnyBlock) -> str:
     """Name the break that a block forces before itself, empty for none."""
     if isinstance(block, Break):
         return "" if block.need is not None else block.to
-    before = block.style.breaks.before
-    if before in _FORCING:
-        return before.value
+    breaks = block.style.breaks
+    if breaks.counter_reset is not None and breaks.before is not BreakTo.LEFT:
+        return BreakTo.RIGHT.value if breaks.before is BreakTo.RIGHT else BreakTo.PAGE.value
+    if breaks.before in _FORCING:
+        return breaks.before.value
     children = _children(block)
     return forced_before(children[0]) if children else ""
+
+
+def family_at_start(block: AnyBlock) -> str | None:
+    """Give the family of pages that a block's first content stands on; None is the flow's."""
+    if isinstance(block, Break):
+        return None
+    children = _children(block)
+    return family_at_start(children[0]) if children else block.style.breaks.page
+
+
+def family_at_end(block: AnyBlock) -> str | None:
+    """Give the family of pages that a block's last content stands on; None is the flow's."""
+    if isinstance(block, Break):
+        return None
+    children = _children(block)
+    return family_at_end(children[-1]) if children else block.style.breaks.page
 
 
 def _forced_after(block: AnyBlock) -> str:
@@ -212,11 +232,28 @@ def _avoids_before(block: AnyBlock) -> bool:
 
 
 def _children(block: AnyBlock) -> Sequence[AnyBlock]:
-    if isinstance(block, Container | ListItem):
+    """Give the blocks of a stack whose breaks are those of the block they are in."""
+    if type(block) is Container and block.columns is not None and block.columns.count > 1:
+        return ()  # what breaks inside, breaks a column
+    return _stacked(block)
+
+
+def _stacked(block: AnyBlock) -> Sequence[AnyBlock]:
+    """Give the blocks a block is a stack of; what stands out of the flow is not of it."""
+    if isinstance(block, Container):
+        children = block.children
+        if children and (is_aside(children[0]) or is_aside(children[-1])):
+            return [child for child in children if not is_aside(child)]
+        return children
+    if isinstance(block, ListItem):
         return block.children
     if isinstance(block, ListBlock):
         return block.items
     return ()
+
+
+def _number(placed: _Placed) -> int:
+    return placed.number
 
 
 def _points(length: Length, width: float) -> float:
@@ -252,12 +289,17 @@ class _Stack:
         self.is_resumed = resume is not None
         self.is_through = is_through
         self.placed: list[_Placed] = []
+        self.aside: list[_Placed] = []  # out of the flow, in no one's way
         self.y = 0.0
         self.bottom = 0.0  # margin of the block placed last
 
     def fill(self) -> StackPiece | None:
         for index in range(self.start.child, len(self.blocks)):
             block = self.blocks[index]
+            if is_aside(block):
+                aside = make_aside(self.context, block)
+                self.aside.append(_Placed(index, self.y, aside, block, is_pushed=False))
+                continue
             forced = self._forced_before(index)
             if forced:
                 after = index + 1 if isinstance(block, Break) else index
@@ -314,7 +356,18 @@ class _Stack:
         if not self.placed or self.space.height == inf:
             return ""
         block = self.blocks[index]
-        return _forced_after(self.blocks[index - 1]) or forced_before(block)
+        before = self.blocks[index - 1]
+        if self.aside and is_aside(before):
+            before = self.placed[-1].block
+        forced = _forced_after(before) or forced_before(block)
+        if forced in _ON_SAME_PAGE and self._changes_family(before, block):
+            return "page"
+        return forced
+
+    def _changes_family(self, before: AnyBlock, block: AnyBlock) -> bool:
+        if not self.context.has_families or isinstance(before, Break) or isinstance(block, Break):
+            return False
+        return family_at_end(before) != family_at_start(block)
 
     def _needs_more(self, block: Break) -> bool:
         if block.need is None or not self.placed or self.space.height == inf:
@@ -335,6 +388,8 @@ class _Stack:
             end = index
         while self.placed[-1].number >= end:
             self.placed.pop()
+        while self.aside and self.aside[-1].number >= end:
+            self.aside.pop()
         return self._piece(StackResume(end, None, False))
 
     def _piece(self, resume: StackResume | None, forced: str = "") -> StackPiece:
@@ -344,7 +399,8 @@ class _Stack:
             height = last.y + last.piece.height
         if self.space.foot is not None and any(placed.is_pushed for placed in self.placed):
             height = self._push(height, self.space.foot)
-        return StackPiece(self.placed, height, resume, forced)
+        placed = sorted((*self.placed, *self.aside), key=_number) if self.aside else self.placed
+        return StackPiece(placed, height, resume, forced)
 
     def _push(self, height: float, foot: float) -> float:
         """Share what is left above the foot among the blocks whose top margin is `auto`."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from workers.engine.layout.display import LaidOut, Page
 from workers.engine.paint.marks import Painter, Stock
 from workers.engine.paint.navigation import add_links, add_outline, add_places, find_names
@@ -15,25 +18,54 @@ def print_pages(laid_out: LaidOut) -> bytes:
     """
     file = PdfFile()
     stock = Stock(file)
-    slots = [file.reserve() for _ in laid_out.pages]
-    names = find_names(laid_out.pages)
-    for page, (slot, _) in zip(laid_out.pages, slots, strict=True):
-        slot.body = _print_page(file, page, stock, names)
-        file.add_page(slot)
+    pages: list[Page] = []
+    contents: list[bytes] = []
+    for page in laid_out.pages:
+        painter = Painter(stock, width=page.width, height=page.height)
+        contents.append(file.add_deflated(b"", painter.paint(page.items)))
+        pages.append(replace(page, items=[]))  # the marks are written; what is linked stays
     stock.close()
-    references = [reference for _, reference in slots]
-    add_places(file, laid_out, references)
-    add_outline(file, laid_out, references)
+    references = _add_pages(file, pages, contents, stock)
+    add_places(file, pages, references)
+    add_outline(file, laid_out.outline, pages, references)
     return file.write()
 
 
-def _print_page(file: PdfFile, page: Page, stock: Stock, names: frozenset[str]) -> bytes:
-    marks = Painter(stock, width=page.width, height=page.height).paint(page.items)
-    return b"<< /Type /Page /Parent %b /MediaBox [0 0 %b %b] /Resources %b /Contents %b%b >>" % (
+def _add_pages(
+    file: PdfFile, pages: Sequence[Page], contents: Sequence[bytes], stock: Stock
+) -> list[bytes]:
+    """Add the pages, whose links lead to places on any of them; gives their references."""
+    names = find_names(pages)
+    references: list[bytes] = []
+    for page, content in zip(pages, contents, strict=True):
+        slot, reference = file.reserve()
+        slot.body = _describe_page(file, page, content, stock, names)
+        file.add_page(slot)
+        references.append(reference)
+    return references
+
+
+def _describe_page(
+    file: PdfFile, page: Page, content: bytes, stock: Stock, names: frozenset[str]
+) -> bytes:
+    return b"<< /Type /Page /Parent %b %b /Resources %b /Contents %b%b >>" % (
         file.page_tree,
-        write_number(page.width),
-        write_number(page.height),
+        _boxes(page),
         stock.reference,
-        file.add_deflated(b"", marks),
+        content,
         add_links(file, page, names),
     )
+
+
+def _boxes(page: Page) -> bytes:
+    """Write the boxes of a page (PDF 1.7, 14.11.2): the paper as it is cut stays at the origin."""
+    outside = page.bleed + page.slug
+    media = b"/MediaBox %b" % _box(page, outside)
+    if not outside:
+        return media
+    return b"%b /BleedBox %b /TrimBox %b" % (media, _box(page, page.bleed), _box(page, 0.0))
+
+
+def _box(page: Page, outside: float) -> bytes:
+    low, right, top = -outside, page.width + outside, page.height + outside
+    return b"[%b %b %b %b]" % tuple(write_number(edge) for edge in (low, low, right, top))

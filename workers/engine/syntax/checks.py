@@ -9,6 +9,7 @@ from typing import Any, Final
 from workers.engine.diagnostics import Findings, Place
 from workers.engine.syntax.colors import NAMED_COLORS
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text
+from workers.engine.syntax.page_checks import check_pages
 from workers.engine.syntax.values import (
     FONT_FAMILIES,
     GENERIC_FAMILIES,
@@ -82,6 +83,7 @@ class _Checker:
         self._check_element(self._root, ELEMENTS["document"])
         self._check_keys()
         self._check_style_chains()
+        check_pages(self._root, self._findings)
 
     # --- elements -----------------------------------------------------------------------------------
 
@@ -315,7 +317,10 @@ def _key_of(element: Element) -> tuple[str, str] | None:
     match element.tag:
         case "flow":
             return "flow", element.attributes.get("name", "body")
-        case "page" | "security" | "data":
+        case "page":
+            on = element.attributes.get("on", "all")
+            return f"page on {on}", element.attributes.get("name", "default")
+        case "security" | "data":
             return element.tag, ""
         case "json":
             return f"json {element.place.origin}", ""  # a payload's is merged into its template's

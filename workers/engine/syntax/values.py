@@ -565,4 +565,16 @@ VERTICAL_ALIGN: Final = Kind(
     _read_vertical_align,
     (*CELL_ALIGN.choices, *_RISE_WORDS),
 )
+
+
+def _read_counter_reset(text: str) -> int:
+    word, *number = text.split()
+    if word != "page" or len(number) > 1:
+        raise ValueError(text)
+    return _FIRST_NUMBER.read(number[0]) if number else 1
+
+
+_FIRST_NUMBER: Final = count(0, 999_999)
+COUNTER_RESET: Final = Kind("page, or page and the number to begin with", _read_counter_reset)
+OFFSET: Final = length(low=-MAX_LENGTH, percent=True)
 DELIMITER: Final = choice(",", ";", "|", "tab")

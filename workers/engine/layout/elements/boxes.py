@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from workers.engine.layout.columns import lay_out_columns
 from workers.engine.layout.context import (
     EPSILON,
     Context,
@@ -16,6 +17,7 @@ from workers.engine.layout.context import (
     Space,
 )
 from workers.engine.layout.frames import lay_out_framed, outer_widths
+from workers.engine.layout.positions import is_aside, make_aside
 from workers.engine.layout.stacks import lay_out_stack, lets_margins_through
 from workers.engine.layout.tracks import Track, share_width
 from workers.engine.tree.nodes import Block, Break, Container, Row
@@ -55,13 +57,18 @@ class RowPiece:
 def lay_out_container(
     context: Context, node: Container, space: Space, resume: Resume
 ) -> Piece | None:
-    """Lay out the blocks of a container below each other."""
+    """Lay out the blocks of a container below each other, or in columns."""
+    columns, is_through = node.columns, lets_margins_through(node.style.box)
 
     def content(inner: Space, at: Resume) -> Piece | None:
         context.path.append(node.source)
-        piece = lay_out_stack(
-            context, node.children, inner, at, is_through=lets_margins_through(node.style.box)
-        )
+        piece: Piece | None
+        if columns is not None and columns.count > 1:
+            piece = lay_out_columns(
+                context, node.source, node.children, columns, inner, at, is_through=is_through
+            )
+        else:
+            piece = lay_out_stack(context, node.children, inner, at, is_through=is_through)
         context.path.pop()
         return piece
 
@@ -87,8 +94,10 @@ def measure_container(context: Context, node: Container) -> tuple[float, float]:
 
 def measure_row(context: Context, node: Row) -> tuple[float, float]:
     """Give the widths of all blocks of a row together, box included."""
-    narrowest = widest = node.gap * max(len(node.children) - 1, 0)
+    narrowest = widest = node.gap * max(sum(not is_aside(child) for child in node.children) - 1, 0)
     for child in node.children:
+        if is_aside(child):
+            continue
         low, high = context.measure(child)
         narrowest, widest = narrowest + low, widest + high
     return outer_widths(node.style.box, narrowest, widest)
@@ -100,7 +109,7 @@ def measure_break(_context: Context, _node: Break) -> tuple[float, float]:
 
 
 def _widest(context: Context, children: Sequence[Block]) -> tuple[float, float]:
-    measured = [context.measure(child) for child in children]
+    measured = [context.measure(child) for child in children if not is_aside(child)]
     return (
         max((low for low, _ in measured), default=0.0),
         max((high for _, high in measured), default=0.0),
@@ -108,7 +117,7 @@ def _widest(context: Context, children: Sequence[Block]) -> tuple[float, float]:
 
 
 def _lay_out_blocks(context: Context, node: Row, space: Space, resume: Resume) -> RowPiece | None:
-    children = [child for child in node.children if not isinstance(child, Break)]
+    children = [c for c in node.children if not isinstance(c, Break) and not is_aside(c)]
     widths = _widths_of(node, children, space.width)
     resumes = resume or (None,) * len(children)
     pieces: list[Piece | None] = []
@@ -121,7 +130,11 @@ def _lay_out_blocks(context: Context, node: Row, space: Space, resume: Resume) -
         if piece is None or (piece.height > space.height + EPSILON and not space.is_top):
             return None
         pieces.append(piece)
-    return _assemble(context, node, space, widths, pieces)
+    row = _assemble(context, node, space, widths, pieces)
+    if resume is None:
+        aside = (make_aside(context, child) for child in node.children if is_aside(child))
+        row.placed += [(0.0, 0.0, piece) for piece in aside]
+    return row
 
 
 def _assemble(

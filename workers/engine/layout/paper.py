@@ -1,0 +1,95 @@
+"""The paper: what lies under and over everything on a page: background, watermarks, crop marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, inf, radians, sin
+from typing import Final
+
+from workers.engine.layout import fonts as fixed_fonts
+from workers.engine.layout.context import EPSILON, Context
+from workers.engine.layout.display import Fill, Glyphs, Item, Page, Picture, Restore, Save, Stroke
+from workers.engine.layout.pictures import find_picture
+from workers.engine.layout.problems import Problem
+from workers.engine.tree.nodes import PageMaster, Watermark
+from workers.engine.units import BLACK, mm
+
+_WATERMARK_SHARE: Final = 0.7  # of the diagonal, for a mark that states no size
+_MARK_LENGTH: Final = mm(5)
+_MARK_DISTANCE: Final = mm(3)  # from the edge of the paper, or the bleed where that is more
+_MARK_WIDTH: Final = 0.25
+
+
+def make_page(master: PageMaster) -> Page:
+    """Make the empty page of a master, with room outside of the paper for bleed and marks."""
+    marks = max(_MARK_DISTANCE - master.bleed, 0.0) + _MARK_LENGTH
+    return Page(
+        master.width,
+        master.height,
+        bleed=master.bleed,
+        slug=marks if master.has_crop_marks else 0.0,
+    )
+
+
+def draw_background(context: Context, master: PageMaster, items: list[Item]) -> None:
+    """Draw the colour and image of a page, into the bleed."""
+    bleed = master.bleed
+    area = (-bleed, -bleed, master.width + 2 * bleed, master.height + 2 * bleed)
+    if master.background is not None:
+        items.append(Fill(*area, master.background, None))
+    if master.background_image is None:
+        return
+    image = find_picture(context, master.background_image)
+    if isinstance(image, Problem):
+        places = () if master.source is None else (master.source.place,)
+        context.findings.error(image.code, f"{image.text}, for the background of the page", *places)
+        return
+    items.append(Picture(*area, image, None))
+
+
+def draw_crop_marks(page: Page) -> None:
+    """Draw two short lines at each corner, where the paper is to be cut."""
+    if not page.slug:
+        return
+    near = max(page.bleed, _MARK_DISTANCE)
+    far = near + _MARK_LENGTH
+    for edge in (0.0, page.height):
+        for start, end in ((-far, -near), (page.width + near, page.width + far)):
+            page.items.append(Stroke(start, edge, end, edge, _MARK_WIDTH, BLACK, None))
+    for edge in (0.0, page.width):
+        for start, end in ((-far, -near), (page.height + near, page.height + far)):
+            page.items.append(Stroke(edge, start, edge, end, _MARK_WIDTH, BLACK, None))
+
+
+def draw_watermarks(marks: Sequence[Watermark], page: Page, *, are_over: bool) -> None:
+    """Draw the marks that lie over the content, or those that lie under it."""
+    for mark in marks:
+        if mark.is_over is are_over:
+            _draw_watermark(mark, page)
+
+
+def _draw_watermark(mark: Watermark, page: Page) -> None:
+    """Draw a mark in the middle of the page; `rotate` is against the clock."""
+    face = fixed_fonts.find_face((), 700, False)
+    width = face.measure(mark.text)
+    if width <= 0:
+        return
+    size = mark.size or _diagonal(page, mark.rotate) * _WATERMARK_SHARE / width
+    centre = (page.width / 2, page.height / 2)
+    left = centre[0] - width * size / 2
+    baseline = centre[1] + face.cap_height * size / 2
+    page.items.append(Save(rotate=(-mark.rotate, *centre), opacity=mark.opacity))
+    codes = face.encode(mark.text)
+    page.items.append(
+        Glyphs(left, baseline, face, size, mark.color, codes, mark.text, width * size, None)
+    )
+    page.items.append(Restore())
+
+
+def _diagonal(page: Page, angle: float) -> float:
+    """Give how long a line through the middle of the page is, at an angle in degrees."""
+    across, down = abs(cos(radians(angle))), abs(sin(radians(angle)))
+    return min(
+        page.width / across if across > EPSILON else inf,
+        page.height / down if down > EPSILON else inf,
+    )

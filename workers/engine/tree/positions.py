@@ -1,0 +1,67 @@
+"""Where boxes and areas stand: their offsets from the edges of what they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.tree.cascade import Look
+from workers.engine.tree.compiler import Attribute, Context
+from workers.engine.tree.nodes import Columns, Position
+from workers.engine.tree.runtime import Scope
+from workers.engine.units import Length, Sides
+
+_SIDES: Final = ("top", "right", "bottom", "left")
+_ATTRIBUTES: Final = frozenset((*_SIDES, "layer", "columns", "column-gap", "column-fill"))
+
+ReadPosition = Callable[[Scope, Look], Position]
+ReadColumns = Callable[[Scope, Look], Columns]
+
+
+def is_positioned(element: Element) -> bool:
+    """Tell whether an element states an offset or a layer, so that it stands out of the flow."""
+    return not element.attributes.keys().isdisjoint((*_SIDES, "layer"))
+
+
+def is_placed_alike(element: Element) -> bool:
+    """Tell whether an element's position and columns are the same for all data."""
+    return not any("{{" in element.attributes.get(name, "") for name in _ATTRIBUTES)
+
+
+def compile_position(element: Element, context: Context) -> ReadPosition:
+    """Compile the offsets of an element, and the layer where it has one."""
+    sheet = context.sheet
+    offsets = Sides(*(context.attribute(element, side) for side in _SIDES))
+    layer = (
+        context.attribute(element, "layer") if "layer" in ELEMENTS[element.tag].attributes else None
+    )
+
+    def read(scope: Scope, look: Look) -> Position:
+        def offset(side: Attribute[Length | None]) -> Length | None:
+            value = side.read(scope)
+            return None if value is None else sheet.to_length(value, look)
+
+        is_over = layer is not None and layer.read(scope) == "over"
+        top, right, bottom, left = (offset(side) for side in offsets)
+        return Position(top, right, bottom, left, is_over)
+
+    return read
+
+
+def compile_columns(element: Element, context: Context) -> ReadColumns:
+    """Compile `columns`, `column-gap` and, where there is one, `column-fill`."""
+    sheet = context.sheet
+    count, gap = (context.attribute(element, name) for name in ("columns", "column-gap"))
+    fill = (
+        context.attribute(element, "column-fill")
+        if "column-fill" in ELEMENTS[element.tag].attributes
+        else None
+    )
+
+    def read(scope: Scope, look: Look) -> Columns:
+        is_balanced = fill is not None and fill.read(scope) == "balance"
+        return Columns(count.read(scope), sheet.to_points(gap.read(scope), look), is_balanced)
+
+    return read
