@@ -28,8 +28,9 @@ from PIL import Image, ImageDraw
 
 from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions, finish
+from workers.engine.layout.pages import lay_out
 from workers.engine.paint.press import print_pages
-from workers.engine.pipeline import build_document, lay_out_document, prepare_template
+from workers.engine.pipeline import build_document, prepare_template
 from workers.engine.ports import Metadata, Payload, PayloadKind, RenderOptions
 
 DOCUMENTS = Path(__file__).with_name("documents")
@@ -155,7 +156,7 @@ class OurEngine:
         findings = Findings()
         document, _ = build_document(self.template, payload, options=OPTIONS, findings=findings)
         ticks.append(time.process_time())
-        laid_out = lay_out_document(document, resources=self.images, findings=findings)
+        laid_out = lay_out(document, resources=self.images, findings=findings)
         ticks.append(time.process_time())
         printed = print_pages(laid_out)
         ticks.append(time.process_time())

@@ -59,8 +59,9 @@ def render(
     watch.enter(Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
     watch.enter(Stage.LAYOUT)
-    laid_out = lay_out_document(document, resources=resources, findings=findings)
+    laid_out = lay_out(document, resources=resources or NoImages(), findings=findings)
     pdf = print_pages(laid_out)
+    findings.raise_errors()  # what does not fit is told as the pages are drawn
     watch.enter(Stage.FINISH)
     finished = finish(
         pdf,
@@ -122,14 +123,15 @@ def build_document(
 def lay_out_document(
     document: Document, *, resources: Resources | None, findings: Findings
 ) -> LaidOut:
-    """Go on to pages.
+    """Go on to pages, all of them drawn.
 
     Raises:
         AuthoringError: something does not fit, or cannot be had.
     """
     laid_out = lay_out(document, resources=resources or NoImages(), findings=findings)
+    drawn = laid_out.drawn()
     findings.raise_errors()
-    return laid_out
+    return drawn
 
 
 def _compile(source: PreparedSource) -> Blueprint | None:

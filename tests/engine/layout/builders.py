@@ -329,7 +329,7 @@ def laid(
         resources=resources or NoImages(),
         findings=found,
         fonts=SquareFonts(),
-    )
+    ).drawn()
     if findings is None:
         assert [d.text for d in found] == []
     return result

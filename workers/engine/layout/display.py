@@ -173,6 +173,6 @@ class LaidOut:
     pages: Pages
     outline: list[OutlineEntry]
 
-    def drawn(self) -> tuple[list[Page], list[OutlineEntry]]:
-        """Give all pages at once, and the outline."""
-        return list(self.pages), self.outline
+    def drawn(self) -> LaidOut:
+        """Give the document with all its pages drawn."""
+        return LaidOut(list(self.pages), self.outline)

@@ -9,7 +9,8 @@ passes settle every sensible document; one that still moves is an error. Nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Findings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
 
-from workers.engine.layout.display import LaidOut, LinkArea, OutlineEntry, Page
+from workers.engine.layout.display import LinkArea, OutlineEntry, Page
 from workers.engine.paint.objects import PdfFile, Slot, write_number, write_text
 
 _SCHEMES: Final = ("https:", "http:", "mailto:", "tel:")
@@ -24,10 +24,10 @@ def add_links(file: PdfFile, page: Page, names: frozenset[str]) -> bytes:
     return b" /Annots [%b]" % b" ".join(annotations) if annotations else b""
 
 
-def add_places(file: PdfFile, laid_out: LaidOut, pages: Sequence[bytes]) -> None:
+def add_places(file: PdfFile, pages: Sequence[Page], references: Sequence[bytes]) -> None:
     """Write the named places that links point to; of two equal names the first is kept."""
     places: dict[bytes, bytes] = {}
-    for page, reference in zip(laid_out.pages, pages, strict=True):
+    for page, reference in zip(pages, references, strict=True):
         for anchor in page.anchors:
             place = b"[%b /XYZ %b %b null]" % (
                 reference,
@@ -40,18 +40,21 @@ def add_places(file: PdfFile, laid_out: LaidOut, pages: Sequence[bytes]) -> None
         file.set_catalog("Names", file.add(b"<< /Dests << /Names [%b] >> >>" % tree))
 
 
-def add_outline(file: PdfFile, laid_out: LaidOut, pages: Sequence[bytes]) -> None:
+def add_outline(
+    file: PdfFile,
+    outline: Sequence[OutlineEntry],
+    pages: Sequence[Page],
+    references: Sequence[bytes],
+) -> None:
     """Write the headings as the document's outline, each under the nearest higher one before it."""
-    if not laid_out.outline:
+    if not outline:
         return
     root = _Heading(*file.reserve(), 0, b"")
     path = [root]
-    for entry in laid_out.outline:
+    for entry in outline:
         while path[-1].level >= entry.level:
             path.pop()
-        heading = _Heading(
-            *file.reserve(), entry.level, _heading_entries(entry, laid_out.pages, pages)
-        )
+        heading = _Heading(*file.reserve(), entry.level, _heading_entries(entry, pages, references))
         path[-1].children.append(heading)
         path.append(heading)
     _fill_outline(root)
