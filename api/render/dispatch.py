@@ -1,6 +1,8 @@
-"""Queueing an admitted render and waiting for its outcome, within its budget."""
+"""Queueing an admitted job and waiting for its outcome, within its budget."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from api.admission.body import Body
 from api.admission.gate import Ticket
@@ -9,7 +11,9 @@ from api.render.request import RenderRequest
 from shared.clock import epoch
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import new_id
-from shared.jobs import JobOutcome, PinnedTemplate, RenderJob
+from shared.jobs import JobOutcome, PinnedTemplate, Purpose, RenderJob
+
+_DOING: Final = {Purpose.RENDER: "render", Purpose.VALIDATE: "validation"}
 
 
 def dispatch(
@@ -18,10 +22,11 @@ def dispatch(
     *,
     body: Body,
     template: PinnedTemplate | None,
+    purpose: Purpose,
     request_id: str,
     ports: Ports,
 ) -> JobOutcome:
-    """Queue a render and give how it ended; the answer comes by the ticket's deadline.
+    """Queue a job and give how it ended; the answer comes by the ticket's deadline.
 
     Raises:
         ServiceError: 504 at the deadline; nothing of the job is metered after it.
@@ -39,20 +44,25 @@ def dispatch(
         flow=request.flow,
         admitted_at=ticket.admitted_at,
         deadline=ticket.deadline,
+        purpose=purpose,
     )
-    ports.broker.publish(job)
-    outcome = ports.replies.wait(job_id, timeout_seconds=ticket.deadline - epoch())
+    published = ports.broker.publish(job)
+    outcome = ports.replies.wait(
+        job_id,
+        timeout_seconds=ticket.deadline - epoch(),
+        between=lambda: ports.broker.requeue_forgotten(published),
+    )
     # The last word is said in one atomic step: either the job ended before it, or never will.
     outcome = outcome or ports.replies.abandon(job_id)
     if outcome is None:
-        raise _timed_out(ports.render_budget)
+        raise _timed_out(purpose, ports.render_budget)
     return outcome
 
 
-def _timed_out(budget_seconds: float) -> ServiceError:
+def _timed_out(purpose: Purpose, budget_seconds: float) -> ServiceError:
     return ServiceError(
         504,
-        f"The render took longer than {budget_seconds:g} s, its time budget, and was stopped; the "
+        f"The {_DOING[purpose]} took longer than {budget_seconds:g} s, its time budget, and was stopped; the "
         "document is too large, or remote assets are too slow.",
         kind=ErrorKind.TIMEOUT,
         code=ErrorCode.RENDER_TIMEOUT,

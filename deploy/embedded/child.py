@@ -15,8 +15,8 @@ from deploy.embedded.leash import leashed
 from shared import clock
 
 FIRST_DELAY_SECONDS: Final = 0.1
-LONGEST_DELAY_SECONDS: Final = 10.0
-STEADY_SECONDS: Final = 30.0  # a process that ran this long starts its back-off anew
+LONGEST_DELAY_SECONDS: Final = 5.0
+STEADY_SECONDS: Final = 10.0  # a process that ran this long starts its back-off anew
 KEPT_LOG_BYTES: Final = 10 * 1024 * 1024
 
 

@@ -46,7 +46,10 @@ def draw_document(document: bytes, *, shows_pages: bool) -> bytes:
     pages = _rasterise(pdf)
     picture = _side_by_side(pages) if shows_pages else _cropped(pages[0])
     file = io.BytesIO()
-    quantised = picture.quantize(_COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    # Wide coverage keeps rare colours, one round of k-means makes the frequent ones exact.
+    quantised = picture.quantize(
+        _COLORS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+    )
     quantised.save(file, "PNG", optimize=True)
     return file.getvalue()
 

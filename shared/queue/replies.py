@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, cast
 
 from redis import Redis, RedisError
@@ -42,10 +42,17 @@ class Replies:
         # rather than one of their own; should the process end first, their time to live ends too.
         self._spent: deque[str] = deque()
 
-    def wait(self, job_id: str, *, timeout_seconds: float) -> JobOutcome | None:
+    def wait(
+        self,
+        job_id: str,
+        *,
+        timeout_seconds: float,
+        between: Callable[[], object] = lambda: None,
+    ) -> JobOutcome | None:
         """Wait until the job ends; None when it has not in time.
 
         A restart of Redis in between is waited out while the outcome could still be committed.
+        `between` is called after each second without an outcome.
 
         Raises:
             Unavailable: Redis stayed away for `AWAITED_SECONDS`; the job will not be metered.
@@ -60,6 +67,7 @@ class Replies:
             if text is not None:
                 self._spent.append(reply_key(job_id))
                 return unpack(text)
+            between()
         return None
 
     def abandon(self, job_id: str) -> JobOutcome | None:
