@@ -159,12 +159,34 @@ _COLOR: Final = """
 _PAGE: Final = """
 <document lang="en-GB">
   <page size="90mm 70mm" margin="8mm 10mm" background="#fbf8f1">
-    <header margin-bottom="5mm"><img src="logo" height="7mm" alt="Northwind"/></header>
+    <header margin-bottom="5mm"><p font-size="8pt">Northwind Tools Ltd</p></header>
     <footer font-size="7pt" text-align="end"><p>Page {{ page.number }} of {{ page.count }}</p></footer>
+  </page>
+  <page on="first">
+    <header margin-bottom="5mm"><img src="logo" height="9mm" alt="Northwind"/></header>
+    <box left="3mm" top="23mm" width="4mm" height="0.3mm" background="#999999"/>
   </page>
   <flow>
     <p>The flow fills the region between the header and the footer.</p>
     <p for="n in range(1, 7)">Paragraph {{ n }}</p>
+  </flow>
+</document>
+"""
+
+_AREA: Final = """
+<document>
+  <page size="130mm 60mm" margin="8mm">
+    <area width="70mm" columns="2" column-gap="6mm" column-rule="0.5pt solid #999999"/>
+    <area flow="aside" left="78mm" padding="2mm"/>
+  </page>
+  <flow>
+    <p>The body fills the two columns of the first area, one after the other, and goes on in the same
+      area of the next page where there is more of it than fits.</p>
+    <p>A side that is not given is the edge of the region.</p>
+  </flow>
+  <flow name="aside">
+    <h3 margin-top="0">Aside</h3>
+    <p>Another flow has an area of its own.</p>
   </flow>
 </document>
 """
@@ -246,6 +268,10 @@ _DIV: Final = """
   <p>A box as wide as its place and as high as what is in it.</p>
   Loose text in it makes a paragraph of its own.
 </div>
+<div columns="2" column-gap="6mm" margin-top="4mm">
+  <p>Columns end at one height, so that they share what there is.</p>
+  <p>What does not fit goes on in columns on the next page.</p>
+</div>
 """
 
 _ROW: Final = """
@@ -265,6 +291,10 @@ _BOX: Final = """
     <p>A turned box</p>
   </box>
 </row>
+<box height="24mm" background="#eef3f8" margin-top="4mm">
+  <box left="4mm" top="3mm" width="50mm" height="8mm">At the upper left</box>
+  <box right="4mm" bottom="3mm" width="50mm" height="8mm" text-align="end">At the lower right</box>
+</box>
 """
 
 _UNORDERED: Final = """
@@ -427,27 +457,29 @@ _TOTAL: Final = """
 <document lang="en-GB" currency="GBP">
   <data>
     <json>{ "opening": 120, "bookings": [
-      { "text": "Card payment", "amount": -12.4 }, { "text": "Salary", "amount": 2850 },
-      { "text": "Rent", "amount": -940.25 } ] }</json>
+      { "text": "Groceries", "amount": -12.4 }, { "text": "Salary", "amount": 2850 },
+      { "text": "Rent", "amount": -940.25 }, { "text": "Refund", "amount": 31.5 },
+      { "text": "Bookshop", "amount": -27 } ] }</json>
   </data>
+  <page size="80mm 51mm" margin="6mm"/>
   <flow>
     <table>
       <col width="1fr"/><col text-align="decimal"/><col text-align="decimal"/>
       <total name="balance" value="b.amount" start="opening"/>
       <total name="number" mode="count"/>
       <thead><tr><th>Booking</th><th>Amount</th><th>Balance</th></tr></thead>
-      <thead on="rest">
+      <thead on="rest" border-bottom="none" font-style="italic">
         <tr><td colspan="2">Brought forward</td><td>{{ totals.balance.before | number(2) }}</td></tr>
       </thead>
       <tr for="b in bookings">
         <td>{{ b.text }}</td><td>{{ b.amount | number(2) }}</td>
         <td>{{ totals.balance.running | number(2) }}</td>
       </tr>
-      <tfoot on="not-last">
+      <tfoot on="not-last" font-style="italic">
         <tr><td colspan="2">Carried forward</td><td>{{ totals.balance.after | number(2) }}</td></tr>
       </tfoot>
       <tfoot font-weight="bold">
-        <tr><td>{{ totals.number.all }} bookings</td><td>{{ totals.balance.here | number(2) }}</td>
+        <tr><td colspan="2">{{ totals.number.all }} bookings</td>
           <td>{{ totals.balance.all | number(2) }}</td></tr>
       </tfoot>
     </table>
@@ -512,6 +544,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "style": _STYLE,
     "color": _COLOR,
     "page": _PAGE,
+    "area": _AREA,
     "header": _HEADER_FOOTER,
     "footer": _HEADER_FOOTER,
     "flow": _FLOW,
