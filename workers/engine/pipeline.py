@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from workers.engine.diagnostics import AuthoringError, Findings, Origin
 from workers.engine.finish.finisher import FinishOptions, finish
@@ -54,12 +57,39 @@ def render(
     Raises:
         AuthoringError: the document, its data or its layout has errors.
     """
-    watch = watch or NoWatch()
+    with collector_paused():
+        return _render(template, payload, options, resources or NoImages(), watch or NoWatch())
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep Python's cycle collector from searching a document while it is made.
+
+    A render makes up to millions of values and hardly a cycle among them. Searching them again and
+    again took a quarter of the time of 5,000 rows, a third of 50,000, and found nothing: the most
+    memory held was the same without.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _render(
+    template: PreparedTemplate | None,
+    payload: Payload | None,
+    options: RenderOptions,
+    resources: Resources,
+    watch: StageWatch,
+) -> Rendered:
     findings = Findings()
     watch.enter(Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
     watch.enter(Stage.LAYOUT)
-    laid_out = lay_out(document, resources=resources or NoImages(), findings=findings)
+    laid_out = lay_out(document, resources=resources, findings=findings)
     pdf = print_pages(laid_out)
     findings.raise_errors()  # what does not fit is told as the pages are drawn
     watch.enter(Stage.FINISH)
