@@ -97,7 +97,6 @@ def test_what_renders_all_the_same_is_a_warning(content: str, code: str):
         ("<style element='pp'/>", "unknown-element"),
         ("<style name='a' extends='b'/>", "unknown-style"),
         ("<style name='a' extends='a'/>", "style-circle"),
-        ("<color name='Red' value='blue'/>", "reserved-name"),
         ("<color name='brand' value='brand'/>", "wrong-value"),
         ("<style name='a' color='{{ x }}'/>", "fixed-attribute"),
         ("<security user-password='secret' copy='maybe'/>", "wrong-value"),

@@ -74,7 +74,6 @@ def test_sides_follow_css_order(text: str, expected: tuple[float, ...]):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("RebeccaPurple", (0x66 / 255, 0x33 / 255, 0x99 / 255)),
         ("#f00", (1, 0, 0)),
         ("#00ff00", (0, 1, 0)),
         ("rgb(0, 0, 255)", (0, 0, 1)),
@@ -83,6 +82,12 @@ def test_sides_follow_css_order(text: str, expected: tuple[float, ...]):
 )
 def test_colours_are_read_in_every_form(text: str, expected: tuple[float, ...]):
     assert v.COLOR.parse(text) == Color(ColorSpace.RGB, expected)
+
+
+def test_a_css_colour_is_a_name_that_a_document_may_declare_anew():
+    purple = Color(ColorSpace.RGB, (0x66 / 255, 0x33 / 255, 0x99 / 255))
+    assert v.COLOR.parse("RebeccaPurple") == v.ColorName("RebeccaPurple", purple)
+    assert v.COLOR.parse("ink") == v.ColorName("ink", None)
 
 
 def test_inks_are_per_cent():

@@ -236,12 +236,6 @@ class _Checker:
             self._check_heading(element, _HEADINGS[element.tag])
         if element.tag == "style":
             self._check_style(element)
-        if element.tag == "color" and element.attributes.get("name", "").lower() in NAMED_COLORS:
-            self._findings.error(
-                "reserved-name",
-                f'"{element.attributes["name"]}" is a colour of the language; choose another name',
-                element.place,
-            )
 
     def _check_heading(self, element: Element, level: int) -> None:
         if self._heading and level > self._heading + 1:
@@ -354,7 +348,7 @@ def _is_circular(name: str | None, parents: dict[str, str | None]) -> bool:
 
 
 def _color_names(value: Any) -> Iterator[str]:
-    if isinstance(value, ColorName):
+    if isinstance(value, ColorName) and value.standard is None:
         yield value.name
     elif isinstance(value, BorderValue):
         yield from _color_names(value.color)

@@ -54,9 +54,10 @@ class RelativeLength(NamedTuple):
 
 
 class ColorName(NamedTuple):
-    """A colour declared by a `color` element."""
+    """A colour by its name: what a `color` element declares goes before `standard`, the CSS colour."""
 
     name: str
+    standard: Color | None = None
 
 
 class BorderValue(NamedTuple):
@@ -481,9 +482,6 @@ _COLOR_FORMS: Final = "a colour name, #rgb, #rrggbb, rgb(r g b) or cmyk(c m y k)
 
 
 def _read_color(text: str) -> ColorValue:
-    named = NAMED_COLORS.get(text.lower())
-    if named is not None:
-        return named
     if _HEX.fullmatch(text):
         digits = text[1:]
         return rgb_from_hex(digits if len(digits) == 6 else "".join(d * 2 for d in digits))
@@ -491,7 +489,7 @@ def _read_color(text: str) -> ColorValue:
         return _read_components(match[1], match[2].replace(",", " ").split())
     if _COLOR_NAME.fullmatch(text) is None or text == "transparent":
         raise ValueError(text)
-    return ColorName(text)
+    return ColorName(text, NAMED_COLORS.get(text.lower()))
 
 
 def _read_components(function: str, parts: list[str]) -> Color:
@@ -517,9 +515,11 @@ def _read_backgrounds(text: str) -> tuple[ColorValue | None, ...]:
 
 def _read_plain_color(text: str) -> Color:
     color = _read_color(text)
-    if isinstance(color, ColorName):
+    if not isinstance(color, ColorName):
+        return color
+    if color.standard is None:
         raise ValueError(text)
-    return color
+    return color.standard
 
 
 def _read_border(text: str) -> BorderValue:

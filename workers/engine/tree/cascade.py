@@ -151,10 +151,10 @@ class StyleSheet:
         """
         if not isinstance(value, ColorName):
             return value
-        try:
-            return self._colors[value.name]
-        except KeyError:
-            raise UnknownReference("unknown-color", f'There is no colour "{value.name}"') from None
+        color = self._colors.get(value.name, value.standard)
+        if color is None:
+            raise UnknownReference("unknown-color", f'There is no colour "{value.name}"')
+        return color
 
     def find_family(self, name: str) -> str:
         """Give the name of a page family the document has.
