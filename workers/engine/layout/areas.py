@@ -3,48 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from workers.engine.layout.columns import ColumnsPiece, fill_columns
-from workers.engine.layout.context import (
-    EPSILON,
-    Context,
-    Misfit,
-    Piece,
-    Rectangle,
-    Resume,
-    Sheet,
-    Space,
-    in_mm,
-)
-from workers.engine.layout.display import Restore, Save
-from workers.engine.layout.frames import find_crossing
-from workers.engine.layout.stacks import lay_out_stack
-from workers.engine.tree.nodes import Area, Block, Source
+from workers.engine.layout.columns import fill_columns
+from workers.engine.layout.context import Context, Piece, Rectangle, Resume, Space
+from workers.engine.layout.frames import lay_out_framed
+from workers.engine.layout.stacks import StackResume, lay_out_stack
+from workers.engine.tree.nodes import Area, Block, Container, Role
 from workers.engine.tree.styles import Overflow
-
-
-@dataclass(slots=True)
-class BoundPiece:
-    """All that is left of a flow, in an area it must not leave: too high, it is cut or an error."""
-
-    content: ColumnsPiece
-    clip: Rectangle | None
-    misfit: Misfit | None
-    height: float
-    resume: Resume = None
-    forced: str = ""
-    first_baseline: float | None = None
-
-    def draw(self, sheet: Sheet, x: float, y: float) -> None:
-        """Draw what is in the area."""
-        if self.misfit is not None:
-            sheet.report(self.misfit)
-        if self.clip is not None:
-            sheet.items.append(Save(clip=self.clip))
-        self.content.draw(sheet, x, y)
-        if self.clip is not None:
-            sheet.items.append(Restore())
+from workers.engine.units import Length
 
 
 def find_rectangle(area: Area | None, region: Rectangle) -> Rectangle:
@@ -92,9 +59,7 @@ def pour(
     elif area.columns.count == 1:
         piece = lay_out_stack(context, blocks, space, resume)
     else:
-        filled = fill_columns(context, blocks, area.columns, space, resume)
-        assert filled is not None
-        piece = replace(filled, rule=area.rule)
+        piece = fill_columns(context, blocks, area.columns, space, resume)
     assert piece is not None
     return piece
 
@@ -106,30 +71,27 @@ def _pour_bound(
     overflow: Overflow,
     rectangle: Rectangle,
     resume: Resume,
-) -> BoundPiece:
+) -> Piece | None:
+    """Lay out all that is left in a box as high as the area, which tells what does not fit.
+
+    A block that began in an area before cannot get smaller here.
+    """
+    at = resume or StackResume(0, None, False)
+    if overflow is Overflow.SHRINK and at.inner is not None:
+        overflow = Overflow.ERROR
+    box = replace(area.style.box, height=Length(rectangle.height), overflow=overflow)
+    style = replace(area.style, box=box)
+    rest = tuple(blocks[at.child :])
+    holder = Container(area.source, Role.SECT, style, rest, columns=area.columns)
     space = Space(rectangle.width, rectangle.height, True, rectangle.height)
-    filled = fill_columns(context, blocks, area.columns, space, resume, is_bound=True)
-    assert filled is not None
-    is_hidden = overflow is Overflow.HIDDEN
-    misfit = None
-    if filled.height > rectangle.height + EPSILON and not is_hidden:
-        misfit = _too_full(context, area, filled, rectangle.height)
-    content = replace(filled, rule=area.rule, height=min(filled.height, rectangle.height))
-    return BoundPiece(content, rectangle if is_hidden else None, misfit, rectangle.height)
+    if at.inner is None:
+        return context.lay_out(holder, space)
 
+    def content(inner: Space, _: Resume) -> Piece | None:
+        from_here = StackResume(0, at.inner, at.is_forced)
+        return fill_columns(context, rest, area.columns, inner, from_here, is_bound=True)
 
-def _too_full(context: Context, area: Area, filled: ColumnsPiece, room: float) -> Misfit:
-    child = find_crossing(filled.columns[-1][1], room)
-    inner: tuple[Source, ...] = () if child is None else (child[0],)
-    own = () if area.source is None else (area.source,)
-    return Misfit(
-        code="content-overflows",
-        what=f'Text does not fit: the flow "{area.flow}" needs {in_mm(filled.height)}, '
-        f"its area gives {in_mm(room)}",
-        advice='Make the area higher, or let the flow go on with overflow="continue".',
-        chain=context.chain(*inner, *own),
-        excerpt="" if child is None else child[1],
-    )
+    return lay_out_framed(context, holder, space, None, content)
 
 
 def _span(

@@ -24,7 +24,6 @@ from workers.engine.layout.context import (
 from workers.engine.layout.frames import draw_border
 from workers.engine.layout.stacks import lay_out_stack
 from workers.engine.tree.nodes import Columns, Source
-from workers.engine.units import NO_BORDER, Border
 
 # A search for the height at which columns balance ends when it is this near, in points.
 _NEAR: Final = 0.5
@@ -33,14 +32,13 @@ _MAX_TRIALS: Final = 16
 
 @dataclass(slots=True)
 class ColumnsPiece:
-    """Columns side by side, each with its distance from the left; `rule` stands between them."""
+    """Columns side by side, each with its distance from the left."""
 
+    look: Columns
     columns: list[tuple[float, Piece]]
-    gap: float
     height: float
     resume: Resume
     forced: str = ""
-    rule: Border = NO_BORDER
     misfit: Misfit | None = None
 
     @property
@@ -53,9 +51,11 @@ class ColumnsPiece:
         if self.misfit is not None:
             sheet.report(self.misfit)
         for offset, piece in self.columns:
-            if offset and self.rule.width:
-                middle = x + offset - self.gap / 2
-                draw_border(sheet.items, self.rule, (middle, y), (middle, y + self.height), None)
+            if offset and self.look.rule.width:
+                middle = x + offset - self.look.gap / 2
+                draw_border(
+                    sheet.items, self.look.rule, (middle, y), (middle, y + self.height), None
+                )
             piece.draw(sheet, x + offset, y)
 
 
@@ -77,10 +77,13 @@ def lay_out_columns(
         piece = lay_out_stack(context, blocks, space, resume, is_through=is_through)
         if piece is None:
             return None
-        whole = ColumnsPiece([(0.0, piece)], columns.gap, piece.height, piece.resume, piece.forced)
+        whole = ColumnsPiece(columns, [(0.0, piece)], piece.height, piece.resume, piece.forced)
         return replace(whole, misfit=_refuse_nested(context, source))
     context.is_in_columns = True
     try:
+        if space.height == inf and space.foot is not None and not columns.is_balanced:
+            given = Space(space.width, space.foot, True, space.foot)
+            return fill_columns(context, blocks, columns, given, resume, is_bound=True)
         filled = fill_columns(context, blocks, columns, space, resume, is_through=is_through)
         if filled is None or filled.resume is not None:
             return filled
@@ -123,7 +126,7 @@ def fill_columns(
     if not filled:
         return None
     height = max(piece.height for _, piece in filled)
-    return ColumnsPiece(filled, columns.gap, height, at, forced)
+    return ColumnsPiece(columns, filled, height, at, forced)
 
 
 def _balance(

@@ -186,5 +186,4 @@ def _check_areas(context: Context, sheet: Sheet, plan: PagePlan) -> None:
     """Tell of areas that are not wholly on the paper."""
     region = region_of(plan)
     for area in plan.master.areas:
-        if area.source is not None:
-            report_outside(context, area.source, find_rectangle(area, region), sheet)
+        report_outside(context, area.source, find_rectangle(area, region), sheet)

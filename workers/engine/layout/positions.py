@@ -62,6 +62,8 @@ def make_aside(context: Context, node: AnyBlock) -> AsidePiece:
 def draw_aside(context: Context, node: Container, sheet: Sheet) -> None:
     """Lay out and draw a positioned box in the rectangle that `sheet` counts from."""
     holder, position = sheet.holder, node.position or _NOWHERE
+    if holder.width == inf:
+        return  # a trial, on no paper
     box = node.style.box
     left, right = _resolve(position.left, holder.width), _resolve(position.right, holder.width)
     top, bottom = _resolve(position.top, holder.height), _resolve(position.bottom, holder.height)

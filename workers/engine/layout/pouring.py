@@ -222,7 +222,7 @@ class _Pourer:
         )
 
     def _stop_without_room(self, area: Area | None) -> NoReturn:
-        places = () if area is None or area.source is None else (area.source.place,)
+        places = () if area is None else (area.source.place,)
         self._stop(
             "no-room",
             f"The offsets, sizes and padding of the `area` leave no room in it on page "

@@ -407,7 +407,7 @@ _STRUCTURE: Final = (
         *_fixed(_attribute("flow", v.NAME, "Name of the flow.", "body")),
         _COLUMNS,
         _attribute("column-rule", v.BORDER, "Line between columns.", "none"),
-        _attribute("overflow", v.choice("continue", "error", "hidden"), "Whether what does not fit goes on in the next area, is an error, or is cut off.", "continue"),
+        _attribute("overflow", v.choice("continue", "error", "shrink", "hidden"), "Whether what does not fit goes on in the next area, is an error, gets smaller, or is cut off.", "continue"),
         *(replace(spec, doc=f"Distance from the {edge} of the region between header and footer.") for spec, edge in zip(POSITIONS, ("left edge", "upper edge", "right edge", "lower edge"), strict=True)),
         _attribute("width", v.PARTIAL_LENGTH, "Width; up to the edges unless given."),
         _attribute("height", v.PARTIAL_LENGTH, "Height; up to the edges unless given."),

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from workers.engine.diagnostics import Diagnostic, Place
 from workers.engine.ports import Security
 from workers.engine.tree.styles import Overflow, Style, TextStyle
-from workers.engine.units import Border, Color, Length, Sides
+from workers.engine.units import NO_BORDER, Border, Color, Length, Sides
 
 
 class Role(StrEnum):
@@ -130,11 +130,15 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Columns of one width side by side; `gap` in points. Balanced ones end at one height."""
+    """Columns of one width side by side, `gap` points apart with `rule` between them.
+
+    Balanced ones end at one height.
+    """
 
     count: int
     gap: float
     is_balanced: bool = False
+    rule: Border = NO_BORDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,10 +464,10 @@ class RunningBox:
 class Area:
     """A rectangle of the body region a flow is poured into; offsets and sizes are of the region."""
 
-    source: Source | None
+    source: Source
+    style: Style  # of the box that holds what must not leave the area
     flow: str
     columns: Columns
-    rule: Border  # between columns
     overflow: Overflow | None  # None continues in the next area
     position: Position
     width: Length | None

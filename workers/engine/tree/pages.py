@@ -27,7 +27,7 @@ from workers.engine.tree.running import (
 from workers.engine.tree.runtime import Scope
 from workers.engine.tree.styles import Overflow
 from workers.engine.tree.watermarks import compile_watermark
-from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides
+from workers.engine.units import Length, Sides
 
 DEFAULT_FAMILY: Final = "default"
 _SIDES: Final = ("top", "right", "bottom", "left")
@@ -163,9 +163,8 @@ def _compile_margins(
 def _compile_area(element: Element, context: Context) -> _BuildArea:
     sheet = context.sheet
     position, columns = compile_position(element, context), compile_columns(element, context)
-    width, height, rule, overflow, padding = (
-        context.attribute(element, name)
-        for name in ("width", "height", "column-rule", "overflow", "padding")
+    width, height, overflow, padding = (
+        context.attribute(element, name) for name in ("width", "height", "overflow", "padding")
     )
     flow = context.value(element, "flow")
     source = Source(element.place)
@@ -178,9 +177,9 @@ def _compile_area(element: Element, context: Context) -> _BuildArea:
         word = overflow.read(scope)
         return Area(
             source,
+            sheet.anonymous(root).style,
             flow,
             columns(scope, root),
-            _read_rule(rule, context, scope, root),
             None if word == "continue" else Overflow(word),
             position(scope, root),
             length(width, scope, root),
@@ -189,12 +188,3 @@ def _compile_area(element: Element, context: Context) -> _BuildArea:
         )
 
     return build
-
-
-def _read_rule(rule: Attribute[Any], context: Context, scope: Scope, root: Look) -> Border:
-    value = rule.read(scope)
-    if value is None or value.style is BorderStyle.NONE:
-        return NO_BORDER
-    color = find_color(context.sheet, value.color, scope, rule.place)
-    width = context.sheet.to_points(value.width, root)
-    return Border(width, value.style, color) if color is not None and width else NO_BORDER

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.cascade import Look
-from workers.engine.tree.compiler import Attribute, Context
+from workers.engine.tree.compiler import Attribute, Context, find_color
 from workers.engine.tree.nodes import Columns, Position
 from workers.engine.tree.runtime import Scope
-from workers.engine.units import Length, Sides
+from workers.engine.units import NO_BORDER, Border, BorderStyle, Length, Sides
 
 _SIDES: Final = ("top", "right", "bottom", "left")
-_ATTRIBUTES: Final = frozenset((*_SIDES, "layer", "columns", "column-gap", "column-fill"))
+_ATTRIBUTES: Final = frozenset(
+    (*_SIDES, "layer", "columns", "column-gap", "column-fill", "column-rule")
+)
 
 ReadPosition = Callable[[Scope, Look], Position]
 ReadColumns = Callable[[Scope, Look], Columns]
@@ -51,17 +53,29 @@ def compile_position(element: Element, context: Context) -> ReadPosition:
 
 
 def compile_columns(element: Element, context: Context) -> ReadColumns:
-    """Compile `columns`, `column-gap` and, where there is one, `column-fill`."""
-    sheet = context.sheet
+    """Compile `columns` and `column-gap`, and of `column-fill` and `column-rule` what there is."""
     count, gap = (context.attribute(element, name) for name in ("columns", "column-gap"))
-    fill = (
-        context.attribute(element, "column-fill")
-        if "column-fill" in ELEMENTS[element.tag].attributes
-        else None
+    declared = ELEMENTS[element.tag].attributes
+    fill, rule = (
+        context.attribute(element, name) if name in declared else None
+        for name in ("column-fill", "column-rule")
     )
 
     def read(scope: Scope, look: Look) -> Columns:
-        is_balanced = fill is not None and fill.read(scope) == "balance"
-        return Columns(count.read(scope), sheet.to_points(gap.read(scope), look), is_balanced)
+        return Columns(
+            count.read(scope),
+            context.sheet.to_points(gap.read(scope), look),
+            fill is not None and fill.read(scope) == "balance",
+            NO_BORDER if rule is None else _read_rule(rule, context, scope, look),
+        )
 
     return read
+
+
+def _read_rule(rule: Attribute[Any], context: Context, scope: Scope, look: Look) -> Border:
+    value = rule.read(scope)
+    if value is None or value.style is BorderStyle.NONE:
+        return NO_BORDER
+    color = find_color(context.sheet, value.color, scope, rule.place)
+    width = context.sheet.to_points(value.width, look)
+    return Border(width, value.style, color) if color is not None and width else NO_BORDER
