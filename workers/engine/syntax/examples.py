@@ -461,7 +461,7 @@ _TOTAL: Final = """
       { "text": "Rent", "amount": -940.25 }, { "text": "Refund", "amount": 31.5 },
       { "text": "Bookshop", "amount": -27 } ] }</json>
   </data>
-  <page size="80mm 51mm" margin="6mm"/>
+  <page size="80mm 54mm" margin="6mm"/>
   <flow>
     <table>
       <col width="1fr"/><col text-align="decimal"/><col text-align="decimal"/>
