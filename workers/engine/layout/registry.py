@@ -7,11 +7,12 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.layout.context import LayOut, Measure
-from workers.engine.layout.elements import boxes, figures, lists, tables, text
+from workers.engine.layout.elements import boxes, cells, figures, lists, tables, text
 from workers.engine.tree.nodes import (
     Barcode,
     Break,
     Container,
+    Grid,
     Image,
     ListBlock,
     ListItem,
@@ -27,6 +28,7 @@ LAYOUTS: Final[Mapping[type, LayOut]] = MappingProxyType(
         Rule: text.lay_out_rule,
         Container: boxes.lay_out_container,
         Row: boxes.lay_out_row,
+        Grid: cells.lay_out_grid,
         ListBlock: lists.lay_out_list,
         ListItem: lists.lay_out_item,
         Image: figures.lay_out_image,
@@ -41,6 +43,7 @@ MEASURES: Final[Mapping[type, Measure]] = MappingProxyType(
         Rule: text.measure_rule,
         Container: boxes.measure_container,
         Row: boxes.measure_row,
+        Grid: cells.measure_grid,
         Break: boxes.measure_break,
         ListBlock: lists.measure_list,
         ListItem: lists.measure_item,

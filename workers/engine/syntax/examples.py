@@ -282,6 +282,14 @@ _ROW: Final = """
 </row>
 """
 
+_GRID: Final = """
+<grid grid-template-columns="repeat(3, 1fr)" grid-auto-rows="14mm" column-gap="3mm" row-gap="3mm" skip="1">
+  <box for="name in ['Hinge', 'Latch', 'Handle', 'Lock']" border="0.5pt solid #cccccc" padding="2mm">
+    <p><b>{{ name }}</b></p>
+  </box>
+</grid>
+"""
+
 _BOX: Final = """
 <row>
   <box width="40mm" height="22mm" padding="2mm" border="0.7pt solid #00539c" border-radius="3mm">
@@ -554,6 +562,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _HEADINGS),
     "div": _DIV,
     "row": _ROW,
+    "grid": _GRID,
     "box": _BOX,
     "ul": _UNORDERED,
     "ol": _ORDERED,

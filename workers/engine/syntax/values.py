@@ -422,6 +422,30 @@ LENGTH: Final = length()
 OPTIONAL_LENGTH: Final = length(words="none")
 AUTO_LENGTH: Final = length(words="auto")
 SIGNED_LENGTH: Final = length(low=-MAX_LENGTH)
+MAX_TRACKS: Final = 100
+
+
+def _read_tracks(text: str) -> tuple[Length | RelativeLength, ...]:
+    tracks: list[Length | RelativeLength] = []
+    for part in split_values(text):
+        repeated = _REPEAT.fullmatch(part)
+        times, widths = (int(repeated[1]), repeated[2]) if repeated else (1, part)
+        _within(times, 1, MAX_TRACKS)
+        for width in widths.split() * times:
+            track = _GRID_TRACK.read(width)
+            assert track is not None  # it takes no words
+            tracks.append(track)
+    _within(len(tracks), 1, MAX_TRACKS)
+    return tuple(tracks)
+
+
+_REPEAT: Final = re.compile(r"repeat\(\s*(\d{1,3})\s*,\s*([^()]{1,500}?)\s*\)", re.ASCII)
+_GRID_TRACK: Final = length(percent=True, share=True)
+TRACKS: Final = Kind(
+    f"up to {MAX_TRACKS} widths separated by spaces, such as 60mm 1fr or repeat(3, 1fr), "
+    f"each {_GRID_TRACK.accepts}",
+    _read_tracks,
+)
 TRACK: Final = length(percent=True, share=True, words="auto")
 FONT_SIZE: Final = length(low=0.5, high=2000, percent=True)
 LEAST_FONT_SIZE: Final = length(low=0.5, high=2000)

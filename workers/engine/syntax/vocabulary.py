@@ -252,7 +252,21 @@ INLINE: Final = frozenset(
     ("span", "b", "i", "u", "s", "sub", "sup", "code", "a", "br", "img", "barcode", "group")
 )
 BLOCKS: Final = frozenset(
-    {"p", *_HEADINGS, "div", "row", "box", "ul", "ol", "table", "img", "hr", "pre", "blockquote"}
+    {
+        "p",
+        *_HEADINGS,
+        "div",
+        "row",
+        "grid",
+        "box",
+        "ul",
+        "ol",
+        "table",
+        "img",
+        "hr",
+        "pre",
+        "blockquote",
+    }
     | {"barcode", "insert", "break", "group", "let", "assert"}
 )
 _ROWS: Final = frozenset(("tr", "group"))
@@ -480,6 +494,16 @@ _BLOCK_ELEMENTS: Final = (
         "row", "Blocks side by side; a child's width is 1fr unless it says otherwise.", Content.BLOCKS,
         _attribute("gap", v.LENGTH, "Space between the blocks.", "5mm"),
         _attribute("align-items", v.choice("start", "center", "end"), "How blocks of different height stand.", "start"),
+        *_ALL,
+    ),
+    _element(
+        "grid", "Cells of fixed size, filled in order and continued on further pages; each block in it takes one.", Content.BLOCKS,
+        _required("grid-template-columns", v.TRACKS, "Widths of the columns."),
+        _attribute("grid-auto-rows", v.AUTO_LENGTH, "Height of the rows; auto is by content.", "auto"),
+        _attribute("grid-auto-flow", v.choice("row", "column"), "Whether the next cell is the one beside, or the one below.", "row"),
+        _attribute("column-gap", v.LENGTH, "Space between columns.", "0"),
+        _attribute("row-gap", v.LENGTH, "Space between rows.", "0"),
+        _attribute("skip", v.count(0, 10_000), "How many cells stay empty before the first.", "0"),
         *_ALL,
     ),
     _element(

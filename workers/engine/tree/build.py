@@ -183,9 +183,7 @@ class Blueprint:
     def _compile_uninserted(self, flows: Mapping[str, Element], context: Context) -> None:
         """Compile flows nobody inserts too, for what is wrong in them; their names may be a loop's."""
         inserted = {name for name, *_ in context.inserted}
-        aside = Context(
-            self._sheet, self.findings, flows, context.names, summed=context.summed
-        )
+        aside = Context(self._sheet, self.findings, flows, context.names, summed=context.summed)
         for name in flows.keys() - inserted:
             compile_flow(name, aside)
 

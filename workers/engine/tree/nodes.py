@@ -171,6 +171,26 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Grid:
+    """Cells of fixed width, one block in each, continued on further pages; gaps in points.
+
+    `row_height` is None where the content of a row makes its height; `skip` cells stay empty before
+    the first. With `fills_columns` the next cell is the one below.
+    """
+
+    source: Source
+    style: Style
+    children: tuple[Block, ...]
+    columns: tuple[Length, ...]
+    row_height: float | None
+    column_gap: float
+    row_gap: float
+    skip: int = 0
+    fills_columns: bool = False
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ListItem:
     """One item; `marker` is the text drawn before its first line, empty for none."""
 
@@ -408,7 +428,7 @@ class Table:
     id: str | None = None
 
 
-Block = Paragraph | Container | Row | ListBlock | Rule | Image | Barcode | Break | Table
+Block = Paragraph | Container | Row | Grid | ListBlock | Rule | Image | Barcode | Break | Table
 
 
 # --- pages and the document -------------------------------------------------------------------------
