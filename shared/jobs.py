@@ -14,6 +14,13 @@ from shared.errors import ErrorBody, ErrorCode, ErrorKind
 MESSAGE_VERSION: Final = 1
 
 
+class Purpose(StrEnum):
+    """What a job is for, and so which queue it waits in and whether it is metered."""
+
+    RENDER = "render"
+    VALIDATE = "validate"  # finds problems, gives no PDF, counts nothing
+
+
 class BodyKind(StrEnum):
     """What the body of a render request is treated as (interface.md, Content types)."""
 
@@ -76,7 +83,9 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class RenderJob:
-    """One admitted render. `deadline` is seconds since 1970; nothing is answered 200 after it."""
+    """One admitted render or validation. `deadline` is seconds since 1970; nothing is answered 200
+    after it.
+    """
 
     id: str
     request_id: str
@@ -89,6 +98,7 @@ class RenderJob:
     flow: str | None
     admitted_at: float
     deadline: float
+    purpose: Purpose = Purpose.RENDER
 
     @property
     def is_draft(self) -> bool:
@@ -118,6 +128,7 @@ class RenderJob:
             body_kind=BodyKind(raw["body_kind"]),
             body=_claim(raw["body"]),
             template=PinnedTemplate(**template) if template else None,
+            purpose=Purpose(raw["purpose"]),
         )
 
 
@@ -130,7 +141,9 @@ class OutcomeStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What a worker found: a PDF and its page count, or an error body. Timings are milliseconds by stage."""
+    """What a worker found: a PDF and its page count, or the findings of a validation as the client
+    gets them, or an error body. Timings are milliseconds by stage.
+    """
 
     job_id: str
     status: OutcomeStatus
@@ -139,6 +152,7 @@ class JobOutcome:
     pdf: Claim | None = None
     error: ErrorBody | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
+    findings: Mapping[str, Any] | None = None
 
     def encode(self) -> str:
         """Write the outcome as a JSON message."""
@@ -162,6 +176,7 @@ class JobOutcome:
             pdf=_claim(raw["pdf"]) if raw["pdf"] else None,
             error=_error(raw["error"]) if raw["error"] else None,
             timings=raw["timings"],
+            findings=raw["findings"],
         )
 
 

@@ -34,7 +34,7 @@ from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
-from shared.queue.names import INTERACTIVE
+from shared.queue.names import INTERACTIVE, VALIDATE
 from shared.settings import Settings
 
 
@@ -259,7 +259,7 @@ class ScriptedWorker:
 
     def _run(self) -> None:
         while self._running.is_set():
-            if message := self._redis.brpop([INTERACTIVE], timeout=0.1):
+            if message := self._redis.brpop([INTERACTIVE, VALIDATE], timeout=0.1):
                 self._take(json.loads(message[1]))
 
     def _take(self, message: dict[str, str]) -> None:

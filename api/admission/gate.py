@@ -13,7 +13,7 @@ from shared.jobs import Allowance, Meter
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Leave to queue one render. The times are seconds since 1970."""
+    """Leave to queue one render or validation. The times are seconds since 1970."""
 
     principal: Principal
     meter: Meter
@@ -27,6 +27,15 @@ def admit(principal: Principal, allowance: Allowance, ports: Ports) -> Ticket:
     Raises:
         ServiceError: 402, the allowance is used up.
     """
-    meter = check_allowance(principal, allowance, ports)
+    return _write_ticket(principal, check_allowance(principal, allowance, ports), ports)
+
+
+def admit_validation(principal: Principal, ports: Ports) -> Ticket:
+    """Admit one validation: it counts against no allowance."""
+    meter = Meter(principal.state.account_id, principal.period.key, Allowance.PRODUCTION, cap=None)
+    return _write_ticket(principal, meter, ports)
+
+
+def _write_ticket(principal: Principal, meter: Meter, ports: Ports) -> Ticket:
     admitted_at = epoch()
     return Ticket(principal, meter, admitted_at, admitted_at + ports.render_budget)

@@ -1,4 +1,4 @@
-"""Reading a render request: steps 4 and 5 of contract.md 1."""
+"""Reading a request to render or validate: steps 4 and 5 of contract.md 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from shared.errors import ServiceError
 from shared.jobs import Allowance, BodyKind
 from shared.references import TemplateReference, parse_reference
 
-PARAMETERS: Final = ("template", "template_id", "flow", "draft")
+VALIDATE_PARAMETERS: Final = ("template", "template_id", "flow")
+RENDER_PARAMETERS: Final = (*VALIDATE_PARAMETERS, "draft")
 DEFAULT_FLOW: Final = "body"
 
 _KINDS: Final[Mapping[str, BodyKind]] = {
@@ -33,7 +34,7 @@ _NAMES: Final[Mapping[BodyKind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
-    """What to render, as asked: everything but the body. `flow` is set for Markdown alone."""
+    """What to render or validate, as asked: everything but the body. `flow` is set for Markdown alone."""
 
     kind: BodyKind
     charset: str | None
@@ -42,13 +43,13 @@ class RenderRequest:
     allowance: Allowance
 
 
-def read_render_request(request: Request) -> RenderRequest:
-    """Read parameters and type, before any of the body.
+def read_render_request(request: Request, parameters: tuple[str, ...]) -> RenderRequest:
+    """Read parameters and type, before any of the body; `parameters` are the ones accepted.
 
     Raises:
         ServiceError: 400 for a parameter, 415 for the type.
     """
-    query = read_query(request, PARAMETERS)
+    query = read_query(request, parameters)
     template = _read_template(query)
     sent = request.mimetype
     kind = _KINDS.get(sent)

@@ -1,4 +1,4 @@
-"""Answering with a PDF, or with what a worker found wrong."""
+"""Answering with a PDF, with findings, or with what a worker found wrong."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from flask import Response
 
+from api.exchange import write_json
 from api.ports import Ports
 from shared.errors import ServiceError
 from shared.jobs import JobOutcome
@@ -24,24 +25,24 @@ _UNSAFE: Final = re.compile(
 _ATTR_CHARS: Final = "!#$&+^`|~"  # RFC 8187, attr-char, besides what `quote` never touches
 
 
-def write_outcome(outcome: JobOutcome, ports: Ports) -> Response:
+def write_findings(outcome: JobOutcome) -> Response:
+    """Answer with what a validation found.
+
+    Raises:
+        ServiceError: why there was none.
+    """
+    _raise_error(outcome)
+    assert outcome.findings is not None  # what a validation that succeeded gives
+    return write_json(outcome.findings)
+
+
+def write_pdf(outcome: JobOutcome, ports: Ports) -> Response:
     """Answer with the PDF.
 
     Raises:
         ServiceError: what the worker found instead.
     """
-    if outcome.error is not None:
-        error = outcome.error
-        headers = {"Retry-After": "2"} if error.status == 503 else {}
-        raise ServiceError(
-            error.status,
-            error.message,
-            kind=error.kind,
-            code=error.code,
-            data=error.data,
-            stack_trace=error.stack_trace,
-            headers=headers,
-        )
+    _raise_error(outcome)
     claim = outcome.pdf
     assert claim is not None  # a success has a PDF
     headers = {
@@ -53,6 +54,21 @@ def write_outcome(outcome: JobOutcome, ports: Ports) -> Response:
         "Server-Timing": _write_timings(outcome),
     }
     return Response(_started(ports.replies.fetch_pdf(claim)), 200, headers)
+
+
+def _raise_error(outcome: JobOutcome) -> None:
+    error = outcome.error
+    if error is None:
+        return
+    raise ServiceError(
+        error.status,
+        error.message,
+        kind=error.kind,
+        code=error.code,
+        data=error.data,
+        stack_trace=error.stack_trace,
+        headers={"Retry-After": "2"} if error.status == 503 else {},
+    )
 
 
 def write_disposition(filename: str) -> str:

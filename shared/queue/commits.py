@@ -12,7 +12,7 @@ from redis import Redis
 
 from shared.clock import epoch, now
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
-from shared.jobs import Allowance, JobOutcome, OutcomeStatus, RenderJob
+from shared.jobs import Allowance, JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key
 from shared.queue.connection import reachable
@@ -97,7 +97,7 @@ class Commits:
         Gives the outcome that was committed: the given one, or a failure in its place when the
         allowance was used up meanwhile (402) or the front has stopped waiting (503). None when
         nothing was, because the job has ended already or its deadline is over.
-        Only a success is metered.
+        Only a render that succeeded is metered.
         """
         # One token for all attempts: one whose answer was lost on the way is known again.
         token = secrets.token_hex(8)
@@ -126,11 +126,12 @@ class Commits:
 
     def _try(self, job: RenderJob, outcome: JobOutcome, token: str) -> list[bytes | int]:
         meter = job.meter
-        metered = outcome.status is OutcomeStatus.SUCCEEDED
+        is_render = job.purpose is Purpose.RENDER
+        metered = is_render and outcome.status is OutcomeStatus.SUCCEEDED
         event = PageEvent(
             job.id, meter.account_id, meter.period, meter.allowance, outcome.pages, now()
         )
-        totals = count_outcome(outcome, allowance=meter.allowance)
+        totals = count_outcome(outcome, allowance=meter.allowance) if is_render else {}
         keys = [
             job_key(job.id),
             reply_key(job.id),

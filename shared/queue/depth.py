@@ -16,6 +16,7 @@ from shared.queue.names import (
     INTERACTIVE,
     UNACKED,
     USAGE_STREAM,
+    VALIDATE,
 )
 from shared.telemetry.metrics import QueueDepth
 from shared.telemetry.totals import FarmTotals, read_totals
@@ -31,12 +32,15 @@ class QueueReader:
         """Count the jobs and events that are on their way."""
         with reachable(), self._redis.pipeline(transaction=False) as pipe:
             pipe.llen(INTERACTIVE)
+            pipe.llen(VALIDATE)
             pipe.hlen(UNACKED)
             pipe.lindex(INTERACTIVE, -1)
+            pipe.lindex(VALIDATE, -1)
             pipe.xlen(USAGE_STREAM)
             pipe.xlen(DEAD_EVENTS)
-            waiting, running, oldest, pending, dead = pipe.execute()
-        return QueueDepth(waiting, running, _age(oldest), pending, dead)
+            renders, validations, running, *oldest, pending, dead = pipe.execute()
+        age = max(_age(message) for message in oldest)
+        return QueueDepth(renders + validations, running, age, pending, dead)
 
     def read_totals(self) -> FarmTotals:
         """Sum up what the workers reported."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 INTERACTIVE: Final = "interactive"  # single renders: a list, its newest message at the left
+VALIDATE: Final = "validate"  # validations, in a list like it
 RENDER_TASK: Final = "pressroom.render"
 
 USAGE_STREAM: Final = "usage"  # page events on their way to the ledger

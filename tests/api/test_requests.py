@@ -12,6 +12,7 @@ from pathlib import Path
 from PIL import Image
 
 from api.app import create_app
+from shared.jobs import JobOutcome, OutcomeStatus
 
 REQUESTS = Path(__file__).parents[2] / "deploy" / "requests"
 
@@ -48,6 +49,12 @@ def test_every_request_runs(port, account, worker, tmp_path):
     assert json.loads(run("template-read", template))["content"] == "<document/>"
     assert len(json.loads(run("template-list"))["templates"]) == 1
     run("template-replace", template, "t.xml")
+    worker.answer = lambda job: JobOutcome(
+        job.id, OutcomeStatus.SUCCEEDED, findings={"valid": True, "errors": [], "warnings": []}
+    )
+    assert json.loads(run("validate", "d.json", template))["valid"]
+    assert json.loads(run("validate", "t.xml"))["valid"]
+    worker.answer = worker.succeed
     for name, args in (
         ("render-xml", ("t.xml",)),
         ("render-json", (template, "d.json")),

@@ -12,6 +12,7 @@ import time
 from celery import Celery
 
 from shared.settings import get_settings
+from workers.engine.pipeline import validate
 from workers.engine.ports import Rendered
 from workers.farm.main import run_worker
 from workers.farm.run import Engine
@@ -44,6 +45,6 @@ def stock_app() -> Celery:
 
 if __name__ == "__main__":
     if sys.argv[1] == "farm":
-        run_worker(Engine(prepare=lambda source: source, render=render))
+        run_worker(Engine(prepare=lambda source: source, render=render, validate=validate))
     else:
         stock_app().worker_main(["worker", "--concurrency=1", "--loglevel=ERROR"])

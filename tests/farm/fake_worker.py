@@ -8,7 +8,15 @@ import signal
 import time
 from pathlib import Path
 
-from workers.engine.diagnostics import AuthoringError, Diagnostic, Origin, Place, Severity, Span
+from workers.engine.diagnostics import (
+    AuthoringError,
+    Diagnostic,
+    Findings,
+    Origin,
+    Place,
+    Severity,
+    Span,
+)
 from workers.engine.ports import Rendered, Stage
 from workers.farm.main import run_worker
 from workers.farm.run import Engine
@@ -18,6 +26,13 @@ def render(template, payload, *, options, resources=None, watch=None):
     watch.enter(Stage.LAYOUT)
     command, *words = payload.body.decode().split()
     return ACTIONS[command](template, resources, *words)
+
+
+def validate(template, payload, *, options, resources=None):
+    findings = Findings()
+    if payload.body != b"fine":
+        findings.error("not-fine", payload.body.decode())
+    return findings
 
 
 def _pages(_template, _resources, count, size="100"):
@@ -96,4 +111,4 @@ ACTIONS = {
 }
 
 if __name__ == "__main__":
-    run_worker(Engine(prepare=lambda source: source, render=render))
+    run_worker(Engine(prepare=lambda source: source, render=render, validate=validate))

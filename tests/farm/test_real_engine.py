@@ -17,7 +17,7 @@ from shared.db.accounts import create_account
 from shared.db.images import ImageFacts, blob_key, record_image, reserve_room
 from shared.db.session import open_database
 from shared.db.templates import keep_content
-from shared.jobs import Allowance, PinnedTemplate
+from shared.jobs import Allowance, PinnedTemplate, Purpose
 
 DOCUMENT = '<document version="1"><flow><h1>Hello</h1><p>One page.</p></flow></document>'
 TEMPLATE = (
@@ -108,6 +108,14 @@ def test_a_document_that_is_wrong_is_a_400_with_its_place(front):
     error = front.render(DOCUMENT.replace("p>", "para>")).error
     assert error.status == 400
     assert error.stack_trace[0]["tagName"] == "para"
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_document_is_validated_without_rendering(front):
+    assert front.render(DOCUMENT, purpose=Purpose.VALIDATE).findings["valid"] is True
+    wrong = front.render(DOCUMENT.replace("p>", "para>"), purpose=Purpose.VALIDATE).findings
+    assert wrong["valid"] is False
+    assert wrong["errors"][0]["source"]["tagName"] == "para"
 
 
 def pages(front, outcome) -> int:

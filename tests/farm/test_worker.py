@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from shared.errors import ErrorCode, ErrorKind
-from shared.jobs import ClaimHome, OutcomeStatus
+from shared.jobs import ClaimHome, OutcomeStatus, Purpose
 from shared.queue.broker import Broker
 from shared.queue.connection import connect
 
@@ -53,6 +53,19 @@ def test_a_failed_render_says_why_and_counts_nothing(front, body, status, kind):
     assert "secret" not in error.message
     assert front.used() == (0, 0)
     assert front.render("pages 1").pages == 1
+
+
+def test_a_validation_gives_findings_and_counts_nothing(front):
+    outcome = front.render("broken", purpose=Purpose.VALIDATE)
+    assert outcome.findings == {
+        "valid": False,
+        "errors": [{"message": "broken [not-fine]"}],
+        "warnings": [],
+    }
+    assert front.render("fine", purpose=Purpose.VALIDATE).findings["valid"] is True
+    assert front.used() == (0, 0)
+    assert front.events() == 0
+    assert not front.redis.exists("farm:totals")
 
 
 def test_an_authoring_error_carries_its_trace(front):

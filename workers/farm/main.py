@@ -21,7 +21,7 @@ from shared.telemetry.log import set_up_logging
 from shared.telemetry.metrics import worker_registry
 from shared.telemetry.probe import start_probe
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
-from workers.engine.pipeline import prepare_template, render
+from workers.engine.pipeline import prepare_template, render, validate
 from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.children import ChildWatch
 from workers.farm.resources import Images, Templates
@@ -36,7 +36,7 @@ _COLLECT_EVERY: Final = 20_000
 
 def main() -> None:
     """Run a worker with the document engine until it is told to stop."""
-    run_worker(Engine(prepare_template, render))
+    run_worker(Engine(prepare_template, render, validate))
 
 
 def run_worker(engine: Engine) -> None:
@@ -74,6 +74,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         templates=Templates(database, engine.prepare),
         images=Images(database, blobs),
         render=engine.render,
+        validate=engine.validate,
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
     )

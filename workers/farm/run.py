@@ -10,11 +10,11 @@ from typing import Final, Protocol
 
 from shared.clock import epoch
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, ServiceError
-from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
+from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Begin, Commits, fail
 from shared.telemetry.log import get_logger, log_context
-from workers.engine.diagnostics import AuthoringError
+from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import (
     Payload,
@@ -32,6 +32,8 @@ from workers.farm.watchdog import Watchdog
 # Code that swallows its alarm or never returns from C is ended with its process this much later;
 # the queue then sees that the job brought its worker down.
 WATCHDOG_GRACE_SECONDS: Final = 1.0
+
+_DOING: Final = {Purpose.RENDER: "render", Purpose.VALIDATE: "validation"}
 
 log: Final = get_logger(__name__)
 
@@ -51,12 +53,27 @@ class Render(Protocol):
         """Render a document."""
 
 
+class Validate(Protocol):
+    """The engine, as the farm calls it: `workers.engine.pipeline.validate`."""
+
+    def __call__(
+        self,
+        template: PreparedTemplate | None,
+        payload: Payload | None,
+        *,
+        options: RenderOptions,
+        resources: Resources | None = None,
+    ) -> Findings:
+        """Find a document's problems."""
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The two calls of the document engine."""
+    """The calls of the document engine."""
 
     prepare: Callable[[bytes], PreparedTemplate]
     render: Render
+    validate: Validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +85,7 @@ class Farm:
     templates: Templates
     images: Images
     render: Render
+    validate: Validate
     watchdog: Watchdog
     memory_mb: int
 
@@ -104,10 +122,10 @@ def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
 
 
 def _attempt(job: RenderJob, farm: Farm) -> JobOutcome:
-    """Render the job; whatever goes wrong becomes the error body its client gets."""
+    """Do the job; whatever goes wrong becomes the error body its client gets."""
     try:
         with time_limit(job.deadline):
-            return _render(job, farm)
+            return _render(job, farm) if job.purpose is Purpose.RENDER else _validate(job, farm)
     except AuthoringError as error:
         return fail(job, _authoring(error))
     except ServiceError as error:
@@ -144,6 +162,22 @@ def _render(job: RenderJob, farm: Farm) -> JobOutcome:
     )
 
 
+def _validate(job: RenderJob, farm: Farm) -> JobOutcome:
+    template = farm.templates.get(job.template.sha256) if job.template else None
+    found = farm.validate(
+        template,
+        _payload(job, farm.claims),
+        options=_options(job),
+        resources=farm.images.of_workspace(job.workspace_id),
+    )
+    findings = {
+        "valid": not found.errors,
+        "errors": [diagnostic.to_finding() for diagnostic in found.errors],
+        "warnings": [diagnostic.to_finding() for diagnostic in found.warnings],
+    }
+    return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=findings)
+
+
 def _payload(job: RenderJob, claims: Claims) -> Payload:
     kind = PayloadKind(job.body_kind.value)
     return Payload(kind, claims.load(job.body), charset=job.charset, flow=job.flow)
@@ -172,7 +206,7 @@ def _authoring(error: AuthoringError) -> ErrorBody:
 def _timeout(job: RenderJob) -> ErrorBody:
     seconds = job.deadline - job.admitted_at
     message = (
-        f"The render exceeded its time budget of {seconds:g} s and was stopped: "
+        f"The {_DOING[job.purpose]} exceeded its time budget of {seconds:g} s and was stopped: "
         "the document is too large or too complex."
     )
     return ErrorBody(504, message, ErrorKind.TIMEOUT, ErrorCode.RENDER_TIMEOUT)

@@ -1,0 +1,147 @@
+"""interface.md, POST /v2/validate, and contract.md 5 about it, with the real engine behind the queue."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from shared.db.accounts import key_digests_of, set_account
+from shared.jobs import Purpose
+from workers.engine.pipeline import prepare_template, validate
+from workers.farm.resources import Images, Templates
+from workers.farm.run import _validate
+
+GOOD = '<document version="1"><flow><p>Hello {{ name }}</p></flow></document>'
+DATA = '<document version="1"><data><json>{"name": "x"}</json></data><flow><p>{{ name }}</p></flow></document>'
+
+
+@pytest.fixture
+def judge(ports, worker):
+    """Let the real engine validate what the scripted worker takes from the queue."""
+    farm = SimpleNamespace(
+        templates=Templates(ports.database, prepare_template),
+        images=Images(ports.database, ports.blobs),
+        claims=ports.claims,
+        validate=validate,
+    )
+    worker.answer = lambda job: _validate(job, farm)
+    return worker
+
+
+def ask(client, body, query="", media="text/xml"):
+    return client.post(f"/v2/validate{query}", data=body, content_type=media)
+
+
+def make(client, content=DATA) -> str:
+    answer = client.post("/v2/templates?name=T", data=content, content_type="text/xml")
+    template_id: str = answer.json["id"]
+    return template_id
+
+
+def test_a_good_document_is_valid_and_has_no_errors(caller, judge):
+    answer = ask(caller, DATA)
+    assert answer.status_code == 200
+    assert answer.json == {"valid": True, "errors": [], "warnings": []}
+
+
+def test_a_validation_is_for_the_queue_of_its_own_and_meters_nothing(caller, judge):
+    ask(caller, DATA)
+    (job,) = judge.jobs
+    assert job.purpose is Purpose.VALIDATE
+    report = caller.get("/v2/account/usage").json
+    assert (report["pagesGenerated"], report["apiCalls"]) == (0, 0)
+
+
+def test_all_problems_are_found_in_one_call_with_exact_extents(caller, judge):
+    body = (
+        '<document version="1">\n  <flow>\n    <para>x</para>\n    <p colour="1">y</p>\n'
+        "  </flow>\n</document>"
+    )
+    answer = ask(caller, body).json
+    assert answer["valid"] is False
+    sources = {finding["source"]["tagName"]: finding["source"] for finding in answer["errors"]}
+    assert sources["para"] == {
+        "tagName": "para",
+        "lineStart": 3,
+        "lineEnd": 3,
+        "columnStart": 5,
+        "columnEnd": 19,
+    }
+    assert sources["p"]["lineStart"] == 4
+
+
+def test_a_body_that_is_not_well_formed_is_a_finding(caller, judge):
+    answer = ask(caller, "<document><flow></document>")
+    assert answer.status_code == 200
+    assert answer.json["valid"] is False
+    assert "well-formed" in answer.json["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("media", "body"), [("application/json", "{"), ("application/json", '{"a": NaN}')]
+)
+def test_data_that_cannot_be_read_is_a_finding(caller, judge, media, body):
+    answer = ask(caller, body, f"?template={make(caller)}", media)
+    assert answer.status_code == 200
+    assert answer.json["valid"] is False
+
+
+def test_origin_is_told_when_a_template_was_named_and_only_then(caller, judge):
+    broken = make(caller, DATA.replace("<p>", '<p colour="1">'))
+    findings = ask(caller, "{}", f"?template={broken}", "application/json").json["errors"]
+    assert {finding["source"]["origin"] for finding in findings} == {"template"}
+    findings = ask(caller, DATA.replace("<p>", '<p colour="1">')).json["errors"]
+    assert all("origin" not in finding["source"] for finding in findings)
+
+
+def test_a_version_is_validated_as_it_was_published(caller, judge):
+    template = make(caller)
+    caller.post(f"/v2/templates/{template}/versions")
+    caller.put(f"/v2/templates/{template}", data="<wrong/>", content_type="text/xml")
+    ask_of = f"?template={template}"
+    assert ask(caller, "{}", f"{ask_of}@1", "application/json").json["valid"] is True
+    assert ask(caller, "{}", ask_of, "application/json").json["valid"] is False
+
+
+def test_the_request_is_checked_as_a_renders_is(caller, homeless):
+    for query, media, status in (
+        ("?flow=a", "text/xml", 400),
+        ("?template=a&template_id=b", "text/xml", 400),
+        ("?template=a@@", "text/xml", 400),
+        ("", "application/json", 400),
+        ("", "image/png", 415),
+        ("?template=abcdefghij0123456789", "application/json", 404),
+    ):
+        answer = ask(caller, "{}", query, media)
+        assert answer.status_code == status, answer.json
+        rendered = caller.post(f"/v2/pdf{query}", data="{}", content_type=media)
+        assert rendered.json["message"] == answer.json["message"]
+    assert ask(caller, "").status_code == 400
+    empty = caller.post("/v2/templates?name=E").json["id"]
+    answer = ask(caller, "{}", f"?template={empty}", "application/json")
+    assert answer.json["data"]["code"] == "ERR_TEMPLATE_EMPTY"
+
+
+def test_draft_is_no_parameter_of_a_validation(caller):
+    answer = ask(caller, DATA, "?draft=true")
+    assert answer.status_code == 400
+    assert "draft" in answer.json["message"]
+
+
+def test_an_account_that_used_its_allowance_up_may_validate(
+    caller, judge, ports, database, account
+):
+    with database.session() as session:
+        set_account(session, account.account_id, max_pages=0)
+        ports.admissions.drop(key_digests_of(session, account.account_id))
+    assert ask(caller, DATA).status_code == 200
+    assert caller.post("/v2/pdf", data=DATA, content_type="text/xml").status_code == 402
+
+
+def test_a_validation_nobody_takes_ends_at_its_budget(caller, worker):
+    worker.answer = lambda _job: None
+    answer = ask(caller, DATA)
+    assert answer.status_code == 504
+    assert answer.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
+    assert "validation" in answer.json["message"]
