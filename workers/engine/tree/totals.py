@@ -10,7 +10,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.tree.compiler import Context
 from workers.engine.tree.grammar import TOTALS
 from workers.engine.tree.nodes import Carried, PieceValues, Total, TotalMode
-from workers.engine.tree.run import LOOP, RUN, Evaluation, Run, where_in_loops
+from workers.engine.tree.run import LOOP, RUN, Evaluation, where_in_loops
 from workers.engine.tree.runtime import FAILURES, ONE, ZERO, Scope, describe
 
 IN_ROWS: Final = frozenset({"running"})
@@ -142,7 +142,7 @@ class TotalsCompiler:
 class Ledger:
     """What the rows of one table, built one after the other, add up to."""
 
-    __slots__ = ("_elements", "_outer", "_told", "carried", "totals")
+    __slots__ = ("_elements", "_is_past_bounds", "_outer", "_told", "carried", "totals")
 
     def __init__(
         self, totals: tuple[Total, ...], elements: Sequence[Element], scope: Scope
@@ -152,6 +152,7 @@ class Ledger:
         self._elements = elements
         self._outer: Mapping[str, Any] = scope[TOTALS]
         self._told: set[int] = set()  # of a loop's turns the first is told
+        self._is_past_bounds = False
 
     def count(self, values: Iterable[Evaluation], scope: Scope) -> Carried:
         """Evaluate what a row counts and add it; gives what it counted."""
@@ -164,12 +165,8 @@ class Ledger:
         try:
             self.carried = add_up(self.totals, self.carried, counted)
         except FAILURES:
-            run: Run = scope[RUN]
-            run.findings.error(
-                "total",
-                f"The totals grow too large to be exact{where_in_loops(scope[LOOP])}",
-                self._elements[0].place,
-            )
+            self.carried = starts_of(self.totals)
+            self._tell_bounds(scope)
         return counted
 
     def running(self) -> dict[str, Any]:
@@ -184,6 +181,15 @@ class Ledger:
         """Make the whole table's totals readable after it."""
         for total, value in zip(self.totals, self.carried, strict=True):
             scope[RUN].totals[total.name] = {"all": value}
+
+    def _tell_bounds(self, scope: Scope) -> None:
+        if not self._is_past_bounds:
+            scope[RUN].findings.error(
+                "total",
+                f"The totals grow too large to be exact{where_in_loops(scope[LOOP])}",
+                self._elements[0].place,
+            )
+        self._is_past_bounds = True
 
     def _read(self, position: int, value: Any, scope: Scope) -> Decimal | None:
         total, element = self.totals[position], self._elements[position]

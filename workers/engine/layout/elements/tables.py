@@ -226,14 +226,16 @@ class _Filler:
         whole = self._assemble([part], None, is_last=True)
         is_end = end == len(grid.rows) and (self._fits(whole) or whole.height <= going_on.height)
         piece = whole if is_end else going_on
-        piece.misfit = piece.misfit or self._unsplittable(part)
+        room = self.space.height - self._fixed_height(is_last=False)
+        if room > 0 and not all(isinstance(content, str) for content in part.row.cells):
+            piece.misfit = self._too_wide()  # what does not fit in a cell is told by itself
+        piece.misfit = piece.misfit or self._unsplittable(part, room)
         return piece
 
-    def _unsplittable(self, part: LaidRow) -> Misfit | None:
+    def _unsplittable(self, part: LaidRow, room: float) -> Misfit | None:
         """Describe a cell whose stated height no area can hold; its content is not the matter."""
         if self.cells is not None:
             return None
-        room = self.space.height - self._fixed_height(is_last=False)
         row = part.plan.template
         for source, style in [(row.source, row.style), *((c.source, c.style) for c in row.cells)]:
             stated = max(style.box.height.value, style.box.min_height.value)
