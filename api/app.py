@@ -8,6 +8,7 @@ from flask import Blueprint, Flask, Response, g, request
 
 from api.account.routes import AccountRoutes
 from api.admission.body import DrainRefused
+from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.images.routes import ImageRoutes
 from api.ops.health import HealthRoutes
@@ -66,12 +67,16 @@ def _begin(ports: Ports) -> None:
     # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
     if request.path == "/v2" or request.path.startswith("/v2/"):
         g.principal = authenticate(request.headers, ports)
+        g.spent = count_request(g.principal, ports)
+        check_rate(g.spent)
 
 
 def _finish(response: Response, ports: Ports) -> Response:
     response.headers["X-Content-Type-Options"] = "nosniff"
     # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
     response.headers["Cache-Control"] = "no-store"
+    if spent := g.get("spent"):
+        response.headers.update(write_rate(spent))
     seconds = ticks() - g.begun_at
     observe_answer(ports.metrics, request, response, seconds=seconds)
     if "principal" in g:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shared.blobs.store import BlobStore
 from shared.buckets.admission import AdmissionCache
+from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
@@ -18,11 +19,12 @@ from shared.telemetry.metrics import FrontMetrics
 class Ports:
     """The parts a request may need. Each raises `Unavailable` when it is away.
 
-    `render_budget` is in seconds, from admission to the last moment of an answer.
+    Without `rates` none are enforced. `render_budget` is in seconds, from admission to the last moment of an answer.
     """
 
     database: Database
     admissions: AdmissionCache
+    rates: RateLimiter | None
     broker: Broker
     replies: Replies
     claims: Claims

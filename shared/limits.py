@@ -12,6 +12,9 @@ MAX_IMAGE_PIXELS: Final = 100_000_000
 MAX_WORKSPACE_BYTES: Final = 1 * GB
 MAX_WORKSPACE_IMAGES: Final = 1000
 
+# contract.md 4: requests of an account that has no rate of its own, by plan
+DEFAULT_RATES: Final = {"free": "20/second", "paid": "500/second"}
+
 INLINE_BODY_BYTES: Final = 64 * KB  # above it a message carries a claim, not the body (design.md 1)
 REDIS_BODY_BYTES: Final = 4 * MB  # above it the claim lies in the blob store, not in Redis
 REPLY_TTL_SECONDS: Final = 120  # an outcome nobody fetched is forgotten after this

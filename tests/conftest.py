@@ -188,6 +188,7 @@ def settings(database_url: str, redis_url: str, tmp_path: Path) -> Settings:
         redis_url=redis_url,
         blob_url=f"file://{tmp_path}/blobs",
         render_budget=5,
+        enforce_rate_limits=False,
     )
 
 

@@ -41,6 +41,7 @@ def port(settings, tmp_path) -> Iterator[int]:
                 "PRESSROOM_API_PROCESSES": "2",
                 "PRESSROOM_API_THREADS": "4",
                 "PRESSROOM_RENDER_BUDGET": "5",
+                "PRESSROOM_ENFORCE_RATE_LIMITS": "false",
             },
             stderr=log,
         )

@@ -1,0 +1,142 @@
+"""Rate limits per account: step 3 of contract.md 1, on a real server."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from api.app import create_app
+from shared.buckets.rate import Rate, RateLimiter, parse_rate
+from shared.db.accounts import create_account, key_digests_of, set_account
+from shared.errors import Unavailable
+from shared.queue.connection import connect
+
+POLICY = re.compile(r'"account";q=(\d+);w=(\d+)\Z')
+LEFT = re.compile(r'"account";r=(\d+);t=(\d+)\Z')
+
+
+@pytest.fixture
+def limited(ports, redis_url):
+    """Give the front's parts with rates enforced."""
+    redis = connect(redis_url)
+    yield replace(ports, rates=RateLimiter(redis))
+    redis.close()
+
+
+@pytest.fixture
+def client(limited, account):
+    client = create_app(limited).test_client()
+    client.environ_base["HTTP_X_API_KEY"] = account.api_key
+    return client
+
+
+def limit(ports, database, account, rate):
+    with database.session() as session:
+        set_account(session, account.account_id, rate_limit=rate)
+        digests = key_digests_of(session, account.account_id)
+    ports.admissions.drop(digests)
+
+
+def test_the_request_over_the_rate_is_a_429(client, limited, database, account):
+    limit(limited, database, account, "3/minute")
+    assert [client.get("/v2/authcheck").status_code for _ in range(4)] == [200, 200, 200, 429]
+    answer = client.get("/v2/authcheck")
+    assert answer.json["data"]["code"] == "ERR_RATE_LIMITED"
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
+    assert "3" in answer.json["message"]
+
+
+def test_every_answer_tells_policy_and_rest(client, limited, database, account):
+    limit(limited, database, account, "3/minute")
+    rests = []
+    for path in ("/v2/authcheck", "/v2/nothing", "/v2/account/usage?x=1", "/v2/authcheck"):
+        answer = client.get(path)
+        assert POLICY.match(answer.headers["RateLimit-Policy"]).groups() == ("3", "60")
+        rests.append(int(LEFT.match(answer.headers["RateLimit"])[1]))
+    assert rests == [2, 1, 0, 0]
+
+
+@pytest.mark.parametrize(("plan", "rate"), [("free", "20"), ("paid", "500")])
+def test_the_default_rate_is_the_plans(limited, database, plan, rate):
+    with database.session() as session:
+        key = create_account(session, email="bo@example.org", plan=plan).api_key
+    answer = create_app(limited).test_client().get("/v2/authcheck", headers={"x-api-key": key})
+    assert POLICY.match(answer.headers["RateLimit-Policy"]).groups() == (rate, "1")
+
+
+def test_after_the_told_time_a_request_passes(client, limited, database, account):
+    limit(limited, database, account, "5/second")
+    while (answer := client.get("/v2/authcheck")).status_code == 200:
+        continue
+    time.sleep(int(answer.headers["Retry-After"]))
+    assert client.get("/v2/authcheck").status_code == 200
+
+
+def test_one_accounts_rate_is_not_anothers(client, limited, database, account):
+    limit(limited, database, account, "1/minute")
+    assert [client.get("/v2/authcheck").status_code for _ in range(2)] == [200, 429]
+    with database.session() as session:
+        key = create_account(session, email="bo@example.org").api_key
+    assert client.get("/v2/authcheck", headers={"x-api-key": key}).status_code == 200
+
+
+def test_no_more_than_the_rate_passes_however_many_ask_at_once(limited, database, account):
+    limit(limited, database, account, "10/minute")
+    app = create_app(limited)
+    statuses: Counter[int] = Counter()
+
+    def ask() -> None:
+        client = app.test_client()
+        for _ in range(5):
+            answer = client.get("/v2/authcheck", headers={"x-api-key": account.api_key})
+            statuses[answer.status_code] += 1
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == {200: 10, 429: 30}
+
+
+def test_a_refused_key_counts_nothing_and_is_told_nothing(client):
+    answer = client.get("/v2/authcheck", headers={"x-api-key": "nonsense"})
+    assert answer.status_code == 401
+    assert "RateLimit" not in answer.headers
+
+
+def test_the_rate_is_checked_before_parameters_and_body(client, limited, database, account):
+    limit(limited, database, account, "1/minute")
+    client.get("/v2/authcheck")
+    answer = client.post("/v2/pdf?nonsense=1", data=b"", content_type="image/png")
+    assert answer.status_code == 429
+
+
+def test_keyless_paths_have_no_rate(client, limited, database, account):
+    limit(limited, database, account, "1/minute")
+    for _ in range(3):
+        answer = client.get("/healthz")
+        assert answer.status_code == 200
+        assert "RateLimit" not in answer.headers
+
+
+def test_without_rates_nothing_is_said_of_them(caller):
+    answer = caller.get("/v2/authcheck")
+    assert "RateLimit" not in answer.headers
+    assert "RateLimit-Policy" not in answer.headers
+
+
+def test_a_redis_that_is_away_is_named_unavailable():
+    with pytest.raises(Unavailable):
+        RateLimiter(connect("redis://127.0.0.1:1/0")).take("acc", Rate(1, 1))
+
+
+@pytest.mark.parametrize("text", ["", "1", "0/second", "1/hour", "-1/minute", "1/second "])
+def test_a_rate_of_another_form_is_refused(text):
+    with pytest.raises(ValueError, match="N/second"):
+        parse_rate(text)
