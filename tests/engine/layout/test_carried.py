@@ -1,0 +1,296 @@
+"""Tables over pages: what pieces carry, their captions, aligned numbers, and cells over rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engine.layout.builders import (
+    LINE,
+    RED,
+    at,
+    body,
+    column,
+    fills,
+    group,
+    laid,
+    lines_of,
+    master,
+    p,
+    placed,
+    points,
+    share,
+    sides,
+    strokes,
+    styled,
+    table,
+    template,
+    texts,
+    tr,
+)
+from workers.engine.diagnostics import Findings
+from workers.engine.layout.display import Glyphs
+from workers.engine.tree.nodes import (
+    Caption,
+    CellTemplate,
+    On,
+    PieceValues,
+    Role,
+    RowTemplate,
+    TableRow,
+    Total,
+    TotalMode,
+)
+from workers.engine.tree.styles import Align
+from workers.engine.units import Length
+
+ONE = template(1)
+TWO = template(2)
+MODES = (TotalMode.SUM, TotalMode.LAST, TotalMode.COUNT, TotalMode.MIN, TotalMode.MAX)
+WIDE = [master(1000.0, 100.0)]
+
+
+def pages(*blocks, **given):
+    return [texts(page) for page in laid(*blocks, **given).pages]
+
+
+def spanning(*cells, starts=(), **given):
+    """A row template of cells given as (colspan, rowspan)."""
+    made = tuple(CellTemplate(at("td"), Role.CELL, styled(**given), c, r) for c, r in cells)
+    return RowTemplate(at("tr"), styled(avoid_inside=True), made, repeats=False, starts=starts)
+
+
+@dataclass
+class Shown:
+    """A head or foot that shows one figure of every total."""
+
+    figure: str
+    is_static: bool = False
+
+    def evaluate(self, values: PieceValues) -> tuple[TableRow, ...]:
+        carried = getattr(values, self.figure)
+        return (tr(ONE, f"{self.figure}:{'/'.join(map(str, carried))}"),)
+
+
+def carrying(rows, figures, modes=MODES, start=None, **given):
+    """A table of one column whose feet show figures of its totals on each piece."""
+    totals = tuple(
+        Total(mode.value, mode, Decimal(0) if mode in ("sum", "count") else start) for mode in modes
+    )
+    feet = [replace(group(on=On.ALL, tag="tfoot"), rows=Shown(figure)) for figure in figures]
+    return replace(table(body(*rows), feet=feet, **given), totals=totals)
+
+
+def counted(values, modes=MODES):
+    return [
+        tr(
+            ONE,
+            f"r{n}",
+            counted=tuple(Decimal(1) if mode == "count" else value for mode in modes),
+        )
+        for n, value in enumerate(values)
+    ]
+
+
+def figures_of(shown, figure):
+    """Give what the feet of each page show of a figure."""
+    found = [
+        text.removeprefix(f"{figure}:")
+        for page in shown
+        for text in page
+        if text.startswith(figure)
+    ]
+    return [tuple(None if v == "None" else Decimal(v) for v in text.split("/")) for text in found]
+
+
+class TestCarriedTotals:
+    def test_each_mode_carries_and_counts_its_own_way(self):
+        rows = counted([Decimal(n) for n in (5, 1, 7, 3, 2, 9, 4)])
+        shown = pages(carrying(rows, ["before", "here", "after", "whole"]), masters=WIDE)
+        assert len(shown) == 2  # six rows and four feet fill a page
+        assert figures_of(shown, "before") == [(0, None, 0, None, None), (27, 9, 6, 1, 9)]
+        assert figures_of(shown, "here") == [(27, 9, 6, 1, 9), (4, 4, 1, 4, 4)]
+        assert figures_of(shown, "after") == [(27, 9, 6, 1, 9), (31, 4, 7, 1, 9)]
+        assert figures_of(shown, "whole") == [(31, 4, 7, 1, 9)] * 2
+
+    def test_rows_that_are_not_counted_carry_nothing(self):
+        rows = [tr(ONE, "head"), *counted([Decimal(2)], modes=("sum",)), tr(ONE, "between")]
+        shown = pages(carrying(rows, ["after"], modes=(TotalMode.SUM,)))
+        assert figures_of(shown, "after") == [(2,)]
+
+    @given(
+        values=st.lists(st.none() | st.decimals(-1000, 1000, places=3), min_size=1, max_size=60),
+        above=st.integers(0, 12),
+    )
+    def test_the_pieces_add_up_to_the_table(self, values, above):
+        modes = (TotalMode.SUM, TotalMode.COUNT, TotalMode.LAST, TotalMode.MIN, TotalMode.MAX)
+        rows = [
+            tr(ONE, f"r{n}", counted=(v or Decimal(0), Decimal(1), v, v, v))
+            for n, v in enumerate(values)
+        ]
+        made = carrying(rows, ["before", "here", "after"], modes=modes)
+        shown = pages(*([lines_of(above)] if above else []), made, masters=WIDE)
+        assert [t for page in shown for t in page if t.startswith("r")] == [
+            f"r{n}" for n in range(len(values))
+        ]
+        before, here, after = (figures_of(shown, f) for f in ("before", "here", "after"))
+        assert before[1:] == after[:-1]
+        assert sum(piece[0] for piece in here) == after[-1][0] == sum(v or 0 for v in values)
+        assert sum(piece[1] for piece in here) == after[-1][1] == len(values)
+        known = [v for v in values if v is not None]
+        last, least, most = after[-1][2:]
+        assert last == (known[-1] if known else None)
+        assert least == min(known, default=None) == min(_known(here, 3), default=None)
+        assert most == max(known, default=None) == max(_known(here, 4), default=None)
+
+    @given(st.integers(1, 60), st.integers(0, 12))
+    def test_a_document_laid_out_again_has_as_many_pages(self, count, above):
+        made = carrying(counted([Decimal(1)] * count), ["after"])
+        blocks = [lines_of(above), made] if above else [made]
+        assert pages(*blocks) == pages(*blocks)
+
+
+def _known(pieces, position):
+    return [piece[position] for piece in pieces if piece[position] is not None]
+
+
+class TestCaptions:
+    def captioned(self, *captions, count=14):
+        made = table(body(*(tr(ONE, str(n)) for n in range(count))))
+        return replace(made, captions=tuple(Caption(p(text), on) for text, on in captions))
+
+    def test_a_caption_stands_above_the_pieces_it_names(self):
+        made = self.captioned(("first", On.FIRST), ("rest", On.REST), ("last", On.LAST))
+        first, second = pages(made)
+        assert first == ["first", *map(str, range(9))]
+        assert second == ["rest", "last", *map(str, range(9, 14))]
+
+    def test_margins_of_a_caption_keep_rows_away(self):
+        made = replace(
+            self.captioned(count=1),
+            captions=(Caption(p("title", margin=points(0, 0, 5)), On.FIRST),),
+        )
+        assert placed(laid(made).pages[0]) == [("title", 0, 0), ("0", 0, 15)]
+
+    def test_a_repeated_caption_is_furniture(self):
+        first, second = laid(self.captioned(("title", On.ALL))).pages
+        assert [page.items[0].owner is None for page in (first, second)] == [False, True]
+
+
+class TestDecimals:
+    def aligned(self, *numbers, sign=".", columns=()):
+        cell = styled(align=Align.DECIMAL, decimal_sign=sign)
+        shared = template(1, cell=cell)
+        return table(body(*(tr(shared, n) for n in numbers)), columns=columns)
+
+    def test_decimal_signs_stand_below_each_other(self):
+        page = laid(self.aligned("1.5", "22.25", "1,333.125")).pages[0]
+        # A sign is 5 wide, as are the three decimals of the longest: the sign stands at 80.
+        assert [x + 5 * text.index(".") for text, x, _ in placed(page)] == [80, 80, 80]
+
+    def test_text_without_a_sign_stands_to_the_right(self):
+        page = laid(self.aligned("1.25", "none", "Dr. No")).pages[0]
+        assert [x for _, x, _ in placed(page)] == [80, 80, 70]
+
+    def test_the_sign_is_the_languages(self):
+        page = laid(self.aligned("1.234,5", "0,25", sign=",")).pages[0]
+        assert [x + 5 * text.index(",") for text, x, _ in placed(page)] == [85, 85]
+
+    def test_a_column_is_wide_enough_for_all_parts_before_and_after_the_sign(self):
+        cell = styled(align=Align.DECIMAL)
+        shared = template(2, cell=cell)
+        made = table(
+            body(tr(shared, "1234.5", "a"), tr(shared, "1.2345", "b")),
+            columns=[column(), column(share())],
+        )
+        page = laid(made).pages[0]
+        assert [x for text, x, _ in placed(page) if "." in text] == [0, 15]
+
+
+class TestSpans:
+    def test_a_cell_over_two_rows_needs_no_height_of_the_first(self):
+        first = spanning((1, 2), (1, 1))
+        second = spanning((1, 1), starts=(1,))
+        made = table(body(tr(first, "a", "b"), tr(second, "c"), tr(TWO, "d", "e")))
+        assert placed(laid(made).pages[0]) == [
+            ("a", 0, 0), ("b", 50, 0), ("c", 50, 10), ("d", 0, 20), ("e", 50, 20),
+        ]  # fmt: skip
+
+    def test_what_a_spanning_cell_needs_more_is_added_to_its_last_row(self):
+        first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
+        high = (lines_of(4),)
+        made = table(body(tr(first, high, "b"), tr(second, "c"), tr(TWO, "d", "e")))
+        tops = {text: y for text, _, y in placed(laid(made).pages[0])}
+        assert (tops["b"], tops["c"], tops["d"]) == (0, 10, 40)
+
+    def test_the_background_of_a_spanning_cell_lies_over_all_its_rows(self):
+        first = spanning((1, 2), (1, 1), background=RED)
+        second = spanning((1, 1), starts=(1,))
+        made = table(body(tr(first, "a", "b"), tr(second, "c")))
+        assert fills(laid(made).pages[0]) == [(50, 0, 50, 10), (0, 0, 50, 20)]
+
+    def test_no_line_is_drawn_through_a_spanning_cell(self):
+        border = sides(0)._replace(top=LINE, right=LINE, bottom=LINE, left=LINE)
+        first = spanning((1, 2), (1, 1), border=border)
+        second = spanning((1, 1), starts=(1,), border=border)
+        page = laid(table(body(tr(first, "a", "b"), tr(second, "c")))).pages[0]
+        across = [line for line in strokes(page) if line[1] == line[3]]
+        assert [(x1, x2) for x1, _, x2, _ in across] == [(0, 100), (50, 100), (0, 100)]
+
+    def test_rows_that_a_cell_joins_stay_on_one_page(self):
+        first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
+        rows = [tr(TWO, str(n), "") for n in range(9)]
+        made = table(body(*rows, tr(first, "a", "b"), tr(second, "c")))
+        assert pages(made)[1] == ["a", "b", "c"]
+
+    def test_joined_rows_taller_than_a_page_are_an_error_at_their_cell(self):
+        findings = Findings()
+        first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
+        made = table(body(tr(first, (lines_of(12),), "b"), tr(second, "c"), tr(TWO, "d", "e")))
+        shown = laid(made, findings=findings).pages
+        (error,) = findings.errors
+        assert error.code == "taller-than-area"
+        assert "`td` in `table` needs 42.3 mm, an empty area gives 35.3 mm" in error.message
+        assert "e" in texts(shown[-1])
+
+    def test_heads_may_span_rows_too(self):
+        first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
+        head = group(tr(first, "H", "a"), tr(second, "b"))
+        made = table(body(*(tr(TWO, str(n), "") for n in range(10))), heads=[head])
+        assert [page[:3] for page in pages(made)] == [["H", "a", "b"]] * 2
+
+
+def test_group_heads_of_several_rows_are_printed_again_together():
+    head = template(1, repeats=True)
+    rows = [tr(head, "A"), tr(head, "B"), *(tr(ONE, str(n)) for n in range(10))]
+    first, second = laid(table(body(*rows, widows=1))).pages
+    assert texts(first) == ["A", "B", *map(str, range(8))]
+    assert texts(second) == ["A", "B", "8", "9"]
+    owners = [item.owner is None for item in second.items if isinstance(item, Glyphs)]
+    assert owners == [True, True, False, False]
+
+
+@pytest.mark.parametrize("rows", range(1, 25))
+def test_no_piece_holds_carried_lines_alone(rows):
+    made = table(
+        body(*(tr(ONE, f"r{n}") for n in range(rows)), orphans=1, widows=1),
+        heads=[group(tr(ONE, "before"), on=On.REST)],
+        feet=[
+            group(tr(ONE, "after"), on=On.NOT_LAST),
+            group(tr(ONE, "end"), tr(ONE, "of all"), on=On.LAST),
+        ],
+    )
+    for page in pages(made):
+        assert any(text.startswith("r") for text in page)
+
+
+def test_a_cell_whose_stated_height_no_page_has_is_told():
+    findings = Findings()
+    tall = template(1, cell=styled(height=Length(150.0)))
+    laid(table(body(tr(tall, "a"), tr(ONE, "b"))), findings=findings)
+    (error,) = findings.errors
+    assert "`td` in `tr` needs 52.9 mm, an empty area gives 35.3 mm" in error.message
