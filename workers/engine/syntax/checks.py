@@ -236,6 +236,12 @@ class _Checker:
             self._check_heading(element, _HEADINGS[element.tag])
         if element.tag == "style":
             self._check_style(element)
+        if element.tag == "markdown" and "value" in element.attributes and element.text.strip():
+            self._findings.error(
+                "two-values",
+                "`markdown` has both `value` and text in it; it takes one of them",
+                element.place,
+            )
 
     def _check_heading(self, element: Element, level: int) -> None:
         if self._heading and level > self._heading + 1:

@@ -282,6 +282,23 @@ _ROW: Final = """
 </row>
 """
 
+_MARKDOWN: Final = """
+<document>
+  <data>
+    <json>{ "buyer": "Ada *Example*", "note": "Please pay **within 14 days**." }</json>
+  </data>
+  <flow>
+    <markdown>
+      Dear {{ buyer }},
+
+      1. unpack the *drill*
+      2. charge the battery
+    </markdown>
+    <markdown value="note" font-size="9pt"/>
+  </flow>
+</document>
+"""
+
 _GRID: Final = """
 <grid grid-template-columns="repeat(3, 1fr)" grid-auto-rows="14mm" column-gap="3mm" row-gap="3mm" skip="1">
   <box for="name in ['Hinge', 'Latch', 'Handle', 'Lock']" border="0.5pt solid #cccccc" padding="2mm">
@@ -563,6 +580,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "div": _DIV,
     "row": _ROW,
     "grid": _GRID,
+    "markdown": _MARKDOWN,
     "box": _BOX,
     "ul": _UNORDERED,
     "ol": _ORDERED,

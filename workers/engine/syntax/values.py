@@ -601,4 +601,31 @@ def _read_counter_reset(text: str) -> int:
 _FIRST_NUMBER: Final = count(0, 999_999)
 COUNTER_RESET: Final = Kind("page, or page and the number to begin with", _read_counter_reset)
 OFFSET: Final = length(low=-MAX_LENGTH, percent=True)
+
+# Per cent is of the room that the image leaves free (CSS Images 3, 5.6).
+_ACROSS: Final = {"left": 0.0, "center": 50.0, "right": 100.0}
+_DOWN: Final = {"top": 0.0, "center": 50.0, "bottom": 100.0}
+
+
+def _read_position(text: str) -> tuple[Length | RelativeLength, Length | RelativeLength]:
+    parts = text.split()
+    if len(parts) == 1:
+        parts = ["center", *parts] if parts[0] in ("top", "bottom") else [*parts, "center"]
+    across, down = parts
+    if across in ("top", "bottom") or down in ("left", "right"):
+        across, down = down, across
+    return _read_offset(across, _ACROSS), _read_offset(down, _DOWN)
+
+
+def _read_offset(text: str, words: dict[str, float]) -> Length | RelativeLength:
+    if text in words:
+        return Length(words[text], LengthKind.PERCENT)
+    offset = OFFSET.read(text)
+    assert offset is not None  # it takes no words
+    return offset
+
+
+POSITION: Final = Kind(
+    "one or two of left, center, right, top, bottom, a length or per cent", _read_position
+)
 DELIMITER: Final = choice(",", ";", "|", "tab")

@@ -267,7 +267,7 @@ BLOCKS: Final = frozenset(
         "pre",
         "blockquote",
     }
-    | {"barcode", "insert", "break", "group", "let", "assert"}
+    | {"barcode", "markdown", "insert", "break", "group", "let", "assert"}
 )
 _ROWS: Final = frozenset(("tr", "group"))
 
@@ -529,6 +529,7 @@ _BLOCK_ELEMENTS: Final = (
         _required("src", v.IMAGE, "Stored name or data address."),
         _attribute("alt", v.TEXT, "What the image shows; empty for decoration."),
         _attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How it fills its box.", "contain"),
+        _attribute("object-position", v.POSITION, "Where it stands in its box: left, center or right, top, center or bottom, lengths, or per cent of the free room.", "center center"),
         _attribute("optional", v.BOOLEAN, "Whether a missing image is left out with a warning.", "false"),
         COMMON, _PICTURE_BOX, _SOLID_BREAKS,
     ),
@@ -547,6 +548,11 @@ _BLOCK_ELEMENTS: Final = (
         _attribute("module", v.length(low=0.1, high=100), "Width of one module; fills the box unless given."),
         _attribute("quiet", v.BOOLEAN, "Whether an empty border is kept around the code.", "true"),
         COMMON, _PICTURE_BOX, _SOLID_BREAKS,
+    ),
+    _element(
+        "markdown", "Markdown: written inside, or the text that a value holds.", Content.TEXT,
+        _expression("value", "The text; given instead of writing it inside."),
+        *_ALL,
     ),
     _element(
         "insert", "The content of a named flow, in place.", Content.EMPTY,

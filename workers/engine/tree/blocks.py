@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Place
 from workers.engine.syntax.nodes import Element, Text
-from workers.engine.tree import figures, grids, tables
+from workers.engine.tree import figures, grids, markdown, tables
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import (
     Attribute,
@@ -481,6 +481,9 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     "break": _compile_break,
     **dict.fromkeys(_FIGURES, figures.compile_figure),
     "grid": lambda element, context: grids.compile_grid(element, context, compile_blocks),
+    "markdown": lambda element, context: markdown.compile_markdown(
+        element, context, compile_blocks
+    ),
     "table": lambda element, context: tables.compile_table(element, context, compile_blocks),
     "group": _compile_group,
     "assert": _compile_test,

@@ -34,7 +34,10 @@ def _compile_image(element: Element, context: Context) -> Part:
     look = context.look(element)
     source, place = source_at(element.place), element.place
     src, alt, identity = (context.attribute(element, name) for name in ("src", "alt", "id"))
-    fit, optional = (context.attribute(element, name) for name in ("object-fit", "optional"))
+    fit, optional, position = (
+        context.attribute(element, name) for name in ("object-fit", "optional", "object-position")
+    )
+    sheet = context.sheet
 
     def build_image(scope: Scope, parent: Look, out: list[Any]) -> None:
         picture = read_picture(src.read(scope))
@@ -42,19 +45,22 @@ def _compile_image(element: Element, context: Context) -> Part:
             if not optional.read(scope):
                 scope[RUN].findings.error("missing-image", "The image has no src", place)
             return
+        own = look.find(scope, parent)
+        across, down = (sheet.to_length(offset, own) for offset in position.read(scope))
         out.append(
             Image(
                 source(scope),
-                look.find(scope, parent).style,
+                own.style,
                 picture,
                 alt.read(scope) or "",
                 fit.read(scope),
                 optional.read(scope),
                 read_id(identity, scope),
+                (across, down),
             )
         )
 
-    attributes = (src, alt, identity, fit, optional)
+    attributes = (src, alt, identity, fit, optional, position)
     return Part(
         build_image,
         look.is_static and identity.constant is None and all(a.is_static for a in attributes),

@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from workers.engine.diagnostics import Diagnostic, Place
 from workers.engine.ports import Security
 from workers.engine.tree.styles import Overflow, Style, TextStyle
-from workers.engine.units import NO_BORDER, Border, Color, Length, Sides
+from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind, Sides
+
+CENTER: Final = Length(50.0, LengthKind.PERCENT)
 
 
 class Role(StrEnum):
@@ -236,7 +238,10 @@ class DataImage:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture; an empty `alt` says decoration. `fit` is CSS object-fit."""
+    """A picture; an empty `alt` says decoration. `fit` is CSS object-fit.
+
+    `position` is where it stands in its box, across and down; per cent is of what it leaves free.
+    """
 
     source: Source
     style: Style
@@ -245,6 +250,7 @@ class Image:
     fit: str  # contain, cover, fill, none
     is_optional: bool
     id: str | None = None
+    position: tuple[Length, Length] = (CENTER, CENTER)
 
 
 @dataclass(frozen=True, slots=True)

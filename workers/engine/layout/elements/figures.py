@@ -71,12 +71,18 @@ class PicturePiece:
     first_baseline: float | None = None
 
     def draw(self, sheet: Sheet, x: float, y: float) -> None:
-        """Draw the image as `object-fit` says, in the middle of its box."""
+        """Draw the image as `object-fit` and `object-position` say."""
         width, height = _fitted(self.node.fit, self.image, self.width, self.height)
-        is_cut = width > self.width + EPSILON or height > self.height + EPSILON
+        across, down = self.node.position
+        left = x + (across.resolve(self.width - width) or 0.0)
+        top = y + (down.resolve(self.height - height) or 0.0)
+        is_cut = (
+            min(left - x, top - y) < -EPSILON
+            or left + width > x + self.width + EPSILON
+            or top + height > y + self.height + EPSILON
+        )
         if is_cut:
             sheet.items.append(Save(clip=(x, y, self.width, self.height)))
-        left, top = x + (self.width - width) / 2, y + (self.height - height) / 2
         owner = sheet.owner(self.node) if self.node.alt else None
         sheet.items.append(Picture(left, top, width, height, self.image, owner))
         if is_cut:
