@@ -17,10 +17,12 @@ from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.turns import lay_out_turned
 from workers.engine.ports import NoImages, Resources
 from workers.engine.tree.nodes import (
+    Area,
     Block,
     CellContent,
     CellTemplate,
     Column,
+    Columns,
     Container,
     Document,
     DocumentInfo,
@@ -35,6 +37,7 @@ from workers.engine.tree.nodes import (
     PageValues,
     Paragraph,
     PieceValues,
+    Position,
     Role,
     Row,
     RowGroup,
@@ -74,6 +77,7 @@ from workers.engine.units import (
 )
 
 RED = Color(ColorSpace.RGB, (1.0, 0.0, 0.0))
+_SIDES = ("top", "right", "bottom", "left")
 GREY = Color(ColorSpace.RGB, (0.5, 0.5, 0.5))
 LINE = Border(1.0, BorderStyle.SOLID, BLACK)
 
@@ -299,10 +303,49 @@ def master(
     header: RunningBox | None = None,
     footer: RunningBox | None = None,
     on: On = On.ALL,
+    name: str = "default",
+    **given: Any,
 ) -> PageMaster:
     return PageMaster(
-        at("page"), "default", on, width, height, sides(margin), None, None, header, footer, None
+        at("page"),
+        name,
+        on,
+        width,
+        height,
+        sides(margin),
+        **{"background": None, "background_image": None, "boxes": None, **given},
+        header=header,
+        footer=footer,
     )
+
+
+def area(flow: str = "body", *, columns: int = 1, gap: float = 0.0, **given: Any) -> Area:
+    """An area; offsets are points."""
+    offsets = {side: Length(given.pop(side)) for side in _SIDES if side in given}
+    lengths = {name: Length(given.pop(name)) for name in ("width", "height") if name in given}
+    padding = given.pop("padding", sides(0))
+    return Area(
+        at("area"),
+        PLAIN,
+        flow,
+        Columns(columns, gap, rule=given.pop("rule", NO_BORDER)),
+        given.pop("overflow", None),
+        Position(**offsets),
+        **{"width": None, "height": None, **lengths},
+        padding=padding,
+    )
+
+
+def box(*children: Block, is_over: bool = False, **given: Any) -> Container:
+    """A box out of the flow where an offset (points) is given."""
+    offsets = {side: Length(given.pop(side)) for side in _SIDES if side in given}
+    position = Position(**offsets, is_over=is_over) if offsets or is_over else None
+    return Container(at("box"), Role.DIV, styled(**given), children, position, is_box=True)
+
+
+def columns(*children: Block, count: int = 2, gap: float = 0.0, **given: Any) -> Container:
+    made = Columns(count, gap, given.pop("is_balanced", True))
+    return Container(at("div"), Role.DIV, styled(**given), children, columns=made)
 
 
 def document(
@@ -310,10 +353,16 @@ def document(
     masters: Sequence[PageMaster] = (),
     max_pages: int | None = None,
     watermarks: Sequence[Watermark] = (),
+    flows: Sequence[Flow] = (),
 ) -> Document:
-    flow = Flow(at("flow"), "body", "default", blocks, max_pages)
+    body = Flow(at("flow"), "body", "default", blocks, max_pages)
     info = DocumentInfo("", "", "", "", "en", None)
-    return Document(info, tuple(masters) or (master(),), (flow,), None, tuple(watermarks), ())
+    masters = tuple(masters) or (master(),)
+    return Document(info, masters, (body, *flows), None, tuple(watermarks), ())
+
+
+def flow(name: str, *blocks: Block, page: str = "default") -> Flow:
+    return Flow(at("flow"), name, page, blocks, None)
 
 
 def laid(

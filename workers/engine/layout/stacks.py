@@ -378,9 +378,7 @@ class _Stack:
         """End the stack before a block, or further up where a break is allowed."""
         first = self.start.child
         end = index
-        while end > first and (
-            _avoids_after(self.blocks[end - 1]) or _avoids_before(self.blocks[end])
-        ):
+        while end > first and self._avoids_break_at(end):
             end -= 1
         if end == first or not self.placed:
             if not self.space.is_top or not self.placed:
@@ -391,6 +389,14 @@ class _Stack:
         while self.aside and self.aside[-1].number >= end:
             self.aside.pop()
         return self._piece(StackResume(end, None, False))
+
+    def _avoids_break_at(self, index: int) -> bool:
+        """Tell whether no break is wanted before a block; what is out of the flow follows the block above."""
+        above = index - 1
+        while above > self.start.child and is_aside(self.blocks[above]):
+            above -= 1
+        block = self.blocks[index]
+        return is_aside(block) or _avoids_after(self.blocks[above]) or _avoids_before(block)
 
     def _piece(self, resume: StackResume | None, forced: str = "") -> StackPiece:
         height = self.y
