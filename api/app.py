@@ -11,6 +11,7 @@ from api.admission.body import DrainRefused
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.images.routes import ImageRoutes
+from api.ops.docs import DocsRoutes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, name_route, observe_answer
 from api.ports import Ports
@@ -41,6 +42,7 @@ _ROUTES: Final[tuple[type[_Routes], ...]] = (
     SlugRoutes,
     ImageRoutes,
     AccountRoutes,
+    DocsRoutes,
     HealthRoutes,
     MetricsRoutes,
 )

@@ -84,6 +84,8 @@ def test_every_request_runs(port, account, worker, tmp_path):
     assert json.loads(run("usage"))["apiCalls"] == 4
     assert json.loads(run("usage", "2026-01-01"))["apiCalls"] == 0
     assert b"pressroom_http_requests_total" in run("health")
+    assert json.loads(run("docs"))["info"]["version"] == "2.0.0"
+    assert "</html>" in (tmp_path / "docs.html").read_text()
     assert ran == {path.name for path in REQUESTS.glob("*.sh")}
 
 

@@ -1,0 +1,147 @@
+"""contract.md 7: the description is complete, and checked against the routes and against real answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from api.app import create_app
+from api.ops.schemas import SCHEMAS
+from shared.errors import ErrorCode
+
+
+@pytest.fixture
+def description(stranger) -> dict:
+    return stranger.get("/docs/openapi.json").json
+
+
+def operations(description):
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            yield method, path, operation
+
+
+def test_the_description_is_openapi_3_1_of_version_2_0_0(stranger):
+    answer = stranger.get("/docs/openapi.json")
+    assert answer.content_type.startswith("application/json")
+    assert answer.json["openapi"].startswith("3.1.")
+    assert answer.json["info"]["version"] == "2.0.0"
+
+
+def test_every_route_is_described_and_nothing_else(ports, description):
+    routes = {
+        (method.lower(), re.sub(r"<\w+>", "{}", rule.rule))
+        for rule in create_app(ports).url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    told = {(method, re.sub(r"{\w+}", "{}", path)) for method, path, _ in operations(description)}
+    assert told == routes
+
+
+def test_no_two_paths_mean_the_same(description):
+    shapes = [re.sub(r"{\w+}", "{}", path) for path in description["paths"]]
+    assert len(shapes) == len(set(shapes))
+
+
+def test_names_of_operations_are_unique(description):
+    names = [operation["operationId"] for _, _, operation in operations(description)]
+    assert len(names) == len(set(names))
+
+
+def test_every_reference_leads_somewhere(description):
+    for target in re.findall(r'"\$ref": "([^"]+)"', json.dumps(description)):
+        found = description
+        for part in target.removeprefix("#/").split("/"):
+            found = found[part]
+
+
+def test_every_parameter_of_a_path_is_described(description):
+    for _, path, operation in operations(description):
+        named = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
+        assert named == set(re.findall(r"{(\w+)}", path))
+
+
+def test_every_code_is_told_at_some_failure(description):
+    told = json.dumps([operation["responses"] for _, _, operation in operations(description)])
+    for code in ErrorCode:
+        assert f'"{code}"' in told
+
+
+def test_every_query_parameter_told_is_accepted_and_no_other(caller, description):
+    for method, path, operation in operations(description):
+        if not path.startswith("/v2"):
+            continue
+        concrete = re.sub(r"{\w+}", "1" if "{version}" in path else "abc", path)
+        answer = caller.open(f"{concrete}?surprise=1", method=method.upper(), data=b"")
+        assert answer.status_code == 400, (method, path)
+        accepted = {each["name"] for each in operation["parameters"] if each["in"] == "query"}
+        said = answer.json["message"].partition("accepted are ")[2].rstrip(".")
+        assert set(filter(None, said.split(", "))) == accepted, (method, path)
+
+
+def test_answers_are_of_the_shape_described(caller, template):
+    version = caller.post(f"/v2/templates/{template}/versions", json={}).json
+    path = f"/v2/templates/{template}"
+    caller.put(f"{path}/tags/stable", json={"version": 1})
+    slug = caller.post("/v2/slugs", json={"slug": "letter", "template": template}).json
+    for name, value in (
+        ("Version", version),
+        ("VersionWithContent", caller.get(f"{path}/versions/1").json),
+        ("VersionList", caller.get(f"{path}/versions").json),
+        ("Template", caller.get("/v2/templates").json["templates"][0]),
+        ("TemplateWithContent", caller.get(path).json),
+        ("TemplateList", caller.get("/v2/templates").json),
+        ("Tag", caller.get(f"{path}/tags/stable").json),
+        ("TagList", caller.get(f"{path}/tags").json),
+        ("TagHistory", caller.get(f"{path}/tags/stable/history").json),
+        ("TagEvent", caller.get(f"{path}/tags/stable/history").json["events"][0]),
+        ("TagRemoval", caller.delete(f"{path}/tags/stable").json),
+        ("Slug", slug),
+        ("SlugList", caller.get("/v2/slugs").json),
+        ("SlugAvailability", caller.get("/v2/slugs/letter").json),
+        ("ImageList", caller.get("/v2/images").json),
+        ("Usage", caller.get("/v2/account/usage").json),
+        ("Confirmation", caller.get("/v2/authcheck").json),
+        ("Error", caller.get("/v2/templates/none").json),
+    ):
+        schema = SCHEMAS[name]
+        assert set(schema["required"]) <= set(value) <= set(schema["properties"]), name
+
+
+def test_the_page_loads_nothing_and_shows_every_operation(stranger, description):
+    answer = stranger.get("/docs")
+    assert answer.content_type.startswith("text/html")
+    page = answer.get_data(as_text=True)
+    reader = Reader()
+    reader.feed(page)
+    assert not reader.tags & {"script", "img", "link", "iframe", "object"}
+    assert "url(" not in page
+    assert "@import" not in page
+    assert {each["operationId"] for _, _, each in operations(description)} <= reader.ids
+    assert reader.links <= {f"#{name}" for name in reader.ids} | {"/docs/openapi.json"}
+    assert not reader.open
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+
+
+class Reader(HTMLParser):
+    """Notes the tags, ids and links of a page, and whether its elements close in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.ids |= {value for name, value in attrs if name == "id"}
+        self.links |= {value for name, value in attrs if name == "href"}
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
