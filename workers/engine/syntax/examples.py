@@ -528,10 +528,11 @@ _CELLS: Final = """
   <col width="30mm"/><col width="1fr"/><col width="25mm"/>
   <tr><th>Article</th><th colspan="2" text-align="center">Two columns wide</th></tr>
   <tr>
-    <td vertical-align="middle">4711</td>
+    <td rowspan="2" vertical-align="middle" background="#eef3f8">4711, over two rows</td>
     <td border="0.5pt solid #999999"><p>A cell holds text</p><ul><li>or any blocks</li></ul></td>
-    <td vertical-align="bottom" text-align="end" background="#eef3f8">bottom</td>
+    <td vertical-align="bottom" text-align="end">bottom</td>
   </tr>
+  <tr><td>below</td><td text-align="end">end</td></tr>
 </table>
 """
 

@@ -25,8 +25,10 @@ _FROM_ZERO: Final = frozenset({TotalMode.SUM, TotalMode.COUNT})
 def add_up(totals: Sequence[Total], carried: Carried, counted: Carried) -> Carried:
     """Add what a row counts to what was carried so far; numbers are exact."""
     return tuple(
-        _add(total.mode, have, value)
-        for total, have, value in zip(totals, carried, counted, strict=True)
+        [
+            _add(total.mode, have, value)
+            for total, have, value in zip(totals, carried, counted, strict=True)
+        ]
     )
 
 
@@ -54,15 +56,17 @@ def nothing_of(totals: Sequence[Total]) -> Carried:
 def _add(mode: TotalMode, have: Decimal | None, value: Decimal | None) -> Decimal | None:
     if value is None:
         return have
-    if have is None or mode is TotalMode.LAST:
+    if have is None:
         return value
     match mode:
+        case TotalMode.SUM | TotalMode.COUNT:
+            return have + value
+        case TotalMode.LAST:
+            return value
         case TotalMode.MIN:
             return min(have, value)
         case TotalMode.MAX:
             return max(have, value)
-        case _:
-            return have + value
 
 
 class TotalsCompiler:

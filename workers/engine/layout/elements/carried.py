@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from decimal import localcontext
 from typing import Final
@@ -21,28 +20,32 @@ class CarriedTotals:
     def __init__(self, totals: Sequence[Total], rows: Sequence[TableRow]) -> None:
         self._totals = totals
         self._rows = rows
-        self._ends = [0]  # where the totals are known, in order
-        self._known: list[Carried] = [starts_of(totals)]
+        self._before: dict[int, Carried] = {0: starts_of(totals)}  # by the row they come before
+        self._pieces: dict[tuple[int, int], tuple[Carried, Carried, Carried]] = {}
+        self._whole = self._find_before(len(rows))
 
     def piece(self, first: int, end: int, page: PageValues) -> PieceValues:
         """Give the totals of the rows from `first` up to, not including, `end`."""
-        before, after = self._before(first), self._before(end)
-        here = self._add(nothing_of(self._totals), first, end)
-        return PieceValues(before, here, after, self._before(len(self._rows)), page)
+        known = self._pieces.get((first, end))
+        if known is None:  # each head and foot of a piece asks
+            before = self._find_before(first)
+            here = self._add(nothing_of(self._totals), first, end)
+            with localcontext(ARITHMETIC):
+                after = self._before[end] = add_up(self._totals, before, here)
+            known = self._pieces[first, end] = before, here, after
+        return PieceValues(*known, self._whole, page)
 
     def stand_ins(self) -> PieceValues:
         """Give the values that heads and feet are measured with."""
-        whole = self._before(len(self._rows))
-        return PieceValues(self._known[0], whole, whole, whole, _ANY_PAGE)
+        return PieceValues(self._before[0], self._whole, self._whole, self._whole, _ANY_PAGE)
 
-    def _before(self, end: int) -> Carried:
-        at = bisect_right(self._ends, end) - 1
-        if self._ends[at] != end:
-            carried = self._add(self._known[at], self._ends[at], end)
-            at += 1
-            self._ends.insert(at, end)
-            self._known.insert(at, carried)
-        return self._known[at]
+    def _find_before(self, index: int) -> Carried:
+        known = self._before.get(index)
+        if known is None:
+            nearest = max(before for before in self._before if before < index)
+            known = self._add(self._before[nearest], nearest, index)
+            self._before[index] = known
+        return known
 
     def _add(self, carried: Carried, first: int, end: int) -> Carried:
         if not self._totals:

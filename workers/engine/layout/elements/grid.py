@@ -138,7 +138,7 @@ class Grid:
             for index, row in enumerate(rows, first)
         ]
         heights = raise_heights([row.height for row in laid], [span_needs(row) for row in laid])
-        return [with_heights(row, heights[at:]) for at, row in enumerate(laid)]
+        return [with_heights(row, heights, at) for at, row in enumerate(laid)]
 
 
 def grid_of(context: Context, node: Table, width: float) -> Grid:

@@ -51,12 +51,8 @@ class TablePiece:
 
     @property
     def has_spans(self) -> bool:
-        """Tell whether a cell of the piece spans rows."""
-        return any(laid.heights for laid in self.rows) or any(
-            laid.heights
-            for group in (*self.heads, *self.feet)
-            for laid in self.grid.group(self.context, group)
-        )
+        """Tell whether a cell of the table spans rows."""
+        return self.grid.spans is not None
 
     @property
     def first_baseline(self) -> float | None:

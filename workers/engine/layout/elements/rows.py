@@ -271,12 +271,13 @@ def span_needs(laid: LaidRow) -> list[tuple[int, float]]:
     ]
 
 
-def with_heights(laid: LaidRow, heights: Sequence[float]) -> LaidRow:
-    """Give a row its height; `heights` are its own and those of the rows below that its cells span."""
+def with_heights(laid: LaidRow, heights: Sequence[float], at: int) -> LaidRow:
+    """Give a row its height; `heights` are those of the rows that cells join, its own is at `at`."""
     spans = [cell.template.rowspan for cell in laid.plan.cells]
     if max(spans, default=1) == 1:
-        return laid._replace(height=heights[0])
-    return laid._replace(height=heights[0], heights=tuple(sum(heights[:rows]) for rows in spans))
+        return laid._replace(height=heights[at])
+    own = tuple(sum(heights[at : at + rows]) for rows in spans)
+    return laid._replace(height=heights[at], heights=own)
 
 
 def draw_fills(sheet: Sheet, laid: LaidRow, x: float, y: float, fill: Color | None) -> None:

@@ -35,21 +35,24 @@ class Spans:
         first = 0
         for index, row in enumerate(rows):
             reaching = [span for span in reaching if span[2] > index]
-            if not reaching:
-                first = index
-            else:
+            if reaching:
                 self.covers[index] = tuple(
                     Cover(cell, column, column + cell.colspan, end > index + 1)
                     for cell, column, end in reaching
                 )
-            for cell, column in zip(row.template.cells, columns_of(row.template), strict=True):
-                if cell.rowspan > 1:
-                    reaching.append((cell, column, index + cell.rowspan))
-            if reaching or index in self.covers:
-                end = min(max((span[2] for span in reaching), default=index + 1), len(rows))
-                block = Block(first, max(end, index + 1))
-                for joined in range(first, block.end):
-                    self._blocks[joined] = block
+            else:
+                self._join(first, index)
+                first = index
+            reaching += [
+                (cell, column, index + cell.rowspan)
+                for cell, column in zip(row.template.cells, columns_of(row.template), strict=True)
+                if cell.rowspan > 1
+            ]
+        self._join(first, len(rows))
+
+    def _join(self, first: int, end: int) -> None:
+        if end > first + 1:
+            self._blocks.update(dict.fromkeys(range(first, end), Block(first, end)))
 
     def block_of(self, index: int) -> Block | None:
         """Give the rows that a row is joined with, None for a row by itself."""
