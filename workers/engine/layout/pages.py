@@ -39,7 +39,13 @@ from workers.engine.layout.paper import (
     draw_watermarks,
     make_page,
 )
-from workers.engine.layout.plans import Assumed, PagePlan, choose_master, count_pages
+from workers.engine.layout.plans import (
+    Assumed,
+    PagePlan,
+    choose_master,
+    count_pages,
+    group_by_family,
+)
 from workers.engine.layout.positions import report_outside
 from workers.engine.layout.pouring import pour_document
 from workers.engine.layout.registry import LAYOUTS, MEASURES
@@ -119,10 +125,11 @@ def _refurnish(
 ) -> list[Source]:
     """Lay out headers and footers with true numbers; give what is of another height or page now."""
     moved: list[Source] = []
+    families = group_by_family(document.masters)
     for index, plan in enumerate(pages, start=1):
         master, before = plan.master, plan.furniture
         is_last = numbers.is_last(plan)
-        wanted = choose_master(document.masters, master.name, plan, is_last=is_last)
+        wanted = choose_master(families, master.name, plan, is_last=is_last)
         if wanted is not master:
             moved += [page.source for page in (wanted, master) if page.source is not None]
             continue

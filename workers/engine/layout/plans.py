@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,6 +11,8 @@ from workers.engine.tree.nodes import Area, On, PageMaster, PageValues
 
 # What page values are before the number of pages is known: two digits, and not the last page.
 ASSUMED_PAGES: Final = 99
+
+Families = Mapping[str, Mapping[On, PageMaster]]
 
 
 @dataclass(slots=True)
@@ -88,13 +90,17 @@ def count_pages(pages: Sequence[PagePlan], before: Assumed) -> Assumed:
     return Assumed(len(pages), runs, before.extended | grown)
 
 
-def choose_master(
-    masters: Sequence[PageMaster], family: str, plan: PagePlan, *, is_last: bool
-) -> PageMaster:
+def group_by_family(masters: Iterable[PageMaster]) -> Families:
+    """Give the members of every page family, each by the pages it is for."""
+    families: dict[str, dict[On, PageMaster]] = {}
+    for master in masters:
+        families.setdefault(master.name, {})[master.on] = master
+    return families
+
+
+def choose_master(families: Families, family: str, plan: PagePlan, *, is_last: bool) -> PageMaster:
     """Choose the member of a family for a page; which one comes first, language.md 1.7 tells."""
-    members = {master.on: master for master in masters if master.name == family}
-    if not members:
-        return masters[0]
+    members = families[family]
     if len(members) == 1:
         return next(iter(members.values()))
     order = (

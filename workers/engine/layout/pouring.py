@@ -16,7 +16,7 @@ from workers.engine.diagnostics import AuthoringError, Place
 from workers.engine.layout.areas import find_rectangle, pour
 from workers.engine.layout.context import AnyBlock, Context, Rectangle, Resume
 from workers.engine.layout.furniture import furnish, region_of
-from workers.engine.layout.plans import Assumed, PagePlan, Poured, choose_master
+from workers.engine.layout.plans import Assumed, PagePlan, Poured, choose_master, group_by_family
 from workers.engine.layout.positions import is_aside
 from workers.engine.layout.stacks import StackResume, forced_before
 from workers.engine.tree.nodes import (
@@ -74,7 +74,8 @@ def pour_document(context: Context, document: Document, assumed: Assumed) -> lis
 class _Pourer:
     def __init__(self, context: Context, document: Document, assumed: Assumed) -> None:
         self.context = context
-        self.masters = document.masters
+        self.families = group_by_family(document.masters)
+        self.no_master = document.masters[0]  # until a page is numbered
         self.assumed = assumed
         self.courses = {flow.name: _begin(flow) for flow in document.flows}
         self.first_family = document.flows[0].page if document.flows else _DEFAULT
@@ -118,7 +119,7 @@ class _Pourer:
                 "too-many-pages", f"The document has more than {MAX_PAGES:,} pages. Split the data."
             )
         plan = self._number_page(first_number, is_blank=is_blank)
-        plan.master = choose_master(self.masters, family, plan, is_last=self.assumed.is_last(plan))
+        plan.master = choose_master(self.families, family, plan, is_last=self.assumed.is_last(plan))
         self.pages.append(plan)
         values = self.assumed.values(plan, len(self.pages))
         plan.furniture = furnish(self.context, plan.master, values)
@@ -126,7 +127,7 @@ class _Pourer:
 
     def _number_page(self, first_number: int | None, *, is_blank: bool) -> PagePlan:
         """Number the next page: on in its run, or as the first of a new one."""
-        master = self.masters[0]
+        master = self.no_master
         before = self.pages[-1] if self.pages else None
         if before is None:
             first = 1 if first_number is None else first_number
