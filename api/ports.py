@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shared.blobs.store import BlobStore
 from shared.buckets.admission import AdmissionCache
+from shared.buckets.pins import PinCache
 from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
 from shared.queue.broker import Broker
@@ -24,6 +25,7 @@ class Ports:
 
     database: Database
     admissions: AdmissionCache
+    pins: PinCache
     rates: RateLimiter | None
     broker: Broker
     replies: Replies

@@ -12,6 +12,7 @@ from api.admission.body import receive_body
 from api.auth.guard import current_principal
 from api.exchange import read_content_type, read_limit, read_query, write_json, write_user
 from api.ports import Ports
+from api.templates.changes import change_templates
 from api.templates.content import read_content
 from api.templates.fields import check_template_id
 from shared.clock import now, timestamp
@@ -93,7 +94,7 @@ class TemplateRoutes:
         content = _receive_content(
             check=lambda: self._check_held(principal.state.account_id, template_id)
         )
-        with self._ports.database.session() as session:
+        with change_templates(principal, self._ports) as session:
             record = templates.replace_content(
                 session,
                 principal.state.account_id,
@@ -111,7 +112,7 @@ class TemplateRoutes:
         principal = current_principal()
         read_query(request, ())
         check_template_id(template_id, "template id")
-        with self._ports.database.session() as session:
+        with change_templates(principal, self._ports) as session:
             removed = templates.delete_template(
                 session, principal.state.account_id, template_id, at=now()
             )

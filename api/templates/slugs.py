@@ -8,6 +8,7 @@ from api.admission.body import receive_fields
 from api.auth.guard import current_principal
 from api.exchange import read_query, write_json
 from api.ports import Ports
+from api.templates.changes import change_templates
 from api.templates.fields import check_slug, read_slug, read_template_id
 from shared.db import slugs
 from shared.db.slugs import Assignment
@@ -35,7 +36,7 @@ class SlugRoutes:
         workspace_id = principal.get_workspace()
         fields = receive_fields(request, ("slug", "template", "template_id"))
         slug, template_id = read_slug(fields), read_template_id(fields)
-        with self._ports.database.session() as session:
+        with change_templates(principal, self._ports) as session:
             assignment = slugs.assign_slug(
                 session,
                 principal.state.account_id,
@@ -75,6 +76,6 @@ class SlugRoutes:
         read_query(request, ())
         check_slug(slug)
         workspace_id = principal.get_workspace()
-        with self._ports.database.session() as session:
+        with change_templates(principal, self._ports) as session:
             slugs.release_slug(session, workspace_id, slug)
         return Response(status=204)

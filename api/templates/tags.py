@@ -10,6 +10,7 @@ from api.admission.body import receive_fields
 from api.auth.guard import current_principal
 from api.exchange import read_query, write_json, write_user
 from api.ports import Ports
+from api.templates.changes import change_templates
 from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
 from shared.clock import now, timestamp
 from shared.db import tags
@@ -40,7 +41,7 @@ class TagRoutes:
         read_query(request, ())
         _check_names(template_id, tag)
         version = read_version(receive_fields(request, ("version",)))
-        with self._ports.database.session() as session:
+        with change_templates(principal, self._ports) as session:
             tags.set_tag(
                 session,
                 principal.state.account_id,
@@ -84,7 +85,7 @@ class TagRoutes:
         principal = current_principal()
         read_query(request, ())
         _check_names(template_id, tag)
-        with self._ports.database.session() as session:
+        with change_templates(principal, self._ports) as session:
             removed = tags.remove_tag(
                 session,
                 principal.state.account_id,

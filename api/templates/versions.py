@@ -8,6 +8,7 @@ from api.admission.body import receive_fields
 from api.auth.guard import current_principal
 from api.exchange import read_query, write_json
 from api.ports import Ports
+from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
 from api.templates.publishing import write_content, write_version
 from shared.clock import now
@@ -35,7 +36,7 @@ class VersionRoutes:
         read_query(request, ())
         check_template_id(template_id)
         message = read_message(receive_fields(request, ("message",)))
-        with self._ports.database.session() as session:
+        with change_templates(principal, self._ports) as session:
             published = versions.publish_version(
                 session,
                 principal.state.account_id,

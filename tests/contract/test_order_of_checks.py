@@ -107,3 +107,27 @@ def test_the_checks_come_in_the_contracts_order(
     refused(402, ask(stranger, key, f"?template={full}", "application/json", Body(b"{}")))
     with Redis.from_url(redis_url) as client:
         assert client.llen(INTERACTIVE) == 0
+
+
+def test_a_stored_template_rendered_again_reads_nothing_from_the_database(
+    caller, worker, statements
+):
+    made = caller.post("/v2/templates?name=a", data=b"<document/>", headers=XML_TYPE)
+    path = f"/v2/pdf?template={made.json['id']}"
+    assert caller.post(path, data=b"{}", headers=JSON_TYPE).status_code == 200
+    del statements[:]
+    assert caller.post(path, data=b"{}", headers=JSON_TYPE).status_code == 200
+    assert statements == []
+
+
+def test_new_content_is_what_the_next_render_is_pinned_to(caller, worker):
+    made = caller.post("/v2/templates?name=a", data=b"<document/>", headers=XML_TYPE)
+    path = f"/v2/pdf?template={made.json['id']}"
+    for content in (b"<document/>", b"<document lang='de'/>", b"<document lang='fr'/>"):
+        kept = caller.put(f"/v2/templates/{made.json['id']}", data=content, headers=XML_TYPE)
+        caller.post(path, data=b"{}", headers=JSON_TYPE)
+        assert worker.jobs[-1].template.sha256 == kept.json["sha256"]
+
+
+XML_TYPE = {"Content-Type": "application/xml"}
+JSON_TYPE = {"Content-Type": "application/json"}
