@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -209,3 +210,12 @@ def test_valid_document_has_no_findings(invoice: PreparedTemplate) -> None:
 def test_text_that_is_no_document_is_an_authoring_error_or_an_empty_page(source: bytes) -> None:
     template = prepare_template(source)
     assert validate(template, None, options=OPTIONS).errors or make(template, None).pages == 1
+
+
+def test_cycle_collector_works_on_after_a_render_whatever_came_of_it() -> None:
+    make(None, Payload(PayloadKind.XML, b"<document><flow><p>fine</p></flow></document>"))
+    assert gc.isenabled()
+    full = b'<document><flow><box height="1mm"><p>too high</p></box></flow></document>'
+    with pytest.raises(AuthoringError, match="Text does not fit"):
+        make(None, Payload(PayloadKind.XML, full))
+    assert gc.isenabled()

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from tests.engine.layout.builders import (
     LINE,
     RED,
+    SquareFonts,
     at,
     body,
     column,
+    document,
     fills,
     group,
+    heading,
     laid,
     lines_of,
     master,
@@ -34,6 +37,8 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import Glyphs
+from workers.engine.layout.pages import lay_out
+from workers.engine.ports import NoImages
 from workers.engine.tree.nodes import (
     Caption,
     CellTemplate,
@@ -294,3 +299,13 @@ def test_a_cell_whose_stated_height_no_page_has_is_told():
     laid(table(body(tr(tall, "a"), tr(ONE, "b"))), findings=findings)
     (error,) = findings.errors
     assert "`td` in `tr` needs 52.9 mm, an empty area gives 35.3 mm" in error.message
+
+
+def test_pages_are_drawn_when_they_are_read_and_as_often():
+    findings = Findings()
+    made = document(heading("Title"), carrying(counted([Decimal(1)] * 30), ["after"]))
+    laid_out = lay_out(made, resources=NoImages(), findings=findings, fonts=SquareFonts())
+    assert (len(laid_out.pages), laid_out.outline) == (4, [])
+    first, again = laid_out.drawn(), laid_out.drawn()
+    assert [texts(page) for page in first.pages] == [texts(page) for page in again.pages]
+    assert [entry.text for entry in laid_out.outline] == ["Title"]

@@ -10,15 +10,8 @@ from typing import NamedTuple
 
 from workers.engine.layout.context import Context, Piece, Space
 from workers.engine.layout.elements.carried import CarriedTotals
-from workers.engine.layout.elements.rows import (
-    LaidRow,
-    RowPlan,
-    lay_out_row,
-    look_key,
-    plan_row,
-    span_needs,
-    with_heights,
-)
+from workers.engine.layout.elements.rowplans import RowPlan, look_key, plan_row
+from workers.engine.layout.elements.rows import LaidRow, lay_out_row, span_needs, with_heights
 from workers.engine.layout.elements.spans import Cover, Spans, raise_heights
 from workers.engine.layout.elements.widths import find_widths, group_rows
 from workers.engine.layout.stacks import margins_of

@@ -8,14 +8,8 @@ from typing import NamedTuple
 
 from workers.engine.layout.context import EPSILON, Context, Misfit, Resume, Sheet, in_mm, name_in
 from workers.engine.layout.elements.grid import Grid, LaidCaption, height_of
-from workers.engine.layout.elements.rows import (
-    LaidRow,
-    RowPlan,
-    draw_cells,
-    draw_fills,
-    draw_uprights,
-    find_edges,
-)
+from workers.engine.layout.elements.rowplans import RowPlan, find_edges
+from workers.engine.layout.elements.rows import LaidRow, draw_cells, draw_fills, draw_uprights
 from workers.engine.layout.frames import draw_border
 from workers.engine.tree.nodes import RowGroup, Table
 from workers.engine.units import Border, Color
