@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from workers.engine.diagnostics import AuthoringError, Findings, Origin
 from workers.engine.finish.finisher import FinishOptions, finish
 from workers.engine.layout.display import LaidOut
+from workers.engine.layout.elements.barcodes import judge_codes
 from workers.engine.layout.pages import lay_out
 from workers.engine.merge.payload import Merged, PreparedSource, merge_payload, prepare
 from workers.engine.paint.press import print_pages
@@ -25,6 +26,7 @@ from workers.engine.ports import (
     StageWatch,
 )
 from workers.engine.syntax.parser import parse_document
+from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.build import Blueprint, compile_blueprint
 from workers.engine.tree.nodes import Document
 
@@ -121,6 +123,10 @@ def validate(
     if blueprint is None:
         return findings
     findings.extend(blueprint.findings)
+    root = merged.source.root
+    if root is not None:
+        check_usage(root, findings)
+        judge_codes(root, findings)
     if merged.is_data_sound:
         _try_build(blueprint, merged, options, findings)
     return findings

@@ -41,6 +41,14 @@ class Element:
             if isinstance(child, Element) and (tag is None or child.tag == tag):
                 yield child
 
+    def walk(self) -> Iterator[Element]:
+        """Walk the element and all below it, in document order."""
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting += reversed(list(element.elements()))
+
     def find(self, tag: str) -> Element | None:
         """Find the first child element of a tag."""
         return next(self.elements(tag), None)

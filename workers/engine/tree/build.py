@@ -73,6 +73,7 @@ class Blueprint:
         self._attributes = {
             name: context.attribute(root, name) for name in (*_INFORMATION, *_SETTINGS)
         }
+        self._formats(self.findings, _constants(self._attributes))
         self._flows = [
             _compile_poured(flows[name], context) for name in _poured_flows(root) if name in flows
         ]

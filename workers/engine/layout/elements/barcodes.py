@@ -10,9 +10,12 @@ from typing import Any, Final
 
 import zxingcpp
 
+from workers.engine.diagnostics import Findings
 from workers.engine.layout.elements.gs1 import WrongValue
 from workers.engine.layout.elements.linear import CODE_TYPES, CodeType, Encodable
 from workers.engine.layout.problems import Problem
+from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.nodes import Barcode
 
 CODE: Final = "barcode-value"
@@ -37,7 +40,17 @@ class Symbol:
     text: str = ""
 
 
-def encode_barcode(node: Barcode) -> Symbol | Problem:
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A bar code as it is written, before anything is known of its box."""
+
+    symbology: str
+    value: str | Mapping[str, Any]
+    level: str = "M"
+    has_quiet_zone: bool = True
+
+
+def encode_barcode(node: Barcode | Code) -> Symbol | Problem:
     """Encode the value of a bar code as its type demands; a wrong value is a problem, never a code."""
     if node.symbology == "qr":
         return _encode_qr(node)
@@ -52,7 +65,23 @@ def encode_barcode(node: Barcode) -> Symbol | Problem:
     return _encode_typed(node, kind)
 
 
-def _encode_typed(node: Barcode, kind: CodeType) -> Symbol | Problem:
+def judge_codes(root: Element, findings: Findings) -> None:
+    """Tell the bar codes of a document whose value depends on no data and is wrong."""
+    attributes = ELEMENTS["barcode"].attributes
+    for element in root.walk():
+        given = element.attributes
+        if element.tag != "barcode" or any("{{" in text for text in given.values()):
+            continue
+        symbology, level = given.get("type", ""), given.get("level", "M")
+        is_known = symbology in attributes["type"].kind.choices and level in LEVELS
+        if not is_known or "value" not in given:
+            continue  # told by the checks of the text
+        problem = encode_barcode(Code(symbology, given["value"], level))
+        if isinstance(problem, Problem):
+            findings.error(problem.code, problem.text, element.place)
+
+
+def _encode_typed(node: Barcode | Code, kind: CodeType) -> Symbol | Problem:
     value = node.value
     if not isinstance(value, str):
         return Problem(CODE, f'A bar code of type "{node.symbology}" takes a text, not an object')
@@ -79,7 +108,9 @@ def _encode_typed(node: Barcode, kind: CodeType) -> Symbol | Problem:
     return _lay_modules(memoryview(image), node, kind, encodable)
 
 
-def _lay_modules(image: memoryview, node: Barcode, kind: CodeType, encodable: Encodable) -> Symbol:
+def _lay_modules(
+    image: memoryview, node: Barcode | Code, kind: CodeType, encodable: Encodable
+) -> Symbol:
     quiet = kind.quiet if node.has_quiet_zone else 0
     if not kind.height:
         return replace(_symbol(image, quiet=quiet), text=encodable.shown)
@@ -95,7 +126,7 @@ def _lay_modules(image: memoryview, node: Barcode, kind: CodeType, encodable: En
     )
 
 
-def _encode_qr(node: Barcode) -> Symbol | Problem:
+def _encode_qr(node: Barcode | Code) -> Symbol | Problem:
     if not isinstance(node.value, str):
         return Problem(CODE, 'A bar code of type "qr" takes a text, not an object')
     if not node.value:
@@ -109,7 +140,7 @@ def _with_text(symbol: Symbol | Problem, text: str) -> Symbol | Problem:
     return symbol if isinstance(symbol, Problem) else replace(symbol, text=text)
 
 
-def _encode_epc(node: Barcode) -> Symbol | Problem:
+def _encode_epc(node: Barcode | Code) -> Symbol | Problem:
     if not isinstance(node.value, Mapping):
         return Problem(
             CODE,
@@ -124,7 +155,7 @@ def _encode_epc(node: Barcode) -> Symbol | Problem:
     return _draw(content, node)
 
 
-def _draw(content: str | bytes, node: Barcode) -> Symbol | Problem:
+def _draw(content: str | bytes, node: Barcode | Code) -> Symbol | Problem:
     level = node.level or "M"
     if level not in LEVELS:
         return Problem(CODE, f'Level "{level}" is not known; use one of {", ".join(LEVELS)}')
@@ -140,7 +171,7 @@ def _draw(content: str | bytes, node: Barcode) -> Symbol | Problem:
     return _symbol(memoryview(image), quiet=QUIET_MODULES if node.has_quiet_zone else 0)
 
 
-def _too_long(node: Barcode) -> Problem:
+def _too_long(node: Barcode | Code) -> Problem:
     size = len(str(node.value).encode("utf-8", "replace"))
     return Problem(
         CODE,
