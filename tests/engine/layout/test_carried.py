@@ -215,6 +215,12 @@ class TestDecimals:
         page = laid(made).pages[0]
         assert [x for text, x, _ in placed(page) if "." in text] == [0, 15]
 
+    def test_signs_in_marked_text_stand_in_line_too(self):
+        shared = template(1, cell=styled(align=Align.DECIMAL))
+        marked = p("9.5", align=Align.DECIMAL)
+        page = laid(table(body(tr(shared, "1.125"), tr(shared, (marked,))))).pages[0]
+        assert [x + 5 * text.index(".") for text, x, _ in placed(page)] == [80, 80]
+
 
 class TestSpans:
     def test_a_cell_over_two_rows_needs_no_height_of_the_first(self):

@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 
 from workers.engine.layout.context import Context
 from workers.engine.layout.lines import Look
-from workers.engine.tree.nodes import CellTemplate, RowTemplate, TableRow
+from workers.engine.tree.nodes import (
+    CellContent,
+    CellTemplate,
+    Paragraph,
+    RowTemplate,
+    Run,
+    TableRow,
+)
 from workers.engine.tree.styles import Align
 
 
@@ -14,6 +21,15 @@ def find_fraction(text: str, sign: str) -> str:
     """Give a number's decimal sign with all after it; empty for a text that has none."""
     at = text.rfind(sign)
     return text[at:] if at >= 0 and text[at + 1 : at + 2].isdigit() else ""
+
+
+def text_of(content: CellContent) -> str:
+    """Give the text of a cell that holds one paragraph at most; empty for any other."""
+    if isinstance(content, str):
+        return content
+    if len(content) != 1 or not isinstance(content[0], Paragraph):
+        return ""
+    return "".join(inline.text for inline in content[0].inlines if isinstance(inline, Run))
 
 
 class DecimalEdge:
@@ -62,8 +78,7 @@ def measure_fractions(
                 continue
             measure = measurer(Look(cell.style.text, context.fonts.find(cell.style.text), None))
             sign = cell.style.paragraph.decimal_sign
-            texts = (row.cells[index] for row in rows)
-            found = {find_fraction(text, sign) for text in texts if isinstance(text, str)}
+            found = {find_fraction(text_of(row.cells[index]), sign) for row in rows}
             column = start + cell.colspan - 1
             widest[column] = max(widest.get(column, 0.0), *map(measure, found), 0.0)
     return widest

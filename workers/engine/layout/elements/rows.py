@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.context import Context, Piece, Resume, Sheet, Space
 from workers.engine.layout.display import Fill, Glyphs
+from workers.engine.layout.elements.decimals import text_of
 from workers.engine.layout.elements.rowplans import CellPlan, RowPlan
 from workers.engine.layout.frames import draw_border
 from workers.engine.layout.stacks import lay_out_stack
@@ -214,7 +215,10 @@ def _lay_out_cell(
     resume: Resume,
 ) -> Piece:
     source = Source(cell.template.source.place, row.loop)
-    space = Space(cell.room, room)
+    width = cell.room
+    if cell.decimals is not None:  # set to the right of what is left, its sign stands in line
+        width = max(width - cell.decimals.shift(text_of(content)), 0.0)
+    space = Space(width, room)
     context.path.append(Source(plan.template.source.place, row.loop))
     if isinstance(content, str):
         paragraph = _paragraph_of(context, cell, row, content)
