@@ -323,7 +323,8 @@ OPERATIONS: Final = (
     ),
     Operation(
         "put", "/v2/images/{name}", "putImage", "Images", "Store an image",
-        "The bytes decide the format; the declared type need not agree. Up to 50 MB.",
+        "The bytes decide the format; the declared type need not agree. Up to 50 MB; 409 without a code "
+        "when the workspace has no room.",
         {
             201: Answer("Stored.", _json("Image")),
             200: Answer("Replaced: documents draw the new image from now on.", _json("Image")),

@@ -9,6 +9,8 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
 
+from shared.clock import now
+from shared.db.public import publish_public_templates
 from shared.db.session import open_database
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
@@ -16,7 +18,7 @@ _LOCK_KEY: Final = 0x7072657373  # any number that is ours alone among PostgreSQ
 
 
 def upgrade(database_url: str) -> None:
-    """Bring the database to the newest revision; a second process waits, then finds it done.
+    """Bring the database to the newest revision and the public templates to this release's; a second process waits, then finds it done.
 
     Raises:
         Unavailable: the database does not answer.
@@ -33,5 +35,6 @@ def upgrade(database_url: str) -> None:
             config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
             config.attributes["connection"] = session
             command.upgrade(config, "head")
+            publish_public_templates(session, at=now())
     finally:
         database.close()

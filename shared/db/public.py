@@ -1,0 +1,71 @@
+"""The templates that ship with the product, `service-*`: everybody reads and renders them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import insert, update
+
+from shared.db.people import UserRef
+from shared.db.session import Session
+from shared.db.tables import accounts, templates, users
+from shared.db.templates import PUBLIC_ACCOUNT, find_live_sha256, keep_content
+from shared.db.upsert import insert_or_ignore
+from shared.db.versions import publish_version
+
+FOLDER: Final = Path(__file__).parent / "public_templates"
+PUBLISHER: Final = UserRef("usr_public", "Pressroom", "templates@pressroom.invalid")
+
+
+def publish_public_templates(session: Session, *, at: datetime) -> None:
+    """Bring the public templates to what this release ships; repeating changes nothing.
+
+    A text that changed is a new version: references to older versions render what they did.
+    """
+    _make_publisher(session, at=at)
+    for file in sorted(FOLDER.glob("service-*.xml")):
+        _publish(session, file.stem, file.read_text(encoding="utf-8"), at=at)
+
+
+def _make_publisher(session: Session, *, at: datetime) -> None:
+    """Make the account that holds them; it has no key, so nobody can act for it."""
+    account = {
+        "id": PUBLIC_ACCOUNT,
+        "name": PUBLISHER.name,
+        "plan": "paid",
+        "max_pages": 0,
+        "renewal_day": 1,
+        "is_disabled": True,
+        "is_email_verified": False,
+        "created_at": at,
+    }
+    user = {
+        "id": PUBLISHER.id,
+        "account_id": PUBLIC_ACCOUNT,
+        "name": PUBLISHER.name,
+        "email": PUBLISHER.email,
+    }
+    session.execute(insert_or_ignore(session, accounts, account))
+    session.execute(insert_or_ignore(session, users, user))
+
+
+def _publish(session: Session, template_id: str, content: str, *, at: datetime) -> None:
+    digest = keep_content(session, content, at=at)
+    held = find_live_sha256(session, PUBLIC_ACCOUNT, template_id)
+    if held == digest:
+        return
+    change = {"sha256": digest, "updated_at": at, "updated_by": PUBLISHER.id}
+    if held is None:
+        row = {
+            "id": template_id,
+            "account_id": PUBLIC_ACCOUNT,
+            "name": template_id.removeprefix("service-").replace("-", " ").capitalize(),
+            "created_at": at,
+            "created_by": PUBLISHER.id,
+        }
+        session.execute(insert(templates).values(**row, **change))
+    else:
+        session.execute(update(templates).where(templates.c.id == template_id).values(**change))
+    publish_version(session, PUBLIC_ACCOUNT, template_id, message="", user=PUBLISHER, at=at)

@@ -1,0 +1,140 @@
+"""Every endpoint with another account's key: the same 404 as for a thing that is not there, or nothing."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from api.app import create_app
+
+MISSING = "zzzzzzzzzz0123456789"
+XML = {"data": "<x/>", "content_type": "text/xml"}
+DATA = {"data": "{}", "content_type": "application/json"}
+
+# Every endpoint that names a thing: how the owner's is named, and with what the request is made.
+NAMED = [
+    ("GET", "/v2/templates/{id}", {}),
+    ("GET", "/v2/templates/{id}@live", {}),
+    ("GET", "/v2/templates/{id}@latest", {}),
+    ("GET", "/v2/templates/{id}@1", {}),
+    ("GET", "/v2/templates/{id}@stable", {}),
+    ("PUT", "/v2/templates/{id}", XML),
+    ("DELETE", "/v2/templates/{id}", {}),
+    ("GET", "/v2/templates/{id}/versions", {}),
+    ("POST", "/v2/templates/{id}/versions", {}),
+    ("GET", "/v2/templates/{id}/versions/1", {}),
+    ("GET", "/v2/templates/{id}/tags", {}),
+    ("GET", "/v2/templates/{id}/tags/stable", {}),
+    ("PUT", "/v2/templates/{id}/tags/stable", {"json": {"version": 1}}),
+    ("DELETE", "/v2/templates/{id}/tags/stable", {}),
+    ("GET", "/v2/templates/{id}/tags/stable/history", {}),
+    *(
+        ("POST", f"/v2/{call}?{name}={{id}}{selector}", DATA)
+        for call in ("pdf", "validate")
+        for name in ("template", "template_id")
+        for selector in ("", "@live", "@latest", "@1", "@stable")
+    ),
+    ("POST", "/v2/slugs", {"slug": "other-slug"}),
+    ("GET", "/v2/templates/{slug}", {}),
+    ("GET", "/v2/templates/{slug}@1", {}),
+    ("POST", "/v2/pdf?template={slug}", DATA),
+    ("POST", "/v2/validate?template={slug}@1", DATA),
+    ("DELETE", "/v2/slugs/{slug}", {}),
+    ("GET", "/v2/images/{image}", {}),
+    ("DELETE", "/v2/images/{image}", {}),
+]
+# Endpoints that name nothing of somebody else's: what they say to another account is tested below.
+UNNAMED = {
+    ("GET", "/v2/authcheck"),
+    ("GET", "/v2/account/usage"),
+    ("POST", "/v2/templates"),
+    ("GET", "/v2/templates"),
+    ("GET", "/v2/slugs"),
+    ("GET", "/v2/slugs/{}"),
+    ("PUT", "/v2/images/{}"),
+    ("POST", "/v2/images"),
+    ("GET", "/v2/images"),
+}
+
+
+@pytest.fixture
+def owned(caller, template, publish) -> dict[str, str]:
+    """Give one of every kind of thing to the caller."""
+    publish("<a/>")
+    caller.put(f"/v2/templates/{template}/tags/stable", json={"version": 1})
+    caller.post("/v2/slugs", json={"slug": "letter", "template": template})
+    caller.put("/v2/images/logo", data=png(), content_type="image/png")
+    return {"id": template, "slug": "letter", "image": "logo"}
+
+
+@pytest.mark.parametrize(("method", "path", "how"), NAMED, ids=lambda value: str(value)[:60])
+def test_anothers_thing_is_as_one_that_is_not_there(other, owned, method, path, how):
+    missing = {"id": MISSING, "slug": "missing", "image": "missing"}
+    theirs, nothing = (ask(other, method, path, how, names) for names in (owned, missing))
+    assert theirs.status_code == nothing.status_code == 404
+    assert shape(theirs, owned) == shape(nothing, missing)
+
+
+def test_what_was_tried_changed_nothing(caller, other, owned):
+    before = snapshot(caller, owned)
+    for method, path, how in NAMED:
+        ask(other, method, path, how, owned)
+    assert snapshot(caller, owned) == before
+
+
+def test_lists_and_reports_show_nothing_of_another_account(other, owned):
+    assert other.get("/v2/templates").json == {"templates": []}
+    assert other.get("/v2/slugs").json == {"slugs": []}
+    assert other.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
+    assert other.get("/v2/slugs/letter").json == {"slug": "letter", "available": True}
+    assert other.get("/v2/account/usage").json["pagesGenerated"] == 0
+    assert owned["id"] not in other.get("/v2/authcheck").json["status"]
+
+
+def test_the_same_names_may_be_used_by_both(caller, other, owned):
+    assert other.put("/v2/images/logo", data=png(), content_type="image/png").status_code == 201
+    assert other.delete("/v2/images/logo").status_code == 204
+    assert caller.get("/v2/images/logo").status_code == 200
+
+
+def test_the_matrix_has_every_endpoint(ports):
+    tried = {
+        (
+            method,
+            re.sub(r"{\w+}|stable|(?<=versions/)1", "{}", path.partition("?")[0].partition("@")[0]),
+        )
+        for method, path, _ in NAMED
+    }
+    for rule in create_app(ports).url_map.iter_rules():
+        if rule.rule.startswith("/v2"):
+            for method in rule.methods - {"HEAD", "OPTIONS"}:
+                assert (method, re.sub(r"<\w+>", "{}", rule.rule)) in tried | UNNAMED
+
+
+def png() -> bytes:
+    out = BytesIO()
+    Image.new("RGB", (4, 3)).save(out, "PNG")
+    return out.getvalue()
+
+
+def ask(client, method, path, how, names):
+    if path == "/v2/slugs":
+        how = {"json": {**how, "template": names["id"]}}
+    return client.open(path.format(**names), method=method, **how)
+
+
+def shape(answer, names) -> str:
+    """Give an error body without what may differ: the time, and the name that was asked for."""
+    text = answer.get_data(as_text=True).replace(answer.json["timestamp"], "")
+    for name in names.values():
+        text = text.replace(name, "<name>")
+    return text
+
+
+def snapshot(client, names) -> list[object]:
+    path = f"/v2/templates/{names['id']}"
+    paths = (path, f"{path}/versions", f"{path}/tags", f"{path}/tags/stable/history", "/v2/images")
+    return [client.get(each).json for each in (*paths, "/v2/slugs")]
