@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shared.blobs.store import BlobStore
 from shared.buckets.admission import AdmissionCache
-from shared.buckets.pins import PinCache
+from shared.buckets.pins import Pins, TemplatePins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
 from shared.queue.broker import Broker
@@ -25,7 +25,8 @@ class Ports:
 
     database: Database
     admissions: AdmissionCache
-    pins: PinCache
+    template_pins: TemplatePins
+    image_pins: Pins
     rates: RateLimiter | None
     broker: Broker
     replies: Replies

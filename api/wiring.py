@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.ports import Ports
 from shared.blobs.store import open_store
 from shared.buckets.admission import AdmissionCache
-from shared.buckets.pins import PinCache
+from shared.buckets.pins import TemplatePins, image_pins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import open_database
 from shared.queue.broker import Broker
@@ -26,7 +26,8 @@ def wire(settings: Settings) -> Ports:
     return Ports(
         database=open_database(settings.database_url),
         admissions=AdmissionCache(redis),
-        pins=PinCache(redis),
+        template_pins=TemplatePins(redis),
+        image_pins=image_pins(redis),
         rates=RateLimiter(redis) if settings.enforce_rate_limits else None,
         broker=Broker(redis),
         replies=Replies(redis, claims),

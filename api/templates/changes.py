@@ -16,6 +16,6 @@ def change_templates(principal: Principal, ports: Ports) -> Iterator[Session]:
 
     The next render of any process reads what it leaves behind.
     """
-    ports.pins.drop(principal.state.account_id)
+    ports.template_pins.drop(principal.state.account_id)
     with ports.database.session() as session:
         yield session

@@ -1,4 +1,4 @@
-"""What template references name now, without asking the database: one Redis read (design.md 5)."""
+"""What the names of templates and images stand for now, without asking the database (design.md 5)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from shared.errors import Unavailable
 from shared.jobs import PinnedTemplate
 
 # A pin is dropped before what it says changes. For this long after, nothing is kept: longer than
-# any unit of work, so that no reader who saw the state before can put it back after.
-TOMBSTONE_SECONDS: Final = 60
+# the units of work that change names may wait and take, so that no reader who saw the state before
+# can put it back after.
+TOMBSTONE_SECONDS: Final = 20
 # For what changes unseen: the public templates of a newer release.
 _TTL_SECONDS: Final = 300
-_MAX_PINS: Final = 10_000  # an account's references are its own, but its client may invent none
+_MAX_PINS: Final = 10_000  # of one owner; past it all go, and the busy ones come back
 
 _PUT: Final = """
 if redis.call('HEXISTS', KEYS[1], '') == 1 then return 0 end
@@ -34,37 +35,62 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 """
 
 
-class PinCache:
-    """The pins of each account's references, a Redis hash for each account.
+class Pins:
+    """A text for each name of each owner, a Redis hash for each owner.
 
     Every method raises `Unavailable("queue")` when Redis is away.
     """
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, kind: str) -> None:
         self._redis = redis
+        self._kind = kind
         self._put = redis.register_script(_PUT)
         self._drop = redis.register_script(_DROP)
 
-    def find(self, account_id: str, reference: str) -> PinnedTemplate | None:
-        """Give what a reference of an account's is known to name; None when it has to be read."""
+    def find(self, owner: str, name: str) -> str | None:
+        """Give what a name is known to stand for; None when it has to be read."""
         with _reachable():
-            text = cast("bytes | None", self._redis.hget(_key(account_id), reference))
+            text = cast("bytes | None", self._redis.hget(self._key(owner), name))
+        return None if text is None else text.decode()
+
+    def put(self, owner: str, name: str, value: str) -> None:
+        """Keep what the database says a name stands for, unless a change began a moment ago."""
+        with _reachable():
+            self._put(keys=[self._key(owner)], args=[name, value, _TTL_SECONDS, _MAX_PINS])
+
+    def drop(self, owner: str) -> None:
+        """Forget an owner's names. Call it before the change, so that none can be missed."""
+        with _reachable():
+            self._drop(keys=[self._key(owner)], args=[TOMBSTONE_SECONDS])
+
+    def _key(self, owner: str) -> str:
+        return f"pins:{self._kind}:{owner}"
+
+
+class TemplatePins:
+    """What an account's template references are pinned to."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._pins = Pins(redis, "templates")
+
+    def find(self, account_id: str, reference: str) -> PinnedTemplate | None:
+        """Give what a reference is known to name; None when it has to be read."""
+        text = self._pins.find(account_id, reference)
         return None if text is None else PinnedTemplate(*json.loads(text))
 
     def put(self, account_id: str, reference: str, pinned: PinnedTemplate) -> None:
-        """Keep what the database says a reference names, unless a change began a moment ago."""
+        """Keep what a reference names."""
         text = json.dumps([pinned.template_id, pinned.version, pinned.sha256])
-        with _reachable():
-            self._put(keys=[_key(account_id)], args=[reference, text, _TTL_SECONDS, _MAX_PINS])
+        self._pins.put(account_id, reference, text)
 
     def drop(self, account_id: str) -> None:
-        """Forget an account's pins. Call it before the change, so that none can be missed."""
-        with _reachable():
-            self._drop(keys=[_key(account_id)], args=[TOMBSTONE_SECONDS])
+        """Forget what the account's references name, before any of it changes."""
+        self._pins.drop(account_id)
 
 
-def _key(account_id: str) -> str:
-    return f"pins:{account_id}"
+def image_pins(redis: Redis) -> Pins:
+    """Give the pins of image names: by workspace, the SHA-256 of the bytes."""
+    return Pins(redis, "images")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ def judge(ports, worker):
     """Let the real engine validate what the scripted worker takes from the queue."""
     farm = SimpleNamespace(
         templates=Templates(ports.database, prepare_template),
-        images=Images(ports.database, ports.blobs),
+        images=Images(ports.database, ports.blobs, ports.image_pins),
         claims=ports.claims,
         validate=validate,
     )

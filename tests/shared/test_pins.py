@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.buckets.pins import PinCache
+from shared.buckets.pins import TemplatePins
 from shared.errors import Unavailable
 from shared.jobs import PinnedTemplate
 from shared.queue.connection import connect
@@ -15,7 +15,7 @@ PUBLISHED = PinnedTemplate("a" * 20, 3, "2" * 64)
 def pins(redis_url):
     redis = connect(redis_url)
     redis.flushall()
-    yield PinCache(redis)
+    yield TemplatePins(redis)
     redis.close()
 
 
@@ -43,6 +43,6 @@ def test_a_reader_who_saw_the_state_before_a_change_cannot_put_it_back(pins):
 
 
 def test_a_redis_that_is_away_is_told():
-    away = PinCache(connect("redis://127.0.0.1:1/0"))
+    away = TemplatePins(connect("redis://127.0.0.1:1/0"))
     with pytest.raises(Unavailable):
         away.find("acc_1", "invoice")

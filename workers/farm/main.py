@@ -10,6 +10,7 @@ from typing import Any, Final
 from celery.signals import worker_process_init
 
 from shared.blobs.store import open_store
+from shared.buckets.pins import image_pins
 from shared.db.session import open_database
 from shared.errors import Unavailable
 from shared.queue.claims import Claims
@@ -72,7 +73,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         commits=Commits(redis),
         claims=Claims(redis, blobs),
         templates=Templates(database, engine.prepare),
-        images=Images(database, blobs),
+        images=Images(database, blobs, image_pins(redis)),
         render=engine.render,
         validate=engine.validate,
         watchdog=Watchdog(),

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from shared.blobs.store import BlobMissingError, BlobStore
+from shared.buckets.pins import Pins
 from shared.db.images import blob_key, find_image
 from shared.db.session import Database
 from shared.db.templates import get_content
@@ -47,9 +48,10 @@ class Templates:
 class Images:
     """The stored images of all workspaces, their bytes kept by content."""
 
-    def __init__(self, database: Database, blobs: BlobStore) -> None:
+    def __init__(self, database: Database, blobs: BlobStore, pins: Pins) -> None:
         self._database = database
         self._blobs = blobs
+        self._pins = pins
         self._bytes: SizedCache[bytes] = SizedCache(max_bytes=IMAGE_BYTES)
 
     def of_workspace(self, workspace_id: str | None) -> WorkspaceImages:
@@ -64,11 +66,10 @@ class Images:
             ServiceError: the image was replaced again and again while it was read.
         """
         for _ in range(_READ_ATTEMPTS):
-            with self._database.snapshot() as session:
-                image = find_image(session, workspace_id, name)
-            if image is None:
+            sha256 = self._find_digest(workspace_id, name)
+            if sha256 is None:
                 return None
-            key = blob_key(workspace_id, image.facts.sha256)
+            key = blob_key(workspace_id, sha256)
             try:
                 return self._bytes.get(key, partial(self._read, key))
             except BlobMissingError:
@@ -78,6 +79,17 @@ class Images:
             f"The bytes of image '{name}' could not be read; try again.",
             kind=ErrorKind.RESOURCE,
         )
+
+    def _find_digest(self, workspace_id: str, name: str) -> str | None:
+        pinned = self._pins.find(workspace_id, name)
+        if pinned is not None:
+            return pinned
+        with self._database.snapshot() as session:
+            image = find_image(session, workspace_id, name)
+        if image is None:
+            return None
+        self._pins.put(workspace_id, name, image.facts.sha256)
+        return image.facts.sha256
 
     def _read(self, key: str) -> tuple[bytes, int]:
         data = self._blobs.read(key)

@@ -1,0 +1,76 @@
+"""A worker draws the image a name has now, and asks the database once."""
+
+import io
+
+import pytest
+
+from shared.blobs.store import open_store
+from shared.buckets.pins import image_pins
+from shared.clock import now
+from shared.db import images as records
+from shared.db.accounts import create_account
+from shared.db.images import ImageFacts, blob_key
+from shared.queue.connection import connect
+from workers.farm.resources import Images
+
+
+@pytest.fixture
+def workspace(database):
+    with database.session() as session:
+        return create_account(
+            session,
+            email="ada@example.org",
+            name="Ada",
+            plan="paid",
+            max_pages=10,
+            max_draft_pages=None,
+            renewal_day=1,
+            with_workspace=True,
+            verified=True,
+        )
+
+
+@pytest.fixture
+def pins(redis_url):
+    redis = connect(redis_url)
+    redis.flushall()
+    yield image_pins(redis)
+    redis.close()
+
+
+def keep(database, blobs, account, data: bytes, digest: str) -> None:
+    facts = ImageFacts("image/png", len(data), 1, 1, digest)
+    with database.session() as session:
+        room = records.reserve_room(
+            session, account.workspace_id, name="logo", facts=facts, at=now()
+        )
+    blobs.put(blob_key(account.workspace_id, digest), io.BytesIO(data), len(data))
+    with database.session() as session:
+        records.record_image(session, room, facts=facts, user=account.user, at=now())
+
+
+def test_a_name_found_once_is_found_without_the_database(
+    database, workspace, pins, tmp_path, monkeypatch
+):
+    blobs = open_store(f"file://{tmp_path}/blobs")
+    keep(database, blobs, workspace, b"first", "1" * 64)
+    images = Images(database, blobs, pins)
+    assert images.find(workspace.workspace_id, "logo") == b"first"
+    monkeypatch.setattr(database, "snapshot", None)
+    assert images.find(workspace.workspace_id, "logo") == b"first"
+
+
+def test_after_a_change_the_new_bytes_are_drawn(database, workspace, pins, tmp_path):
+    blobs = open_store(f"file://{tmp_path}/blobs")
+    keep(database, blobs, workspace, b"first", "1" * 64)
+    images = Images(database, blobs, pins)
+    assert images.find(workspace.workspace_id, "logo") == b"first"
+    pins.drop(workspace.workspace_id)
+    keep(database, blobs, workspace, b"second", "2" * 64)
+    assert images.find(workspace.workspace_id, "logo") == b"second"
+
+
+def test_a_name_that_nothing_holds_is_not_kept(database, workspace, pins, tmp_path):
+    images = Images(database, open_store(f"file://{tmp_path}/blobs"), pins)
+    assert images.find(workspace.workspace_id, "logo") is None
+    assert pins.find(workspace.workspace_id, "logo") is None
