@@ -193,3 +193,36 @@ def test_a_box_in_the_text_counts_from_the_paper_not_from_the_area():
     given = master(areas=(area(left=20, top=20),))
     page = laid(p("a"), box(p("b"), left=5, top=0), masters=[given]).pages[0]
     assert placed(page) == [("a", 20, 20), ("b", 5, 0)]
+
+
+def test_a_paragraph_goes_on_in_an_area_of_another_width():
+    given = master(
+        areas=(
+            area(width=20, height=20),
+            area(top=30, width=45),
+        )
+    )
+    page = laid(p("aa bb cc dd ee ff gg hh"), masters=[given]).pages[0]
+    assert texts(page) == ["aa", "bb", "cc dd ee", "ff gg hh"]
+
+
+def test_words_cut_in_one_area_go_on_behind_the_cut_in_the_next():
+    given = master(
+        areas=(area(width=20, height=20), area(top=30, width=30, height=10), area(top=50))
+    )
+    page = laid(p("abcdefghijklmnopqrstu vw"), masters=[given]).pages[0]
+    assert texts(page) == ["abcd", "efgh", "ijklmn", "opqrstu vw"]
+
+
+def test_lines_that_end_by_force_are_not_lost_or_doubled_in_the_next_area():
+    given = master(areas=(area(width=20, height=20), area(top=30, width=50)))
+    page = laid(lines_of(5), masters=[given]).pages[0]
+    assert placed(page) == [("1", 0, 0), ("2", 0, 10), ("3", 0, 30), ("4", 0, 40), ("5", 0, 50)]
+
+
+def test_a_paragraph_goes_on_over_pages_of_different_widths():
+    first = master(50, 60, on=On.FIRST)
+    last = master(30, 60, on=On.LAST)
+    document = laid(p("aa bb cc " * 12), masters=[master(60, 60), first, last])
+    words = " ".join(text for page in document.pages for text in texts(page)).split()
+    assert words == ["aa", "bb", "cc"] * 12

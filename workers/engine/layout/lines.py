@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -94,14 +94,23 @@ class Line(NamedTuple):
     word_spacing: float = 0.0
 
 
+class Place(NamedTuple):
+    """Where a line begins in inline content, whatever the width: between forced breaks, and there."""
+
+    strip: int
+    point: _Point
+
+
 @dataclass(slots=True)
 class Lines:
-    """All lines of one paragraph at one width.
+    """All lines of one paragraph at one width, with the place at which each begins.
 
     `widest` is the widest line that could not be broken to fit, with its text; 0 when all fit.
     """
 
     lines: list[Line] = field(default_factory=list)
+    starts: list[_Point] = field(default_factory=list)
+    strips: list[int] = field(default_factory=list)  # the number of each strip's first line
     widest: float = 0.0
     widest_text: str = ""
 
@@ -117,6 +126,11 @@ class Lines:
         end = self.lines[last - 1]
         return end.y + end.height - self.lines[first].y
 
+    def place_of(self, line: int, start: Place | None) -> Place:
+        """Give the place at which a line begins, in lines that were broken from `start` on."""
+        strip = bisect_right(self.strips, line) - 1
+        return Place(strip + (start.strip if start else 0), self.starts[line])
+
     def count_fitting(self, first: int, room: float) -> int:
         """Count the lines from `first` on that fit into a height."""
         limit = self.lines[first].y + room + EPSILON if self.lines else 0.0
@@ -130,18 +144,27 @@ def break_lines(
     base: TextStyle,
     style: ParagraphStyle,
     width: float,
+    start: Place | None = None,
 ) -> Lines:
-    """Break inline content into lines no wider than `width` where that is possible."""
+    """Break inline content, or what follows a place in it, into lines no wider than `width`.
+
+    A word that cannot be broken to fit stands beyond it.
+    """
     metrics = _Metrics.of(base, style, context.fonts.find(base))
     result = Lines()
     y = 0.0
-    indent = style.indent
-    for strip in _strips(context, inlines, style):
-        for line in _break_strip(strip, style, width, indent, metrics, result):
+    indent = style.indent if start is None else 0.0
+    begin = None if start is None else start.point
+    for number, strip in enumerate(_strips(context, inlines, style)):
+        if start is not None and number < start.strip:
+            continue
+        result.strips.append(len(result.lines))
+        for line in _break_strip(strip, style, width, indent, metrics, result, begin):
             placed = line._replace(y=y)
             result.lines.append(placed)
             y += line.height
             indent = 0.0
+        begin = None
     return result
 
 
@@ -387,23 +410,26 @@ def _break_strip(
     indent: float,
     metrics: _Metrics,
     result: Lines,
+    begin: _Point | None,
 ) -> Iterator[Line]:
     count = len(strip.texts)
     if not count:
+        result.starts.append(_EMPTY)
         height, baseline = metrics.of_empty(strip.empty_style)
         yield Line(indent, 0.0, height, baseline, 0.0, ())
         return
     chances = strip.chances()
     rights = strip.rights
     ends = rights if len(chances) == count else [rights[i] for i in chances]
-    start = _Point(0, 0, strip.lefts[0])
-    at = 0
+    start = begin or _Point(0, 0, strip.lefts[0])
+    at = bisect_left(chances, start.unit)
     characters = _Characters(strip)
     may_cut = style.breaks_anywhere and style.white_space in (
         WhiteSpace.NORMAL,
         WhiteSpace.PRE_LINE,
     )
     while True:
+        result.starts.append(start)
         room = width - indent
         limit = start.x + room + EPSILON
         chance = bisect_right(ends, limit, lo=at) - 1
@@ -442,6 +468,9 @@ class _Point(NamedTuple):
     unit: int
     offset: int
     x: float
+
+
+_EMPTY: Final = _Point(0, 0, 0.0)  # of a strip that has no units
 
 
 class _Characters:

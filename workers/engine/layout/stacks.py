@@ -384,8 +384,10 @@ class _Stack:
             if not self.space.is_top or not self.placed:
                 return None
             end = index
-        while self.placed[-1].number >= end:
+        while self.placed and self.placed[-1].number >= end:
             self.placed.pop()
+        if not self.placed and not self.space.is_top:
+            return None
         while self.aside and self.aside[-1].number >= end:
             self.aside.pop()
         return self._piece(StackResume(end, None, False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from workers.engine.layout.context import (
     EPSILON,
@@ -18,13 +19,21 @@ from workers.engine.layout.context import (
 from workers.engine.layout.display import Item
 from workers.engine.layout.ellipsis import end_in_dots
 from workers.engine.layout.frames import draw_border, lay_out_framed, outer_widths
-from workers.engine.layout.lines import Lines, break_lines, draw_lines, measure_inlines
+from workers.engine.layout.lines import Lines, Place, break_lines, draw_lines, measure_inlines
 from workers.engine.tree.nodes import Paragraph, Role, Rule, Run, Source
+
+
+class LineResume(NamedTuple):
+    """Where a paragraph goes on: at a line of the lines that are broken to a width from a place on."""
+
+    start: Place | None
+    width: float
+    line: int
 
 
 @dataclass(slots=True)
 class LinesPiece:
-    """Some lines of a paragraph; `resume` is the number of the line that follows."""
+    """Some lines of a paragraph; `resume` is the line that follows (`LineResume`)."""
 
     node: Paragraph
     lines: Lines
@@ -129,14 +138,14 @@ def measure_rule(_context: Context, node: Rule) -> tuple[float, float]:
 def _lay_out_lines(
     context: Context, node: Paragraph, space: Space, resume: Resume
 ) -> LinesPiece | None:
-    lines = _lines_of(context, node, space.width)
-    first: int = resume or 0
+    start, first = _find_start(context, node, space.width, resume)
+    lines = _lines_of(context, node, space.width, start)
     count = len(lines.lines)
-    last = _last_line(node, lines, first, space)
+    last = _last_line(node, lines, first, space, is_start=resume is None)
     if last is None:
         return None
     height = lines.height_of(first, last)
-    going_on = None if last == count else last
+    going_on = None if last == count else LineResume(start, space.width, last)
     piece = LinesPiece(node, lines, space.width, first, last, height, going_on)
     if first == 0 and lines.widest:
         piece.misfit = _too_wide(context, node, lines, space.width)
@@ -145,7 +154,24 @@ def _lay_out_lines(
     return piece
 
 
-def _last_line(node: Paragraph, lines: Lines, first: int, space: Space) -> int | None:
+def _find_start(
+    context: Context, node: Paragraph, width: float, resume: LineResume | None
+) -> tuple[Place | None, int]:
+    """Find where the lines of a width are broken from, and the line to go on with.
+
+    In an area of another width what is left of a paragraph is broken anew.
+    """
+    if resume is None:
+        return None, 0
+    if resume.width == width:
+        return resume.start, resume.line
+    before = _lines_of(context, node, resume.width, resume.start)
+    return before.place_of(resume.line, resume.start), 0
+
+
+def _last_line(
+    node: Paragraph, lines: Lines, first: int, space: Space, *, is_start: bool
+) -> int | None:
     """Find where to end so that enough lines stand before and after the break, None for nowhere."""
     count = len(lines.lines)
     if space.height == inf:
@@ -156,7 +182,7 @@ def _last_line(node: Paragraph, lines: Lines, first: int, space: Space) -> int |
         return count
     style = node.style.paragraph
     kept = min(fitting, left - style.widows)
-    needed = style.orphans if first == 0 else 1
+    needed = style.orphans if is_start else 1
     if kept >= needed:
         return first + kept
     if not space.is_top:
@@ -164,15 +190,23 @@ def _last_line(node: Paragraph, lines: Lines, first: int, space: Space) -> int |
     return first + max(fitting, 1)
 
 
-def _lines_of(context: Context, node: Paragraph, width: float) -> Lines:
-    key = ("lines", id(node), width)
+def _lines_of(context: Context, node: Paragraph, width: float, start: Place | None = None) -> Lines:
+    key = ("lines", id(node), width, start)
     known: tuple[Paragraph, Lines] | None = context.memory.get(key)
     if known is not None and known[0] is node:
         return known[1]
-    _warn_of_missing_glyphs(context, node)
+    if start is None:
+        _warn_of_missing_glyphs(context, node)
     style = node.style
     context.path.append(node.source)
-    lines = break_lines(context, node.inlines, base=style.text, style=style.paragraph, width=width)
+    lines = break_lines(
+        context,
+        node.inlines,
+        base=style.text,
+        style=style.paragraph,
+        width=width,
+        start=start,
+    )
     context.path.pop()
     context.memory[key] = (node, lines)
     return lines
