@@ -18,7 +18,9 @@ _LOCK_KEY: Final = 0x7072657373  # any number that is ours alone among PostgreSQ
 
 
 def upgrade(database_url: str) -> None:
-    """Bring the database to the newest revision and the public templates to this release's; a second process waits, then finds it done.
+    """Bring the database to the newest revision, and the public templates to this release's.
+
+    A second process waits, then finds it done.
 
     Raises:
         Unavailable: the database does not answer.
