@@ -381,13 +381,13 @@ OPERATIONS: Final = (
         needs_key=False,
     ),
     Operation(
-        "get", "/docs/openapi.json", "describe", "Operation", "Read this description",
+        "get", "/docs/openapi.json", "describe", "Operation", "Describe the interface to programs",
         "OpenAPI 3.1.",
         {200: Answer("The description.", {"application/json": {"type": "object"}})},
         needs_key=False,
     ),
     Operation(
-        "get", "/docs", "readDescription", "Operation", "Read this description as a page",
+        "get", "/docs", "readDescription", "Operation", "Describe the interface to people",
         "Loads nothing from elsewhere.",
         {200: Answer("The page.", {"text/html": {"type": "string"}})},
         needs_key=False,

@@ -14,7 +14,8 @@ from PIL import Image
 from api.app import create_app
 from shared.jobs import JobOutcome, OutcomeStatus
 
-REQUESTS = Path(__file__).parents[2] / "deploy" / "requests"
+README = Path(__file__).parents[2] / "deploy" / "README.md"
+REQUESTS = README.parent / "requests"
 
 
 def test_every_request_runs(port, account, worker, tmp_path):
@@ -87,6 +88,21 @@ def test_every_request_runs(port, account, worker, tmp_path):
     assert json.loads(run("docs"))["info"]["version"] == "2.0.0"
     assert "</html>" in (tmp_path / "docs.html").read_text()
     assert ran == {path.name for path in REQUESTS.glob("*.sh")}
+
+
+def test_the_readme_lists_every_route_with_a_request_that_is_there(ports):
+    rows = re.findall(r"^\| `(\w+) (/\S*)` \| .+ \| (.+) \|$", README.read_text(), re.MULTILINE)
+    told = {(method, re.sub(r"{\w+}", "{}", path)) for method, path, _ in rows}
+    routes = {
+        (method, re.sub(r"<\w+>", "{}", rule.rule))
+        for rule in create_app(ports).url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    assert told == routes
+    for *_, requests in rows:
+        linked = re.findall(r"\(requests/([\w-]+\.sh)\)", requests)
+        assert linked
+        assert all((REQUESTS / name).is_file() for name in linked)
 
 
 def test_every_route_has_its_request(ports):
