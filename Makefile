@@ -5,6 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 DATA ?= .pressroom
+SECONDS ?= 60
+SEED ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 PYTEST := $(BIN)/python -m pytest
 
@@ -12,7 +14,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update test-services bench lint types arch fmt check render language clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services bench lint types arch fmt check render language clean
 
 ##@ Start here
 help: ## list the targets
@@ -39,6 +41,8 @@ golden-update: $(DEV_READY) ## write the golden references anew; read the diff b
 test-services: $(DEV_READY) ## the tests against PostgreSQL and an S3 server, both from packages
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m services
+fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
+	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 bench: $(DEV_READY) ## measure the engine alone, through HTTP, and beside stock Celery
 	@$(BIN)/python tests/bench/table.py
 

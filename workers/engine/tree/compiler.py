@@ -188,6 +188,8 @@ class Context:
     ) -> ElementLook:
         """Compile the styles of an element; `under` lies below its classes and own attributes."""
         spec = ELEMENTS[element.tag]
+        # What an element does not take is told by the checks, and counts as not given.
+        given = element.attributes.keys() & spec.attributes.keys()
         own: dict[str, Any] = {}
         dynamic: list[Attribute[Any]] = []
         for name in element.attributes:
@@ -201,10 +203,10 @@ class Context:
                 dynamic.append(attribute)
         layers = StyleLayers(
             below={**self.sheet.properties_of(element.tag), **under},
-            classes=self.attribute(element, "class") if "class" in element.attributes else None,
+            classes=self.attribute(element, "class") if "class" in given else None,
             own=own,
             dynamic=tuple(dynamic),
-            lang=self.attribute(element, "lang") if "lang" in element.attributes else None,
+            lang=self.attribute(element, "lang") if "lang" in given else None,
         )
         return ElementLook(self.sheet, layers, element, is_inline=is_inline)
 
@@ -215,6 +217,9 @@ class Context:
     ) -> Part:
         """Compile an element with its `for` and `if`: the loop first, the condition on each turn."""
         attributes = element.attributes
+        spec = ELEMENTS.get(element.tag)
+        if spec is None or "for" not in spec.attributes:  # told by the checks, if it is given
+            return compile_inner(element, self)
         if "for" not in attributes and "if" not in attributes:
             return compile_inner(element, self)
         loop = self.loop(element) if "for" in attributes else None

@@ -24,7 +24,8 @@ ReadColumns = Callable[[Scope, Look], Columns]
 
 def is_positioned(element: Element) -> bool:
     """Tell whether an element states an offset or a layer, so that it stands out of the flow."""
-    return not element.attributes.keys().isdisjoint((*_SIDES, "layer"))
+    # On other elements they are told by the checks of the text.
+    return element.tag == "box" and not element.attributes.keys().isdisjoint((*_SIDES, "layer"))
 
 
 def is_placed_alike(element: Element) -> bool:

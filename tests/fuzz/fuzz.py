@@ -1,0 +1,131 @@
+"""Fuzzing: mutated documents and data through the whole engine, in a child of bounded time and memory.
+
+`python tests/fuzz/fuzz.py --seconds 60 --seed 1` mutates the golden cases. A find is any exception
+but an authoring error, a case over its time, or a child that dies; it is written to build/fuzz with
+its data, and the same seed finds it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+from random import Random
+from types import FrameType
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.fuzz.mutations import mutate  # noqa: E402 - the repository is not installed for scripts
+from tests.golden.case import OPTIONS, Case, FolderImages, find_cases  # noqa: E402
+from workers.engine.diagnostics import AuthoringError  # noqa: E402
+from workers.engine.pipeline import prepare_template, render, validate  # noqa: E402
+from workers.engine.ports import Payload  # noqa: E402
+
+FINDS = ROOT / "build" / "fuzz"
+SECONDS_PER_CASE = 10
+MEMORY = 1536 * 1024 * 1024
+ROUNDS_PER_CHILD = 400
+DIED = 3
+
+
+class TooSlowError(BaseException):
+    """A case took longer than it may; no handler of the engine takes it for its own."""
+
+
+def main() -> int:
+    """Fuzz for a time; gives 1 when anything was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child is not None:
+        return run_rounds(given.seed, given.child, given.seconds)
+    return watch_children(given.seed, given.seconds)
+
+
+def watch_children(seed: int, seconds: float) -> int:
+    """Run child after child until the time is over."""
+    FINDS.mkdir(parents=True, exist_ok=True)
+    end, first, finds = time.monotonic() + seconds, 0, 0
+    while (left := end - time.monotonic()) > 0:
+        command = [sys.executable, __file__, "--seed", str(seed), "--child", str(first)]
+        command += ["--seconds", f"{left:.1f}"]
+        ended = subprocess.run(
+            command, cwd=ROOT, timeout=left + 60, stdout=subprocess.PIPE, text=True, check=False
+        )
+        print(ended.stdout, end="")
+        finds += ended.stdout.count("FIND")
+        if ended.returncode not in (0, 1):
+            print(f"FIND the child ended with {ended.returncode}: {FINDS / 'running.xml'}")
+            finds += 1
+            (FINDS / "running.xml").rename(FINDS / f"died-{seed}-{first}.xml")
+        first += ROUNDS_PER_CHILD
+    print(f"fuzz: seed {seed}, {seconds:g} s, {finds} finds")
+    return 1 if finds else 0
+
+
+def run_rounds(seed: int, first: int, seconds: float) -> int:
+    """Run the rounds of one child."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    signal.signal(signal.SIGALRM, _stop)
+    cases, end, finds = find_cases(), time.monotonic() + seconds, 0
+    texts = [case.source.decode() for case in cases]
+    rounds = 0
+    for number in range(first, first + ROUNDS_PER_CHILD):
+        if time.monotonic() > end:
+            break
+        random = Random(seed * 1_000_003 + number)
+        case = random.choice(cases)
+        text = mutate(case.source.decode(), random, texts)
+        (FINDS / "running.xml").write_text(text, errors="surrogatepass")
+        finds += try_case(number, text, mutated_payload(case, random))
+        rounds += 1
+    print(f"rounds {first} to {first + rounds}: {finds} finds")
+    return 1 if finds else 0
+
+
+def mutated_payload(case: Case, random: Random) -> Payload | None:
+    """Give the data of a case, damaged every other time."""
+    payload = case.payload
+    if payload is None or random.random() < 0.5:
+        return payload
+    body = mutate(payload.body.decode(), random, ())
+    return Payload(payload.kind, body.encode(errors="replace"), flow=payload.flow)
+
+
+def try_case(number: int, text: str, payload: Payload | None) -> int:
+    """Render and validate one document; gives 1 for a find."""
+    signal.setitimer(signal.ITIMER_REAL, SECONDS_PER_CASE)
+    try:
+        template = prepare_template(text.encode(errors="replace"))
+        validate(template, payload, options=OPTIONS, resources=FolderImages())
+        render(template, payload, options=OPTIONS, resources=FolderImages())
+    except AuthoringError:
+        return 0
+    except BaseException as error:  # noqa: BLE001 - any other is what is looked for
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        name = FINDS / f"find-{number}"
+        name.with_suffix(".xml").write_text(text, errors="surrogatepass")
+        name.with_suffix(".txt").write_text(traceback.format_exc())
+        if payload is not None:
+            name.with_suffix(".data").write_bytes(payload.body)
+        print(f"FIND {number}: {type(error).__name__}: {str(error)[:200]} ({name}.xml)")
+        return 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return 0
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    raise TooSlowError(f"over {SECONDS_PER_CASE} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

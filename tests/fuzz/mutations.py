@@ -1,0 +1,171 @@
+"""Mutations: small damage and strange values in documents and data that are right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from random import Random
+
+_VALUES = (
+    *(
+        "",
+        "0",
+        "-1",
+        "1mm",
+        "-5mm",
+        "5000mm",
+        "1e9pt",
+        "0.0001pt",
+        "100%",
+        "1000%",
+        "9999fr",
+        "auto",
+    ),
+    *(
+        "90deg",
+        "45deg",
+        "error",
+        "shrink",
+        "hidden",
+        "ellipsis",
+        "visible",
+        "avoid",
+        "page",
+        "column",
+    ),
+    *(
+        "left",
+        "right",
+        "nowrap",
+        "pre",
+        "justify",
+        "decimal",
+        "true",
+        "false",
+        "none",
+        "transparent",
+    ),
+    *(
+        "repeat(99, 1fr)",
+        "repeat(3, 40mm)",
+        "0 0 0 0",
+        "1pt solid red",
+        "{{ nothing }}",
+        "{{ 1 / 0 }}",
+    ),
+    *("{{ [1, 2] }}", "{{ range(10000) }}", "x in range(2000)", "page.number", "totals.a.here"),
+    *("999999999999999999999999", "1e400", "\u202e\u0000", "ﷺ" * 50, "a" * 3000, "\u00ad" * 200),
+)
+_PIECES = (
+    *("<p>x</p>", "<box height='3mm'>", "</box>", "<div columns='3'>", "</div>", "<table><tr><td>"),
+    *(
+        "</td></tr></table>",
+        "<group for='i in range(300)'>",
+        "</group>",
+        "<grid grid-template-columns='1fr'>",
+    ),
+    *(
+        "</grid>",
+        "<break/>",
+        "<markdown>**a",
+        "</markdown>",
+        "<br/>",
+        "&#0;",
+        "&amp;",
+        "<![CDATA[",
+        "]]>",
+    ),
+    *("{{", "}}", "{{ loop.index }}", "<!--", "-->", '"', "'", "<", ">", "\u200b", "\r"),
+)
+_ATTRIBUTE = re.compile(r'([\w-]+)=("[^"]*"|\'[^\']*\')')
+_ELEMENT = re.compile(r"<(\w+)[^<>]*(?:/>|>[^<>]*</\1>)")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+Mutation = Callable[[str, Random, Sequence[str]], str]
+
+
+def mutate(text: str, random: Random, others: Sequence[str]) -> str:
+    """Give a text with one to four mutations; `others` are texts to take pieces from."""
+    for _ in range(random.randint(1, 4)):
+        text = random.choice(_MUTATIONS)(text, random, others)
+    return text[:200_000]
+
+
+def _change_value(text: str, random: Random, _: Sequence[str]) -> str:
+    return _replace_one(_ATTRIBUTE, text, random, lambda m: f'{m[1]}="{random.choice(_VALUES)}"')
+
+
+def _move_value(text: str, random: Random, others: Sequence[str]) -> str:
+    given = _ATTRIBUTE.findall(random.choice([*others, text]))
+    if not given:
+        return text
+    name, value = random.choice(given)
+    return _replace_one(_ATTRIBUTE, text, random, lambda m: f"{m[0]} {name}={value}")
+
+
+def _change_number(text: str, random: Random, _: Sequence[str]) -> str:
+    numbers = (
+        "0",
+        "-1",
+        "1",
+        "3",
+        "7.5",
+        "100",
+        "99999",
+        "0.00001",
+        "123456789012345678901234567890",
+    )
+    return _replace_one(_NUMBER, text, random, lambda _: random.choice(numbers))
+
+
+def _delete(text: str, random: Random, _: Sequence[str]) -> str:
+    start, end = _span(text, random, 60)
+    return text[:start] + text[end:]
+
+
+def _repeat(text: str, random: Random, _: Sequence[str]) -> str:
+    start, end = _span(text, random, 300)
+    return text[:end] + text[start:end] * random.choice((1, 2, 30)) + text[end:]
+
+
+def _insert(text: str, random: Random, _: Sequence[str]) -> str:
+    at = random.randint(0, len(text))
+    return text[:at] + random.choice(_PIECES) + text[at:]
+
+
+def _splice(text: str, random: Random, others: Sequence[str]) -> str:
+    other = random.choice([*others, text])
+    start, end = _span(other, random, 500)
+    at = random.randint(0, len(text))
+    return text[:at] + other[start:end] + text[at:]
+
+
+def _move_element(text: str, random: Random, others: Sequence[str]) -> str:
+    """Put a whole element of one document before an element of another."""
+    found = list(_ELEMENT.finditer(random.choice([*others, text])))
+    places = [match.start() for match in re.finditer(r"<\w", text)]
+    if not found or not places:
+        return text
+    at = random.choice(places)
+    return text[:at] + random.choice(found)[0] + text[at:]
+
+
+def _replace_one(
+    pattern: re.Pattern[str], text: str, random: Random, make: Callable[[re.Match[str]], str]
+) -> str:
+    found = list(pattern.finditer(text))
+    if not found:
+        return text
+    match = random.choice(found)
+    return text[: match.start()] + make(match) + text[match.end() :]
+
+
+def _span(text: str, random: Random, longest: int) -> tuple[int, int]:
+    start = random.randint(0, len(text))
+    return start, min(len(text), start + random.randint(1, longest))
+
+
+_MUTATIONS: Sequence[Mutation] = (
+    *(_change_value, _change_value, _move_value, _move_value, _change_number, _change_number),
+    *(_delete, _repeat, _insert, _splice, _move_element, _move_element),
+)
