@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, FromClause, RowMapping, and_, false, select
+from sqlalchemy import ColumnElement, FromClause, RowMapping, and_, select
 
 from shared.db.session import Session
 from shared.db.tables import slugs, tags, templates, versions
@@ -48,7 +48,7 @@ def _find(session: Session, reader: Reader, reference: TemplateReference) -> Row
     version_is: ColumnElement[bool]
     match reference.selector:
         case Live():
-            version_is = false()
+            version_is = versions.c.version == 0  # numbers start at 1
         case Latest():
             version_is = versions.c.version == templates.c.version_count
         case Numbered(version):

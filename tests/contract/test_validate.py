@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from api.app import create_app
 from shared.db.accounts import key_digests_of, set_account
 from shared.jobs import Purpose
 from workers.engine.pipeline import prepare_template, validate
@@ -139,9 +141,10 @@ def test_an_account_that_used_its_allowance_up_may_validate(
     assert caller.post("/v2/pdf", data=DATA, content_type="text/xml").status_code == 402
 
 
-def test_a_validation_nobody_takes_ends_at_its_budget(caller, worker):
-    worker.answer = lambda _job: None
-    answer = ask(caller, DATA)
+def test_a_validation_nobody_takes_ends_at_its_budget(ports, account):
+    impatient = create_app(replace(ports, render_budget=0.3)).test_client()
+    impatient.environ_base["HTTP_X_API_KEY"] = account.api_key
+    answer = ask(impatient, DATA)
     assert answer.status_code == 504
     assert answer.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
     assert "validation" in answer.json["message"]
