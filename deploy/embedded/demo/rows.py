@@ -8,7 +8,6 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
-OPENING: Final = Decimal("12500.00")
 FIRST_DAY: Final = date(2026, 7, 1)
 DAYS: Final = 92
 
@@ -33,15 +32,13 @@ def statement_csv(count: int) -> bytes:
     """Give `count` transactions of one quarter as the CSV body of the statement."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(["Booked on", "reference", "details", "debit", "credit", "balance"])
-    balance = OPENING
+    writer.writerow(["Booked on", "reference", "details", "debit", "credit"])
     for index in range(count):
         day = FIRST_DAY + timedelta(days=index * DAYS // count)
         is_sale = index % 5 == 3
         kinds = _SALES if is_sale else _PURCHASES
         details, pence = kinds[(index * 7 + index // 11) % len(kinds)]
         amount = Decimal(pence + (index * 7919) % 4999) / 100
-        balance += amount if is_sale else -amount
         debit, credit = ("", amount) if is_sale else (amount, "")
-        writer.writerow([day, f"NW{700000 + index * 13}", details, debit, credit, balance])
+        writer.writerow([day, f"NW{700000 + index * 13}", details, debit, credit])
     return out.getvalue().encode()
