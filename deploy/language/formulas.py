@@ -97,6 +97,13 @@ _NUMBERS: Final = {
         Formula("2.5 | unit('kilogram')", "2.5 kg"),
         Formula("2.5 | unit('kilogram', length='long')", "2,5 Kilogramm", "de"),
     ),
+    "spell": (
+        Formula("1204 | spell", "one thousand, two hundred and four", "en-GB"),
+        Formula(
+            "237.17 | spell('EUR')", "zweihundertsiebenunddreißig Euro und siebzehn Cent", "de"
+        ),
+    ),
+    "ordinal": (Formula("3 | ordinal", "3rd"), Formula("3 | ordinal", "3e", "nl")),
 }
 _DATES: Final = {
     "date": (
@@ -134,6 +141,7 @@ _TEXTS: Final = {
     "lines": (Formula("'one\\ntwo' | lines | join(' / ')", "one / two"),),
     "iban": (Formula("iban | iban", "GB33 BUKB 2020 1555 5555 55"),),
     "mask": (Formula("iban | mask(4)", "••••••••••••••••••5555"),),
+    "match": (Formula("iban | match('GB[0-9A-Z]+')", "true"),),
 }
 _LISTS: Final = {
     "sum": (Formula("lines | sum('qty * price')", "243.05"), Formula("[1, 2.5] | sum", "3.5")),

@@ -32,6 +32,9 @@ from workers.engine.tree.runtime import (
     whole,
 )
 
+_MAX_PATTERN: Final = 200
+_MAX_MATCHED: Final = 10_000
+
 RowFunction = Callable[[Any, Scope], Value]
 
 
@@ -271,6 +274,22 @@ def mask(value: Value, keep: Value = Decimal(4)) -> Value:
     return "•" * hidden + text[hidden:]
 
 
+def matches(value: Value, pattern: Value) -> Value:
+    """Tell whether the whole of a text matches a regular expression; an empty value does not."""
+    if value is None:
+        return False
+    text, expression = _text(value, "match"), _text(pattern, "match's pattern")
+    # An author's pattern may backtrack; the render budget bounds what these do not.
+    if len(expression) > _MAX_PATTERN or len(text) > _MAX_MATCHED:
+        raise ExpressionError(
+            f"match takes patterns of up to {_MAX_PATTERN} characters on texts of up to {_MAX_MATCHED:,}"
+        )
+    try:
+        return re.fullmatch(expression, text) is not None
+    except (re.error, OverflowError) as error:
+        raise ExpressionError(f"match's pattern is no regular expression: {error}") from None
+
+
 def default(value: Value, other: Value) -> Value:
     """Give another value where this one is empty; a missing member is empty too."""
     return other if value is None or value == "" else value
@@ -467,6 +486,7 @@ _PLAIN: Final[dict[str, Callable[..., Any]]] = {
     "lines": split_lines,
     "iban": group_iban,
     "mask": mask,
+    "match": matches,
     "count": count,
     "first": first,
     "last": last,

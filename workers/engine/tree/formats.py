@@ -24,6 +24,7 @@ from workers.engine.tree.runtime import (
     describe,
     whole,
 )
+from workers.engine.tree.words import make_ordinal, make_spell
 
 MAX_PLACES: Final = 30
 MAX_DEFAULT_PLACES: Final = 3  # CLDR's own decimal patterns show up to three
@@ -585,6 +586,8 @@ LOCALE_FILTERS: Final[dict[str, Callable[..., Format]]] = {
     "currency": make_currency,
     "compact": make_compact,
     "unit": make_unit,
+    "spell": make_spell,
+    "ordinal": make_ordinal,
     "date": make_date,
     "time": make_time,
     "datetime": make_datetime,

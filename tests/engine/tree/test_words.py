@@ -1,0 +1,63 @@
+"""Numbers in words, ranks, and texts matched whole."""
+
+from decimal import Decimal
+
+import pytest
+
+from workers.engine.tree.filters import matches
+from workers.engine.tree.formats import get_formats
+from workers.engine.tree.runtime import ExpressionError
+
+
+def words(value, lang="en-GB", name="spell", *arguments):
+    return get_formats(lang, "EUR", "UTC")[name, arguments, ()](value)
+
+
+def test_a_whole_number_is_spelt_in_the_nearest_language():
+    assert words(Decimal(1204)) == "one thousand, two hundred and four"
+    assert words(Decimal(21), "fr-CA") == "vingt et un"
+    assert words(Decimal("3.00")) == "three"
+
+
+def test_an_amount_is_spelt_exactly_with_its_smaller_unit():
+    spelt = words(Decimal("1000000000000.17"), "de", "spell", "EUR")
+    assert spelt == "eine Billion Euro und siebzehn Cent"
+
+
+def test_a_rank_is_written_as_the_language_does():
+    assert words(Decimal(2), "en", "ordinal") == "2nd"
+    assert words(Decimal(2), "de", "ordinal") == "2."
+
+
+def test_an_empty_value_stays_empty():
+    assert words(None) == ""
+    assert words(None, "en", "ordinal") == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "lang", "arguments", "part"),
+    [
+        (Decimal("1.5"), "en", (), "whole number"),
+        (Decimal(10) ** 15, "en", (), "below 10^15"),
+        ("12", "en", (), "not text"),
+        (Decimal(1), "en", ("XAU",), 'no words for "XAU"'),
+        (Decimal(1), "en", (Decimal(3),), "currency's code"),
+        (Decimal(1), "gsw", (), "does not know the language gsw"),
+    ],
+)
+def test_what_cannot_be_spelt_is_told(value, lang, arguments, part):
+    with pytest.raises(ExpressionError) as caught:
+        words(value, lang, "spell", *arguments)
+    assert part in str(caught.value)
+
+
+def test_a_text_matches_as_a_whole():
+    assert matches("GB33BUKB", "[A-Z0-9]+") is True
+    assert matches("GB33 BUKB", "[A-Z0-9]+") is False
+    assert matches(None, ".*") is False
+
+
+@pytest.mark.parametrize("pattern", ["(", "a" * 201, "a{99999999999}"])
+def test_a_pattern_that_cannot_be_tried_is_told(pattern):
+    with pytest.raises(ExpressionError):
+        matches("a", pattern)
