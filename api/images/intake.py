@@ -10,10 +10,12 @@ from typing import BinaryIO, Final
 
 from PIL import Image, UnidentifiedImageError
 
+from api.images.webp import is_webp, read_webp_size
 from shared.db.images import ImageFacts
 from shared.errors import ServiceError
-from shared.limits import KB, MAX_IMAGE_PIXELS
+from shared.limits import KB, MAX_IMAGE_PIXELS, MAX_WEBP_PIXELS
 
+ACCEPTED: Final = "PNG, JPEG and WebP"
 _FORMATS: Final = ("PNG", "JPEG")
 _PIECE: Final = 64 * KB
 # Bits of one pixel by PNG colour type: samples, to be multiplied by the bit depth.
@@ -31,7 +33,7 @@ _ADAM7: Final = (
 
 # The library's own guard stands behind ours: it warns above this and refuses above twice as much.
 Image.MAX_IMAGE_PIXELS = MAX_IMAGE_PIXELS
-# A progressive JPEG at the pixel limit takes hundreds of megabytes to decode: one at a time.
+# A progressive JPEG or a WebP at its pixel limit takes hundreds of megabytes to decode: one at a time.
 _decoding: Final = threading.Lock()
 
 
@@ -41,19 +43,16 @@ def inspect_image(file: BinaryIO, size: int) -> ImageFacts:
     The dimensions are judged from the header, before anything is decoded.
 
     Raises:
-        ServiceError: 400, neither PNG nor JPEG, more than 100 megapixels, or not decodable.
+        ServiceError: 400, none of the accepted formats, more than 100 megapixels (24 of a WebP),
+            or not decodable.
     """
     try:
-        with Image.open(file, formats=_FORMATS) as image:
-            _check_pixels(image)
-            media = Image.MIME[image.format or ""]
-            width, height = image.size
-            _check_decodable(image, file)
+        media, width, height = _inspect_webp(file) if is_webp(file) else _inspect_other(file)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_many_pixels() from error
     except UnidentifiedImageError as error:
         raise ServiceError(
-            400, "The bytes are no image that is accepted; accepted are PNG and JPEG."
+            400, f"The bytes are no image that is accepted; accepted are {ACCEPTED}."
         ) from error
     except (OSError, SyntaxError, ValueError, zlib.error, EOFError, IndexError) as error:
         raise ServiceError(400, f"The image cannot be decoded: {error}.") from error
@@ -65,17 +64,37 @@ def inspect_image(file: BinaryIO, size: int) -> ImageFacts:
     return ImageFacts(media, size, width, height, digest.hexdigest())
 
 
-def _check_pixels(image: Image.Image) -> None:
-    width, height = image.size
+def _inspect_webp(file: BinaryIO) -> tuple[str, int, int]:
+    # The library makes room for the canvas as soon as it opens the file: judge the size before.
+    width, height = read_webp_size(file)
+    _check_pixels(width, height)
+    if width * height > MAX_WEBP_PIXELS:
+        raise _too_many_pixels(MAX_WEBP_PIXELS, "of a WebP")
+    with _decoding, Image.open(file, formats=("WEBP",)) as image:
+        if image.size != (width, height):
+            raise ValueError("its headers tell different sizes")
+        image.load()
+    return "image/webp", width, height
+
+
+def _inspect_other(file: BinaryIO) -> tuple[str, int, int]:
+    with Image.open(file, formats=_FORMATS) as image:
+        width, height = image.size
+        _check_pixels(width, height)
+        _check_decodable(image, file)
+        return Image.MIME[image.format or ""], width, height
+
+
+def _check_pixels(width: int, height: int) -> None:
     if width * height == 0:
         raise ValueError("it has no pixels")
     if width * height > MAX_IMAGE_PIXELS:
         raise _too_many_pixels()
 
 
-def _too_many_pixels() -> ServiceError:
-    most = MAX_IMAGE_PIXELS // 1_000_000
-    return ServiceError(400, f"The image has more than {most} megapixels, the most accepted.")
+def _too_many_pixels(limit: int = MAX_IMAGE_PIXELS, of_what: str = "") -> ServiceError:
+    most = f"{limit // 1_000_000} megapixels, the most accepted {of_what}".rstrip()
+    return ServiceError(400, f"The image has more than {most}.")
 
 
 def _check_decodable(image: Image.Image, file: BinaryIO) -> None:

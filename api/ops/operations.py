@@ -11,7 +11,7 @@ from shared.errors import ErrorCode
 
 XML_TYPES: Final = ("text/xml", "application/xml", "text/plain")
 RENDER_TYPES: Final = (*XML_TYPES, "application/json", "text/csv", "text/markdown")
-IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
+IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +323,9 @@ OPERATIONS: Final = (
     ),
     Operation(
         "put", "/v2/images/{name}", "putImage", "Images", "Store an image",
-        "The bytes decide the format; the declared type need not agree. Up to 50 MB; 409 without a code "
-        "when the workspace has no room.",
+        "The bytes decide the format: PNG, JPEG, or WebP that is not animated; the declared type need not "
+        "agree. SVG is not offered yet: its bytes are a 400. Up to 50 MB and 100 megapixels, of a WebP 24 "
+        "megapixels; 409 without a code when the workspace has no room.",
         {
             201: Answer("Stored.", _json("Image")),
             200: Answer("Replaced: documents draw the new image from now on.", _json("Image")),
@@ -334,12 +335,12 @@ OPERATIONS: Final = (
     ),
     Operation(
         "post", "/v2/images", "postImage", "Images", "Store an image from JSON",
-        "Exactly one of source_url and data.",
+        "The bytes in base64, judged as those of a PUT. source_url is not offered yet: it is a 400.",
         {
             201: Answer("Stored.", _json("Image")),
             200: Answer("Replaced.", _json("Image")),
         },
-        body=Body(_json("ImageRequest"), "The name, and where the bytes are."),
+        body=Body(_json("ImageRequest"), "The name and the bytes."),
         failures={**_WORKSPACE, **_BODY},
     ),
     Operation(

@@ -254,10 +254,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "ImageRequest": _object(
         {
             "name": IMAGE_NAME,
-            "source_url": _text("Fetched by the service; a public http or https address."),
             "data": _text("The bytes in base64, without line breaks, up to 20 MB decoded."),
-        },
-        optional=("source_url", "data"),
+        }
     )
-    | {"additionalProperties": False, "minProperties": 2, "maxProperties": 2},
+    | {"additionalProperties": False},
 }

@@ -15,9 +15,12 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
+from api.images import intake
 from shared.db import images
 from shared.db.accounts import create_account
 from shared.errors import Unavailable
+from shared.limits import MAX_IMAGE_PIXELS, MAX_WEBP_PIXELS
+from workers.engine.layout.elements import images as drawing
 
 PNG_TYPE = {"Content-Type": "image/png"}
 
@@ -179,13 +182,42 @@ def chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
+def cut_webp() -> bytes:
+    """A WebP whose lengths are right and whose pixels end early."""
+    data = noise("WEBP", quality=80)
+    return webp((data[12:16], data[20 : len(data) // 2]))
+
+
+def animated_webp() -> bytes:
+    out = BytesIO()
+    frames = [Image.new("RGB", (8, 6), colour) for colour in ("red", "blue")]
+    frames[0].save(out, "WEBP", save_all=True, append_images=frames[1:])
+    return out.getvalue()
+
+
+def webp(*chunks: tuple[bytes, bytes]) -> bytes:
+    body = b"WEBP" + b"".join(
+        name + struct.pack("<I", len(data)) + data + bytes(len(data) % 2) for name, data in chunks
+    )
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def canvas(width: int, height: int) -> tuple[bytes, bytes]:
+    """The extended header of a WebP (RFC 9649, 2.7)."""
+    sides = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    return b"VP8X", bytes(4) + sides
+
+
+def empty_webp(width: int, height: int) -> bytes:
+    return webp((b"VP8L", b"\x2f" + struct.pack("<I", (width - 1) | (height - 1) << 14) + bytes(9)))
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"not an image",
         gif(),
         draw("TIFF"),
-        draw("WEBP"),
         b"%!PS-Adobe-3.0 EPSF-3.0\n",
         b"<svg xmlns='http://www.w3.org/2000/svg'/>",
         cut_png(),
@@ -196,6 +228,12 @@ def chunk(kind: bytes, data: bytes) -> bytes:
         b"\x89PNG\r\n\x1a\n",
         png(chunk(b"IHDR", b"")),
         b"\xff\xd8\xff",
+        noise("WEBP", lossless=True)[:2000],
+        cut_webp(),
+        animated_webp(),
+        webp(canvas(40, 40), (b"VP8L", draw("WEBP", lossless=True)[20:])),
+        webp(),
+        webp(canvas(8, 6)),
     ],
     ids=lambda data: repr(data[:12]),
 )
@@ -210,6 +248,46 @@ def test_too_many_pixels_are_refused_by_the_header_alone(caller, size):
     answer = put(caller, "big", empty_png(*size))
     assert answer.status_code == 400
     assert "100 megapixels" in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (empty_webp(16_384, 16_384), "100 megapixels"),
+        (webp(canvas(1 << 24, 1 << 24)), "100 megapixels"),
+        (empty_webp(6001, 4000), "24 megapixels, the most accepted of a WebP"),
+    ],
+)
+def test_room_for_a_webp_is_made_only_when_its_header_is_within_the_limit(
+    caller, monkeypatch, data, words
+):
+    def refuse(*_, **__):
+        pytest.fail("the file was opened, which makes room for its canvas")
+
+    monkeypatch.setattr(intake.Image, "open", refuse)
+    answer = put(caller, "big", data)
+    assert answer.status_code == 400
+    assert words in answer.json["message"]
+
+
+def test_an_animated_webp_is_refused_and_told_why(caller):
+    assert "animated" in put(caller, "logo", animated_webp()).json["message"]
+
+
+def test_a_webp_is_stored_with_its_type_and_size(caller):
+    for data in (
+        draw("WEBP", size=(33, 17)),
+        draw("WEBP", size=(33, 17), lossless=True),
+        draw("WEBP", size=(33, 17), mode="RGBA"),
+        draw("WEBP", size=(33, 17), mode="RGBA", lossless=True),
+    ):
+        record = put(caller, "logo", data).json
+        assert record["content_type"] == "image/webp"
+        assert (record["width"], record["height"], record["bytes"]) == (33, 17, len(data))
+
+
+def test_the_engine_draws_as_many_pixels_of_a_webp_as_the_front_accepts():
+    assert (MAX_IMAGE_PIXELS, MAX_WEBP_PIXELS) == (drawing.MAX_PIXELS, drawing.MAX_WEBP_PIXELS)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from html.parser import HTMLParser
+from io import BytesIO
 
 import pytest
+from PIL import Image
 
 from api.app import create_app
 from api.ops.schemas import SCHEMAS
@@ -145,3 +148,32 @@ class Reader(HTMLParser):
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
+
+
+def test_the_image_types_told_are_those_that_are_accepted(caller, description):
+    accepted = set()
+    for kind in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP"):
+        answer = caller.put("/v2/images/try", data=draw(kind), content_type="image/png")
+        if answer.status_code in (200, 201):
+            accepted.add(answer.json["content_type"])
+    vector = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+    assert (
+        caller.put("/v2/images/try", data=vector, content_type="image/svg+xml").status_code == 400
+    )
+    told = description["paths"]["/v2/images/{name}"]["put"]["requestBody"]["content"]
+    assert set(told) == accepted
+
+
+def draw(kind: str) -> bytes:
+    out = BytesIO()
+    Image.new("RGB", (4, 3)).save(out, kind)
+    return out.getvalue()
+
+
+def test_the_fields_told_of_an_image_in_json_are_those_that_are_accepted(caller, description):
+    fields = {"name": "logo", "data": base64.b64encode(draw("PNG")).decode()}
+    assert caller.post("/v2/images", json=fields).status_code == 201
+    told = description["components"]["schemas"]["ImageRequest"]
+    assert set(told["properties"]) == set(told["required"]) == set(fields)
+    elsewhere = {"name": "logo", "source_url": "https://example.org/logo.png"}
+    assert caller.post("/v2/images", json=elsewhere).status_code == 400
