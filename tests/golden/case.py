@@ -99,7 +99,7 @@ class Case:
 
 
 class FolderImages:
-    """The stored images of the cases: `images/name.png` or `.jpg`."""
+    """The stored images of the cases: `images/name.png`, `.jpg` or `.webp`."""
 
     def find_image(self, name: str) -> bytes | None:
         for path in (FOLDER / "images").glob(f"{name}.*"):

@@ -26,7 +26,7 @@ from workers.engine.tree.nodes import Source
 from workers.engine.tree.styles import Style, TextStyle
 
 _IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg")
+_IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp")
 _DATA_KINDS: Final = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
 
 
@@ -36,7 +36,7 @@ class WrongInputs(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FolderImages:
-    """Stored images as files of one folder: image NAME is NAME.png, NAME.jpg or NAME.jpeg."""
+    """Stored images as files of one folder: image NAME is NAME.png, .jpg, .jpeg or .webp."""
 
     folder: Path | None
 

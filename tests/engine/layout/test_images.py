@@ -30,6 +30,29 @@ def encoded(image: Image.Image, kind: str = "PNG", **options) -> bytes:
     return file.getvalue()
 
 
+def webp(image: Image.Image, **options) -> bytes:
+    return encoded(image, "WEBP", **options)
+
+
+def riff(*chunks: tuple[bytes, bytes]) -> bytes:
+    body = b"WEBP" + b"".join(
+        name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
+        for name, content in chunks
+    )
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def canvas(width: int, height: int, flags: int = 0) -> tuple[bytes, bytes]:
+    """The extended header of a WebP (RFC 9649, 2.7)."""
+    sides = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    return b"VP8X", bytes([flags, 0, 0, 0]) + sides
+
+
+def lossless_header(width: int, height: int) -> tuple[bytes, bytes]:
+    bits = (width - 1) | (height - 1) << 14
+    return b"VP8L", b"\x2f" + struct.pack("<I", bits) + bytes(20)
+
+
 def prepared(data: bytes) -> PreparedImage:
     image = prepare_image(data)
     assert isinstance(image, PreparedImage), image
@@ -149,12 +172,92 @@ def test_image_of_a_data_address_is_prepared():
     assert isinstance(load_picture(DataImage(encoded(picture())), NoImages()), PreparedImage)
 
 
+def test_lossless_webp_keeps_every_pixel():
+    source = picture("RGB", (33, 17))
+    image = prepared(webp(source, lossless=True))
+    assert (image.width, image.height, image.width_points) == (33, 17, 33 * 0.75)
+    assert (image.pixels.color_space, image.pixels.filter) == ("DeviceRGB", "FlateDecode")
+    assert zlib.decompress(image.pixels.data) == source.tobytes()
+    assert image.mask is None
+
+
+def test_lossy_webp_is_the_picture_within_its_loss():
+    source = picture("RGB", (64, 64))
+    pixels = zlib.decompress(prepared(webp(source, quality=90)).pixels.data)
+    assert max(abs(a - b) for a, b in zip(pixels, source.tobytes(), strict=True)) <= 8
+
+
+@pytest.mark.parametrize("options", [{"lossless": True, "exact": True}, {"quality": 90}])
+def test_transparency_of_webp_becomes_a_mask(options):
+    source = picture("RGB", (32, 32)).convert("RGBA")
+    source.putalpha(picture("L", (32, 32)).rotate(90))
+    image = prepared(webp(source, **options))
+    assert image.mask is not None
+    assert zlib.decompress(image.mask.data) == source.getchannel("A").tobytes()
+    if options.get("exact"):
+        assert zlib.decompress(image.pixels.data) == source.convert("RGB").tobytes()
+
+
+def test_turned_webp_swaps_its_sides():
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    image = prepared(webp(picture(size=(12, 8)), exif=exif))
+    assert (image.width, image.height) == (8, 12)
+    assert (image.pixels.width, image.pixels.height) == (12, 8)
+
+
+def test_animated_webp_is_refused():
+    frames = [picture("RGB"), picture("RGB").rotate(180)]
+    data = webp(frames[0], save_all=True, append_images=frames[1:])
+    assert "animated" in problem(data)
+
+
 @pytest.mark.parametrize(
     "data",
-    [b"", b"hello", b"GIF89a\x01\x00\x01\x00", b"%!PS-Adobe-3.0 EPSF", b"RIFF\x00\x00\x00\x00WEBP"],
+    [
+        riff(lossless_header(16_384, 16_384)),
+        riff((b"VP8 ", b"\0\0\0\x9d\x01\x2a\xff\x3f\xff\x3f")),
+        riff(canvas(1 << 24, 1 << 24), lossless_header(2, 2)),
+    ],
+)
+def test_pixels_of_webp_are_judged_by_the_header_before_room_is_made(data):
+    assert "at most 100 megapixels" in problem(data)
+
+
+def test_pixels_of_webp_have_a_lower_bound():
+    assert "of a WebP at most 24 megapixels" in problem(riff(lossless_header(6001, 4000)))
+
+
+@pytest.mark.parametrize("claimed", [(2, 2), (4000, 4000)])
+def test_canvas_that_is_not_the_pictures_size_is_damage(claimed):
+    small = webp(picture(), lossless=True)
+    assert "damaged" in problem(riff(canvas(*claimed), (b"VP8L", small[20:])))
+
+
+def test_frames_without_the_flag_of_an_animation_are_damage():
+    frames = [picture("RGB"), picture("RGB").rotate(180)]
+    data = bytearray(webp(frames[0], save_all=True, append_images=frames[1:]))
+    data[20] &= ~0x02
+    assert "damaged" in problem(bytes(data))
+
+
+@pytest.mark.parametrize("lossless", [True, False])
+def test_cut_webp_is_refused_also_when_its_lengths_are_mended(lossless):
+    noise = Image.frombytes("RGB", (64, 64), random.Random(3).randbytes(64 * 64 * 3))
+    data = webp(noise, lossless=lossless)
+    name, content = data[12:16], data[20:]
+    assert "damaged" in problem(data[: len(data) // 2])
+    assert "damaged" in problem(riff((name, content[: len(content) // 2])))
+    assert "damaged" in problem(riff((name, content[:6])))
+    assert "damaged" in problem(riff())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"hello", b"GIF89a\x01\x00\x01\x00", b"%!PS-Adobe-3.0 EPSF", b"RIFF\x00\x00\x00\x00WAVE"],
 )
 def test_other_formats_are_refused_by_their_bytes(data):
-    assert problem(data) == "The image is neither PNG nor JPEG"
+    assert problem(data) == "The image is neither PNG, JPEG nor WebP"
 
 
 def test_number_of_pixels_is_judged_by_the_header():
@@ -189,7 +292,8 @@ def test_damaged_files_are_problems_and_nothing_else():
     chance = random.Random(7)
     good = [encoded(picture(mode)) for mode in ("RGBA", "P", "RGB")]
     good += [encoded(picture(mode), "JPEG") for mode in ("L", "RGB", "CMYK")]
-    for _ in range(600):
+    good += [webp(picture(mode), lossless=way) for mode in ("RGB", "RGBA") for way in (0, 1)]
+    for _ in range(1000):
         data = bytearray(chance.choice(good))
         for _ in range(chance.randint(1, 4)):
             data[chance.randrange(len(data))] = chance.randrange(256)

@@ -1,4 +1,4 @@
-"""Images: PNG and JPEG judged by their bytes, prepared once as the streams a PDF holds."""
+"""Images: PNG, JPEG and WebP judged by their bytes, prepared once as the streams a PDF holds."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ CODE: Final = "image-data"
 MISSING_CODE: Final = "image-missing"
 MAX_PIXELS: Final = 100_000_000  # contract.md; told by the header, before anything is decoded
 MAX_DECODED_PIXELS: Final = 32_000_000  # what must be unpacked in memory: 128 MB at 4 bytes a pixel
+# A WebP is unpacked whole, 16 bytes a pixel measured while it is read: 390 MB.
+MAX_WEBP_PIXELS: Final = 24_000_000
 CACHED_BYTES: Final = 48 * 1024 * 1024  # prepared images kept per process
 POINTS_PER_PIXEL: Final = 0.75  # a CSS px, for an image that states no resolution
 
@@ -147,7 +149,9 @@ def _prepare(data: bytes, key: str) -> PreparedImage:
         return _prepare_png(data, key)
     if data.startswith(b"\xff\xd8\xff"):
         return _prepare_jpeg(data, key)
-    raise _Wrong("The image is neither PNG nor JPEG")
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return _prepare_webp(data, key)
+    raise _Wrong("The image is neither PNG, JPEG nor WebP")
 
 
 def _judge_size(width: int, height: int) -> None:
@@ -314,7 +318,7 @@ def _decoded_png(data: bytes, header: _PngHeader) -> tuple[PixelStream, PixelStr
         image = _eight_bits(opened).convert("LA" if is_gray else "RGBA")
     alpha = image.getchannel("A")
     color = image.convert("L" if is_gray else "RGB")
-    mask = None if alpha.getextrema()[0] == 255 else _flate(alpha)
+    mask = None if _is_opaque(alpha) else _flate(alpha)
     return _flate(color), mask
 
 
@@ -336,12 +340,12 @@ def _flate(image: Pillow.Image) -> PixelStream:
     )
 
 
-# --- JPEG (ITU-T T.81) ------------------------------------------------------------------------------
+# --- Orientation (Exif 2.32) ------------------------------------------------------------------------
 
 
 _UPRIGHT: Final[Matrix] = (1, 0, 0, 1, 0, 0)
 
-# From the stored unit square to the shown one, by EXIF orientation (Exif 2.32, tag 0x0112).
+# From the stored unit square to the shown one, by the value of the orientation tag.
 _ORIENTATIONS: Final[dict[int, Matrix]] = {
     1: _UPRIGHT,
     2: (-1, 0, 0, 1, 1, 0),
@@ -352,6 +356,16 @@ _ORIENTATIONS: Final[dict[int, Matrix]] = {
     7: (0, 1, 1, 0, 0, 0),
     8: (0, 1, -1, 0, 1, 0),
 }
+_ORIENTATION_TAG: Final = 0x0112
+
+
+def _orientation(image: Pillow.Image) -> Matrix:
+    return _ORIENTATIONS.get(image.getexif().get(_ORIENTATION_TAG, 1), _UPRIGHT)
+
+
+# --- JPEG (ITU-T T.81) ------------------------------------------------------------------------------
+
+
 _SPACES: Final = {1: "DeviceGray", 3: "DeviceRGB", 4: "DeviceCMYK"}
 _DECODABLE_FRAMES: Final = (0xC0, 0xC1, 0xC2)  # Huffman: baseline, extended, progressive
 _OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
@@ -426,8 +440,74 @@ def _walk_segments(data: bytes) -> Iterator[tuple[int, bytes]]:
 def _checked_jpeg(data: bytes) -> tuple[Matrix, tuple[float, float]]:
     """Decode the file once, at an eighth of its size, so that a damaged one is found here."""
     with Pillow.open(io.BytesIO(data), formats=("JPEG",)) as image:
-        orientation = image.getexif().get(0x0112, 1)
+        matrix = _orientation(image)
         across, down = image.info.get("dpi", (0.0, 0.0))
         image.draft(None, (max(1, image.width // 8), max(1, image.height // 8)))
         image.load()
-    return _ORIENTATIONS.get(orientation, _UPRIGHT), (float(across), float(down))
+    return matrix, (float(across), float(down))
+
+
+# --- WebP (RFC 9649) --------------------------------------------------------------------------------
+
+
+_ANIMATED: Final = 0x02  # flag of the extended header (RFC 9649, 2.7)
+
+
+def _prepare_webp(data: bytes, key: str) -> PreparedImage:
+    """Unpack the one picture of the file: PDF has no filter that reads WebP."""
+    width, height = _webp_size(data)
+    _judge_size(width, height)
+    if width * height > MAX_WEBP_PIXELS:
+        raise _Wrong(
+            f"The image has {width} × {height} pixels; "
+            f"of a WebP at most {MAX_WEBP_PIXELS // 1_000_000} megapixels are drawn"
+        )
+    with Pillow.open(io.BytesIO(data), formats=("WEBP",)) as image:
+        if image.size != (width, height):
+            raise _Wrong("The WebP file is damaged: its headers tell different sizes")
+        image.load()
+        matrix = _orientation(image)
+        pixels, mask = _flate_with_mask(image)
+    if matrix[0] == 0:
+        width, height = height, width
+    return PreparedImage(
+        key=key,
+        width=width,
+        height=height,
+        width_points=width * POINTS_PER_PIXEL,  # the format knows no resolution
+        height_points=height * POINTS_PER_PIXEL,
+        pixels=pixels,
+        mask=mask,
+        matrix=matrix,
+    )
+
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    """Read the size from the first chunk; the reader would make room for it before it looks further."""
+    kind, content = data[12:16], data[20:30]
+    if len(content) < 10:
+        raise _Wrong("The WebP file is damaged: it has no header")
+    if kind == b"VP8X":
+        if content[0] & _ANIMATED:
+            raise _Wrong("The WebP file is animated; a page shows still images")
+        width, height = content[4:7], content[7:10]
+        return int.from_bytes(width, "little") + 1, int.from_bytes(height, "little") + 1
+    if kind == b"VP8L" and content[0] == 0x2F:
+        bits = int.from_bytes(content[1:5], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if kind == b"VP8 " and content[3:6] == b"\x9d\x01\x2a":
+        width, height = struct.unpack("<HH", content[6:10])
+        return width & 0x3FFF, height & 0x3FFF  # the upper two bits are a scale for displays
+    raise _Wrong("The WebP file is damaged: its first chunk is no image header")
+
+
+def _flate_with_mask(image: Pillow.Image) -> tuple[PixelStream, PixelStream | None]:
+    if image.mode != "RGBA":
+        return _flate(image), None
+    alpha = image.getchannel("A")
+    mask = None if _is_opaque(alpha) else _flate(alpha)
+    return _flate(image.convert("RGB")), mask
+
+
+def _is_opaque(alpha: Pillow.Image) -> bool:
+    return alpha.getextrema()[0] == 255
