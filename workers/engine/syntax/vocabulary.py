@@ -307,7 +307,10 @@ def _fixed(*specs: AttributeSpec) -> tuple[AttributeSpec, ...]:
 
 
 _ALL: Final = (COMMON, _TEXT, BOX_PROPERTIES, BREAK_PROPERTIES)
-_BOXED: Final = (COMMON, _TEXT, _RUNNING_BOX)
+# What is printed again and again is no place to lead to, and bar codes and pictures have no text.
+_UNNAMED: Final = _without(COMMON, "id")
+_UNSPOKEN: Final = _without(COMMON, "lang")
+_BOXED: Final = (_UNNAMED, _TEXT, _RUNNING_BOX)
 
 _STRUCTURE: Final = (
     _element(
@@ -374,7 +377,7 @@ _STRUCTURE: Final = (
         _expression("test", "The condition.", is_required=True),
         _attribute("message", v.TEXT, "What to tell when it does not hold."),
         *_fixed(_attribute("severity", v.choice("error", "warning"), "Whether it stops the render.", "error")),
-        COMMON,
+        _without(COMMON, "id", "class"),
     ),
     _element(
         "style", "Properties under a name, or for every element of a tag.", Content.EMPTY,
@@ -504,7 +507,7 @@ _BLOCK_ELEMENTS: Final = (
         _attribute("column-gap", v.LENGTH, "Space between columns.", "0"),
         _attribute("row-gap", v.LENGTH, "Space between rows.", "0"),
         _attribute("skip", v.count(0, 10_000), "How many cells stay empty before the first.", "0"),
-        *_ALL,
+        COMMON, _TEXT, BOX_PROPERTIES, _without(BREAK_PROPERTIES, "orphans", "widows"),
     ),
     _element(
         "box", "A box of fixed size; with an offset it stands out of the flow.", Content.BLOCKS,
@@ -531,9 +534,9 @@ _BLOCK_ELEMENTS: Final = (
         _attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How it fills its box.", "contain"),
         _attribute("object-position", v.POSITION, "Where it stands in its box: left, center or right, top, center or bottom, lengths, or per cent of the free room.", "center center"),
         _attribute("optional", v.BOOLEAN, "Whether a missing image is left out with a warning.", "false"),
-        COMMON, _PICTURE_BOX, _SOLID_BREAKS,
+        _UNSPOKEN, _PICTURE_BOX, _SOLID_BREAKS,
     ),
-    _element("hr", "A rule across.", Content.EMPTY, COMMON, _RULE_BOX, _SOLID_BREAKS),
+    _element("hr", "A rule across.", Content.EMPTY, _UNSPOKEN, _RULE_BOX, _SOLID_BREAKS),
     _element("pre", "Text whose spaces and line ends are kept.", Content.INLINE, *_ALL),
     _element(
         "blockquote", "A quotation.", Content.BLOCKS, *_ALL,
@@ -547,7 +550,7 @@ _BLOCK_ELEMENTS: Final = (
         _attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes.", "M"),
         _attribute("module", v.length(low=0.1, high=100), "Width of one module; fills the box unless given."),
         _attribute("quiet", v.BOOLEAN, "Whether an empty border is kept around the code.", "true"),
-        COMMON, _PICTURE_BOX, _SOLID_BREAKS,
+        _UNSPOKEN, _PICTURE_BOX, _SOLID_BREAKS,
     ),
     _element(
         "markdown", "Markdown: written inside, or the text that a value holds.", Content.TEXT,
@@ -563,7 +566,7 @@ _BLOCK_ELEMENTS: Final = (
         "break", "A page break, or with need one that is made only if less is left.", Content.EMPTY,
         _attribute("to", v.choice("page", "column", "left", "right", "area"), "Where to go on.", "page"),
         _attribute("need", v.LENGTH, "Height that must be left, or the break is made."),
-        COMMON,
+        _without(COMMON, "class", "lang"),
     ),
     _element(
         "group", "No box: carries for and if for several elements.", Content.PARENT, COMMON,
@@ -579,13 +582,13 @@ _TABLE_ELEMENTS: Final = (
     _element(
         "caption", "The title of a table, above it.", Content.INLINE,
         *_fixed(_attribute("on", _PIECES, "Pieces of a broken table that it stands on.", "first")),
-        COMMON, _TEXT, _without(BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "rotate"),
+        COMMON, _TEXT, _without(BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "min-font-size", "rotate"),
     ),
     _element(
         "col", "A column: its width and the defaults of its cells.", Content.EMPTY,
         _attribute("width", v.TRACK, "Width; auto is by content.", "auto"),
         _attribute("span", v.count(1, 200), "How many columns this one stands for.", "1"),
-        _only("min-width", "max-width"), COMMON, _CELL_TEXT, _CELL_BOX,
+        _only("min-width", "max-width"), _without(COMMON, "id", "lang"), _CELL_TEXT, _CELL_BOX,
     ),
     _element(
         "total", "A value that body rows add up to, carried from piece to piece of the table.", Content.EMPTY,
@@ -599,15 +602,15 @@ _TABLE_ELEMENTS: Final = (
     _element(
         "thead", "Head rows; of several that match a piece each is printed, in order.", Content.LISTED,
         *_fixed(_attribute("on", _PIECES, "Pieces of a broken table that they stand on.", "all")),
-        COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
+        _UNNAMED, _TEXT, _ROWS_BOX, children=_ROWS,
     ),
     _element(
-        "tbody", "Body rows.", Content.LISTED, COMMON, _TEXT, _ROWS_BOX, _without(BREAK_PROPERTIES, "page", "counter-reset"), children=_ROWS,
+        "tbody", "Body rows.", Content.LISTED, _UNNAMED, _TEXT, _ROWS_BOX, _without(BREAK_PROPERTIES, "page", "counter-reset"), children=_ROWS,
     ),
     _element(
         "tfoot", "Foot rows; of several that match a piece each is printed, in order.", Content.LISTED,
         *_fixed(_attribute("on", _PIECES, "Pieces of a broken table that they stand on.", "last")),
-        COMMON, _TEXT, _ROWS_BOX, children=_ROWS,
+        _UNNAMED, _TEXT, _ROWS_BOX, children=_ROWS,
     ),
     _element(
         "tr", "A row; it is split only if it is taller than a page.", Content.LISTED,

@@ -71,7 +71,6 @@ def _place_on_paper(part: Part, scope: Scope, parent: Look, out: list[Any]) -> N
 
 def _compile_as_box(element: Element, context: Context) -> Part:
     look = context.look(element)
-    identity = context.attribute(element, "id")
     inner = compile_blocks(element.children, context, owner=element)
     source = Source(element.place)
 
@@ -79,8 +78,6 @@ def _compile_as_box(element: Element, context: Context) -> Part:
         own = look.find(scope, parent)
         blocks: list[Any] = []
         inner.build(look.enter(scope), own, blocks)
-        out.append(
-            Container(source, Role.ARTIFACT, own.style, tuple(blocks), None, identity.read(scope))
-        )
+        out.append(Container(source, Role.ARTIFACT, own.style, tuple(blocks), None, None))
 
     return Part(build, is_static=False)

@@ -1,0 +1,464 @@
+"""Pairs of documents that differ in one attribute, for every attribute of the vocabulary.
+
+A host is a document, or a part of one, with `@` where the attributes of one element go. A probe is
+the value to try, and what else must stand there for the value to matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from workers.engine.ports import Payload, PayloadKind
+
+LONG_WORD: Final = "Donaudampfschifffahrtsgesellschaftskapitän" * 2
+SOFT_WORD: Final = (
+    "Donau\u00addampf\u00adschiff\u00adfahrts\u00adgesell\u00adschafts\u00adkapitän" * 2
+)
+INLINE: Final = (
+    f"one  two\n three {{{{ 1.5 | number }}}} {LONG_WORD} {SOFT_WORD} and more of it, so that there "
+    "are lines enough to be parted in two or in three or more lines"
+)
+SHORT: Final = "one  two\n {{ 1.5 | number }}"
+BLOCKS: Final = f"<p>{INLINE}</p>"
+# What a style gives to an element of any kind: colour for text, the rest for what has none.
+STYLE: Final = (
+    '<style name="s" color="red" opacity="0.5" break-before="page" border="1pt solid red"/>'
+)
+HEAD: Final = (
+    '<page size="A6" margin="5mm"><footer height="6mm"><p>{{ page.number }}/{{ page.count }}</p>'
+    '</footer></page><page name="wide" size="A6" margin="9mm"/>'
+)
+# Some of these leave room for a few lines of the element, whatever the size of its font.
+SPACERS: Final = tuple(f'<p height="{height}mm">before</p>' for height in range(88, 128, 4))
+OVERFLOWS: Final = "content-overflows"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A value whose effect is seen, beside `other` or no attribute at all.
+
+    `base` stands in both documents beside it, and beside nothing else if `is_bare`; `after` comes
+    after the host, `host` stands in place of the element's own. One that `is_near_foot` is tried
+    with little room left on the page. `told` is the code of the error by which the value is seen
+    to work.
+    """
+
+    value: str
+    other: str | None = None
+    base: str = ""
+    after: str = ""
+    host: str = ""
+    told: str = ""
+    payload: Payload | None = None
+    is_bare: bool = False
+    is_near_foot: bool = False
+
+
+def _json(body: str) -> Payload:
+    return Payload(PayloadKind.JSON, body.encode())
+
+
+def _csv(body: str) -> Payload:
+    return Payload(PayloadKind.CSV, body.encode())
+
+
+def _overlay(part: str) -> Payload:
+    return Payload(PayloadKind.XML, f"<document>{part}</document>".encode())
+
+
+def _markdown(text: str) -> Payload:
+    return Payload(PayloadKind.MARKDOWN, text.encode())
+
+
+# --- hosts ----------------------------------------------------------------------------------------------
+
+
+def _table(part: str) -> str:
+    return f"<table>{part}</table>"
+
+
+def _cell(tag: str) -> str:
+    return _table(
+        f'<col/><col width="20mm"/><tr><{tag} @>{INLINE}</{tag}><td>two</td></tr>'
+        "<tr><td>three</td><td>four</td></tr>"
+    )
+
+
+def _section(tag: str) -> str:
+    rows = "<tr><td>{{ 1.5 | number }}</td><td>more</td></tr>" * 7
+    rows += f"<tr><td>1</td><td>{INLINE}</td></tr>"
+    return _table(
+        f'<col width="20mm"/><col/><tbody><tr><td>two</td><td>three</td></tr></tbody>'
+        f"<{tag} @>{rows}</{tag}><tbody><tr><td>four</td><td>five</td></tr></tbody>"
+    )
+
+
+def _running(tag: str) -> str:
+    return (
+        f'<document>{STYLE}<page size="A6" margin="5mm"><{tag} @>{BLOCKS}</{tag}></page>'
+        '<flow><p>text</p>{after}<p margin-top="auto">foot</p></flow></document>'
+    )
+
+
+def _data(parts: str, shown: str = "{{ a }}") -> str:
+    return (
+        '<document><data><json>{ "a": "1.50", "b": "2026-03-02", "rows": [ { "n": "1.50" } ] }</json>'
+        f"{parts}</data><flow><p>{shown}</p></flow></document>"
+    )
+
+
+ROWS: Final = "<p for='r in rows'>{{ r.n }}</p>"
+
+HOSTS: Final[dict[str, str]] = {
+    "document": "<document @><flow><p>{{ 1.5 | number }} {{ now | datetime }}</p></flow></document>",
+    "data": '<document><data @><json>{ "a": 1 }</json></data><flow><p>{{ a }}</p></flow></document>',
+    "field": _data("<field @/>"),
+    "dataset": _data('<dataset @><field name="n"/></dataset>').replace("<p>{{ a }}</p>", ROWS),
+    "let": _data("<let @/>", "{{ x }}"),
+    "assert": _data("<assert @/>"),
+    "style": f'<document><style @/>{HEAD}<flow>{{before}}<p class="s">{INLINE}</p>{{after}}</flow></document>',
+    "color": '<document><color @/><flow><p color="brand">one</p></flow></document>',
+    "page": "<document><page @/><flow><p>one</p></flow></document>",
+    "area": f"<document><page size='A6' margin='5mm'><area @/></page><flow>{BLOCKS}{BLOCKS}</flow></document>",
+    "header": _running("header"),
+    "footer": _running("footer"),
+    "flow": f"<document>{STYLE}{HEAD}<flow @>{BLOCKS}</flow></document>",
+    "security": "<document><security @/><flow><p>one</p></flow></document>",
+    "watermark": '<document><page size="A6"/><watermark @/><flow><p>one</p></flow></document>',
+    **{
+        tag: f"<{tag} @>{INLINE}</{tag}>"
+        for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote")
+    },
+    **{tag: f"<{tag} @>{BLOCKS}</{tag}>" for tag in ("div", "box")},
+    "pre": f"<pre @>one{SHORT}\nfour\nfive\nsix\nseven\neight</pre>",
+    "row": f"<row @>{BLOCKS}<p>short</p></row>",
+    "grid": f"<grid @>{f'<p>{SHORT}</p>' * 7}{BLOCKS}</grid>",
+    **{tag: f"<{tag} @><li>{INLINE}</li><li>two</li></{tag}>" for tag in ("ul", "ol")},
+    "li": f"<ul><li @>{INLINE}</li></ul>",
+    "img": "<img @/>",
+    "hr": "<hr @/>",
+    "barcode": "<barcode @/>",
+    "markdown": f"<markdown @>{INLINE}</markdown>",
+    "insert": "<insert @/>",
+    "break": "<break @/><p>{{ 1.5 | number }}</p>",
+    "group": f"<group @><p>{SHORT}</p></group>",
+    "table": _section("tbody").replace("<table", "<table @").replace("<tbody @", "<tbody"),
+    "caption": _table(f"<caption @>{INLINE}</caption><tr><td>one</td></tr>"),
+    "col": _table(f'<col @/><col width="20mm"/><tr><td>{INLINE}</td><td>two</td></tr>'),
+    "total": _table("<total @/><tr for='n in [2, 1]'><td>{{ n }}</td></tr>") + "<p>{{ totals.t.all }}</p>",
+    **{tag: _section(tag) for tag in ("thead", "tbody", "tfoot")},
+    "tr": _table(f'<col width="20mm"/><col/><tr><td>three</td><td>four</td></tr><tr @><td>1</td><td>{INLINE}</td></tr><tr><td>five</td><td>six</td></tr>'),
+    **{tag: _cell(tag) for tag in ("td", "th")},
+    **{
+        tag: f"<p>zero <{tag} @>{SHORT} and more</{tag}> end</p>"
+        for tag in ("span", "b", "i", "u", "s", "sub", "sup", "code", "a")
+    },
+}  # fmt: skip
+
+# What an element must carry in every pair, unless it is the attribute that is tried.
+BASES: Final[dict[str, dict[str, str]]] = {
+    "field": {"name": "a"},
+    "dataset": {"name": "rows"},
+    "let": {"name": "x", "value": "a"},
+    "assert": {"test": "a == '1.50'"},
+    "style": {"name": "s"},
+    "color": {"name": "brand", "value": "red"},
+    "page": {"size": "A6"},
+    "watermark": {"text": "COPY"},
+    "grid": {"grid-template-columns": "1fr 1fr"},
+    "img": {"src": "dot", "alt": "", "width": "20mm"},
+    "barcode": {"type": "qr", "value": "12345", "alt": "", "width": "20mm"},
+    "insert": {"flow": "notes"},
+    "total": {"name": "t", "value": "n"},
+    "a": {"href": "https://example.com/"},
+}
+
+# --- probes ---------------------------------------------------------------------------------------------
+
+_LINK: Final = '<p><a href="#t">to it</a></p>'
+_TALL: Final = _table(f"<tr @><td><p height='112mm'/><p>{'word ' * 300}</p></td></tr>")
+_CSV_FIELD: Final = _data('<dataset name="rows"><field @/></dataset>').replace(
+    "<p>{{ a }}</p>", ROWS
+)
+_TALL_ROW: Final = '<tr><td height="60mm">row</td></tr>'
+_LOW: Final = Probe("visible", base='height="8mm"', told=OVERFLOWS)
+
+# For every element that has the attribute.
+PROBES: Final[dict[str, Probe]] = {
+    "id": Probe("t", after=_LINK, told="unknown-id"),
+    "class": Probe("s"),
+    "if": Probe("false"),
+    "for": Probe("n in [1, 2]"),
+    "lang": Probe("de"),
+    "font-family": Probe("Noto Serif"),
+    "font-size": Probe("5pt"),
+    "font-weight": Probe("bold", other="normal"),
+    "font-style": Probe("italic", other="normal"),
+    "color": Probe("red"),
+    "line-height": Probe("2"),
+    "letter-spacing": Probe("1pt"),
+    "text-align": Probe("right"),
+    "text-indent": Probe("5mm"),
+    "text-transform": Probe("uppercase"),
+    "text-decoration": Probe("underline", other="line-through"),
+    "white-space": Probe("pre-line", other="normal"),
+    "hyphens": Probe("none"),
+    "overflow-wrap": Probe("normal", told="wider-than-container"),
+    "vertical-align": Probe("3pt"),
+    "width": Probe("60mm"),
+    "height": Probe("115mm"),
+    "min-width": Probe("70mm", base='width="60mm"'),
+    "max-width": Probe("60mm"),
+    "min-height": Probe("115mm"),
+    "max-height": Probe("4mm", told=OVERFLOWS),
+    "margin": Probe("7mm"),
+    "margin-top": Probe("7mm"),
+    "margin-right": Probe("7mm"),
+    "margin-bottom": Probe("9mm"),
+    "margin-left": Probe("7mm"),
+    "padding": Probe("3mm"),
+    "padding-top": Probe("3mm"),
+    "padding-right": Probe("3mm"),
+    "padding-bottom": Probe("3mm"),
+    "padding-left": Probe("3mm"),
+    "border": Probe("2pt solid red"),
+    "border-top": Probe("2pt dashed red"),
+    "border-right": Probe("2pt solid red"),
+    "border-bottom": Probe("2pt double red"),
+    "border-left": Probe("2pt dotted red"),
+    "border-radius": Probe("2mm", base='border="1pt solid red"'),
+    "background": Probe("yellow"),
+    "background-image": Probe("dot"),
+    "opacity": Probe("0.5", base='background="yellow"'),
+    "overflow": _LOW,
+    "min-font-size": Probe("9pt", base='height="12mm" overflow="shrink"', told=OVERFLOWS),
+    "rotate": Probe("10deg"),
+    "break-before": Probe("page"),
+    "break-after": Probe("page"),
+    "break-inside": Probe("avoid", is_near_foot=True),
+    "orphans": Probe("9", is_near_foot=True),
+    "widows": Probe("9", is_near_foot=True),
+    "page": Probe("wide"),
+    "counter-reset": Probe("page 7"),
+    "left": Probe("5mm"),
+    "top": Probe("5mm"),
+    "right": Probe("5mm"),
+    "bottom": Probe("5mm"),
+    "final": Probe("true", told="final"),
+}  # fmt: skip
+
+
+def _dataset(csv: str, **changes: str) -> Probe:
+    return replace(Probe("", base='csv="true"', payload=_csv(csv)), **changes)
+
+
+# For one element; these go before the common ones.
+OWN: Final[dict[str, dict[str, Probe]]] = {
+    "document": {
+        "version": Probe("2", other="1", told="wrong-value"),
+        "title": Probe("Invoice"),
+        "author": Probe("Ada"),
+        "subject": Probe("Drills"),
+        "keywords": Probe("one two"),
+        "timezone": Probe("Asia/Tokyo"),
+        "currency": Probe("GBP", other="EUR", host="<document @><flow><p>{{ 1 | currency }}</p></flow></document>"),
+        "filename": Probe("a.pdf"),
+    },
+    "data": {"final": Probe("true", told="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>'))},
+    "field": {
+        "name": Probe("b", other="a", base='required="true" type="date"', told="wrong-data"),
+        "type": Probe("date", told="wrong-data"),
+        "label": Probe("Number", host=_CSV_FIELD, base='name="n" required="true"', payload=_csv("Number\n2\n"), told="csv"),
+        "required": Probe("true", base="", payload=_json('{ "a": null }'), told="required"),
+        "pattern": Probe("x+", told="wrong-data"),
+        "values": Probe("x y", told="wrong-data"),
+        "min": Probe("2", base='type="decimal"', told="wrong-data"),
+        "max": Probe("1", base='type="decimal"', told="wrong-data"),
+        "maxlength": Probe("2", told="wrong-data"),
+        "format": Probe("dd.MM.yyyy", host=_CSV_FIELD, base='name="n" type="date"', payload=_csv("n\n02.03.2026\n"), told="wrong-data"),
+        "final": Probe("true", told="final", payload=_overlay('<data><field name="a" type="decimal"/></data>')),
+    },
+    "dataset": {
+        "name": Probe("others", other="rows", base='min-rows="1"', told="row-count"),
+        "label": Probe("Lines", base='min-rows="2"', told="row-count"),
+        "csv": Probe("true", payload=_csv("n\n2\n"), host=_data('<dataset @><field name="n"/></dataset><dataset name="more"/>'), told="csv-dataset"),
+        "header": _dataset("2\n3\n", value="false"),
+        "delimiter": _dataset("n;m\n2;3\n", value=","),
+        "decimal": _dataset("n\n2,5\n", value=",", host=_data('<dataset @><field name="n" type="decimal"/></dataset>').replace("<p>{{ a }}</p>", ROWS), told="csv"),
+        "required": Probe("true", payload=_json('{ "rows": [] }'), told="required"),
+        "min-rows": Probe("2", told="row-count"),
+        "max-rows": Probe("0", told="row-count"),
+        "final": Probe("true", told="final", payload=_overlay('<data><dataset name="rows" min-rows="0"/></data>')),
+    },
+    "let": {
+        "name": Probe("x", other="y", told="unknown-name"),
+        "value": Probe("b", other="a"),
+        "final": Probe("true", told="final", payload=_overlay('<data><let name="x" value="b"/></data>')),
+    },
+    "assert": {
+        "test": Probe("a == '2'", other="a == '1.50'", told="assert"),
+        "message": Probe("The sums differ", base='test="false"', told="assert"),
+        "severity": Probe("warning", base='test="false"', told="assert"),
+        "if": Probe("false", base='test="false"', told="assert"),
+        "for": Probe("n in []", base='test="false"', told="assert"),
+        "lang": Probe("de", base='test="false" message="{{ 1.5 | number }}"', told="assert"),
+    },
+    "style": {
+        "name": Probe("s", other="x", base='color="red"', told="unknown-style"),
+        "element": Probe("p", other="h1", base='color="red"', is_bare=True, host="<document><style @/><flow><p>one</p></flow></document>"),
+        "extends": Probe("b", host='<document><style name="b" color="red"/><style @/><flow><p class="s">one</p></flow></document>'),
+        "list-style-type": Probe("square", host='<document><style @/><flow><ul class="s"><li>a</li></ul></flow></document>'),
+        "stripe": Probe("red yellow", host='<document><style @/><flow><table class="s"><tr><td>a</td></tr></table></flow></document>'),
+        "cell-padding": Probe("5mm", host='<document><style @/><flow><table class="s"><tr><td>a</td></tr></table></flow></document>'),
+        "vertical-align": Probe("bottom", host='<document><style @/><flow><table><tr><td class="s">a</td><td height="9mm"/></tr></table></flow></document>'),
+        "final": Probe("true", base='color="red"', told="final", payload=_overlay('<style name="s"/>')),
+    },
+    "color": {
+        "name": Probe("brand", other="x", told="unknown-color"),
+        "value": Probe("blue", other="red"),
+        "final": Probe("true", told="final", payload=_overlay('<color name="brand" value="blue"/>')),
+    },
+    "page": {
+        "name": Probe("default", other="x", host='<document><page @/><flow><p>one</p></flow></document>'),
+        "on": Probe("first", other="last", base='size="A6"', host="<document><page @/><flow><p>one</p><break/><p>two</p></flow></document>"),
+        "size": Probe("A5"),
+        "margin-right": Probe("3mm", host='<document><page @/><flow><p text-align="right">one</p></flow></document>'),
+        "margin-bottom": Probe("30mm", host='<document><page @/><flow><p margin-top="auto">one</p></flow></document>'),
+        "bleed": Probe("3mm", base='background="yellow"'),
+        "marks": Probe("crop", base='bleed="3mm"'),
+        "final": Probe("true", told="final", payload=_overlay('<page size="A6"/>')),
+    },
+    "area": {
+        "flow": Probe("notes", other="body", host='<document><page><area @/><area flow="body" top="30mm"/></page><flow><p>one</p></flow><flow name="notes"><p>two</p></flow></document>'),
+        "columns": Probe("2"),
+        "column-rule": Probe("1pt solid red", base='columns="2" height="30mm"'),
+        "column-gap": Probe("9mm", base='columns="2"'),
+        "overflow": Probe("hidden", base='height="8mm"'),
+        "height": Probe("25mm"),
+        "bottom": Probe("110mm"),
+    },
+    "flow": {
+        "name": Probe("notes", other="body", host='<document><flow @><p>one</p></flow><flow name="other"><p>x</p></flow></document>'),
+        "replace": Probe("deny", told="final", payload=_markdown("new")),
+        "max-pages": Probe("1", told="max-pages", host="<document><flow @><p>one</p><break/><p>two</p></flow></document>"),
+        "final": Probe("true", told="final", payload=_overlay("<flow><p>new</p></flow>")),
+    },
+    "security": {
+        "user-password": Probe("secret"),
+        "owner-password": Probe("secret", other="other"),
+        "encryption": Probe("aes-128"),
+        "print": Probe("low", other="none"),
+        "copy": Probe("false"),
+        "modify": Probe("false"),
+        "annotate": Probe("false"),
+        "fill-forms": Probe("false", base='annotate="false"'),
+        "assemble": Probe("false", base='modify="false"'),
+        "final": Probe("true", told="final", payload=_overlay('<security copy="false"/>')),
+    },
+    "watermark": {
+        "text": Probe("MINE", other="COPY"),
+        "layer": Probe("under"),
+        "opacity": Probe("0.5"),
+        "font-size": Probe("20pt"),
+    },
+    **{
+        tag: {
+            "max-height": Probe("8mm", told=OVERFLOWS),
+            "height": Probe("40mm"),
+            "min-height": Probe("40mm"),
+            "min-width": Probe("80mm", base='width="70mm"'),
+            "max-width": Probe("70mm"),
+            "text-decoration": Probe("underline", host=_running(tag).replace(BLOCKS, "loose text")),
+        }
+        for tag in ("header", "footer")
+    },
+    **{tag: {"outline": Probe("false")} for tag in ("h1", "h2", "h3", "h4", "h5", "h6")},
+    "div": {
+        "columns": Probe("2"),
+        "column-gap": Probe("9mm", base='columns="2"'),
+        "column-fill": Probe("auto", base='columns="2"', is_near_foot=True),
+    },
+    "row": {"gap": Probe("9mm"), "align-items": Probe("end")},
+    "grid": {
+        "grid-template-columns": Probe("50mm 40mm", other="40mm 50mm"),
+        "grid-auto-rows": Probe("60mm"),
+        "grid-auto-flow": Probe("column", base='grid-auto-rows="60mm"'),
+        "column-gap": Probe("3mm"),
+        "row-gap": Probe("3mm"),
+        "skip": Probe("1"),
+    },
+    "box": {"layer": Probe("over", host='<document><page><box @ left="1mm" top="1mm" width="50mm" height="50mm" background="red"/></page><flow><p>one</p></flow></document>')},
+    "ul": {"list-style-type": Probe("square")},
+    "ol": {"list-style-type": Probe("upper-roman"), "start": Probe("5")},
+    "pre": {
+        **{name: replace(PROBES[name], base=f'{PROBES[name].base} background="red"') for name in ("width", "min-width", "max-width", "margin-right")},
+        "padding-right": Probe("3mm", base='text-align="right"'),
+        "hyphens": Probe("none", base='white-space="normal"', host=f"<pre @>{INLINE}</pre>"),
+        "overflow-wrap": Probe("normal", base='white-space="normal"', host=f"<pre @>{INLINE}</pre>", told="wider-than-container"),
+    },
+    "hr": {"border-radius": Probe("2mm", base='background="red" height="5mm"')},
+    "img": {
+        "max-width": Probe("10mm", is_bare=True, base='src="logo" alt=""'),
+        "src": Probe("logo", other="dot"),
+        "alt": Probe("A dot"),
+        "object-fit": Probe("fill", base='height="30mm"'),
+        "object-position": Probe("left top", base='height="30mm"'),
+        "optional": Probe("true", base='src="none-such"', told="image-missing"),
+        "max-height": Probe("4mm"),
+        "margin-right": Probe("7mm", base='margin-left="auto"'),
+    },
+    "barcode": {
+        "max-width": Probe("10mm", is_bare=True, base='type="qr" value="12345" alt=""'),
+        "type": Probe("datamatrix", other="qr"),
+        "value": Probe("https://example.com/invoices/2026-0042", other="12345"),
+        "alt": Probe("A code"),
+        "show-text": Probe("true", base='type="code128"'),
+        "level": Probe("H"),
+        "module": Probe("1mm", is_bare=True, base='type="qr" value="12345" alt=""'),
+        "quiet": Probe("false"),
+        "max-height": Probe("4mm"),
+        "margin-right": Probe("7mm", base='margin-left="auto"'),
+    },
+    "markdown": {"value": Probe("'other'", host="<markdown @/>")},
+    "insert": {"flow": Probe("other", other="notes")},
+    "break": {
+        "to": Probe("right"),
+        "for": Probe("n in []"),
+        "need": Probe("5mm"),
+        "if": Probe("false"),
+    },
+    "table": {"stripe": Probe("yellow"), "cell-padding": Probe("5mm")},
+    "caption": {"on": Probe("rest")},
+    "col": {
+        "for": Probe("n in [1, 2]", other="n in [1]", base='width="20mm"', host=_table("<col @/><col/><tr><td>one</td><td>two</td><td>three</td></tr>")),
+        "vertical-align": Probe("bottom", host=_table("<col @/><col/><tr><td>one</td><td height='20mm'>two</td></tr>")),
+        "width": Probe("15mm"),
+        "span": Probe("2", host=_table("<col @ color='red'/><tr><td>one</td><td>two</td></tr>"), told="cell-count"),
+    },
+    "total": {
+        "name": Probe("u", other="t", told="unknown-total"),
+        "mode": Probe("max"),
+        "value": Probe("n * 2", other="n"),
+        "start": Probe("10"),
+    },
+    "thead": {"on": Probe("rest"), "for": Probe("n in []")},
+    "tfoot": {"on": Probe("not-last"), "for": Probe("n in []")},
+    "tr": {
+        "orphans": Probe("9", host=_TALL),
+        "widows": Probe("25", host=_TALL),
+        "repeat": Probe("true", host=_table(f"<tbody><tr @><td>head</td></tr>{_TALL_ROW * 3}</tbody>")),
+        "count": Probe("false", host=_table("<total name='t' value='n'/><tr for='n in [2, 1]' @><td>{{ n }}</td></tr><tr for='n in [4]'><td>{{ n }}</td></tr>") + "<p>{{ totals.t.all }}</p>"),
+    },
+    **{
+        tag: {
+            "if": Probe("false", told="cell-count"),
+            "for": Probe("n in [1, 2]", told="cell-count"),
+            "colspan": Probe("2", host=_table(f"<tr><{tag} @>one</{tag}></tr><tr><td>two</td><td>three</td></tr>"), told="cell-count"),
+            "rowspan": Probe("2", host=_table(f"<tr><{tag} @>one</{tag}><td>two</td></tr><tr><td>three</td></tr>"), told="cell-count"),
+            "vertical-align": Probe("bottom", host=_table(f"<tr><{tag} @>one</{tag}><td height='20mm'>two</td></tr>")),
+        }
+        for tag in ("td", "th")
+    },
+    "a": {"href": Probe("https://example.org/", other="https://example.com/")},
+}  # fmt: skip

@@ -1,0 +1,130 @@
+"""An attribute that parses but does nothing is a defect: each one changes what a document becomes."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from functools import cache
+from typing import Any
+
+import pikepdf
+import pytest
+
+from tests.engine.language.probes import (
+    BASES,
+    BLOCKS,
+    HEAD,
+    HOSTS,
+    OWN,
+    PROBES,
+    SPACERS,
+    STYLE,
+    Probe,
+)
+from tests.golden.case import OPTIONS, FolderImages
+from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
+from workers.engine.layout.dump import dump_pages
+from workers.engine.pipeline import (
+    PreparedTemplate,
+    build_document,
+    lay_out_document,
+    prepare_template,
+    render,
+)
+from workers.engine.ports import Payload
+from workers.engine.syntax.vocabulary import ELEMENTS
+
+FLOWS = f'<flow name="notes">{BLOCKS}</flow><flow name="other"><p>x</p></flow>'
+IN_THE_FILE = frozenset({"document", "security"})  # what they say is seen in the finished file
+GIVEN = re.compile(r'([a-z][a-z-]*)="([^"]*)"')
+
+
+@pytest.mark.parametrize("tag", [tag for tag, spec in ELEMENTS.items() if spec.attributes])
+def test_every_attribute_works(tag: str):
+    verdicts = {name: judge(tag, name) for name in ELEMENTS[tag].attributes}
+    assert {name: verdict for name, verdict in verdicts.items() if verdict} == {}
+
+
+def test_every_probe_is_of_a_declared_attribute():
+    declared = {name for spec in ELEMENTS.values() for name in spec.attributes}
+    assert PROBES.keys() <= declared
+    for tag, probes in OWN.items():
+        assert probes.keys() <= ELEMENTS[tag].attributes.keys(), tag
+
+
+def judge(tag: str, name: str) -> str:
+    """Say why an attribute does not count as working; nothing when its two documents differ.
+
+    What they tell must be the effect that the probe names, so that no misspelt probe passes.
+    """
+    probe = OWN.get(tag, {}).get(name) or PROBES.get(name)
+    if probe is None:
+        return "has no probe"
+    befores = SPACERS if probe.is_near_foot else ("<p>before</p>",)
+    verdicts = [compare(tag, name, probe, before) for before in befores]
+    return "" if "" in verdicts else verdicts[0]
+
+
+def compare(tag: str, name: str, probe: Probe, before: str) -> str:
+    plain, changed = (
+        outcome(document(tag, name, probe, value, before), probe.payload, tag in IN_THE_FILE)
+        for value in (probe.other, probe.value)
+    )
+    told = [*errors(plain), *errors(changed)]
+    if {one.code for one in told} != ({probe.told} if probe.told else set()):
+        return f"tells {[one.text for one in told]}"
+    return "has no effect" if plain == changed else ""
+
+
+def document(tag: str, name: str, probe: Probe, value: str | None, before: str) -> str:
+    """Write a probe's document with a value of the attribute, or with none."""
+    given = {} if probe.is_bare else dict(BASES.get(tag, {}))
+    given |= dict(GIVEN.findall(probe.base))
+    given.pop(name, None)
+    if value is not None:
+        given[name] = value
+    written = " ".join(f'{key}="{text}"' for key, text in given.items())
+    host = (probe.host or HOSTS[tag]).replace("@", written, 1)
+    after = f"<p>after</p>{probe.after}"
+    if host.startswith("<document"):
+        return host.replace("{before}", before).replace("{after}", after)
+    return f"<document>{STYLE}{HEAD}<flow>{before}{host}{after}</flow>{FLOWS}</document>"
+
+
+@cache
+def outcome(source: str, payload: Payload | None, is_finished: bool) -> tuple[Any, ...]:
+    """Give all that becomes of a document: its pages, what it says of itself, what is told."""
+    template = prepare_template(source.encode())
+    findings = Findings()
+    try:
+        built, _ = build_document(template, payload, options=OPTIONS, findings=findings)
+        laid_out = lay_out_document(built, resources=FolderImages(), findings=findings)
+    except AuthoringError as error:
+        return (*error.diagnostics, *findings.warnings)
+    file = describe_file(template, payload) if is_finished else []
+    return dump_pages(laid_out), built.info, file, *findings.warnings
+
+
+def describe_file(template: PreparedTemplate, payload: Payload | None) -> list[Any]:
+    """Give what the finished file says of itself, and what each password opens."""
+    pdf = render(template, payload, options=OPTIONS, resources=FolderImages()).pdf
+    return [describe_opened(pdf, password) for password in ("", "secret")]
+
+
+def describe_opened(pdf: bytes, password: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a password that is not needed
+            file = pikepdf.open(io.BytesIO(pdf), password=password)
+    except pikepdf.PasswordError:
+        return "closed"
+    with file:
+        info = {key: str(value) for key, value in file.docinfo.items()}
+        method = str(file.encryption.stream_method) if file.is_encrypted else ""
+        return info, file.allow, method, file.owner_password_matched
+
+
+def errors(told: tuple[Any, ...]) -> list[Diagnostic]:
+    found = [one for one in told if isinstance(one, Diagnostic)]
+    return [one for one in found if one.severity is Severity.ERROR]
