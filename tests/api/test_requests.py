@@ -6,9 +6,11 @@ import json
 import os
 import re
 import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from api.app import create_app
@@ -18,7 +20,10 @@ README = Path(__file__).parents[2] / "deploy" / "README.md"
 REQUESTS = README.parent / "requests"
 
 
-def test_every_request_runs(port, account, worker, tmp_path):
+@pytest.mark.parametrize(
+    ("suffix", "program"), [(".sh", []), (".py", [sys.executable])], ids=["sh", "py"]
+)
+def test_every_request_runs(port, account, worker, tmp_path, suffix, program):
     (tmp_path / "t.xml").write_text("<document/>")
     (tmp_path / "d.json").write_text("{}")
     (tmp_path / "r.csv").write_text("a\n1\n")
@@ -29,14 +34,15 @@ def test_every_request_runs(port, account, worker, tmp_path):
     ran = set()
 
     def run(name: str, *args: str) -> bytes:
-        ran.add(f"{name}.sh")
+        ran.add(f"{name}{suffix}")
         environment = {
             "PATH": os.environ["PATH"],
             "PRESSROOM_URL": f"http://127.0.0.1:{port}",
             "PRESSROOM_KEY": account.api_key,
+            "PYTHONDONTWRITEBYTECODE": "1",
         }
         done = subprocess.run(
-            [REQUESTS / f"{name}.sh", *args],
+            [*program, REQUESTS / f"{name}{suffix}", *args],
             check=False,
             cwd=tmp_path,
             env=environment,
@@ -87,7 +93,27 @@ def test_every_request_runs(port, account, worker, tmp_path):
     assert b"pressroom_http_requests_total" in run("health")
     assert json.loads(run("docs"))["info"]["version"] == "2.0.0"
     assert "</html>" in (tmp_path / "docs.html").read_text()
-    assert ran == {path.name for path in REQUESTS.glob("*.sh")}
+    assert ran == {path.name for path in REQUESTS.glob(f"*{suffix}")} - {"client.py"}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "program"), [(".sh", []), (".py", [sys.executable])], ids=["sh", "py"]
+)
+def test_a_refused_request_shows_the_error_body_and_fails(port, tmp_path, suffix, program):
+    done = subprocess.run(
+        [*program, REQUESTS / f"authcheck{suffix}"],
+        check=False,
+        cwd=tmp_path,
+        env={
+            "PATH": os.environ["PATH"],
+            "PRESSROOM_URL": f"http://127.0.0.1:{port}",
+            "PRESSROOM_KEY": "wrong",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        capture_output=True,
+    )
+    assert done.returncode != 0
+    assert b'"statusCode"' in done.stdout + done.stderr
 
 
 def test_the_readme_lists_every_route_with_a_request_that_is_there(ports):
@@ -100,13 +126,19 @@ def test_the_readme_lists_every_route_with_a_request_that_is_there(ports):
     }
     assert told == routes
     for *_, requests in rows:
-        linked = re.findall(r"\(requests/([\w-]+\.sh)\)", requests)
+        linked = re.findall(
+            r"`([\w-]+)` \[sh\]\(requests/\1\.sh\) \[py\]\(requests/\1\.py\)", requests
+        )
         assert linked
-        assert all((REQUESTS / name).is_file() for name in linked)
+        assert requests.count("](") == 2 * len(linked)
+        for name in linked:
+            assert (REQUESTS / f"{name}.sh").is_file()
+            assert (REQUESTS / f"{name}.py").is_file()
 
 
-def test_every_route_has_its_request(ports):
-    told = "".join(path.read_text() for path in REQUESTS.glob("*.sh"))
+@pytest.mark.parametrize("suffix", [".sh", ".py"])
+def test_every_route_has_its_request(ports, suffix):
+    told = "".join(path.read_text() for path in REQUESTS.glob(f"*{suffix}"))
     for rule in create_app(ports).url_map.iter_rules():
         for part in re.split(r"<\w+>", rule.rule):
             assert part in told

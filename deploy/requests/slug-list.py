@@ -1,0 +1,5 @@
+"""GET /v2/slugs: the slugs of the workspace."""
+
+from client import send
+
+print(send("GET", "/v2/slugs").decode())

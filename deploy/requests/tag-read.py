@@ -1,0 +1,6 @@
+"""GET /v2/templates/{id}/tags/{tag}: the version a tag names."""
+
+from client import read_arguments, send
+
+template_id, tag = read_arguments("ID TAG")
+print(send("GET", f"/v2/templates/{template_id}/tags/{tag}").decode())

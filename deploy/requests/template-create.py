@@ -1,0 +1,11 @@
+"""POST /v2/templates: make a template; without a file there is no content yet."""
+
+from pathlib import Path
+
+from client import read_arguments, send
+
+name, file = read_arguments("NAME [TEMPLATE.xml]")
+query, body = {"name": name}, Path(file).read_bytes() if file else b""
+print(
+    send("POST", "/v2/templates", query=query, body=body, content_type="application/xml").decode()
+)

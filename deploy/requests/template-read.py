@@ -1,0 +1,6 @@
+"""GET /v2/templates/{ref}: a record and its content."""
+
+from client import read_arguments, send
+
+(reference,) = read_arguments("REFERENCE")
+print(send("GET", f"/v2/templates/{reference}").decode())
