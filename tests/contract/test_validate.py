@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
 from types import SimpleNamespace
 
 import pytest
+from PIL import Image
 
 from api.app import create_app
 from shared.db.accounts import key_digests_of, set_account
@@ -71,6 +73,63 @@ def test_all_problems_are_found_in_one_call_with_exact_extents(caller, judge):
         "columnEnd": 19,
     }
     assert sources["p"]["lineStart"] == 4
+
+
+@pytest.mark.parametrize("media", ["text/xml", "application/xml", "text/plain"])
+def test_each_xml_type_is_a_complete_document(caller, judge, media):
+    assert ask(caller, DATA, media=media).json["valid"] is True
+
+
+def test_warnings_do_not_make_a_document_invalid(caller, judge):
+    unused = DATA.replace("<flow>", '<style name="unused" color="red"/><flow>')
+    answer = ask(caller, unused).json
+    assert answer["warnings"]
+    assert (answer["valid"], answer["errors"]) == (True, [])
+
+
+def test_every_finding_has_a_message_and_no_field_that_is_not_told(caller, judge):
+    answer = ask(caller, "<document><flow><wrong/>{{ 1 + }}</flow></document>").json
+    assert answer["errors"]
+    for finding in answer["errors"] + answer["warnings"]:
+        assert finding["message"]
+        assert set(finding) <= {"message", "source"}
+        assert set(finding.get("source", {})) <= {
+            *("tagName", "origin", "lineStart", "lineEnd", "columnStart", "columnEnd"),
+        }
+
+
+def test_origin_is_payload_for_a_finding_in_the_body(caller, judge):
+    findings = ask(caller, DATA.replace("<p>", '<p colour="1">'), f"?template={make(caller)}").json
+    assert {each["source"]["origin"] for each in findings["errors"]} == {"payload"}
+
+
+def test_markdown_goes_into_a_flow_of_the_template(caller, judge):
+    template = make(caller, '<document><flow name="body"/></document>')
+    query = f"?template={template}"
+    assert ask(caller, "# Hello", query, "text/markdown").json["valid"] is True
+    answer = ask(caller, "# Hello", f"{query}&flow=nowhere", "text/markdown").json
+    assert answer["valid"] is False
+    assert "nowhere" in answer["errors"][0]["message"]
+
+
+def test_the_former_name_of_template_is_honoured_and_may_repeat_it(caller, judge):
+    template = make(caller)
+    for query in (f"?template_id={template}", f"?template={template}&template_id={template}"):
+        assert ask(caller, "{}", query, "application/json").json["valid"] is True
+
+
+def test_a_body_over_32_mb_is_a_413(caller):
+    length = {"CONTENT_LENGTH": str(32 * 1024 * 1024 + 1)}
+    answer = caller.post("/v2/validate", content_type="text/xml", environ_overrides=length)
+    assert answer.status_code == 413
+
+
+def test_a_document_that_draws_a_stored_image_is_valid(caller, judge):
+    drawn = BytesIO()
+    Image.new("RGBA", (4, 3)).save(drawn, "WEBP")
+    caller.put("/v2/images/logo", data=drawn.getvalue(), content_type="image/webp")
+    shown = '<document><flow><img src="{}" alt=""/></flow></document>'
+    assert ask(caller, shown.format("logo")).json["valid"] is True
 
 
 def test_a_body_that_is_not_well_formed_is_a_finding(caller, judge):

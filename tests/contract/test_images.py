@@ -1,0 +1,130 @@
+"""interface.md, Images, row by row; what uploads withstand is in tests/api/test_images.py."""
+
+from __future__ import annotations
+
+import base64
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from shared.db import images
+from shared.limits import MAX_WORKSPACE_BYTES
+
+ACCEPTED = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
+
+
+def draw(kind: str = "PNG", colour: str = "navy") -> bytes:
+    out = BytesIO()
+    Image.new("RGB", (4, 3), colour).save(out, kind)
+    return out.getvalue()
+
+
+def put(client, name: str, data: bytes, media: str = "image/png"):
+    return client.put(f"/v2/images/{name}", data=data, content_type=media)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+@pytest.mark.parametrize("declared", ACCEPTED)
+def test_the_bytes_decide_and_a_disagreeing_declared_type_is_ignored(caller, kind, declared):
+    answer = put(caller, "logo", draw(kind), declared)
+    assert answer.status_code == 201
+    assert answer.json["content_type"] == f"image/{kind.lower()}"
+
+
+def test_bytes_of_no_accepted_format_are_refused_and_the_accepted_named(caller):
+    answer = put(caller, "logo", draw("GIF"))
+    assert answer.status_code == 400
+    assert "PNG, JPEG and WebP" in answer.json["message"]
+
+
+def test_a_replacement_keeps_who_made_the_name_and_draws_the_new_image(caller):
+    first = put(caller, "logo", draw()).json
+    second = put(caller, "logo", draw(colour="red")).json
+    assert second["sha256"] != first["sha256"]
+    assert (second["created_at"], second["created_by"]) == (
+        first["created_at"],
+        first["created_by"],
+    )
+    assert caller.get("/v2/images/logo").json == second
+
+
+def test_a_deleted_image_frees_its_space_at_once(caller):
+    put(caller, "logo", draw())
+    caller.delete("/v2/images/logo")
+    assert caller.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
+    answer = caller.delete("/v2/images/logo")
+    assert answer.status_code == 404
+    assert "holds no image named 'logo'" in answer.json["message"]
+
+
+def test_image_bytes_are_not_served_back(caller):
+    put(caller, "logo", draw())
+    answer = caller.get("/v2/images/logo", headers={"Accept": "image/png"})
+    assert answer.content_type.startswith("application/json")
+
+
+def test_exactly_one_of_source_url_and_data_is_wanted(caller):
+    for fields in ({}, {"data": "AAAA", "source_url": "https://example.org/a.png"}):
+        answer = caller.post("/v2/images", json={"name": "logo", **fields})
+        assert answer.status_code == 400
+        assert "source_url" in answer.json["message"]
+        assert "data" in answer.json["message"]
+
+
+def test_data_is_base64_without_line_breaks(caller):
+    text = base64.encodebytes(draw()).decode()
+    answer = caller.post("/v2/images", json={"name": "logo", "data": text})
+    assert answer.status_code == 400
+    assert "without line breaks" in answer.json["message"]
+
+
+def test_a_page_has_100_images_unless_told(caller):
+    data = draw()
+    for number in range(101):
+        put(caller, f"image-{number:03}", data)
+    page = caller.get("/v2/images").json
+    assert [page["images"][0]["name"], page["images"][-1]["name"]] == ["image-000", "image-099"]
+    assert page["next_cursor"] == "image-099"
+    assert page["usage"]["count"] == 101
+    whole = caller.get("/v2/images?limit=1000").json
+    assert len(whole["images"]) == 101
+    assert "next_cursor" not in whole
+
+
+def test_a_full_last_page_has_no_cursor(caller):
+    for name in ("aaa", "bbb"):
+        put(caller, name, draw())
+    assert "next_cursor" not in caller.get("/v2/images?limit=2").json
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("limit=x", "limit"),
+        ("limit=", "limit"),
+        ("start_after=ab", "'ab'"),
+        (f"start_after={'a' * 65}", "65 characters"),
+    ],
+)
+def test_a_wrong_list_parameter_is_a_400_that_names_it(caller, query, named):
+    answer = caller.get(f"/v2/images?{query}")
+    assert answer.status_code == 400
+    assert named in answer.json["message"]
+
+
+@pytest.mark.parametrize("name", ["abc", "a" * 64, "a-1", "123"])
+def test_names_of_3_to_64_characters_are_good(caller, name):
+    assert put(caller, name, draw()).status_code == 201
+
+
+def test_an_upload_without_room_names_what_the_workspace_holds_and_the_limit(caller, monkeypatch):
+    monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 1)
+    data = draw()
+    put(caller, "one", data)
+    answer = put(caller, "two", data)
+    assert answer.status_code == 409
+    for told in (f"{len(data)} bytes", "1 images", f"{MAX_WORKSPACE_BYTES} bytes and 1000 images"):
+        assert told in answer.json["message"]
