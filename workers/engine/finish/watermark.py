@@ -28,11 +28,11 @@ _WORD: Final = b"""\
 f
 """
 _LEFT, _RIGHT, _HEIGHT = 90, 3198, 717
-_SHARE_OF_DIAGONAL: Final = 0.72
+_SHARE_OF_DIAGONAL: Final = 0.44  # plain at a glance, and most figures stand beside it
 _SHARE_OF_PAPER: Final = 0.95  # in either direction, so that no letter is cut
 _NAME: Final = "/PressroomDraft"
-_OPACITY: Final = 0.16
-_COLOR: Final = b"0.75 0.1 0.1 rg\n"
+_OPACITY: Final = 0.14  # black text below it keeps nearly all of its contrast
+_COLOR: Final = b"0.28 0.36 0.46 rg\n"  # a grey-blue: red would read as a warning about the figures
 
 
 def mark_as_draft(pdf: pikepdf.Pdf) -> None:
