@@ -158,3 +158,8 @@ class AuthoringError(Exception):
                 entry = place.to_source()
                 entries.append(entry | {"message": diagnostic.text} if depth == 0 else entry)
         return tuple(entries)
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun, for a message: 1 row, 2 rows."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -6,6 +6,7 @@ import pytest
 
 from tests.engine.layout.builders import (
     LINE,
+    PLAIN,
     RED,
     at,
     div,
@@ -25,8 +26,8 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import Outline, Restore, Save
-from workers.engine.tree.nodes import Break, Container
-from workers.engine.tree.styles import BreakTo, Overflow
+from workers.engine.tree.nodes import Break, Container, LineBreak, Run
+from workers.engine.tree.styles import BreakTo, Overflow, WhiteSpace
 from workers.engine.units import AUTO, Length, Sides
 
 
@@ -205,6 +206,23 @@ class TestBoxes:
             'Make the box taller, or set overflow="shrink".'
         )
         assert [place.tag_name for place in error.chain] == ["p", "box"]
+
+    def test_text_too_wide_for_its_own_width_is_told_so(self):
+        findings = Findings()
+        wide = {"white_space": WhiteSpace.NOWRAP}
+        loose = p("seven characters", tag="box", **wide)
+        laid(p("seven characters", width=Length(50.0), **wide), findings=findings)
+        laid(div(loose, tag="box", width=Length(50.0)), findings=findings)
+        own, around = findings.errors
+        assert "`p` needs 28.2 mm of width, its width gives 17.6 mm" in own.message
+        assert "`box` needs 28.2 mm of width, its width gives 17.6 mm" in around.message
+
+    def test_a_line_break_parts_the_words_of_a_message(self):
+        findings = Findings()
+        broken = p(Run("one", PLAIN.text), LineBreak(PLAIN.text), Run("two", PLAIN.text))
+        laid(div(broken, height=Length(15.0)), findings=findings)
+        (error,) = findings.errors
+        assert '"one two"' in error.message
 
     def test_visible_overflow_is_no_error(self):
         box = div(lines_of(3), height=Length(15.0), overflow=Overflow.VISIBLE)

@@ -13,7 +13,7 @@ leaves no error, and every error knows its page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, Final, NamedTuple, Protocol
@@ -24,9 +24,12 @@ from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
     Block,
     Break,
+    Inline,
+    LineBreak,
     ListItem,
     LoopStep,
     PageValues,
+    Run,
     Source,
 )
 from workers.engine.tree.styles import Overflow, TextStyle
@@ -302,15 +305,24 @@ class Context:
         )
 
     def too_wide(
-        self, source: Source, *, need: float, room: float, excerpt: str = "", advice: str
+        self,
+        source: Source,
+        *,
+        need: float,
+        room: float,
+        excerpt: str = "",
+        advice: str,
+        is_own_limit: bool = False,
     ) -> Misfit:
-        """Describe a thing that cannot be broken and is wider than its container."""
+        """Describe a thing that cannot be broken and is wider than its container, or its own width."""
         holder = find_holder(source, self.path)
-        gives = "page" if holder is None else holder.place.tag_name
+        gives = "the page" if holder is None else f"the {holder.place.tag_name}"
+        if is_own_limit:
+            gives = "its width"
         return Misfit(
             code=TOO_WIDE,
             what=f"Content does not fit: {name_in(source, self.path)} needs {in_mm(need)} of width, "
-            f"the {gives} gives {in_mm(room)}",
+            f"{gives} gives {in_mm(room)}",
             advice=advice,
             chain=self.chain(source),
             excerpt=excerpt,
@@ -332,6 +344,15 @@ def name_in(source: Source, path: Sequence[Source]) -> str:
 def find_holder(source: Source, path: Sequence[Source]) -> Source | None:
     """Find the innermost open element that is not the element itself."""
     return next((open_ for open_ in reversed(path) if open_.place != source.place), None)
+
+
+def words_of(inlines: Iterable[Inline]) -> str:
+    """Give the text of a paragraph for a message; a line break parts words."""
+    return "".join(
+        inline.text if isinstance(inline, Run) else " "
+        for inline in inlines
+        if isinstance(inline, Run | LineBreak)
+    )
 
 
 def cut_excerpt(text: str) -> str:

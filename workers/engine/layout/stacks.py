@@ -27,6 +27,7 @@ from workers.engine.layout.context import (
     Sheet,
     Space,
     cut_excerpt,
+    words_of,
 )
 from workers.engine.layout.ellipsis import shorten_piece
 from workers.engine.layout.positions import is_aside, make_aside
@@ -36,7 +37,6 @@ from workers.engine.tree.nodes import (
     ListBlock,
     ListItem,
     Paragraph,
-    Run,
     Source,
 )
 from workers.engine.tree.styles import BoxStyle, BreakTo
@@ -266,7 +266,7 @@ def _is_pushed(block: AnyBlock) -> bool:
 
 def _first_words(block: AnyBlock) -> str:
     if isinstance(block, Paragraph):
-        return cut_excerpt("".join(i.text for i in block.inlines if isinstance(i, Run)))
+        return cut_excerpt(words_of(block.inlines))
     return next((words for child in _children(block) if (words := _first_words(child))), "")
 
 

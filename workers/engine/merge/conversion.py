@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
 
-from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity
+from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity, counted
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, Field
 from workers.engine.merge.types import Convert, FieldType, Value, converter, csv_reader, to_string
 from workers.engine.syntax.checks import nearest
@@ -282,13 +282,13 @@ def check_row_count(dataset: Dataset, rows: int, where: str, report: DataReport)
     elif rows < dataset.min_rows:
         report.error(
             "row-count",
-            f"{where} has {rows} records, accepted are {dataset.min_rows} or more",
+            f"{where} has {counted(rows, 'record')}, accepted are {dataset.min_rows} or more",
             dataset.place,
         )
     if rows > dataset.max_rows:
         report.error(
             "row-count",
-            f"{where} has {rows} records, accepted are at most {dataset.max_rows}",
+            f"{where} has {counted(rows, 'record')}, accepted are at most {dataset.max_rows}",
             dataset.place,
         )
 

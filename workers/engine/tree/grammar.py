@@ -220,9 +220,10 @@ def _read(text: str) -> nodes.Expr:
 
 def _own_words(message: str) -> str:
     """Take the parser's own vocabulary out of a message."""
-    words = {"end of template": "the end", "end of print statement": "the end"}
-    for theirs, ours in words.items():
-        message = message.replace(theirs, ours)
+    for theirs in ("end of template", "end of print statement"):
+        if message == f"unexpected '{theirs}'":
+            return "the expression ends too early"
+        message = message.replace(f"'{theirs}'", "the end").replace(theirs, "the end")
     return message[:1].lower() + message[1:].rstrip(".")
 
 

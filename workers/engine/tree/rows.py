@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from workers.engine.diagnostics import counted
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.cascade import MAX_CACHED, Look
 from workers.engine.tree.columns import COLUMNS, Columns, count_cells, declared_width, rows_of
@@ -197,7 +198,7 @@ def close_covered(scope: Scope) -> None:
 def tell_count(count: int, wanted: int) -> str:
     """Say that a row does not fill the columns."""
     return (
-        f"The row has cells for {count} columns, the table has {wanted}. "
+        f"The row has cells for {counted(count, 'column')}, the table has {wanted}. "
         "Add or remove cells, or change a colspan"
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workers.engine.diagnostics import Place
+from workers.engine.diagnostics import Place, counted
 from workers.engine.tree.nodes import CellContent, CellTemplate
 from workers.engine.tree.run import RUN
 from workers.engine.tree.runtime import Scope
@@ -32,7 +32,7 @@ class Covered:
             if rows and place is not None:
                 scope[RUN].findings.error(
                     "rowspan",
-                    f"The cell spans {rows} rows more than its section has. "
+                    f"The cell spans {counted(rows, 'row')} more than its section has. "
                     "Make its rowspan smaller, or add rows",
                     place,
                 )
@@ -83,7 +83,7 @@ class RowInMaking:
             spanned = f" and {above} covered by cells above" if above else ""
             findings.error(
                 "cell-count",
-                f"The row has cells for {own} columns{spanned}, the table has {columns}. "
+                f"The row has cells for {counted(own, 'column')}{spanned}, the table has {columns}. "
                 "Add or remove cells, or change a colspan",
                 place,
             )

@@ -15,12 +15,14 @@ from workers.engine.layout.context import (
     Sheet,
     Space,
     cut_excerpt,
+    words_of,
 )
 from workers.engine.layout.display import Item
 from workers.engine.layout.ellipsis import end_in_dots
 from workers.engine.layout.frames import draw_border, lay_out_framed, outer_widths
 from workers.engine.layout.lines import Lines, Place, break_lines, draw_lines, measure_inlines
 from workers.engine.tree.nodes import Paragraph, Role, Rule, Run, Source
+from workers.engine.units import LengthKind
 
 
 class LineResume(NamedTuple):
@@ -82,7 +84,9 @@ class LinesPiece:
 
     def crossing(self, room: float) -> tuple[Source, str] | None:
         """Give the paragraph itself, with its first words."""
-        return (self.node.source, cut_excerpt(_text_of(self.node))) if self.height > room else None
+        if self.height <= room:
+            return None
+        return self.node.source, cut_excerpt(words_of(self.node.inlines))
 
 
 @dataclass(slots=True)
@@ -228,8 +232,17 @@ def _too_wide(context: Context, node: Paragraph, lines: Lines, room: float) -> M
         advice="Break the lines of the text, or make the text smaller."
         if is_code
         else 'Make room for it, or let it wrap: white-space="normal", overflow-wrap="anywhere".',
+        is_own_limit=_limits_itself(context, node),
     )
 
 
-def _text_of(node: Paragraph) -> str:
-    return "".join(inline.text for inline in node.inlines if isinstance(inline, Run))
+def _limits_itself(context: Context, node: Paragraph) -> bool:
+    """Tell whether text is too wide for its own element, not for what that stands in.
+
+    Loose text and the text of a cell name the element around them as their own.
+    """
+    box = node.style.box
+    if box.width.kind is not LengthKind.AUTO or box.max_width is not None:
+        return True
+    is_loose = bool(context.path) and context.path[-1].place == node.source.place
+    return is_loose or node.source.place.tag_name in ("td", "th")
