@@ -192,7 +192,7 @@ class TestCells:
         laid(made, findings=findings)
         (error,) = findings.errors
         assert error.message.startswith(
-            "Content does not fit: `td` in `tr` needs 14.1 mm of width, the tr gives 7.1 mm "
+            "Content does not fit: `td` in `tr` needs 14.1 mm of width, its width gives 7.1 mm "
             '(page 1, lines row 17, "abcdefgh").'
         )
         assert [place.tag_name for place in error.chain] == ["td", "tr", "table"]
@@ -422,3 +422,15 @@ def test_tables_in_tables_cost_no_more_than_they_are():
     for _ in range(30):
         inner = table(body(tr(ONE, (inner,))), columns=[column()])
     assert [len(page) for page in pages(p("a"), inner)] == [1, 10, 10, 5]
+
+
+def test_the_rule_below_the_heads_stands_once():
+    def head(*rows):
+        return replace(
+            group(*rows, border=Sides(NO_BORDER, NO_BORDER, LINE, NO_BORDER)),
+            has_built_in_rule=True,
+        )
+
+    heads = [head(tr(ONE, "a")), head(tr(ONE, "b")), head()]
+    page = laid(table(body(*numbered(2)), heads=heads)).pages[0]
+    assert strokes(page) == [(0, 20, 100, 20)]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.engine.tree.documents import blocks, build, problems, table
-from workers.engine.tree.nodes import Container, Paragraph, Run
+from workers.engine.tree.nodes import Container, ListBlock, Paragraph, Run
 from workers.engine.tree.styles import Align, BreakTo, Style
-from workers.engine.units import BorderStyle, Color, ColorSpace, Length, LengthKind, mm
+from workers.engine.units import ZERO, BorderStyle, Color, ColorSpace, Length, LengthKind, mm
 
 RED = Color(ColorSpace.RGB, (1.0, 0.0, 0.0))
 
@@ -101,6 +101,25 @@ def test_built_in_looks_stand() -> None:
     )
     assert style("<p>x</p>").box.margin.bottom == Length(mm(2))
     assert style("<pre>x</pre>").text.families == ("JetBrains Mono",)
+
+
+def test_lists_in_lists_keep_the_rhythm_of_the_items() -> None:
+    (outer,) = blocks("<ul><li>a<ol><li>b</li></ol></li><li>c</li></ul>")
+    assert isinstance(outer, ListBlock)
+    inner = outer.items[0].children[1]
+    assert isinstance(inner, ListBlock)
+    between = outer.items[0].style.box.margin.bottom
+    assert (outer.style.box.margin.top, outer.style.box.margin.bottom) == (ZERO, Length(mm(2)))
+    assert (inner.style.box.margin.top, inner.style.box.margin.bottom) == (between, ZERO)
+
+
+def test_a_declared_margin_holds_for_lists_in_lists_too() -> None:
+    head = '<style element="ul" margin-bottom="3mm"/>'
+    (outer,) = blocks("<ul><li>a<ul><li>b</li></ul></li></ul>", head=head)
+    assert isinstance(outer, ListBlock)
+    inner = outer.items[0].children[1]
+    assert isinstance(inner, ListBlock)
+    assert inner.style.box.margin.bottom == Length(mm(3))
 
 
 def test_marks_change_only_what_they_mean() -> None:

@@ -83,7 +83,7 @@ def test_head_and_foot_are_evaluated_for_each_piece() -> None:
 def test_row_that_does_not_fill_the_columns_is_told() -> None:
     told = problems('<table><col/><col/><tr><td>a</td></tr><tr><td colspan="2">b</td></tr></table>')
     assert told == [
-        "The row has cells for 1 columns, the table has 2. Add or remove cells, or change a colspan [cell-count]"
+        "The row has cells for 1 column, the table has 2. Add or remove cells, or change a colspan [cell-count]"
     ]
 
 
@@ -110,3 +110,12 @@ def test_amounts_stay_exact_through_a_table() -> None:
     flow = "<table><tr for=\"l in lines\"><td>{{ l.a + l.b }}</td></tr><tr><td>{{ lines | sum('a') }}</td></tr></table>"
     data = {"lines": [{"a": 0.1, "b": 0.2}, {"a": 0.7, "b": 0.1}]}
     assert cells(table(flow, data)) == [["0.3"], ["0.8"], [str(Decimal("0.8"))]]
+
+
+def test_only_the_rule_nobody_asked_for_gives_way_to_a_later_one() -> None:
+    head = "<tr><th>x</th></tr></thead>"
+    found = table(
+        f'<table><thead>{head}<thead border-bottom="0.5pt solid black">{head}'
+        f"<tr><td>y</td></tr></table>"
+    )
+    assert [group.has_built_in_rule for group in found.heads] == [True, False]

@@ -493,7 +493,7 @@ _TOTAL: Final = """
       <total name="balance" value="b.amount" start="opening"/>
       <total name="number" mode="count"/>
       <thead><tr><th>Booking</th><th>Amount</th><th>Balance</th></tr></thead>
-      <thead on="rest" border-bottom="none" font-style="italic">
+      <thead on="rest" font-style="italic">
         <tr><td colspan="2">Brought forward</td><td>{{ totals.balance.before | number(2) }}</td></tr>
       </thead>
       <tr for="b in bookings">

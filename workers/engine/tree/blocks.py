@@ -326,7 +326,7 @@ def _compile_item(element: Element, context: Context) -> Part:
     if element.tag == "group":
         return _compile_items(element, context)
     common = _Common(element, context)
-    inner = compile_blocks(element.children, context, owner=element)
+    inner = compile_blocks(element.children, replace(context, is_in_list=True), owner=element)
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
         look = common.look.find(scope, parent)
@@ -444,7 +444,7 @@ def _compile_insert(element: Element, context: Context) -> Part:
 def compile_flow(name: str, context: Context) -> Part:
     """Compile a flow's content; inserted where loop variables are known, it may use them."""
     element = context.flows[name]
-    inner_context = replace(context, inserting=(*context.inserting, name))
+    inner_context = replace(context, inserting=(*context.inserting, name), is_in_list=False)
     if len(inner_context.inserting) > MAX_INSERT_DEPTH:
         context.findings.error("flow-cycle", "Flows are inserted more than 32 deep", element.place)
         return in_order(())

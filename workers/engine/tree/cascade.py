@@ -14,7 +14,7 @@ from workers.engine.syntax.values import (
     RelativeLength,
 )
 from workers.engine.tree.formats import find_decimal_sign
-from workers.engine.tree.looks import BUILT_IN, NO_PROPERTIES, Properties
+from workers.engine.tree.looks import BUILT_IN, BUILT_IN_LISTS, NO_PROPERTIES, Properties
 from workers.engine.tree.styles import (
     Align,
     BoxStyle,
@@ -126,9 +126,9 @@ class StyleSheet:
         self.root_size = root.inherited.size
         return root
 
-    def properties_of(self, tag: str) -> Properties:
+    def properties_of(self, tag: str, *, is_in_list: bool = False) -> Properties:
         """Give what a tag looks like before classes: built in, then `style element`."""
-        built_in = BUILT_IN.get(tag, NO_PROPERTIES)
+        built_in = (BUILT_IN_LISTS if is_in_list else BUILT_IN).get(tag, NO_PROPERTIES)
         declared = self._by_element.get(tag, NO_PROPERTIES)
         return {**built_in, **declared} if declared else built_in
 

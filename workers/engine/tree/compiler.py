@@ -70,6 +70,7 @@ class Context:
     flows: Mapping[str, Element]
     names: frozenset[str]
     is_page_time: bool = False
+    is_in_list: bool = False  # inside an item, where lists have no outer margins
     used: set[str] = field(default_factory=set)
     unresolved: list[UnresolvedName] = field(default_factory=list)
     inserted: dict[InsertKey, tuple[Part, frozenset[str]]] = field(default_factory=dict)
@@ -202,7 +203,10 @@ class Context:
             else:
                 dynamic.append(attribute)
         layers = StyleLayers(
-            below={**self.sheet.properties_of(element.tag), **under},
+            below={
+                **self.sheet.properties_of(element.tag, is_in_list=self.is_in_list),
+                **under,
+            },
             classes=self.attribute(element, "class") if "class" in given else None,
             own=own,
             dynamic=tuple(dynamic),

@@ -38,6 +38,13 @@ WRITTEN: Final[dict[str, dict[str, str]]] = {
 for _heading in ("h1", "h2", "h3", "h4", "h5", "h6"):
     WRITTEN[_heading] |= {"font-weight": "bold", "break-after": "avoid", "line-height": "1.2"}
 
+# A list in an item goes on in the rhythm of the items: no margin but what stands between them.
+_BETWEEN_ITEMS: Final = WRITTEN["li"]["margin-bottom"]
+WRITTEN_IN_LISTS: Final[dict[str, dict[str, str]]] = {
+    name: {**WRITTEN[name], "margin-top": _BETWEEN_ITEMS, "margin-bottom": "0"}
+    for name in ("ul", "ol")
+}
+
 _SIDES: Final = ("top", "right", "bottom", "left")
 Properties = Mapping[str, Any]  # values as syntax.values reads them, shorthands spread
 NO_PROPERTIES: Final[Properties] = MappingProxyType({})
@@ -57,9 +64,14 @@ def spread(values: Mapping[str, Any]) -> dict[str, Any]:
     return spread_out | {name: v for name, v in values.items() if name not in shorthands}
 
 
-BUILT_IN: Final[Mapping[str, Properties]] = MappingProxyType(
-    {
-        tag: spread({name: PROPERTIES[name].kind.parse(text) for name, text in written.items()})
-        for tag, written in WRITTEN.items()
-    }
-)
+def _parse(looks: Mapping[str, Mapping[str, str]]) -> Mapping[str, Properties]:
+    return MappingProxyType(
+        {
+            tag: spread({name: PROPERTIES[name].kind.parse(text) for name, text in written.items()})
+            for tag, written in looks.items()
+        }
+    )
+
+
+BUILT_IN: Final = _parse(WRITTEN)
+BUILT_IN_LISTS: Final = _parse(WRITTEN | WRITTEN_IN_LISTS)  # for what stands in an item of a list

@@ -393,12 +393,16 @@ class PieceRows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """A thead or tfoot: its rows and the pieces it stands on."""
+    """A thead or tfoot: its rows and the pieces it stands on.
+
+    `has_built_in_rule` tells that the rule below is nobody's wish: it gives way to one further down.
+    """
 
     source: Source
     style: Style
     on: On
     rows: PieceRows
+    has_built_in_rule: bool = False
 
 
 @dataclass(frozen=True, slots=True)

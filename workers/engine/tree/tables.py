@@ -14,7 +14,7 @@ from workers.engine.tree.columns import COLUMNS, compile_columns
 from workers.engine.tree.compiler import Context, Part, find_color, in_order, source_at
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.grammar import TOTALS
-from workers.engine.tree.looks import NO_PROPERTIES
+from workers.engine.tree.looks import BUILT_IN, NO_PROPERTIES
 from workers.engine.tree.nodes import (
     Caption,
     On,
@@ -45,6 +45,7 @@ from workers.engine.tree.totals import (
     starts_of,
 )
 
+_RULE: Final = "border-bottom"
 _PIECE_TIME: Final = frozenset({"page", TOTALS})
 
 
@@ -154,14 +155,16 @@ class _TableCompiler:
         on = On(context.value(element, "on"))
 
         def build(scope: Scope, parent: Look, out: list[Any]) -> None:
-            own = look.find(scope, parent)
+            own, properties = look.resolve(scope, parent)
             inner = new_covered(self.piece_rows, look.enter(scope))
             ledger: Ledger | None = scope[LEDGER]
             totals = () if ledger is None else ledger.totals
             pieces = PieceContent(rows, inner, own, totals, is_static=is_static)
             if scope[RUN].is_trial:
                 pieces.try_out()
-            out.append(RowGroup(source(scope), own.style, on, pieces))
+            # Told by identity: an author may ask for a rule of the same look.
+            is_built_in = properties.get(_RULE) is BUILT_IN["thead"][_RULE]
+            out.append(RowGroup(source(scope), own.style, on, pieces, is_built_in))
 
         return Part(build, is_static=False)
 

@@ -115,13 +115,28 @@ class TablePiece:
             draw_border(sheet.items, border, (x + left, y), (x + right, y), None)
 
     def _entries(self, sheet: Sheet) -> Iterator[_Entry]:
-        for group in self.heads:
-            yield from self._group_entries(sheet, group, is_repeated=not self.is_start)
+        yield from self._head_entries(sheet)
         for row in self.sticky:
             yield _Entry(row, (), (), row.plan.template.style.box.background, True)
         yield from self._body_entries()
         for group in self.feet:
             yield from self._group_entries(sheet, group, is_repeated=self.resume is not None)
+
+    def _head_entries(self, sheet: Sheet) -> Iterator[_Entry]:
+        """Give the head rows; the built-in rule stands once, below the last that has it."""
+        heads = [
+            list(self._group_entries(sheet, group, is_repeated=not self.is_start))
+            for group in self.heads
+        ]
+        ruled = [
+            entries
+            for group, entries in zip(self.heads, heads, strict=True)
+            if entries and group.has_built_in_rule
+        ]
+        for entries in ruled[:-1]:
+            entries[-1] = entries[-1]._replace(below=())
+        for entries in heads:
+            yield from entries
 
     def _group_entries(
         self, sheet: Sheet, group: RowGroup, *, is_repeated: bool
