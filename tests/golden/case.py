@@ -66,6 +66,10 @@ class Case:
         return FOLDER / "refs" / f"{self.name}.txt"
 
     @property
+    def picture(self) -> Path:
+        return FOLDER / "refs" / f"{self.name}.png"
+
+    @property
     def payload(self) -> Payload | None:
         for suffix, kind, flow in (
             (".json", PayloadKind.JSON, None),

@@ -7,21 +7,44 @@ from difflib import unified_diff
 import pytest
 
 from tests.golden.case import FOLDER, OPTIONS, Case, FolderImages, find_cases
+from tests.golden.pictures import MAX_BYTES, draw, is_same, to_png
+from tests.golden.report import REPORT
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings
 from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import build_document, lay_out_document, prepare_template
 
 CASES = find_cases()
+# Where ink matters: borders and radii, cut-off text, marks, bars, alpha, turns, decoration.
+PICTURED = (
+    *("blocks", "box", "overflow", "watermark", "barcodes-bars", "barcodes", "images", "positions"),
+    *("inline", "text"),
+)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_case(case: Case, is_update: bool):
+def test_case(case: Case, is_update: bool, failed: dict[Case, str]):
     pages, found = lay_out(case)
     compare_findings(case, found)
     if is_update:
         write_reference(case, pages)
     else:
-        compare_pages(case, pages)
+        compare_pages(case, pages, failed)
+
+
+@pytest.mark.parametrize("name", PICTURED)
+def test_ink_is_as_its_picture(name: str, is_update: bool, failed: dict[Case, str]):
+    case = Case(name)
+    picture = draw(case)
+    if is_update:
+        case.picture.write_bytes(to_png(picture))
+    assert case.picture.stat().st_size <= MAX_BYTES
+    if not is_same(case.picture.read_bytes(), picture):
+        failed[case] = lay_out(case)[0] or ""
+        pytest.fail(f"{name} looks otherwise: see {REPORT} (make golden-update)")
+
+
+def test_every_picture_is_compared():
+    assert {path.stem for path in (FOLDER / "refs").glob("*.png")} == set(PICTURED)
 
 
 def test_every_reference_has_a_case():
@@ -61,10 +84,14 @@ def write_reference(case: Case, pages: str | None) -> None:
         case.reference.write_text(pages)
 
 
-def compare_pages(case: Case, pages: str | None) -> None:
+def compare_pages(case: Case, pages: str | None, failed: dict[Case, str]) -> None:
     before = case.reference.read_text() if case.reference.exists() else ""
     after = pages or ""
+    if before != after:
+        failed[case] = after
     difference = "\n".join(
         unified_diff(before.splitlines(), after.splitlines(), "reference", "now", lineterm="", n=1)
     )
-    assert before == after, f"{case.name} is laid out otherwise (make golden-update):\n{difference}"
+    assert before == after, (
+        f"{case.name} is laid out otherwise (make golden-update; {REPORT}):\n{difference}"
+    )
