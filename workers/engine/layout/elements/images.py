@@ -462,12 +462,8 @@ def _prepare_webp(data: bytes, key: str) -> PreparedImage:
             f"The image has {width} × {height} pixels; "
             f"of a WebP at most {MAX_WEBP_PIXELS // 1_000_000} megapixels are drawn"
         )
-    with Pillow.open(io.BytesIO(data), formats=("WEBP",)) as image:
-        if image.size != (width, height):
-            raise _Wrong("The WebP file is damaged: its headers tell different sizes")
-        image.load()
-        matrix = _orientation(image)
-        pixels, mask = _flate_with_mask(image)
+    image, matrix = _decoded_webp(data, (width, height))
+    pixels, mask = _flate_with_mask(image)
     if matrix[0] == 0:
         width, height = height, width
     return PreparedImage(
@@ -480,6 +476,14 @@ def _prepare_webp(data: bytes, key: str) -> PreparedImage:
         mask=mask,
         matrix=matrix,
     )
+
+
+def _decoded_webp(data: bytes, size: tuple[int, int]) -> tuple[Pillow.Image, Matrix]:
+    with Pillow.open(io.BytesIO(data), formats=("WEBP",)) as opened:
+        if opened.size != size:
+            raise _Wrong("The WebP file is damaged: its headers tell different sizes")
+        # A copy lets go of the decoder, which holds the canvas twice.
+        return opened.copy(), _orientation(opened)
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
