@@ -219,3 +219,29 @@ def test_cycle_collector_works_on_after_a_render_whatever_came_of_it() -> None:
     with pytest.raises(AuthoringError, match="Text does not fit"):
         make(None, Payload(PayloadKind.XML, full))
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "depth"),
+    [
+        ("<div padding='0.05mm'>", "</div>", 196),
+        ("<table><tr><td padding='0'>", "</td></tr></table>", 65),
+        ("<row><box overflow='shrink' height='200mm'>", "</box></row>", 98),
+        ("<ul padding-left='0'><li>", "</li></ul>", 98),
+        ("<b>", "</b>", 196),
+    ],
+)
+def test_elements_as_deep_as_they_may_be_are_rendered(start, end, depth):
+    flow = start * depth + "deep" + end * depth
+    payload = Payload(PayloadKind.XML, f"<document><flow>{flow}</flow></document>".encode())
+    assert render(None, payload, options=OPTIONS).pages == 1
+
+
+def test_flows_in_flows_that_are_too_deep_together_are_an_error():
+    flows = "".join(
+        f'<flow name="f{n}">{"<div>" * 190}<insert flow="f{n + 1}"/>{"</div>" * 190}</flow>'
+        for n in range(20)
+    )
+    text = f'<document>{flows}<flow name="f20"><p>x</p></flow><flow><insert flow="f0"/></flow></document>'
+    with pytest.raises(AuthoringError, match="nested too deeply"):
+        render(None, Payload(PayloadKind.XML, text.encode()), options=OPTIONS)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from workers.engine.diagnostics import AuthoringError, Findings, Origin
+from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Origin, Severity
 from workers.engine.finish.finisher import FinishOptions, finish
 from workers.engine.layout.display import LaidOut
 from workers.engine.layout.elements.barcodes import judge_codes
@@ -29,6 +30,10 @@ from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.build import Blueprint, compile_blueprint
 from workers.engine.tree.nodes import Document
+
+# The 200 levels an element may be deep take up to 4,000 calls on top of each other; 1,000 is
+# Python's own limit. Since Python 3.11 such calls do not use the stack of the machine.
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
 
 
 class PreparedTemplate:
@@ -60,7 +65,12 @@ def render(
         AuthoringError: the document, its data or its layout has errors.
     """
     with collector_paused():
-        return _render(template, payload, options, resources or NoImages(), watch or NoWatch())
+        try:
+            return _render(template, payload, options, resources or NoImages(), watch or NoWatch())
+        except RecursionError:  # flows inserted in flows add up to more than one document's levels
+            text = "Elements are nested too deeply, with the flows that are inserted"
+            told = Diagnostic(Severity.ERROR, "too-deep", text)
+            raise AuthoringError((told,)) from None
 
 
 @contextmanager
