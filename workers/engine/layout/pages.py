@@ -175,6 +175,9 @@ def _draw_page(context: Context, document: Document, sheet: Sheet, plan: PagePla
     """Draw a page from what lies lowest to what lies highest."""
     master, page = plan.master, sheet.page
     marks = (*document.watermarks, *master.watermarks)
+    for mark in marks:
+        if mark.source is not None:
+            context.warn_of_missing(mark.text, mark.source)
     boxes = evaluate_boxes(master, sheet.values)
     check_room(sheet, plan)
     draw_background(context, master, page.items)

@@ -563,6 +563,7 @@ class Watermark:
     rotate: float
     size: float | None
     color: Color
+    source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)

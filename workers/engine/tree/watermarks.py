@@ -8,7 +8,7 @@ from typing import Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import Context, find_color
-from workers.engine.tree.nodes import Watermark
+from workers.engine.tree.nodes import Source, Watermark
 from workers.engine.tree.runtime import Scope
 from workers.engine.units import BLACK
 
@@ -39,6 +39,7 @@ def compile_watermark(element: Element, context: Context) -> BuildWatermark:
             values["rotate"],
             None if size is None else sheet.to_points(size, root),
             find_color(sheet, values["color"], scope, place) or BLACK,
+            Source(place),
         )
 
     return build
