@@ -97,6 +97,18 @@ def test_columns_are_counted_from_the_first_row_without_cols() -> None:
     assert len(found.columns) == 3
 
 
+def test_columns_are_counted_from_the_first_row_whose_cells_are_certain() -> None:
+    found = table(
+        '<table><tr><td if="true">a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>'
+    )
+    assert cells(found) == [["a", "b"], ["c", "d"]]
+
+
+def test_rows_whose_cells_all_come_from_data_need_cols() -> None:
+    (told,) = problems('<table><tr><td for="n in [1, 2]">a</td></tr></table>')
+    assert "declare the columns with `col`" in told
+
+
 def test_failing_cell_is_told_at_the_cell() -> None:
     told = problems(
         '<table><tr for="l in lines"><td>{{ l.t }}</td><td>{{ l.n + 1 }}</td></tr></table>', LINES

@@ -85,10 +85,14 @@ def declared_width(table: Element) -> int | None:
 
 
 def count_first_row(table: Element) -> int | None:
-    """Count the cells of the first row, spans minded; None if data decide, 0 without rows."""
-    for row in rows_of(table):
-        return count_cells(row)
-    return 0
+    """Count the cells of the first row whose number data do not decide, spans minded.
+
+    Gives None when data decide it in every row, 0 without rows.
+    """
+    counts = [count_cells(row) for row in rows_of(table)]
+    if not counts:
+        return 0
+    return next((count for count in counts if count is not None), None)
 
 
 def rows_of(element: Element) -> Iterable[Element]:

@@ -81,12 +81,11 @@ class RowInMaking:
         above = sum(1 for rows in self._covered.left if rows) if self._covered else 0
         if own + above != columns or self._overlaps:
             spanned = f" and {above} covered by cells above" if above else ""
-            findings.error(
-                "cell-count",
-                f"The row has cells for {counted(own, 'column')}{spanned}, the table has {columns}. "
-                "Add or remove cells, or change a colspan",
-                place,
-            )
+            told = f"The row has cells for {counted(own, 'column')}{spanned}, the table has {columns}. "
+            advice = "Add or remove cells, or change a colspan"
+            if not columns:
+                advice = "Data decide the cells of every row: declare the columns with `col`"
+            findings.error("cell-count", told + advice, place)
         if repeats and (above or any(cell.rowspan > 1 for cell in self.cells)):
             findings.error(
                 "rowspan",
