@@ -14,7 +14,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services bench lint types arch fmt check render language clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services bench lint types arch fmt check render language gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -64,6 +64,9 @@ render: $(READY) ## render one file with the engine alone (F=file.xml)
 	@$(BIN)/pressroom render "$(F)"
 language: $(DEV_READY) ## rebuild LANGUAGE.md, its pictures and the schema from the vocabulary
 	@$(BIN)/python -m deploy.language
+gallery: $(READY) ## redraw the pictures of the templates; demo/gallery.html shows them and every golden page
+	@$(BIN)/python -m deploy.gallery demo/gallery.html
+	@echo demo/gallery.html
 
 ##@ Tidy
 clean: ## remove what was built; the data of `make run` stays

@@ -1,0 +1,32 @@
+"""Write the pictures of the public templates; with a path, the gallery page too: `make gallery`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from deploy.gallery.documents import render_golden_documents, render_templates
+from deploy.gallery.page import write_page
+from deploy.gallery.pictures import draw_pages
+
+PICTURES: Final = Path(__file__).parents[2] / "deploy/pictures/templates"
+
+
+def main(arguments: list[str]) -> None:
+    """Write all pictures, and the page to the path given; a picture without a template goes."""
+    templates = tuple(render_templates())
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for old in PICTURES.glob("*.png"):
+        if old.stem not in {shown.name for shown in templates}:
+            old.unlink()
+    for shown in templates:
+        (PICTURES / f"{shown.name}.png").write_bytes(draw_pages(shown.pdf)[0])
+    for path in map(Path, arguments):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        golden = render_golden_documents()
+        path.write_text(write_page({"Templates": templates, "Golden documents": golden}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

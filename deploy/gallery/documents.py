@@ -1,0 +1,95 @@
+"""What the gallery shows: the public templates with their defaults, and the golden documents that render."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import pikepdf
+
+from shared.db.public import FOLDER
+from workers.engine.diagnostics import AuthoringError
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import NoImages, Payload, PayloadKind, RenderOptions, Resources
+
+GOLDEN: Final = Path(__file__).parents[2] / "tests/golden"
+OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
+
+_PAYLOADS: Final = (
+    (".json", PayloadKind.JSON, None),
+    (".csv", PayloadKind.CSV, None),
+    (".md", PayloadKind.MARKDOWN, None),
+    (".notes.md", PayloadKind.MARKDOWN, "notes"),
+    (".payload.xml", PayloadKind.XML, None),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One rendered document of the gallery."""
+
+    name: str
+    pdf: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FolderImages:
+    """Stored images that are files of a folder, by their names without the ending."""
+
+    folder: Path
+
+    def find_image(self, name: str) -> bytes | None:
+        """Give the bytes of the image, None when the folder has none of that name."""
+        for path in sorted(self.folder.iterdir()):
+            if path.stem == name:
+                return path.read_bytes()
+        return None
+
+
+def render_templates() -> Iterator[Shown]:
+    """Render each public template as it stands, without data and without stored images.
+
+    Raises:
+        AuthoringError: a template does not render.
+    """
+    for path in sorted(FOLDER.glob("service-*.xml")):
+        yield Shown(path.stem, _render(path, None, NoImages()))
+
+
+def render_golden_documents() -> Iterator[Shown]:
+    """Render each golden document; those with an error, or a password, instead of pages are left out."""
+    images = FolderImages(GOLDEN / "images")
+    for path in sorted((GOLDEN / "cases").glob("*.xml")):
+        if path.stem.endswith(".payload"):
+            continue
+        try:
+            pdf = _render(path, _find_payload(path), images)
+        except AuthoringError:
+            continue
+        if _is_readable(pdf):
+            yield Shown(path.stem, pdf)
+
+
+def _render(path: Path, payload: Payload | None, images: Resources) -> bytes:
+    template = prepare_template(path.read_bytes())
+    return render(template, payload, options=OPTIONS, resources=images).pdf
+
+
+def _is_readable(pdf: bytes) -> bool:
+    try:
+        pikepdf.open(io.BytesIO(pdf)).close()
+    except pikepdf.PasswordError:
+        return False
+    return True
+
+
+def _find_payload(document: Path) -> Payload | None:
+    for suffix, kind, flow in _PAYLOADS:
+        path = document.with_suffix(suffix)
+        if path.exists():
+            return Payload(kind, path.read_bytes(), flow=flow)
+    return None

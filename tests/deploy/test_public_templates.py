@@ -1,0 +1,172 @@
+"""Each public template is good with its defaults, its samples, nothing, and very much."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pikepdf
+import pypdfium2
+import pytest
+
+from deploy.gallery.__main__ import PICTURES
+from deploy.gallery.documents import OPTIONS, render_golden_documents
+from deploy.gallery.page import write_page
+from deploy.gallery.pictures import MAX_BYTES
+from shared.db.public import FOLDER
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import NoImages, Payload, PayloadKind
+
+SAMPLES = Path(__file__).parents[2] / "deploy/requests/samples"
+TEMPLATES = {path.stem: path.read_bytes() for path in sorted(FOLDER.glob("service-*.xml"))}
+KINDS = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
+LONG = (
+    "Northern Harbour Joinery and Restoration Cooperative of the Lower Elbe, Branch Office Hamburg"
+)
+MUCH = 200
+
+EMPTY = {
+    "service-certificate": {"participants": [], "signatories": []},
+    "service-invoice": {"lines": [], "due": None},
+    "service-labels": {"labels": []},
+    "service-letter": {"paragraphs": [], "to": {"lines": []}, "from": {"lines": []}},
+    "service-report": {"chapters": [], "figures": [], "summary": ""},
+    "service-statement": {"transactions": []},
+}
+FULL = {
+    "service-certificate": {
+        "course": {"title": LONG, "details": LONG},
+        "issuer": {"name": LONG},
+        "signatories": [{"name": LONG, "role": LONG}] * 3,
+        "participants": [{"name": LONG, "remark": LONG, "code": f"C-{n}"} for n in range(MUCH)],
+    },
+    "service-invoice": {
+        "seller": {"name": LONG, "lines": [LONG] * 3},
+        "buyer": {"name": LONG, "lines": [LONG] * 3},
+        "paid": 99,
+        "lines": [
+            {"text": LONG, "details": LONG, "qty": n - 3, "price": 98765.43, "rate": n % 3 / 10}
+            for n in range(MUCH)
+        ],
+    },
+    "service-labels": {
+        "labels": [
+            {"title": LONG, "text": LONG, "gtin": "04012345678901", "batch": f"B{n}"}
+            for n in range(MUCH)
+        ]
+    },
+    "service-letter": {
+        "from": {"name": LONG},
+        "to": {"name": LONG, "lines": [LONG] * 6},
+        "subject": LONG,
+        "paragraphs": [LONG] * MUCH,
+        "enclosures": [LONG] * 4,
+    },
+    "service-report": {
+        "title": LONG,
+        "author": LONG,
+        "summary": LONG,
+        "figures": [{"label": LONG, "value": "98,765.43", "note": LONG}] * 7,
+        "chapters": [
+            {"title": LONG, "text": LONG, "columns": [LONG, "2025"], "rows": [[LONG, n] for n in range(MUCH)]}
+        ],
+    },
+    "service-statement": {
+        "opening": -1234567.89,
+        "holder": {"name": LONG, "lines": [LONG] * 3},
+        "issuer": {"name": LONG},
+        "transactions": [
+            {"date": "2026-01-31", "reference": f"TR-{n}", "details": LONG, "debit": 98765.43, "credit": n}
+            for n in range(MUCH)
+        ],
+    },
+}  # fmt: skip
+
+
+def draw(template, payload=None):
+    rendered = render(
+        prepare_template(TEMPLATES[template]), payload, options=OPTIONS, resources=NoImages()
+    )
+    assert list(rendered.warnings) == []
+    return rendered
+
+
+def send(template, data):
+    return draw(template, Payload(PayloadKind.JSON, json.dumps(data).encode()))
+
+
+def text_of(rendered):
+    with pypdfium2.PdfDocument(rendered.pdf) as document:
+        return "".join(page.get_textpage().get_text_range() for page in document)
+
+
+def test_the_six_templates_ship_with_payloads_of_their_own():
+    assert TEMPLATES.keys() == EMPTY.keys() == FULL.keys()
+    assert {path.stem for path in SAMPLES.glob("*.json")} == TEMPLATES.keys()
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_template_renders_as_it_stands_on_one_page(template):
+    assert draw(template).pages == 1
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_a_sample_payload_renders(sample):
+    draw(sample.stem, Payload(KINDS[sample.suffix], sample.read_bytes()))
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_empty_lists_leave_a_page_that_still_reads_well(template):
+    assert send(template, EMPTY[template]).pages == 1
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_two_hundred_records_with_long_names_fit(template):
+    rendered = send(template, FULL[template])
+    assert rendered.pages > 1
+    with pikepdf.open(io.BytesIO(rendered.pdf)) as opened:
+        assert len(opened.pages) == rendered.pages
+
+
+def test_an_invoice_adds_up_with_each_rate_rounded_once():
+    lines = [{"text": "a", "qty": 3, "price": 33.33, "rate": 0.19}, {"text": "b", "price": -10}]
+    assert "€108.99" in text_of(send("service-invoice", {"lines": lines}))
+
+
+def test_a_credit_prints_no_payment_code():
+    credit = send("service-invoice", {"lines": [{"text": "Returned", "price": -5}]})
+    assert "Scan with" not in text_of(credit)
+
+
+def test_a_yen_invoice_has_no_decimals_and_no_payment_code():
+    text = text_of(send("service-invoice", {"currency": "JPY"}))
+    assert "Scan with" not in text
+    assert "180" in text
+    assert "179.80" not in text
+
+
+def test_a_statement_carries_its_balance_to_the_end():
+    data = {"opening": 10, "transactions": [{"date": "2026-01-31", "debit": 1}] * MUCH}
+    text = text_of(send("service-statement", data))
+    assert "Brought forward" in text
+    assert "-190.00" in text
+
+
+def test_markdown_writes_a_report_below_its_title():
+    text = text_of(draw("service-report", Payload(PayloadKind.MARKDOWN, b"## Findings\n\nNone.")))
+    assert "Workshop safety in 2025" in text
+    assert "Findings" in text
+    assert "Incidents" not in text
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_template_has_a_small_picture(template):
+    assert (PICTURES / f"{template}.png").stat().st_size <= MAX_BYTES
+
+
+def test_the_gallery_page_needs_nothing_beside_it():
+    page = write_page({"Golden <documents>": [next(render_golden_documents())]})
+    assert "Golden &lt;documents&gt;" in page
+    assert 'src="data:image/png;base64,' in page
+    assert "http" not in page
