@@ -272,8 +272,8 @@ def test_printed_bar_code_reads_back():
     symbol = encode_barcode(node)
     assert isinstance(symbol, Symbol)
     side = 80 / symbol.columns
-    cells = tuple(tuple(side * part for part in cell) for cell in symbol.rectangles)
-    image = rendered(printed(page(Cells(cells, BLACK, OWNER))), scale=4)
+    cells = Cells(0, 0, side, side, symbol.rectangles, BLACK, OWNER)
+    image = rendered(printed(page(cells)), scale=4)
     assert zxingcpp.read_barcodes(image)[0].text == value
 
 
@@ -331,10 +331,10 @@ def test_equal_pages_give_equal_bytes():
 
 
 def test_cells_stand_beside_other_paths_of_their_colour():
-    cells = Cells(((10.0, 10.0, 10.0, 10.0), (30.0, 10.0, 10.0, 10.0)), RED, OWNER)
+    cells = Cells(0, 0, 10.0, 10.0, ((1, 1, 1, 1), (3, 1, 1, 1)), RED, OWNER)
     sheet = page(
         Fill(0, 0, 5, 5, RED, OWNER), cells, Fill(50, 0, 5, 5, RED, OWNER), text(5, 90, "x")
     )
-    image = rendered(printed(sheet, page(Cells((), RED, OWNER))))
+    image = rendered(printed(sheet, page(Cells(0, 0, 1, 1, (), RED, OWNER))))
     assert [image.getpixel((x, 15)) == (255, 0, 0) for x in (15, 25, 35)] == [True, False, True]
     assert image.getpixel((2, 2)) == image.getpixel((52, 2)) == (255, 0, 0)

@@ -77,9 +77,16 @@ class Outline(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Many filled rectangles of one colour painted as one path: the modules of a bar code."""
+    """Many filled rectangles of one colour painted as one path: the modules of a bar code.
 
-    rectangles: tuple[tuple[float, float, float, float], ...]
+    They are counted in whole units from the corner at `x`, `y`, so edges that meet are equal.
+    """
+
+    x: float
+    y: float
+    unit_width: float
+    unit_height: float
+    rectangles: tuple[tuple[int, int, int, int], ...]
     color: Color
     owner: object | None
 

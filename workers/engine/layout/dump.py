@@ -84,13 +84,16 @@ def _stroke(item: Stroke) -> str:
 
 
 def _cells(item: Cells) -> str:
-    left = min((x for x, *_ in item.rectangles), default=0.0)
-    top = min((y for _, y, *_ in item.rectangles), default=0.0)
-    right = max((x + width for x, _, width, _ in item.rectangles), default=0.0)
-    bottom = max((y + height for _, y, _, height in item.rectangles), default=0.0)
+    left = min((x for x, *_ in item.rectangles), default=0)
+    top = min((y for _, y, *_ in item.rectangles), default=0)
+    right = max((x + width for x, _, width, _ in item.rectangles), default=0)
+    bottom = max((y + height for _, y, _, height in item.rectangles), default=0)
+    across, down = item.unit_width, item.unit_height
+    box = _box(
+        item.x + left * across, item.y + top * down, (right - left) * across, (bottom - top) * down
+    )
     return (
-        f"cells{_furniture(item.owner)} {_box(left, top, right - left, bottom - top)}"
-        f"{_color(item.color)} {len(item.rectangles)} rectangles"
+        f"cells{_furniture(item.owner)} {box}{_color(item.color)} {len(item.rectangles)} rectangles"
     )
 
 

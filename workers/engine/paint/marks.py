@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import cos, radians, sin
 from typing import Any, Final
 
@@ -177,23 +178,19 @@ class Painter:
             self._out.append(self._rectangle(x, y, width, height))
 
     def write_cells(self, item: Cells) -> None:
-        """Fill many rectangles as one path, their edges on one grid so that no seams show.
-
-        They are written as whole hundredths of a point: a bar code has hundreds of them, and
-        whole numbers cost half the time.
-        """
+        """Fill many rectangles as one path, in units of their grid so that no seams show."""
         if not item.rectangles:
             return
         self._end_open_marks()
         self._begin_path(item.owner, b"", item.color)
-        page = self._height
-        edges: list[int] = []
-        for x, y, width, height in item.rectangles:
-            left, bottom = round(x * 100), round((page - y - height) * 100)
-            right, top = round((x + width) * 100), round((page - y) * 100)
-            edges += (left, bottom, right - left, top - bottom)
-        path = (b"%d %d %d %d re\n" * len(item.rectangles)) % tuple(edges)
-        self._out.append(b"q .01 0 0 .01 0 0 cm\n%bf\nQ\n" % path)
+        grid = b"%b 0 0 %b %b %b cm\n" % (
+            _fraction(item.unit_width),
+            _fraction(-item.unit_height),
+            write_number(item.x),
+            write_number(self._height - item.y),
+        )
+        path = (b"%d %d %d %d re\n" * len(item.rectangles)) % tuple(chain(*item.rectangles))
+        self._out.append(b"q %b%bf\nQ\n" % (grid, path))
 
     def write_stroke(self, item: Stroke) -> None:
         """Draw a straight line; neighbours of one look become one path."""

@@ -110,13 +110,9 @@ class SymbolPiece:
         down = room / symbol.rows if symbol.is_bars else module
         left = x + (self.width - symbol.columns * module) / 2
         top = y + (room - symbol.rows * down) / 2
-        rectangles = tuple(
-            (left + column * module, top + row * down, width * module, height * down)
-            for column, row, width, height in symbol.rectangles
-        )
         color = self.node.style.text.color
         owner = sheet.owner(self.node)
-        sheet.items.append(Cells(rectangles, color, owner))
+        sheet.items.append(Cells(left, top, module, down, symbol.rectangles, color, owner))
         if caption is not None:
             baseline = y + self.height - caption.height + caption.baseline
             for line in symbol.text.split("\n"):
