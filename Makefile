@@ -64,7 +64,7 @@ render: $(READY) ## render one file with the engine alone (F=file.xml)
 	@$(BIN)/pressroom render "$(F)"
 language: $(DEV_READY) ## rebuild LANGUAGE.md, its pictures and the schema from the vocabulary
 	@$(BIN)/python -m deploy.language
-gallery: $(READY) ## redraw the pictures of the templates; demo/gallery.html shows them and every golden page
+gallery: $(DEV_READY) ## redraw the pictures of the templates; demo/gallery.html shows them and every golden page
 	@$(BIN)/python -m deploy.gallery demo/gallery.html
 	@echo demo/gallery.html
 

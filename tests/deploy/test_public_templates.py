@@ -9,11 +9,12 @@ from pathlib import Path
 import pikepdf
 import pypdfium2
 import pytest
+from PIL import Image
 
 from deploy.gallery.__main__ import PICTURES
-from deploy.gallery.documents import OPTIONS, render_golden_documents
+from deploy.gallery.documents import OPTIONS, render_golden_documents, render_templates
 from deploy.gallery.page import write_page
-from deploy.gallery.pictures import MAX_BYTES
+from deploy.gallery.pictures import MAX_BYTES, draw_pages
 from shared.db.public import FOLDER
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import NoImages, Payload, PayloadKind
@@ -101,6 +102,12 @@ def text_of(rendered):
         return "".join(page.get_textpage().get_text_range() for page in document)
 
 
+def pixels(png):
+    file = io.BytesIO(png) if isinstance(png, bytes) else png
+    with Image.open(file) as picture:
+        return picture.convert("RGB").tobytes()
+
+
 def test_the_six_templates_ship_with_payloads_of_their_own():
     assert TEMPLATES.keys() == EMPTY.keys() == FULL.keys()
     assert {path.stem for path in SAMPLES.glob("*.json")} == TEMPLATES.keys()
@@ -160,9 +167,12 @@ def test_markdown_writes_a_report_below_its_title():
     assert "Incidents" not in text
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
-def test_a_template_has_a_small_picture(template):
-    assert (PICTURES / f"{template}.png").stat().st_size <= MAX_BYTES
+def test_the_pictures_are_small_and_show_what_is_drawn_today():
+    drawn = {f"{shown.name}.png": draw_pages(shown.pdf)[0] for shown in render_templates()}
+    assert {path.name for path in PICTURES.iterdir()} == drawn.keys(), "make gallery"
+    assert [name for name, png in drawn.items() if len(png) > MAX_BYTES] == []
+    stale = [name for name, png in drawn.items() if pixels(png) != pixels(PICTURES / name)]
+    assert stale == [], "make gallery"
 
 
 def test_the_gallery_page_needs_nothing_beside_it():
