@@ -242,7 +242,7 @@ def test_a_missing_version_or_tag_is_a_404_without_code(caller, template, select
 
 
 def test_a_public_template_that_does_not_exist_is_not_found(caller):
-    answer = caller.post("/v2/pdf?template=service-invoice", json={})
+    answer = caller.post("/v2/pdf?template=service-nothing", json={})
     assert answer.status_code == 404
     assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
 

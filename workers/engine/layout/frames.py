@@ -375,7 +375,11 @@ def _work_out_frame(box: BoxStyle, space: Space) -> Frame:
     )
     height = box.height.resolve(0.0) if box.height.kind is LengthKind.POINTS else None
     min_height = box.min_height.resolve(0.0) or 0.0
-    max_height = None if box.max_height is None else box.max_height.resolve(0.0)
+    # Per cent of a height that content decides is none (CSS 2.1, 10.7); headers and footers, whose
+    # page has one, are measured against it in furniture.py.
+    max_height = None
+    if box.max_height is not None and box.max_height.kind is LengthKind.POINTS:
+        max_height = box.max_height.value
     if height is not None:
         height = max(min(height, _or(max_height, inf)), min_height)
     is_plain = (

@@ -217,7 +217,9 @@ def _compile_container(element: Element, context: Context) -> Part:
     inner = compile_blocks(element.children, context, owner=element)
     role = _CONTAINERS[element.tag]
     position = compile_position(element, context) if is_positioned(element) else None
-    columns = compile_columns(element, context) if "columns" in element.attributes else None
+    # On a box the checks refuse the attribute; it must not stop the compiler before they tell it.
+    is_columned = element.tag == "div" and "columns" in element.attributes
+    columns = compile_columns(element, context) if is_columned else None
     is_box = element.tag == "box"
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
