@@ -1,0 +1,34 @@
+"""The words of PDFs compared: two engines that set the same document print the same words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pypdfium2
+
+
+def count_words(file: Path, furniture: str) -> tuple[int, Counter[str]]:
+    """Give the number of pages, and how often each word stands on them, page furniture left out."""
+    document = pypdfium2.PdfDocument(file)
+    words: Counter[str] = Counter()
+    for page in document:
+        text = page.get_textpage().get_text_range().replace("\r", "")
+        lines = "\n".join(" ".join(line.split()) for line in text.split("\n"))
+        words.update(re.sub(furniture, " ", lines).split())
+    pages = len(document)
+    document.close()
+    return pages, words
+
+
+def compare_words(ours: Counter[str], theirs: Counter[str]) -> str:
+    """Say whether two documents print the same words, or which are in one of them alone."""
+    if ours == theirs:
+        return f"the same {ours.total():,}"
+    return f"differ: {_some(ours - theirs)} only in ours, {_some(theirs - ours)} only there"
+
+
+def _some(words: Counter[str]) -> str:
+    shown = " ".join(f"`{word}`" for word, _ in words.most_common(5))
+    return f"{words.total():,}{' (' + shown + ')' if shown else ''}"

@@ -1,0 +1,177 @@
+"""The works of the bench: three documents, data of their own for every render, and what each must."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+WORDS = """the of and a to in is you that it he was for on are as with his they at be this have from or one
+had by word but not what all were we when your can said there use an each which she do how their
+typography measure paragraph industrial considerable through settlement remarkable"""
+
+
+@dataclass(frozen=True)
+class Must:
+    """What is asked of a work: CPU ms, how many times faster than Typst, peak MB; None for no limit."""
+
+    ms: float
+    times_typst: float | None = None
+    peak_mb: int | None = None
+
+    def __str__(self) -> str:
+        parts = [f"≤ {self.ms:,.0f} ms"]
+        if self.times_typst:
+            parts.append(f"≥ {self.times_typst:g} × Typst" if self.times_typst > 1 else "< Typst")
+        if self.peak_mb:
+            parts.append(f"≤ {self.peak_mb} MB")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A document, its data, and how often each engine renders it for the median.
+
+    `furniture` is the text that pages repeat, as a pattern: engines break pages at other places.
+    """
+
+    name: str
+    title: str
+    make_data: Callable[[int], dict[str, Any]]
+    repeats: dict[str, int]
+    furniture: str
+    must: Must | None = None
+
+
+class Logo:
+    """The one stored image of the bench."""
+
+    def __init__(self) -> None:
+        image = Image.new("RGB", (400, 140), "white")
+        draw = ImageDraw.Draw(image)
+        draw.rectangle((0, 0, 139, 139), fill=(0, 83, 156))
+        draw.ellipse((170, 30, 390, 110), fill=(156, 122, 47))
+        file = io.BytesIO()
+        image.save(file, "PNG", optimize=True)
+        self.data = file.getvalue()
+
+    def find_image(self, _name: str) -> bytes:
+        return self.data
+
+
+def invoice_data(seed: int) -> dict[str, Any]:
+    return {
+        "number": f"2026-{seed:04}",
+        "date": "2026-03-02",
+        "seller": {"name": "Northwind Tools Ltd", "iban": "GB33BUKB20201555555555"},
+        "buyer": {"name": "Example GmbH", "street": "Musterweg 5", "town": "10115 Berlin"},
+        "lines": [
+            {"text": f"Cordless drill, model {n}", "qty": n + 1, "price": 19.5 + 7.25 * n + seed}
+            for n in range(12)
+        ],
+    }
+
+
+def statement_data(seed: int, *, rows: int) -> dict[str, Any]:
+    chance = random.Random(seed)
+    return {
+        "number": "2026-Q1",
+        "rows": [
+            {
+                "date": f"2026-{1 + n % 3:02}-{1 + n % 28:02}",
+                "value": f"2026-{1 + n % 3:02}-{1 + (n + 1) % 28:02}",
+                "ref": f"TX{n:08}",
+                "kind": chance.choice(["Card", "Transfer", "Direct debit"]),
+                "details": chance.choice(["Example Shop, London", "Salary", "Rent March"]),
+                "debit": chance.randint(100, 99999) / 100,
+                "credit": chance.randint(100, 999999) / 100,
+                "balance": chance.randint(100, 9999999) / 100,
+            }
+            for n in range(rows)
+        ],
+    }
+
+
+def book_data(seed: int) -> dict[str, Any]:
+    chance = random.Random(seed)
+    vocabulary = WORDS.split()
+
+    def words(least: int, most: int) -> str:
+        return " ".join(chance.choice(vocabulary) for _ in range(chance.randint(least, most)))
+
+    def paragraph() -> dict[str, str]:
+        return {
+            "a": words(20, 40),
+            "b": words(2, 5),
+            "c": words(15, 30),
+            "d": words(2, 4),
+            "e": words(20, 40),
+        }
+
+    def section() -> dict[str, Any]:
+        return {
+            "title": words(3, 6).capitalize(),
+            "paragraphs": [paragraph() for _ in range(5)],
+            "items": [words(5, 14) for _ in range(4)],
+            "table": [
+                {
+                    "name": words(1, 2),
+                    "first": chance.randint(1, 9999),
+                    "second": chance.randint(1, 99999) / 100,
+                }
+                for _ in range(5)
+            ],
+        }
+
+    return {
+        "title": "A book of sixty pages",
+        "chapters": [
+            {"title": words(2, 4).capitalize(), "sections": [section() for _ in range(4)]}
+            for _ in range(9)
+        ],
+    }
+
+
+STATEMENT_FURNITURE = (
+    r"Statement 2026-Q1 Page \d+ of \d+"
+    r"|Date Value Reference Kind Details Paid out Paid in Balance"
+    r"|(Brought|Carried) forward( -?[\d,.]+){3}"
+)
+
+INVOICE = Work(
+    "invoice",
+    "invoice, 1 page",
+    invoice_data,
+    {"ours": 200, "typst": 40, "weasyprint": 5},
+    furniture=r"Page \d+ of \d+",
+    must=Must(5, 2),
+)
+BOOK = Work(
+    "book",
+    "book, 60 pages",
+    book_data,
+    {"ours": 7, "typst": 5, "weasyprint": 1},
+    furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
+    must=Must(250, 1),
+)
+STATEMENT = Work(
+    "statement",
+    "statement, 5,000 × 8",
+    partial(statement_data, rows=5_000),
+    {"ours": 5, "typst": 3, "weasyprint": 1},
+    furniture=STATEMENT_FURNITURE,
+    must=Must(600, 4, 150),
+)
+LONG_STATEMENT = Work(
+    "statement",
+    "statement, 50,000 × 8",
+    partial(statement_data, rows=50_000),
+    {"ours": 1},
+    furniture=STATEMENT_FURNITURE,
+)
+WORKS = {"invoice": INVOICE, "book": BOOK, "statement": STATEMENT, "long": LONG_STATEMENT}
