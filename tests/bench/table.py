@@ -1,9 +1,10 @@
 """Measure the engine alone, the farm over HTTP, and the queue beside stock Celery: `make bench`.
 
 Figures are medians on whatever machine this is, beside each other in one run; nothing here passes or
-fails.
+fails. With `--write` they become RESULTS.md.
 """
 
+import argparse
 import http.client
 import json
 import statistics
@@ -11,7 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+from results import write_results
 
 from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.demo.show import DOCUMENTS
@@ -21,8 +25,10 @@ from shared.buckets.pins import TOMBSTONE_SECONDS
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
 
-# What the engine takes stage by stage, and what the queue adds to a millisecond of work.
-OTHER_TABLES = ("engine.py", "overhead.py")
+FARM_NOTE = """\
+One client, one connection, one document after the other; milliseconds of wall time. The engine is
+slower in a worker than in a loop of its own, for other processes take turns with it on the caches.
+`farm` is what is left of an answer: HTTP, admission, queue, commit, reply."""
 NOTE = b"""<document version="1"><data><json>{"name": ""}</json></data>
 <flow><h1>Hello</h1><p>Dear {{ name }}, this is one page.</p></flow></document>"""
 KINDS = {PayloadKind.JSON: "application/json", PayloadKind.CSV: "text/csv"}
@@ -120,27 +126,56 @@ def median_ms(run, repeats):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write tests/bench/RESULTS.md")
+    arguments = parser.parse_args()
+    parts = {
+        "The engine alone": run_script("engine.py"),
+        "The farm over HTTP": show(measure_farm()),
+        "The queue beside stock Celery": run_script("overhead.py"),
+    }
+    if arguments.write:
+        write_results(parts)
+
+
+def run_script(name: str) -> str:
+    """Run another file of the bench, show what it prints and give it."""
+    command = [sys.executable, str(Path(__file__).with_name(name))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        printed = show(line.rstrip("\n") for line in process.stdout)
+    if process.returncode:
+        raise SystemExit(f"{name} failed")
+    return printed
+
+
+def show(lines: Iterator[str]) -> str:
+    """Print lines as they come, an empty one after them; give them all."""
+    seen = []
+    for line in lines:
+        print(line, flush=True)
+        seen.append(line)
+    print(flush=True)
+    return "\n".join(seen)
+
+
+def measure_farm() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder, launched_farm(Path(folder)) as farm:
         caller = Caller(farm)
         logo = (DOCUMENTS / "logo.png").read_bytes()
         caller.send("PUT", "/v2/images/logo", logo, "image/png")
         # What a name stands for is not kept just after a change: a farm at work is measured.
         time.sleep(TOMBSTONE_SECONDS)
-        # The engine is slower in a worker than in a loop of its own: other processes take turns
-        # with it on the caches. `farm` is what is left: HTTP, admission, queue, commit, reply.
-        print(
-            f"{'median ms of':30}{'alone':>8}{'HTTP':>8}{'engine':>8}{'farm':>8}   last Server-Timing"
-        )
+        yield from (FARM_NOTE, "")
+        yield "| median ms of | engine in a loop | HTTP | engine | farm | last Server-Timing |"
+        yield "|---|--:|--:|--:|--:|---|"
         for case in cases():
             alone, pages = measure_engine(case)
             over_http, engine, stages = measure_http(case, caller)
-            print(
-                f"{case.title + f' ({pages} p.)':30}{alone:8.1f}{over_http:8.1f}{engine:8.1f}"
-                f"{over_http - engine:8.1f}   {stages}"
+            yield (
+                f"| {case.title} ({pages} p.) | {alone:.1f} | {over_http:.1f} | {engine:.1f} "
+                f"| {over_http - engine:.1f} | `{stages}` |"
             )
-    for name in OTHER_TABLES:
-        print(flush=True)
-        subprocess.run([sys.executable, str(Path(__file__).with_name(name))], check=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,44 @@
+"""RESULTS.md: what was measured last, when, and on which machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from shared import clock
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+LIBRARIES = ("reportlab", "pikepdf", "typst", "weasyprint", "celery", "redis")
+
+
+def write_results(parts: dict[str, str]) -> None:
+    """Write the tables, each below its title, with what they were measured on."""
+    sections = [f"## {title}\n\n{text.strip()}\n" for title, text in parts.items()]
+    head = (
+        "# What was measured last\n\n"
+        f"{clock.now():%Y-%m-%d} on {describe_machine()}. Written by"
+        " `python tests/bench/table.py --write`;\nratios hold from machine to machine,"
+        " times do not.\n"
+    )
+    RESULTS.write_text("\n".join([head, *sections]), encoding="utf-8")
+
+
+def describe_machine() -> str:
+    """Name the processor, its cores, Python and the libraries whose speed is measured."""
+    information = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    found = re.search(r"model name\s*: (.+)", information)
+    processor = found[1] if found else platform.machine()
+    libraries = ", ".join(filter(None, map(describe_library, LIBRARIES)))
+    python = platform.python_version()
+    return f"{os.cpu_count()} cores ({processor}), Python {python}, {libraries}"
+
+
+def describe_library(name: str) -> str:
+    """Give the name and version of a library, empty where it is not installed."""
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return ""
