@@ -1,0 +1,135 @@
+"""The elements that stand below each other."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from workers.engine.syntax import values as v
+from workers.engine.syntax.vocabulary.choices import (
+    ALL,
+    COLUMNS,
+    LIST_STYLE,
+    NUMBER_STYLE,
+    PICTURE_BOX,
+    RULE_BOX,
+    SOLID_BREAKS,
+    TEXT,
+    UNSPOKEN,
+    without,
+)
+from workers.engine.syntax.vocabulary.properties import (
+    BOX_PROPERTIES,
+    BREAK_PROPERTIES,
+    COMMON,
+    POSITIONS,
+)
+from workers.engine.syntax.vocabulary.specs import (
+    HEADINGS,
+    Content,
+    attribute,
+    element,
+    expression,
+    required,
+)
+
+_BARCODE_TYPE: Final = v.choice(
+    *("qr", "datamatrix", "gs1-datamatrix", "code128", "gs1-128", "code39", "codabar"),
+    *("ean13", "ean8", "upca", "itf14", "epc-qr"),
+)
+
+
+BLOCK_ELEMENTS: Final = (
+    element("p", "A paragraph.", Content.INLINE, *ALL),
+    *(
+        element(
+            name, f"A heading of level {level}; an entry of the outline.", Content.INLINE,
+            attribute("outline", v.BOOLEAN, "Whether the outline lists it.", "true"),
+            *ALL,
+        )
+        for level, name in enumerate(HEADINGS, 1)
+    ),
+    element(
+        "div", "Blocks below each other in a box of their own, or in columns.", Content.BLOCKS,
+        COLUMNS,
+        attribute("column-fill", v.choice("balance", "auto"), "Whether columns end at one height, or fill one after the other.", "balance"),
+        *ALL,
+    ),
+    element(
+        "row", "Blocks side by side; a child's width is 1fr unless it says otherwise.", Content.BLOCKS,
+        attribute("gap", v.LENGTH, "Space between the blocks.", "5mm"),
+        attribute("align-items", v.choice("start", "center", "end"), "How blocks of different height stand.", "start"),
+        *ALL,
+    ),
+    element(
+        "grid", "Cells of fixed size, filled in order and continued on further pages; each block in it takes one.", Content.BLOCKS,
+        required("grid-template-columns", v.TRACKS, "Widths of the columns."),
+        attribute("grid-auto-rows", v.AUTO_LENGTH, "Height of the rows; auto is by content.", "auto"),
+        attribute("grid-auto-flow", v.choice("row", "column"), "Whether the next cell is the one beside, or the one below.", "row"),
+        attribute("column-gap", v.LENGTH, "Space between columns.", "0"),
+        attribute("row-gap", v.LENGTH, "Space between rows.", "0"),
+        attribute("skip", v.count(0, 10_000), "How many cells stay empty before the first.", "0"),
+        COMMON, TEXT, BOX_PROPERTIES, without(BREAK_PROPERTIES, "orphans", "widows"),
+    ),
+    element(
+        "box", "A box of fixed size; with an offset it stands out of the flow.", Content.BLOCKS,
+        POSITIONS,
+        attribute("layer", v.choice("under", "over"), "On pages, whether it lies under or over the text.", "under"),
+        *ALL,
+    ),
+    element(
+        "ul", "A bulleted list.", Content.LISTED,
+        attribute("list-style-type", LIST_STYLE, "Marker.", "disc"), *ALL,
+        children=("li", "group"),
+    ),
+    element(
+        "ol", "A numbered list.", Content.LISTED,
+        attribute("list-style-type", NUMBER_STYLE, "Kind of numbers.", "decimal"),
+        attribute("start", v.count(-999_999, 999_999), "First number.", "1"), *ALL,
+        children=("li", "group"),
+    ),
+    element("li", "An item of a list.", Content.BLOCKS, *ALL),
+    element(
+        "img", "An image.", Content.EMPTY,
+        required("src", v.IMAGE, "Stored name or data address."),
+        attribute("alt", v.TEXT, "What the image shows; empty for decoration."),
+        attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How it fills its box.", "contain"),
+        attribute("object-position", v.POSITION, "Where it stands in its box: left, center or right, top, center or bottom, lengths, or per cent of the free room.", "center center"),
+        attribute("optional", v.BOOLEAN, "Whether a missing image is left out with a warning.", "false"),
+        UNSPOKEN, PICTURE_BOX, SOLID_BREAKS,
+    ),
+    element("hr", "A rule across.", Content.EMPTY, UNSPOKEN, RULE_BOX, SOLID_BREAKS),
+    element("pre", "Text whose spaces and line ends are kept.", Content.INLINE, *ALL),
+    element(
+        "blockquote", "A quotation.", Content.BLOCKS, *ALL,
+    ),
+    element(
+        "barcode", "A bar code.", Content.EMPTY,
+        required("type", _BARCODE_TYPE, "Kind of code."),
+        required("value", v.TEXT, "Text to encode; for epc-qr an object of payment data."),
+        attribute("alt", v.TEXT, "What the code holds."),
+        attribute("show-text", v.BOOLEAN, "Whether the value is written below the code.", "false"),
+        attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes.", "M"),
+        attribute("module", v.length(low=0.1, high=100), "Width of one module; fills the box unless given."),
+        attribute("quiet", v.BOOLEAN, "Whether an empty border is kept around the code.", "true"),
+        UNSPOKEN, PICTURE_BOX, SOLID_BREAKS,
+    ),
+    element(
+        "markdown", "Markdown: written inside, or the text that a value holds.", Content.TEXT,
+        expression("value", "The text; given instead of writing it inside."),
+        *ALL,
+    ),
+    element(
+        "insert", "The content of a named flow, in place.", Content.EMPTY,
+        required("flow", v.NAME, "Name of the flow."),
+        COMMON, BREAK_PROPERTIES,
+    ),
+    element(
+        "break", "A page break, or with need one that is made only if less is left.", Content.EMPTY,
+        attribute("to", v.choice("page", "column", "left", "right", "area"), "Where to go on.", "page"),
+        attribute("need", v.LENGTH, "Height that must be left, or the break is made."),
+        without(COMMON, "class", "lang"),
+    ),
+    element(
+        "group", "No box: carries for and if for several elements.", Content.PARENT, COMMON,
+    ),
+)  # fmt: skip
