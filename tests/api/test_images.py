@@ -20,7 +20,8 @@ from shared.db import images
 from shared.db.accounts import create_account
 from shared.errors import Unavailable
 from shared.limits import MAX_IMAGE_PIXELS, MAX_WEBP_PIXELS
-from workers.engine.layout.elements import images as drawing
+from workers.engine.layout.images.prepared import MAX_PIXELS
+from workers.engine.layout.images.webp import MAX_WEBP_PIXELS as DRAWN_WEBP_PIXELS
 
 PNG_TYPE = {"Content-Type": "image/png"}
 
@@ -287,7 +288,7 @@ def test_a_webp_is_stored_with_its_type_and_size(caller):
 
 
 def test_the_engine_draws_as_many_pixels_of_a_webp_as_the_front_accepts():
-    assert (MAX_IMAGE_PIXELS, MAX_WEBP_PIXELS) == (drawing.MAX_PIXELS, drawing.MAX_WEBP_PIXELS)
+    assert (MAX_IMAGE_PIXELS, MAX_WEBP_PIXELS) == (MAX_PIXELS, DRAWN_WEBP_PIXELS)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,8 @@ import zlib
 import pytest
 from PIL import Image
 
-from workers.engine.layout.elements.images import (
-    PreparedImage,
-    load_picture,
-    prepare_image,
-)
+from workers.engine.layout.images.prepare import load_picture, prepare_image
+from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.problems import Problem
 from workers.engine.ports import NoImages
 from workers.engine.tree.nodes import DataImage, StoredImage

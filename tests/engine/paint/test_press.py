@@ -34,8 +34,8 @@ from workers.engine.layout.display import (
     Stroke,
 )
 from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
-from workers.engine.layout.elements.images import prepare_image
 from workers.engine.layout.fonts import find_face
+from workers.engine.layout.images.prepare import prepare_image
 from workers.engine.tree.nodes import Barcode
 from workers.engine.units import BLACK, Color, ColorSpace
 

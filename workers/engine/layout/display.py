@@ -92,7 +92,7 @@ class Cells(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """An image; `image` is a prepared picture (layout/elements/images.py), shared by all its uses."""
+    """An image; `image` is a prepared picture (layout/images/), shared by all its uses."""
 
     x: float
     y: float

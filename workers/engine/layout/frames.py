@@ -34,8 +34,8 @@ from workers.engine.layout.display import (
     Save,
     Stroke,
 )
-from workers.engine.layout.elements.images import PreparedImage
 from workers.engine.layout.ellipsis import shorten_piece
+from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
 from workers.engine.layout.shrink import lay_out_shrunk

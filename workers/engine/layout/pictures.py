@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workers.engine.layout.context import Context
-from workers.engine.layout.elements.images import PreparedImage, load_picture
+from workers.engine.layout.images.prepare import load_picture
+from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.problems import Problem
 from workers.engine.tree.nodes import DataImage, StoredImage
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-from workers.engine.layout.elements.images import PixelStream, PreparedImage
 from workers.engine.layout.fonts import Face, written_text
+from workers.engine.layout.images.prepared import PixelStream, PreparedImage
 from workers.engine.paint.objects import PdfFile
 
 # What a font embedded for fixed codes needs (PDF 1.7, 9.9); all else is dropped.

@@ -19,8 +19,8 @@ from workers.engine.layout.display import (
     Save,
     Stroke,
 )
-from workers.engine.layout.elements.images import PreparedImage
 from workers.engine.layout.fonts import Face
+from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.paint.embedding import add_font, add_image
 from workers.engine.paint.objects import PdfFile, write_number
 from workers.engine.units import BLACK, Color, ColorSpace

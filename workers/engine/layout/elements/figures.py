@@ -21,7 +21,6 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import Cells, Picture, Restore, Save
 from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
-from workers.engine.layout.elements.images import PreparedImage
 from workers.engine.layout.frames import (
     Frame,
     FramedPiece,
@@ -31,6 +30,7 @@ from workers.engine.layout.frames import (
     set_backdrop,
     with_width,
 )
+from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.lines import Look, draw_text
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem

@@ -1,0 +1,1 @@
+"""Images: judged by their bytes, prepared once as what a PDF holds."""

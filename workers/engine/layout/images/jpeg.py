@@ -1,0 +1,104 @@
+"""JPEG (ITU-T T.81): embedded as it is, after it was decoded once to find damage."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from PIL import Image as Pillow
+
+from workers.engine.layout.images.orientation import find_orientation
+from workers.engine.layout.images.prepared import (
+    Matrix,
+    PixelStream,
+    PreparedImage,
+    UndrawableError,
+    judge_size,
+    to_points,
+)
+
+_SPACES: Final = {1: "DeviceGray", 3: "DeviceRGB", 4: "DeviceCMYK"}
+_DECODABLE_FRAMES: Final = (0xC0, 0xC1, 0xC2)  # Huffman: baseline, extended, progressive
+_OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
+
+
+@dataclass(frozen=True, slots=True)
+class _JpegHeader:
+    width: int
+    height: int
+    components: int
+    is_adobe: bool
+
+
+def prepare_jpeg(data: bytes, key: str) -> PreparedImage:
+    """Take a JPEG file over; what PDF cannot hold, and damage, is refused."""
+    header = _jpeg_header(data)
+    judge_size(header.width, header.height)
+    matrix, (across, down) = _checked_jpeg(data)
+    is_turned = matrix[0] == 0
+    width, height = (header.height, header.width) if is_turned else (header.width, header.height)
+    return PreparedImage(
+        key=key,
+        width=width,
+        height=height,
+        width_points=to_points(width, down if is_turned else across),
+        height_points=to_points(height, across if is_turned else down),
+        pixels=PixelStream(
+            width=header.width,
+            height=header.height,
+            bits=8,
+            color_space=_SPACES[header.components],
+            filter="DCTDecode",
+            data=data,
+            is_inverted=header.components == 4 and header.is_adobe,
+        ),
+        mask=None,
+        matrix=matrix,
+    )
+
+
+def _jpeg_header(data: bytes) -> _JpegHeader:
+    """Read size and components from the frame header, and whether Adobe's marker stands before it."""
+    is_adobe = False
+    for marker, content in _walk_segments(data):
+        if marker == 0xEE and content.startswith(b"Adobe"):
+            is_adobe = True
+        if marker in _OTHER_FRAMES:
+            raise UndrawableError(
+                "The JPEG file is lossless or arithmetic coded, which PDF cannot hold"
+            )
+        if marker in _DECODABLE_FRAMES and len(content) >= 6:
+            precision, height, width, components = struct.unpack(">BHHB", content[:6])
+            if precision != 8 or components not in _SPACES:
+                raise UndrawableError(
+                    f"The JPEG file has {components} components of {precision} bits; 1, 3 or 4 of 8 bits are drawn"
+                )
+            return _JpegHeader(width, height, components, is_adobe)
+    raise UndrawableError("The JPEG file is damaged: it has no frame header")
+
+
+def _walk_segments(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 2
+    while at + 4 <= len(data) and data[at] == 0xFF:
+        marker = data[at + 1]
+        if marker == 0xFF:  # fill byte
+            at += 1
+            continue
+        if marker == 0xDA:  # start of scan: no header follows
+            return
+        length = int.from_bytes(data[at + 2 : at + 4], "big")
+        yield marker, data[at + 4 : at + 2 + length]
+        at += 2 + max(length, 2)
+
+
+def _checked_jpeg(data: bytes) -> tuple[Matrix, tuple[float, float]]:
+    """Decode the file once, at an eighth of its size, so that a damaged one is found here."""
+    with Pillow.open(io.BytesIO(data), formats=("JPEG",)) as image:
+        matrix = find_orientation(image)
+        across, down = image.info.get("dpi", (0.0, 0.0))
+        image.draft(None, (max(1, image.width // 8), max(1, image.height // 8)))
+        image.load()
+    return matrix, (float(across), float(down))

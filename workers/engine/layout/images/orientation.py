@@ -1,0 +1,27 @@
+"""Orientation (Exif 2.32, 4.6.4 A): how a photograph is turned before it is shown."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PIL import Image as Pillow
+
+from workers.engine.layout.images.prepared import UPRIGHT, Matrix
+
+# From the stored unit square to the shown one, by the value of the orientation tag.
+_ORIENTATIONS: Final[dict[int, Matrix]] = {
+    1: UPRIGHT,
+    2: (-1, 0, 0, 1, 1, 0),
+    3: (-1, 0, 0, -1, 1, 1),
+    4: (1, 0, 0, -1, 0, 1),
+    5: (0, -1, -1, 0, 1, 1),
+    6: (0, -1, 1, 0, 0, 1),
+    7: (0, 1, 1, 0, 0, 0),
+    8: (0, 1, -1, 0, 1, 0),
+}
+_ORIENTATION_TAG: Final = 0x0112
+
+
+def find_orientation(image: Pillow.Image) -> Matrix:
+    """Give how an image is turned before it is shown."""
+    return _ORIENTATIONS.get(image.getexif().get(_ORIENTATION_TAG, 1), UPRIGHT)

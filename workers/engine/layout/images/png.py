@@ -1,0 +1,184 @@
+"""PNG (ISO/IEC 15948): taken over as it is where PDF can read it, else unpacked."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from PIL import Image as Pillow
+
+from workers.engine.layout.images.prepared import (
+    MAX_DECODED_PIXELS,
+    UPRIGHT,
+    PixelStream,
+    PreparedImage,
+    UndrawableError,
+    is_opaque,
+    judge_size,
+    pack_pixels,
+    to_points,
+)
+
+PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_GRAY, _RGB, _PALETTE, _GRAY_ALPHA, _RGBA = 0, 2, 3, 4, 6
+_COMPONENTS: Final = {_GRAY: 1, _RGB: 3, _PALETTE: 1, _GRAY_ALPHA: 2, _RGBA: 4}
+_DEPTHS: Final = {
+    _GRAY: (1, 2, 4, 8, 16),
+    _RGB: (8, 16),
+    _PALETTE: (1, 2, 4, 8),
+    _GRAY_ALPHA: (8, 16),
+    _RGBA: (8, 16),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _PngHeader:
+    width: int
+    height: int
+    depth: int
+    color_type: int
+    is_interlaced: bool
+
+
+def prepare_png(data: bytes, key: str) -> PreparedImage:
+    """Take the pixels of a PNG file over, or unpack them; damage is refused."""
+    header = _png_header(data)
+    judge_size(header.width, header.height)
+    chunks = _png_chunks(data)
+    pixels, mask = (
+        (_passed_png(header, chunks), None)
+        if _passes(header, chunks)
+        else _decoded_png(data, header)
+    )
+    across, down = _png_resolution(chunks.get(b"pHYs", b""))
+    return PreparedImage(
+        key=key,
+        width=header.width,
+        height=header.height,
+        width_points=to_points(header.width, across),
+        height_points=to_points(header.height, down),
+        pixels=pixels,
+        mask=mask,
+        matrix=UPRIGHT,
+    )
+
+
+def _png_header(data: bytes) -> _PngHeader:
+    if len(data) < 33 or data[12:16] != b"IHDR":
+        raise UndrawableError("The PNG file is damaged: it has no header")
+    width, height, depth, color_type, _, _, interlace = struct.unpack(">IIBBBBB", data[16:29])
+    if depth not in _DEPTHS.get(color_type, ()) or interlace > 1:
+        raise UndrawableError("The PNG file is damaged: its header is not of the standard")
+    return _PngHeader(width, height, depth, color_type, bool(interlace))
+
+
+def _png_chunks(data: bytes) -> dict[bytes, bytes]:
+    """Give the chunks that matter by name, the pixel data joined; a wrong checksum is refused."""
+    found: dict[bytes, bytes] = {}
+    pixels: list[bytes] = []
+    for name, content in _walk_chunks(data):
+        if name == b"IDAT":
+            pixels.append(content)
+        elif name in (b"PLTE", b"tRNS", b"pHYs"):
+            found[name] = content
+    return found | {b"IDAT": b"".join(pixels)}
+
+
+def _walk_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    at = len(PNG_SIGNATURE)
+    while at + 12 <= len(data):
+        length, name = struct.unpack(">I4s", data[at : at + 8])
+        end = at + 8 + length
+        if end + 4 > len(data) or name == b"IEND":
+            break
+        if zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big"):
+            raise UndrawableError(f"The PNG file is damaged: wrong checksum at byte {at}")
+        yield name, data[at + 8 : end]
+        at = end + 4
+
+
+def _png_resolution(physical: bytes) -> tuple[float, float]:
+    if len(physical) != 9 or physical[8] != 1:  # 1: pixels per metre
+        return 0.0, 0.0
+    across, down = struct.unpack(">II", physical[:8])
+    return across * 0.0254, down * 0.0254
+
+
+def _passes(header: _PngHeader, chunks: dict[bytes, bytes]) -> bool:
+    if header.is_interlaced or header.color_type in (_GRAY_ALPHA, _RGBA):
+        return False
+    return header.color_type != _PALETTE or b"tRNS" not in chunks
+
+
+def _passed_png(header: _PngHeader, chunks: dict[bytes, bytes]) -> PixelStream:
+    """Take the rows over as they are: PDF reads PNG's filters (PDF 1.7, 7.4.4.4)."""
+    components = _COMPONENTS[header.color_type]
+    _check_rows(chunks[b"IDAT"], header, components)
+    palette = chunks.get(b"PLTE", b"") if header.color_type == _PALETTE else b""
+    if header.color_type == _PALETTE and not (3 <= len(palette) <= 768 and len(palette) % 3 == 0):
+        raise UndrawableError("The PNG file is damaged: its palette is missing or wrong")
+    return PixelStream(
+        width=header.width,
+        height=header.height,
+        bits=header.depth,
+        color_space={_GRAY: "DeviceGray", _RGB: "DeviceRGB", _PALETTE: "Indexed"}[
+            header.color_type
+        ],
+        filter="FlateDecode",
+        data=chunks[b"IDAT"],
+        palette=palette,
+        predictor_colors=components,
+        color_key=_color_key(chunks.get(b"tRNS", b""), components, header.depth),
+    )
+
+
+def _color_key(transparent: bytes, components: int, depth: int) -> tuple[int, ...]:
+    if len(transparent) != 2 * components:
+        return ()
+    values = struct.unpack(f">{components}H", transparent)
+    return tuple(value & ((1 << depth) - 1) for value in values for _ in range(2))
+
+
+def _check_rows(compressed: bytes, header: _PngHeader, components: int) -> None:
+    """Make sure the pixel data holds exactly the rows of the header, a few rows at a time."""
+    row = 1 + (header.width * header.depth * components + 7) // 8
+    expected = row * header.height
+    inflater = zlib.decompressobj()
+    seen, rest = 0, compressed
+    while rest and not inflater.eof and seen <= expected:
+        piece = inflater.decompress(rest, row * 64)
+        if max(piece[::row], default=0) > 4:
+            raise UndrawableError("The PNG file is damaged: a row has an unknown filter")
+        seen += len(piece)
+        rest = inflater.unconsumed_tail
+    if seen != expected:
+        raise UndrawableError(
+            "The PNG file is damaged: it has more or fewer pixels than its header says"
+        )
+
+
+def _decoded_png(data: bytes, header: _PngHeader) -> tuple[PixelStream, PixelStream | None]:
+    """Unpack what PDF cannot read as it is: transparency and interlaced rows."""
+    if header.width * header.height > MAX_DECODED_PIXELS:
+        raise UndrawableError(
+            f"The image has {header.width} × {header.height} pixels; with transparency or interlaced rows "
+            f"at most {MAX_DECODED_PIXELS // 1_000_000} megapixels are drawn"
+        )
+    is_gray = header.color_type in (_GRAY, _GRAY_ALPHA)
+    with Pillow.open(io.BytesIO(data), formats=("PNG",)) as opened:
+        image = _eight_bits(opened).convert("LA" if is_gray else "RGBA")
+    alpha = image.getchannel("A")
+    color = image.convert("L" if is_gray else "RGB")
+    mask = None if is_opaque(alpha) else pack_pixels(alpha)
+    return pack_pixels(color), mask
+
+
+def _eight_bits(image: Pillow.Image) -> Pillow.Image:
+    if not image.mode.startswith("I"):
+        return image
+    # Pillow keeps 16-bit gray as integers and would clip it at 255.
+    return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")

@@ -1,0 +1,87 @@
+"""Preparing images: the format is told by the bytes, and the same bytes are prepared once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from hashlib import sha256
+from typing import Final
+
+from workers.engine.layout.images.jpeg import prepare_jpeg
+from workers.engine.layout.images.png import PNG_SIGNATURE, prepare_png
+from workers.engine.layout.images.prepared import (
+    DECODER_ERRORS,
+    PreparedImage,
+    UndrawableError,
+)
+from workers.engine.layout.images.webp import prepare_webp
+from workers.engine.layout.problems import Problem
+from workers.engine.ports import Resources
+from workers.engine.tree.nodes import DataImage, StoredImage
+
+CODE: Final = "image-data"
+MISSING_CODE: Final = "image-missing"
+CACHED_BYTES: Final = 48 * 1024 * 1024  # prepared images kept per process
+
+
+def load_picture(picture: StoredImage | DataImage, resources: Resources) -> PreparedImage | Problem:
+    """Fetch and prepare the image a document names; what is wrong with it is a problem."""
+    if isinstance(picture, DataImage):
+        return prepare_image(picture.data)
+    data = resources.find_image(picture.name)
+    if data is None:
+        return Problem(MISSING_CODE, f'The workspace holds no image named "{picture.name}"')
+    return prepare_image(data)
+
+
+def prepare_image(data: bytes) -> PreparedImage | Problem:
+    """Judge and prepare image bytes; the same bytes are prepared once while they stay in the cache."""
+    key = sha256(data).hexdigest()
+    known = _cache.find(key)
+    if known is not None:
+        return known
+    try:
+        prepared = _prepare(data, key)
+    except UndrawableError as wrong:
+        return Problem(CODE, str(wrong))
+    except DECODER_ERRORS:
+        return Problem(CODE, "The image is damaged: its data cannot be decoded")
+    _cache.keep(prepared)
+    return prepared
+
+
+class _Cache:
+    """The images prepared last, up to a number of bytes."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, PreparedImage] = OrderedDict()
+        self._size = 0
+
+    def find(self, key: str) -> PreparedImage | None:
+        image = self._kept.get(key)
+        if image is not None:
+            self._kept.move_to_end(key)
+        return image
+
+    def keep(self, image: PreparedImage) -> None:
+        self._kept[image.key] = image
+        self._size += _size(image)
+        while self._size > CACHED_BYTES:
+            _, oldest = self._kept.popitem(last=False)
+            self._size -= _size(oldest)
+
+
+_cache = _Cache()
+
+
+def _size(image: PreparedImage) -> int:
+    return len(image.pixels.data) + (len(image.mask.data) if image.mask else 0)
+
+
+def _prepare(data: bytes, key: str) -> PreparedImage:
+    if data.startswith(PNG_SIGNATURE):
+        return prepare_png(data, key)
+    if data.startswith(b"\xff\xd8\xff"):
+        return prepare_jpeg(data, key)
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return prepare_webp(data, key)
+    raise UndrawableError("The image is neither PNG, JPEG nor WebP")
