@@ -1,0 +1,283 @@
+"""Breaking: strips become lines of one width, greedy and linear in the text."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from workers.engine.layout.context import EPSILON, Context
+from workers.engine.layout.lines.heights import Metrics
+from workers.engine.layout.lines.parts import EMPTY, Inset, Line, Lines, Look, Part, Place, Point
+from workers.engine.layout.lines.strips import SOFT, SOFT_HYPHEN, SPACE, Strip, make_strips
+from workers.engine.tree.nodes import Inline
+from workers.engine.tree.styles import Align, ParagraphStyle, TextStyle, WhiteSpace
+
+
+def break_lines(
+    context: Context,
+    inlines: Sequence[Inline],
+    *,
+    base: TextStyle,
+    style: ParagraphStyle,
+    width: float,
+    start: Place | None = None,
+) -> Lines:
+    """Break inline content, or what follows a place in it, into lines no wider than `width`.
+
+    A word that cannot be broken to fit stands beyond it.
+    """
+    metrics = Metrics.of(base, style, context.fonts.find(base))
+    result = Lines()
+    y = 0.0
+    indent = style.indent if start is None else 0.0
+    begin = None if start is None else start.point
+    for number, strip in enumerate(make_strips(context, inlines, style)):
+        if start is not None and number < start.strip:
+            continue
+        result.strips.append(len(result.lines))
+        for line in _break_strip(strip, style, width, indent, metrics, result, begin):
+            placed = line._replace(y=y)
+            result.lines.append(placed)
+            y += line.height
+            indent = 0.0
+        begin = None
+    return result
+
+
+def measure_inlines(
+    context: Context, inlines: Sequence[Inline], style: ParagraphStyle
+) -> tuple[float, float]:
+    """Give the width of the widest thing that does not break, and of the widest unbroken strip."""
+    narrowest = widest = 0.0
+    for strip in make_strips(context, inlines, style):
+        if not strip.texts:
+            continue
+        start = 0.0
+        for index in strip.chances():
+            narrowest = max(narrowest, strip.rights[index] - start)
+            start = strip.lefts[index + 1] if index + 1 < len(strip.lefts) else 0.0
+        widest = max(widest, strip.rights[-1])
+    return narrowest, widest + max(style.indent, 0.0)
+
+
+def _break_strip(
+    strip: Strip,
+    style: ParagraphStyle,
+    width: float,
+    indent: float,
+    metrics: Metrics,
+    result: Lines,
+    begin: Point | None,
+) -> Iterator[Line]:
+    count = len(strip.texts)
+    if not count:
+        result.starts.append(EMPTY)
+        height, baseline = metrics.of_empty(strip.empty_style)
+        yield Line(indent, 0.0, height, baseline, 0.0, ())
+        return
+    chances = strip.chances()
+    rights = strip.rights
+    ends = rights if len(chances) == count else [rights[i] for i in chances]
+    start = begin or Point(0, 0, strip.lefts[0])
+    at = bisect_left(chances, start.unit)
+    characters = _Characters(strip)
+    may_cut = style.breaks_anywhere and style.white_space in (
+        WhiteSpace.NORMAL,
+        WhiteSpace.PRE_LINE,
+    )
+    while True:
+        result.starts.append(start)
+        room = width - indent
+        limit = start.x + room + EPSILON
+        chance = bisect_right(ends, limit, lo=at) - 1
+        while chance >= at and _hyphen_width(strip, chances[chance], count) + ends[chance] > limit:
+            chance -= 1
+        if chance >= at:
+            unit = chances[chance]
+            yield _compose(
+                strip, style, metrics, start, Point(unit, -1, rights[unit]), width, indent
+            )
+            at = chance + 1
+        elif may_cut and (cut := characters.cut(start, chances[at], limit)):
+            yield _compose(strip, style, metrics, start, cut, width, indent)
+            start = cut
+            indent = 0.0
+            continue
+        else:
+            unit = chances[at]
+            line = _compose(
+                strip, style, metrics, start, Point(unit, -1, rights[unit]), width, indent
+            )
+            if line.width > room + EPSILON and line.width > result.widest:
+                result.widest = line.width
+                result.widest_text = "".join(part.text for part in line.parts)
+            yield line
+            at += 1
+        if at >= len(chances):
+            return
+        start = Point(chances[at - 1] + 1, 0, strip.lefts[chances[at - 1] + 1])
+        indent = 0.0
+
+
+class _Characters:
+    """Where the characters of a unit end, worked out once for the unit that is being cut."""
+
+    def __init__(self, strip: Strip) -> None:
+        self._strip = strip
+        self._unit = -1
+        self._ends: list[float] = []
+
+    def cut(self, start: Point, last: int, limit: float) -> Point | None:
+        """Find the last place up to `limit` where a word cut anywhere breaks; None for its end.
+
+        At least one character stands on a line, so that breaking always comes to an end.
+        """
+        strip = self._strip
+        unit = bisect_right(strip.rights, limit, lo=start.unit, hi=last)
+        look = strip.looks[unit]
+        if isinstance(look, Inset):
+            return None if unit == start.unit else Point(unit, 0, strip.lefts[unit])
+        if unit != self._unit:
+            spacing, size = look.style.letter_spacing, look.style.size
+            widths = (look.face.measure(char) * size + spacing for char in strip.texts[unit])
+            self._unit = unit
+            self._ends = list(accumulate(widths, initial=strip.lefts[unit]))[1:]
+        text = strip.texts[unit]
+        first = start.offset if unit == start.unit else 0
+        offset = bisect_right(self._ends, limit, lo=first)
+        while offset > first and offset < len(text) and unicodedata.combining(text[offset]):
+            offset -= 1
+        if offset == first and unit == start.unit:
+            offset = _next_cluster(text, first)
+        if offset >= len(text):
+            if unit < last:
+                return Point(unit + 1, 0, strip.lefts[unit + 1])
+            offset = len(text) - 1  # all but the hyphen that would show fits
+            if offset <= first:
+                return None
+        return Point(unit, offset, self._ends[offset - 1] if offset else strip.lefts[unit])
+
+
+def _next_cluster(text: str, offset: int) -> int:
+    offset += 1
+    while offset < len(text) and unicodedata.combining(text[offset]):
+        offset += 1
+    return offset
+
+
+def _hyphen_width(strip: Strip, unit: int, count: int) -> float:
+    if strip.glues[unit] != SOFT or unit == count - 1:
+        return 0.0
+    look = strip.looks[unit]
+    return look.measure("-") if isinstance(look, Look) else 0.0
+
+
+def _compose(
+    strip: Strip,
+    style: ParagraphStyle,
+    metrics: Metrics,
+    start: Point,
+    end: Point,
+    width: float,
+    indent: float,
+) -> Line:
+    parts = _one_part(strip, start, end) if strip.has_one_look else _parts(strip, start, end)
+    own_width = parts[-1].x + parts[-1].width
+    height, baseline = metrics.of_line(parts)
+    room = width - indent
+    slack = room - own_width
+    x = indent
+    word_spacing = 0.0
+    match style.align:
+        case Align.RIGHT | Align.DECIMAL:
+            x += slack
+        case Align.CENTER:
+            x += slack / 2
+        case Align.JUSTIFY if slack > 0 and end.unit < len(strip.texts) - 1:
+            gaps = sum(part.text.count(" ") for part in parts)
+            if gaps and end.offset < 0:
+                word_spacing = slack / gaps
+                parts = _spread(parts, word_spacing)
+                own_width = room
+        case _:
+            pass
+    return Line(x, 0.0, height, baseline, own_width, parts, word_spacing)
+
+
+def _one_part(strip: Strip, start: Point, end: Point) -> tuple[Part, ...]:
+    text = _text_between(strip, start, end)
+    return (Part(0.0, end.x - start.x + _shown_hyphen(strip, end), text, strip.looks[0]),)
+
+
+def _parts(strip: Strip, start: Point, end: Point) -> tuple[Part, ...]:
+    looks = strip.looks
+    # A cut before a unit's first character ends the line with the unit before it.
+    last = end.unit - 1 if end.offset == 0 else end.unit
+    parts: list[Part] = []
+    unit = start.unit
+    while unit <= last:
+        look = looks[unit]
+        stop = unit
+        while stop < last and looks[stop + 1] is look and not isinstance(look, Inset):
+            stop += 1
+        begin = start if unit == start.unit else Point(unit, 0, strip.lefts[unit])
+        finish = end if stop == last else Point(stop, -1, strip.rights[stop])
+        text = _text_between(strip, begin, finish)
+        shown = _shown_hyphen(strip, finish) if stop == last else 0.0
+        parts.append(Part(begin.x - start.x, finish.x - begin.x + shown, text, look))
+        if stop < last and (space := strip.space_after(stop)):
+            width = strip.lefts[stop + 1] - strip.rights[stop]
+            parts.append(Part(finish.x - start.x, width, " ", space))
+        unit = stop + 1
+    return _joined(parts)
+
+
+def _joined(parts: list[Part]) -> tuple[Part, ...]:
+    """Make one of neighbours that look the same: a space between elements joins its own element."""
+    joined: list[Part] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        if before is not None and before.look is part.look and not isinstance(part.look, Inset):
+            text, width = before.text + part.text, before.width + part.width
+            joined[-1] = before._replace(text=text, width=width)
+        else:
+            joined.append(part)
+    return tuple(joined)
+
+
+def _text_between(strip: Strip, start: Point, end: Point) -> str:
+    texts = strip.texts
+    if start.unit == end.unit:
+        text = texts[start.unit]
+        text = text[start.offset :] if end.offset < 0 else text[start.offset : end.offset]
+    else:
+        glues = strip.glues
+        words = [texts[start.unit][start.offset :]]
+        for unit in range(start.unit, end.unit):
+            if glues[unit] == SPACE:
+                words.append(" ")
+            words.append(texts[unit + 1])
+        if end.offset >= 0:
+            words[-1] = words[-1][: end.offset]
+        text = "".join(words)
+    if SOFT_HYPHEN in text:
+        text = text.replace(SOFT_HYPHEN, "")
+    return text + "-" if _shown_hyphen(strip, end) else text
+
+
+def _shown_hyphen(strip: Strip, end: Point) -> float:
+    if end.offset >= 0 or strip.glues[end.unit] != SOFT:
+        return 0.0
+    return _hyphen_width(strip, end.unit, len(strip.texts))
+
+
+def _spread(parts: tuple[Part, ...], word_spacing: float) -> tuple[Part, ...]:
+    shift = 0.0
+    spread = []
+    for part in parts:
+        extra = part.text.count(" ") * word_spacing
+        spread.append(part._replace(x=part.x + shift, width=part.width + extra))
+        shift += extra
+    return tuple(spread)

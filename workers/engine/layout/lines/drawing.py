@@ -1,0 +1,99 @@
+"""Drawing lines: runs of text with their backgrounds, decorations and links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workers.engine.layout.context import Sheet
+from workers.engine.layout.display import Fill, Glyphs, LinkArea, Stroke
+from workers.engine.layout.lines.parts import Inset, Line, Look
+
+
+def draw_lines(sheet: Sheet, lines: Sequence[Line], x: float, y: float, owner: object) -> None:
+    """Draw lines below each other; the first line's top left corner is at (x, y)."""
+    owner = sheet.owner(owner)
+    top = lines[0].y if lines else 0.0
+    for line in lines:
+        baseline = y + line.y - top + line.baseline
+        _draw_line(sheet, line, x + line.x, baseline, owner)
+
+
+def draw_text(
+    sheet: Sheet, look: Look, text: str, x: float, baseline: float, owner: object | None
+) -> None:
+    """Draw text of one look, with neither decoration nor background."""
+    style = look.style
+    sheet.items.append(
+        Glyphs(
+            x,
+            baseline - style.rise,
+            look.face,
+            style.size,
+            style.color,
+            look.face.encode(text),
+            text,
+            look.measure(text),
+            owner,
+            0.0,
+            style.letter_spacing,
+        )
+    )
+
+
+def _draw_line(sheet: Sheet, line: Line, x: float, baseline: float, owner: object | None) -> None:
+    word_spacing = line.word_spacing
+    for part_x, width, text, look in line.parts:
+        left = x + part_x
+        if isinstance(look, Inset):
+            look.piece.draw(sheet, left, baseline - look.piece.height)
+            continue
+        style, face, link = look
+        size = style.size
+        if style.background is not None:
+            _draw_background(sheet, look, left, baseline, width, owner)
+        codes = (
+            face.encode_spread(text, word_spacing / size * 1000)
+            if word_spacing
+            else face.encode(text)
+        )
+        sheet.items.append(
+            Glyphs(
+                left,
+                baseline - style.rise,
+                face,
+                size,
+                style.color,
+                codes,
+                text,
+                width,
+                owner,
+                word_spacing,
+                style.letter_spacing,
+            )
+        )
+        if style.decoration != "none":
+            _draw_decoration(sheet, look, left, baseline, width, owner)
+        if link is not None:
+            top = baseline - face.ascent * size
+            sheet.link(LinkArea(left, top, width, (face.ascent + face.descent) * size, link))
+
+
+def _draw_background(
+    sheet: Sheet, look: Look, x: float, baseline: float, width: float, owner: object | None
+) -> None:
+    style, face = look.style, look.face
+    assert style.background is not None
+    top = baseline - style.rise - face.ascent * style.size
+    height = (face.ascent + face.descent) * style.size
+    sheet.items.append(Fill(x, top, width, height, style.background, owner))
+
+
+def _draw_decoration(
+    sheet: Sheet, look: Look, x: float, baseline: float, width: float, owner: object | None
+) -> None:
+    style, face = look.style, look.face
+    is_underline = style.decoration == "underline"
+    position = face.underline_position if is_underline else face.strike_position
+    y = baseline - style.rise - position * style.size
+    thickness = face.underline_thickness * style.size
+    sheet.items.append(Stroke(x, y, x + width, y, thickness, style.color, owner))

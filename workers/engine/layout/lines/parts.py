@@ -1,0 +1,109 @@
+"""What lines are made of: looks, parts of lines, lines, and the places they begin at."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from workers.engine.layout.context import EPSILON, Piece, Typeface
+from workers.engine.tree.styles import TextStyle
+
+
+class Look(NamedTuple):
+    """How one run of characters of one face looks."""
+
+    style: TextStyle
+    face: Typeface
+    link: str | None
+
+    def measure(self, text: str) -> float:
+        """Give the width of `text` in points."""
+        style = self.style
+        return self.face.measure(text) * style.size + style.letter_spacing * len(text)
+
+
+class Inset(NamedTuple):
+    """A block standing in a line, its foot on the baseline."""
+
+    piece: Piece
+    width: float
+
+
+class Part(NamedTuple):
+    """Text of one look in a line, or an inset with empty text; `x` from the line's own left."""
+
+    x: float
+    width: float
+    text: str
+    look: Look | Inset
+
+
+class Line(NamedTuple):
+    """One line: `y` down from the first line's top, `x` of its left edge, `baseline` from its top."""
+
+    x: float
+    y: float
+    height: float
+    baseline: float
+    width: float
+    parts: tuple[Part, ...]
+    word_spacing: float = 0.0
+
+
+class Point(NamedTuple):
+    """A place in a strip: before character `offset` of a unit, or behind the unit if it is -1."""
+
+    unit: int
+    offset: int
+    x: float
+
+
+EMPTY: Final = Point(0, 0, 0.0)  # of a strip that has no units
+
+
+class Place(NamedTuple):
+    """Where a line begins in inline content, whatever the width: between forced breaks, and there."""
+
+    strip: int
+    point: Point
+
+
+@dataclass(slots=True)
+class Lines:
+    """All lines of one paragraph at one width, with the place at which each begins.
+
+    `widest` is the widest line that could not be broken to fit, with its text; 0 when all fit.
+    """
+
+    lines: list[Line] = field(default_factory=list)
+    starts: list[Point] = field(default_factory=list)
+    strips: list[int] = field(default_factory=list)  # the number of each strip's first line
+    widest: float = 0.0
+    widest_text: str = ""
+
+    @property
+    def height(self) -> float:
+        """Give the height of all lines."""
+        return self.height_of(0, len(self.lines))
+
+    def height_of(self, first: int, last: int) -> float:
+        """Give the height of the lines from `first` up to, not including, `last`."""
+        if first >= last:
+            return 0.0
+        end = self.lines[last - 1]
+        return end.y + end.height - self.lines[first].y
+
+    def place_of(self, line: int, start: Place | None) -> Place:
+        """Give the place at which a line begins, in lines that were broken from `start` on."""
+        strip = bisect_right(self.strips, line) - 1
+        return Place(strip + (start.strip if start else 0), self.starts[line])
+
+    def count_fitting(self, first: int, room: float) -> int:
+        """Count the lines from `first` on that fit into a height."""
+        limit = self.lines[first].y + room + EPSILON if self.lines else 0.0
+        return bisect_right(self.lines, limit, lo=first, key=_bottom) - first
+
+
+def _bottom(line: Line) -> float:
+    return line.y + line.height

@@ -1,0 +1,208 @@
+"""Strips: the text between two forced breaks as a row of units, each as wide as it will be drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final
+
+from workers.engine.layout.context import Context, Space
+from workers.engine.layout.lines.parts import Inset, Look
+from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
+from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
+
+TAB_STOP: Final = 8  # characters, CSS Text 3, 4.2
+SOFT_HYPHEN: Final = "\u00ad"
+
+# Behind a hyphen between letters (a digit after it is a number's), a dash, U+200B, a soft hyphen.
+_INNER_BREAK: Final = re.compile(
+    r"(?<=\w[-\u2010])(?=[^\W\d_])|(?<=\w[\u2013\u2014])(?=\w)|(?<=[\u200b\u00ad])(?=.)"
+)
+_HAS_INNER_BREAK: Final = re.compile(r"[-\u2010\u2013\u2014\u200b\u00ad]")
+
+# What follows a unit.
+JOIN: Final = 0  # the next unit, with no chance to break
+SPACE: Final = 1
+BREAK: Final = 2  # a chance to break that takes no room
+SOFT: Final = 3  # a chance to break that shows a hyphen
+
+
+@dataclass(slots=True)
+class Strip:
+    """The units between two forced breaks, as parallel lists; `lefts` and `rights` in points.
+
+    The space after a unit looks like the unit, unless `strays` says otherwise.
+    """
+
+    empty_style: TextStyle | None = None  # of the line break that an empty strip ends in
+    texts: list[str] = field(default_factory=list)
+    looks: list[Look | Inset] = field(default_factory=list)
+    glues: list[int] = field(default_factory=list)
+    lefts: list[float] = field(default_factory=list)
+    rights: list[float] = field(default_factory=list)
+    strays: dict[int, Look] = field(default_factory=dict)
+    has_one_look: bool = True
+
+    def chances(self) -> Sequence[int]:
+        """Give the units after which a line may end; the last is always one."""
+        last = len(self.glues) - 1
+        if JOIN not in self.glues[:-1]:
+            return range(last + 1)
+        return [i for i, glue in enumerate(self.glues) if glue != JOIN or i == last]
+
+    def add_text(self, look: Look, text: str, *, hyphens: bool) -> None:
+        """Add wrapping text; spaces at its ends become the glue of their neighbours."""
+        words = text.split(" ")
+        if words[0] == "":
+            self._glue_space(look)
+        spaced = [word for word in words if word]
+        if not spaced:
+            return
+        if _HAS_INNER_BREAK.search(text):
+            self._add_cut_words(look, spaced, hyphens=hyphens)
+        else:
+            self._add_words(look, spaced)
+        if words[-1] == "":
+            self._glue_space(look)
+
+    def add_solid(self, look: Look | Inset, text: str, width: float, glue: int) -> None:
+        """Add one unit as it is."""
+        if self.looks and self.looks[-1] is not look:
+            self.has_one_look = False
+        left = self._next_left()
+        self.texts.append(text)
+        self.looks.append(look)
+        self.glues.append(glue)
+        self.lefts.append(left)
+        self.rights.append(left + width)
+
+    def add_inset(self, inset: Inset) -> None:
+        """Add a block standing in the line; a line may break before and after it."""
+        if self.glues and self.glues[-1] == JOIN:
+            self.glues[-1] = BREAK
+        self.has_one_look = False
+        self.add_solid(inset, "", inset.width, BREAK)
+
+    def _add_words(self, look: Look, words: list[str]) -> None:
+        if self.looks and self.looks[-1] is not look:
+            self.has_one_look = False
+        count = len(words)
+        size, spacing = look.style.size, look.style.letter_spacing
+        measure = look.face.measure
+        if spacing:
+            widths = [measure(word) * size + spacing * len(word) for word in words]
+        else:
+            widths = [measure(word) * size for word in words]
+        gap = look.measure(" ")
+        left = self._next_left()
+        steps = accumulate(widths, lambda at, width: at + width + gap, initial=left)
+        lefts = list(steps)[:count]
+        self.texts += words
+        self.looks += [look] * count
+        self.glues += [SPACE] * (count - 1)
+        self.glues.append(JOIN)
+        self.lefts += lefts
+        self.rights += [left + width for left, width in zip(lefts, widths, strict=True)]
+
+    def _add_cut_words(self, look: Look, words: list[str], *, hyphens: bool) -> None:
+        for index, word in enumerate(words):
+            pieces = _INNER_BREAK.split(word) if _HAS_INNER_BREAK.search(word) else [word]
+            if not hyphens:
+                pieces = _drop_soft_hyphens(pieces)
+            for piece in pieces[:-1]:
+                glue = SOFT if piece.endswith(SOFT_HYPHEN) else BREAK
+                self.add_solid(look, piece, look.measure(piece), glue)
+            glue = SPACE if index < len(words) - 1 else JOIN
+            self.add_solid(look, pieces[-1], look.measure(pieces[-1]), glue)
+
+    def _glue_space(self, look: Look) -> None:
+        if not self.glues or self.glues[-1] == SPACE:
+            return
+        self.glues[-1] = SPACE
+        if self.looks[-1] is not look:
+            self.strays[len(self.looks) - 1] = look
+
+    def space_after(self, unit: int) -> Look | None:
+        """Give the look of the space after a unit, None where there is none."""
+        if self.glues[unit] != SPACE:
+            return None
+        look = self.strays.get(unit) or self.looks[unit]
+        return look if isinstance(look, Look) else None
+
+    def _next_left(self) -> float:
+        if not self.rights:
+            return 0.0
+        space = self.space_after(len(self.looks) - 1)
+        return self.rights[-1] + (space.measure(" ") if space else 0.0)
+
+
+def make_strips(
+    context: Context, inlines: Sequence[Inline], style: ParagraphStyle
+) -> Iterator[Strip]:
+    """Cut inline content at its forced breaks; a strip has what stands between two of them."""
+    keeps_newlines = style.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE)
+    is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
+    strip = Strip()
+    ended_by_break = False
+    for inline in inlines:
+        ended_by_break = False
+        match inline:
+            case LineBreak():
+                strip.empty_style = inline.style
+                yield strip
+                strip = Strip()
+                ended_by_break = True
+            case InlineBlock():
+                strip.add_inset(_lay_out_inset(context, inline))
+            case Run():
+                texts = inline.text.split("\n") if keeps_newlines else [inline.text]
+                for index, text in enumerate(texts):
+                    if index:
+                        strip.empty_style = inline.style
+                        yield strip
+                        strip = Strip()
+                    _add_run(context, strip, inline, text, style, is_solid=is_solid)
+                    ended_by_break = bool(index) and not text
+    # A break at the very end closes its line and opens none, as in HTML.
+    if not ended_by_break or not inlines:
+        yield strip
+
+
+def _add_run(
+    context: Context,
+    strip: Strip,
+    run: Run,
+    text: str,
+    style: ParagraphStyle,
+    *,
+    is_solid: bool,
+) -> None:
+    if not text:
+        return
+    if style.white_space is WhiteSpace.PRE:
+        text = text.expandtabs(TAB_STOP)
+    for face, part in context.fonts.split(run.style, text):
+        look = Look(run.style, face, run.link)
+        if is_solid:
+            strip.add_solid(look, part, look.measure(part), JOIN)
+        else:
+            strip.add_text(look, part, hyphens=style.hyphens != "none")
+
+
+def _lay_out_inset(context: Context, inline: InlineBlock) -> Inset:
+    # An image in a line has its own width; a share of the line's is not known yet.
+    _, width = context.measure(inline.block)
+    piece = context.lay_out(inline.block, Space(width))
+    assert piece is not None
+    return Inset(piece, width)
+
+
+def _drop_soft_hyphens(pieces: list[str]) -> list[str]:
+    kept = [""]
+    for piece in pieces:
+        kept[-1] += piece.removesuffix(SOFT_HYPHEN)
+        if not piece.endswith(SOFT_HYPHEN):
+            kept.append("")
+    return kept if kept[-1] else kept[:-1] or [""]
