@@ -32,6 +32,7 @@ class Settings(BaseSettings):
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2
     api_threads: Annotated[int, Field(ge=1, le=1024)] = 32
     enforce_rate_limits: bool = True
+    outbound_allow_private: bool = False
     metrics_dir: str | None = Field(
         default=None, description="folder for the metric files of the front's processes"
     )
