@@ -10,10 +10,11 @@ from shared.buckets.admission import AdmissionCache
 from shared.buckets.pins import Pins, TemplatePins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
+from shared.outbound import Outbound
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.replies import Replies
-from shared.telemetry.metrics import FrontMetrics
+from shared.telemetry.front import FrontMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Ports:
     replies: Replies
     claims: Claims
     blobs: BlobStore
+    outbound: Outbound
     check_queue: Callable[[], None]
     metrics: FrontMetrics
     render_budget: float

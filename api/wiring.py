@@ -8,32 +8,37 @@ from shared.buckets.admission import AdmissionCache
 from shared.buckets.pins import TemplatePins, image_pins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import open_database
+from shared.outbound import Outbound
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import assert_durable, connect
 from shared.queue.replies import Replies
 from shared.settings import Settings
-from shared.telemetry.metrics import FrontMetrics
+from shared.telemetry.front import FrontMetrics
 
 
 def wire(settings: Settings) -> Ports:
     """Make the parts as the settings say. Nothing is connected yet: a part that is away makes
     503s, not a front that does not start.
     """
+    metrics = FrontMetrics(
+        settings.metrics_dir, threads=settings.api_processes * settings.api_threads
+    )
     redis = connect(settings.redis_url)
-    blobs = open_store(settings.blob_url)
+    blobs = open_store(settings.blob_url, watch=metrics)
     claims = Claims(redis, blobs)
     return Ports(
-        database=open_database(settings.database_url),
-        admissions=AdmissionCache(redis),
-        template_pins=TemplatePins(redis),
+        database=open_database(settings.database_url, watch=metrics),
+        admissions=AdmissionCache(redis, watch=metrics),
+        template_pins=TemplatePins(redis, watch=metrics),
         image_pins=image_pins(redis),
         rates=RateLimiter(redis) if settings.enforce_rate_limits else None,
         broker=Broker(redis),
         replies=Replies(redis, claims),
         claims=claims,
         blobs=blobs,
+        outbound=Outbound(allow_private=settings.outbound_allow_private),
         check_queue=lambda: assert_durable(redis),
-        metrics=FrontMetrics(settings.metrics_dir),
+        metrics=metrics,
         render_budget=settings.render_budget,
     )

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -36,6 +36,7 @@ from shared.queue.commits import Commits
 from shared.queue.connection import connect
 from shared.queue.names import INTERACTIVE, VALIDATE
 from shared.settings import Settings
+from tests.servers import Answer, Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +278,13 @@ def worker(redis_url: str, ports: Ports) -> Iterator[ScriptedWorker]:
     """Run a scripted worker for the length of the test."""
     with ScriptedWorker(redis_url, ports.claims) as worker:
         yield worker
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Answer | bytes], Server]]:
+    """Give a function that starts a server on loopback which answers as it is told."""
+    with ExitStack() as stack:
+        yield lambda answer: stack.enter_context(Server(answer))
 
 
 def connect_postgresql(port: int) -> psycopg.Connection:

@@ -21,6 +21,7 @@ from api.exchange import (
 )
 from api.images.capacity import clear_bytes, store_image
 from api.images.intake import ACCEPTED, inspect_image
+from api.images.sources import Sources
 from api.ports import Ports
 from shared.clock import timestamp
 from shared.db import images
@@ -39,6 +40,7 @@ class ImageRoutes:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
+        self._sources = Sources(ports.outbound)
 
     def blueprint(self) -> Blueprint:
         """Give the views at their paths."""
@@ -61,15 +63,19 @@ class ImageRoutes:
             return self._store(name, body, principal)
 
     def post_image(self) -> Response:
-        """Store an image sent inside JSON."""
+        """Store an image that JSON carries, or names the address of."""
         principal = current_principal()
         read_query(request, ())
         _check_type(("application/json",))
         principal.get_workspace()
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
             fields = parse_json_object(body.read(), fields=_FIELDS)
-        name, data = _read_upload(fields)
-        return self._store(name, Body(BytesIO(data), len(data)), principal)
+        name, url = _read_name(fields), _read_source(fields)
+        if url is None:
+            data = _decode_data(fields["data"])
+            return self._store(name, Body(BytesIO(data), len(data)), principal)
+        with self._sources.receive_source(url) as body:
+            return self._store(name, body, principal)
 
     def list_images(self) -> Response:
         """List images by name, and what the workspace holds."""
@@ -147,16 +153,22 @@ def _check_type(accepted: tuple[str, ...]) -> None:
         )
 
 
-def _read_upload(fields: dict[str, Any]) -> tuple[str, bytes]:
+def _read_name(fields: dict[str, Any]) -> str:
     name = fields.get("name")
     if not isinstance(name, str):
         raise ServiceError(400, "The field name is required and must be a string.")
     check_image_name(name)
+    return name
+
+
+def _read_source(fields: dict[str, Any]) -> str | None:
+    """Give the address to fetch from; None when the bytes themselves are there."""
     if ("source_url" in fields) == ("data" in fields):
         raise ServiceError(400, "Give either source_url or data, one or the other, not both.")
-    if "source_url" in fields:
-        raise ServiceError(400, "source_url is not offered yet; send the bytes as base64 in data.")
-    return name, _decode_data(fields["data"])
+    url = fields.get("source_url")
+    if "source_url" in fields and not isinstance(url, str):
+        raise ServiceError(400, "The field source_url must be a string: an http or https address.")
+    return url
 
 
 def _decode_data(text: object) -> bytes:

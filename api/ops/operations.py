@@ -335,12 +335,14 @@ OPERATIONS: Final = (
     ),
     Operation(
         "post", "/v2/images", "postImage", "Images", "Store an image from JSON",
-        "The bytes in base64, judged as those of a PUT. source_url is not offered yet: it is a 400.",
+        "Give data, the bytes in base64 (up to 20 MB decoded), or source_url, an http or https address that the "
+        "service fetches them from: public hosts only, redirects judged again, within 10 s and up to 50 MB. "
+        "They are judged as those of a PUT.",
         {
             201: Answer("Stored.", _json("Image")),
             200: Answer("Replaced.", _json("Image")),
         },
-        body=Body(_json("ImageRequest"), "The name and the bytes."),
+        body=Body(_json("ImageRequest"), "The name, and the bytes or where they are."),
         failures={**_WORKSPACE, **_BODY},
     ),
     Operation(

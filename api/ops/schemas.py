@@ -255,7 +255,12 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         {
             "name": IMAGE_NAME,
             "data": _text("The bytes in base64, without line breaks, up to 20 MB decoded."),
-        }
+            "source_url": _text("An http or https address on the public internet, fetched once."),
+        },
+        optional=("data", "source_url"),
     )
-    | {"additionalProperties": False},
+    | {
+        "additionalProperties": False,
+        "oneOf": [{"required": ["data"]}, {"required": ["source_url"]}],
+    },
 }

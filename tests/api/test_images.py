@@ -339,7 +339,10 @@ def test_an_image_may_come_as_base64(caller):
     [
         ({"name": "logo"}, "source_url"),
         ({"name": "logo", "data": "", "source_url": "https://x"}, "not both"),
-        ({"name": "logo", "source_url": "https://example.org/a.png"}, "not offered yet"),
+        ({"name": "logo", "source_url": None}, "source_url"),
+        ({"name": "logo", "source_url": "ftp://example.org/a.png"}, "http or https"),
+        ({"name": "logo", "source_url": "http://127.0.0.1/a.png"}, "public"),
+        ({"name": "logo", "source_url": ""}, "http or https"),
         ({"name": "logo", "data": "AA\nAA"}, "base64"),
         ({"name": "logo", "data": "AAA"}, "base64"),
         ({"name": "logo", "data": "é"}, "base64"),

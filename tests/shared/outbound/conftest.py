@@ -1,78 +1,10 @@
-"""Servers on loopback that answer as they are told, byte by byte."""
+"""The way out, as the tests take it: to servers on loopback."""
 
 from __future__ import annotations
-
-import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
-from typing import Self
 
 import pytest
 
 from shared.outbound import Outbound
-
-Answer = Callable[[socket.socket, bytes], None]
-
-
-class Server:
-    """Takes connections one after the other; `requests` has the head and body of each."""
-
-    def __init__(self, answer: Answer | bytes) -> None:
-        self._answer = answer if callable(answer) else _say(answer)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self.port: int = self._listener.getsockname()[1]
-        self.requests: list[bytes] = []
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # Closing alone does not wake the thread that waits for a connection.
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join(10)
-
-    def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
-        return f"http://{host}:{self.port}{path}"
-
-    def _run(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            with connection, suppress(OSError):
-                request = _read_request(connection)
-                self.requests.append(request)
-                self._answer(connection, request)
-
-
-def _say(text: bytes) -> Answer:
-    return lambda connection, _: connection.sendall(text)
-
-
-def _read_request(connection: socket.socket) -> bytes:
-    connection.settimeout(5)
-    data = b""
-    while b"\r\n\r\n" not in data and (piece := connection.recv(65536)):
-        data += piece
-    head, _, body = data.partition(b"\r\n\r\n")
-    lengths = [
-        int(line[15:]) for line in head.lower().split(b"\r\n") if line[:15] == b"content-length:"
-    ]
-    while lengths and len(body) < lengths[0] and (piece := connection.recv(65536)):
-        body += piece
-    return head + b"\r\n\r\n" + body
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[[Answer | bytes], Server]]:
-    """Give a function that starts a server."""
-    with ExitStack() as stack:
-        yield lambda answer: stack.enter_context(Server(answer))
 
 
 @pytest.fixture

@@ -1,0 +1,112 @@
+"""POST /v2/images with source_url: what is fetched, and what a server elsewhere can make of it."""
+
+import threading
+import time
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from api.images.sources import Sources
+from shared.errors import ServiceError
+from shared.outbound import Outbound
+
+
+@pytest.fixture
+def settings(settings):
+    return settings.model_copy(update={"outbound_allow_private": True})
+
+
+def draw(kind="PNG"):
+    out = BytesIO()
+    Image.new("RGB", (4, 3), "navy").save(out, kind)
+    return out.getvalue()
+
+
+def say(body, status="200 OK", length=None):
+    return f"HTTP/1.1 {status}\r\nContent-Length: {length or len(body)}\r\n\r\n".encode() + body
+
+
+def post(caller, url):
+    return caller.post("/v2/images", json={"name": "logo", "source_url": url})
+
+
+def test_the_image_at_an_address_is_stored(caller, serve):
+    server = serve(say(draw()))
+    answer = post(caller, server.url("/logo.png"))
+    assert answer.status_code == 201
+    assert (answer.json["content_type"], answer.json["width"]) == ("image/png", 4)
+    assert caller.get("/v2/images/logo").json == answer.json
+    assert post(caller, server.url("/logo.png")).status_code == 200
+
+
+def test_the_address_is_fetched_once(caller, serve):
+    server = serve(say(draw("WEBP")))
+    post(caller, server.url())
+    assert len(server.requests) == 1
+
+
+def test_nothing_of_an_answer_is_told_but_its_status(caller, serve):
+    answer = post(caller, serve(say(b"the secret of the house", "403 Forbidden")).url())
+    assert answer.status_code == 400
+    assert "answers 403" in answer.json["message"]
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>the secret of the house</html>", b"GIF89a\x01\x00"])
+def test_what_is_no_image_is_refused_as_it_is_of_an_upload(caller, serve, body):
+    answer = post(caller, serve(say(body)).url())
+    assert answer.status_code == 400
+    assert "PNG, JPEG" in answer.json["message"]
+    assert "secret" not in answer.text
+
+
+def test_more_than_50_mb_is_413(caller, serve):
+    answer = post(caller, serve(say(draw(), length=50 * 1024**2 + 1)).url())
+    assert answer.status_code == 413
+    assert "50 MB" in answer.json["message"]
+
+
+def test_a_server_that_breaks_off_is_named(caller, serve):
+    answer = post(caller, serve(say(draw(), length=9999)).url())
+    assert answer.status_code == 400
+    assert "broke off" in answer.json["message"]
+
+
+def test_a_redirect_to_a_closed_address_is_refused(caller, serve):
+    moved = b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"
+    answer = post(caller, serve(moved).url())
+    assert answer.status_code == 400
+    assert "refused" in answer.json["message"]
+
+
+def test_a_wrong_name_costs_no_fetch(caller, serve):
+    server = serve(say(draw()))
+    answer = caller.post("/v2/images", json={"name": "Logo!", "source_url": server.url()})
+    assert answer.status_code == 400
+    assert server.requests == []
+
+
+def test_a_failed_fetch_leaves_the_image_that_was_there(caller, serve):
+    first = post(caller, serve(say(draw())).url()).json
+    post(caller, serve(say(b"", "500 No")).url())
+    assert caller.get("/v2/images/logo").json == first
+
+
+def test_fetches_beyond_a_few_at_once_are_told_to_come_back(serve, monkeypatch):
+    monkeypatch.setattr("api.images.sources._WAIT_SECONDS", 0.1)
+    server = serve(lambda *_: time.sleep(1))
+    sources = Sources(Outbound(allow_private=True), at_once=1)
+
+    def hold():
+        with pytest.raises(ServiceError), sources.receive_source(server.url()):
+            pass
+
+    holding = threading.Thread(target=hold)
+    holding.start()
+    time.sleep(0.2)
+    with pytest.raises(ServiceError) as refused, sources.receive_source(server.url()):
+        pass
+    assert refused.value.body.status == 503
+    assert refused.value.headers["Retry-After"] == "5"
+    holding.join()
