@@ -103,12 +103,17 @@ class Case:
 
 
 class FolderImages:
-    """The stored images of the cases: `images/name.png`, `.jpg` or `.webp`."""
+    """The stored images of the cases: `images/name.png`, `.jpg`, `.webp` or `.svg`."""
 
     def find_image(self, name: str) -> bytes | None:
         for path in (FOLDER / "images").glob(f"{name}.*"):
             return path.read_bytes()
         return None
+
+    def find_remote_image(self, address: str) -> bytes | None:
+        """Give the image that an address of the reserved host ends with, None for any other."""
+        host = "https://images.example/"
+        return self.find_image(Path(address).stem) if address.startswith(host) else None
 
 
 def find_cases() -> list[Case]:

@@ -26,7 +26,7 @@ from workers.engine.tree.nodes import Source
 from workers.engine.tree.styles import Style, TextStyle
 
 _IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp")
+_IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".svg")
 _DATA_KINDS: Final = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
 
 
@@ -36,7 +36,7 @@ class WrongInputs(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FolderImages:
-    """Stored images as files of one folder: image NAME is NAME.png, .jpg, .jpeg or .webp."""
+    """Stored images as files of one folder: image NAME is NAME.png, .jpg, .jpeg, .webp or .svg."""
 
     folder: Path | None
 
@@ -47,6 +47,10 @@ class FolderImages:
         files = (self.folder / f"{name}{suffix}" for suffix in _IMAGE_SUFFIXES)
         found = next((file for file in files if file.is_file()), None)
         return found.read_bytes() if found else None
+
+    def find_remote_image(self, address: str) -> bytes | None:
+        """Give None: the command reaches nothing outside."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,10 +51,13 @@ class Stage(StrEnum):
 
 
 class Resources(Protocol):
-    """Where stored images come from. The engine itself opens no file and no socket."""
+    """Where images come from. The engine itself opens no file and no socket."""
 
     def find_image(self, name: str) -> bytes | None:
         """Give the bytes of a stored image, None when the workspace has none of that name."""
+
+    def find_remote_image(self, address: str) -> bytes | None:
+        """Give the bytes at an http or https address, None when it cannot be had; asked once a document."""
 
 
 class StageWatch(Protocol):
@@ -65,9 +68,13 @@ class StageWatch(Protocol):
 
 
 class NoImages:
-    """Resources of a render that has no stored images."""
+    """Resources of a render that has no stored images and reaches nothing outside."""
 
     def find_image(self, name: str) -> bytes | None:
+        """Give None."""
+        return None
+
+    def find_remote_image(self, address: str) -> bytes | None:
         """Give None."""
         return None
 

@@ -111,3 +111,7 @@ class WorkspaceImages:
         if name not in self._found:
             self._found[name] = self._images.find(self._workspace_id, name)
         return self._found[name]
+
+    def find_remote_image(self, address: str) -> bytes | None:
+        """Give None: no address is fetched."""
+        return None

@@ -14,7 +14,7 @@ from workers.engine.layout.images.prepare import load_picture, prepare_image
 from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.problems import Problem
 from workers.engine.ports import NoImages
-from workers.engine.tree.nodes import DataImage, StoredImage
+from workers.engine.tree.nodes import DataImage, RemoteImage, StoredImage
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (12, 8)) -> Image.Image:
@@ -162,7 +162,38 @@ def test_equal_bytes_are_prepared_once():
 
 def test_stored_image_that_is_missing_is_named():
     found = load_picture(StoredImage("logo"), NoImages())
-    assert found == Problem("image-missing", 'The workspace holds no image named "logo"')
+    assert isinstance(found, Problem)
+    assert (found.code, found.text) == (
+        "image-missing",
+        'The workspace holds no image named "logo"',
+    )
+    assert found.advice == "Store the image, or correct its name."
+
+
+def test_remote_image_is_asked_of_the_resources_by_its_address():
+    class Remote(NoImages):
+        def find_remote_image(self, address: str) -> bytes | None:
+            return encoded(picture()) if address == "https://a.example/b.png" else None
+
+    good = load_picture(RemoteImage("https://a.example/b.png"), Remote())
+    assert isinstance(good, PreparedImage)
+    missing = load_picture(RemoteImage("https://a.example/c.png"), Remote())
+    assert isinstance(missing, Problem)
+    assert (missing.code, missing.text) == (
+        "image-missing",
+        'The image at "https://a.example/c.png" cannot be fetched',
+    )
+
+
+def test_advice_fits_what_is_wrong():
+    damaged = encoded(picture())[:60]
+    large = png(20_000, 20_000, b"")
+    advice = [found.advice for found in map(prepare_image, (damaged, large, b"GIF89a"))]
+    assert advice == [
+        "Save it anew from its source, or use another one.",
+        "Make it smaller.",
+        "Convert it to one of these.",
+    ]
 
 
 def test_image_of_a_data_address_is_prepared():

@@ -82,7 +82,7 @@ def test_each_construct_has_its_element(markdown: str, elements: str):
         ("[a](javascript:b)", "<p>a</p>", "markdown-link"),
         ("[a](file:///etc/passwd)", "<p>a</p>", "markdown-link"),
         ("![a](/etc/passwd)", "<p>a</p>", "markdown-image"),
-        ("![a](https://b.c/d.png)", "<p>a</p>", "markdown-image"),
+        ("![a](ftp://b.c/d.png)", "<p>a</p>", "markdown-image"),
     ],
 )
 def test_what_is_not_accepted_leaves_its_text_and_a_warning(

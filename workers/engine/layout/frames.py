@@ -109,7 +109,7 @@ def set_backdrop(context: Context, piece: FramedPiece) -> None:
         piece.misfit = Misfit(
             code=image.code,
             what=f"{image.text}, for the background of `{piece.node.source.place.tag_name}`",
-            advice="Store the image, or correct its name.",
+            advice=image.advice,
             chain=context.chain(piece.node.source),
         )
 

@@ -6,17 +6,13 @@ from workers.engine.layout.context import Context
 from workers.engine.layout.images.prepare import load_picture
 from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.problems import Problem
-from workers.engine.tree.nodes import DataImage, StoredImage
+from workers.engine.tree.nodes import AnyImage, read_image
 
 
-def find_picture(
-    context: Context, picture: StoredImage | DataImage | str | bytes
-) -> PreparedImage | Problem:
-    """Give a picture, or why it cannot be drawn; a style names it by its name or its bytes alone."""
-    if isinstance(picture, str):
-        picture = StoredImage(picture)
-    elif isinstance(picture, bytes):
-        picture = DataImage(picture)
+def find_picture(context: Context, picture: AnyImage | str | bytes) -> PreparedImage | Problem:
+    """Give a picture, or why it cannot be drawn; a style has the checked value alone."""
+    if isinstance(picture, str | bytes):
+        picture = read_image(picture)
     key = ("picture", picture)
     known: PreparedImage | Problem | None = context.memory.get(key)
     if known is None:

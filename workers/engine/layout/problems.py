@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a thing cannot be drawn; layout adds the element. `code` is the finding's stable name."""
+    """Why a thing cannot be drawn; layout adds the element. `code` is the finding's stable name.
+
+    `advice` says what to do where that depends on what is wrong.
+    """
 
     code: str
     text: str
+    advice: str = ""

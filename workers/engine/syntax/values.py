@@ -123,6 +123,7 @@ _LINK: Final = re.compile(
     r"(?:https?://|mailto:|tel:)[^\s<>\"\x00-\x1f\x7f]{1,2000}|#[A-Za-z_][\w.:-]{0,99}"
 )
 _STORED_IMAGE: Final = re.compile(r"(?=.{3,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
+_REMOTE_IMAGE: Final = re.compile(r"https?://[^\s<>\"\x00-\x1f\x7f]{1,2000}")
 _DATA_IMAGE: Final = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,")
 
 # Words of the expression grammar and the names that are always present (language.md 1.4).
@@ -208,7 +209,7 @@ def _read_pattern(text: str) -> re.Pattern[str]:
 
 
 def _read_image(text: str) -> str | bytes:
-    if _STORED_IMAGE.fullmatch(text):
+    if _STORED_IMAGE.fullmatch(text) or _REMOTE_IMAGE.fullmatch(text):
         return text
     head = _DATA_IMAGE.match(text)
     if head is None:
@@ -256,7 +257,9 @@ TIMEZONE: Final = Kind(
 FAMILIES: Final = Kind("font families, separated by commas", _read_families)
 WORD_LIST: Final = Kind("values separated by commas, or by spaces", _read_word_list)
 PATTERN: Final = Kind(f"a regular expression of at most {MAX_PATTERN} characters", _read_pattern)
-IMAGE: Final = Kind("the name of a stored image, or a data address in base64", _read_image)
+IMAGE: Final = Kind(
+    "the name of a stored image, an https address, or a data address in base64", _read_image
+)
 LINK: Final = Kind("an http, https, mailto or tel address, or #id", _matching(_LINK))
 
 

@@ -9,7 +9,7 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import Context, Part, source_at
 from workers.engine.tree.expressions import compile_value
-from workers.engine.tree.nodes import Barcode, DataImage, Image, StoredImage
+from workers.engine.tree.nodes import AnyImage, Barcode, Image, read_image
 from workers.engine.tree.run import RUN, Evaluation, show_at
 from workers.engine.tree.runtime import Scope
 
@@ -23,11 +23,9 @@ def compile_figure(element: Element, context: Context) -> Part:
     )
 
 
-def read_picture(value: str | bytes | None) -> StoredImage | DataImage | None:
-    """Give the picture of an image attribute: a name, or the bytes of a data address."""
-    if value is None:
-        return None
-    return DataImage(value) if isinstance(value, bytes) else StoredImage(value)
+def read_picture(value: str | bytes | None) -> AnyImage | None:
+    """Give the picture of an image attribute, which may be left out."""
+    return None if value is None else read_image(value)
 
 
 def _compile_image(element: Element, context: Context) -> Part:

@@ -237,6 +237,23 @@ class DataImage:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteImage:
+    """An image at an http or https address, which the farm fetches."""
+
+    address: str
+
+
+AnyImage = StoredImage | DataImage | RemoteImage
+
+
+def read_image(value: str | bytes) -> AnyImage:
+    """Give the image of a checked value (syntax/values.py): a name, an address, or its bytes."""
+    if isinstance(value, bytes):
+        return DataImage(value)
+    return RemoteImage(value) if "://" in value else StoredImage(value)
+
+
+@dataclass(frozen=True, slots=True)
 class Image:
     """A picture; an empty `alt` says decoration. `fit` is CSS object-fit.
 
@@ -245,7 +262,7 @@ class Image:
 
     source: Source
     style: Style
-    picture: StoredImage | DataImage
+    picture: AnyImage
     alt: str
     fit: str  # contain, cover, fill, none
     is_optional: bool
@@ -520,7 +537,7 @@ class PageMaster:
     height: float
     margin: Sides[float]
     background: Color | None
-    background_image: StoredImage | DataImage | None
+    background_image: AnyImage | None
     header: RunningBox | None
     footer: RunningBox | None
     boxes: PageTime | None

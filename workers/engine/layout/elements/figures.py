@@ -343,5 +343,5 @@ def _judge_missing(context: Context, node: Image, problem: Problem) -> Misfit | 
     if node.is_optional:
         context.findings.warn(problem.code, f"{problem.text}; it is left out", node.source.place)
         return None
-    advice = 'Store the image, correct its name, or set optional="true".'
+    advice = f'{problem.advice} With optional="true" it is left out.'
     return Misfit(problem.code, problem.text, advice, context.chain(node.source))

@@ -20,6 +20,7 @@ from workers.engine.layout.images.prepared import (
     to_points,
 )
 
+PLAIN: Final = "Save it as a baseline or progressive JPEG of 8 bits."
 _SPACES: Final = {1: "DeviceGray", 3: "DeviceRGB", 4: "DeviceCMYK"}
 _DECODABLE_FRAMES: Final = (0xC0, 0xC1, 0xC2)  # Huffman: baseline, extended, progressive
 _OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
@@ -68,13 +69,14 @@ def _jpeg_header(data: bytes) -> _JpegHeader:
             is_adobe = True
         if marker in _OTHER_FRAMES:
             raise UndrawableError(
-                "The JPEG file is lossless or arithmetic coded, which PDF cannot hold"
+                "The JPEG file is lossless or arithmetic coded, which PDF cannot hold", advice=PLAIN
             )
         if marker in _DECODABLE_FRAMES and len(content) >= 6:
             precision, height, width, components = struct.unpack(">BHHB", content[:6])
             if precision != 8 or components not in _SPACES:
                 raise UndrawableError(
-                    f"The JPEG file has {components} components of {precision} bits; 1, 3 or 4 of 8 bits are drawn"
+                    f"The JPEG file has {components} components of {precision} bits; 1, 3 or 4 of 8 bits are drawn",
+                    advice=PLAIN,
                 )
             return _JpegHeader(width, height, components, is_adobe)
     raise UndrawableError("The JPEG file is damaged: it has no frame header")

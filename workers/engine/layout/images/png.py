@@ -13,6 +13,7 @@ from PIL import Image as Pillow
 
 from workers.engine.layout.images.prepared import (
     MAX_DECODED_PIXELS,
+    SMALLER,
     UPRIGHT,
     PixelStream,
     PreparedImage,
@@ -166,7 +167,8 @@ def _decoded_png(data: bytes, header: _PngHeader) -> tuple[PixelStream, PixelStr
     if header.width * header.height > MAX_DECODED_PIXELS:
         raise UndrawableError(
             f"The image has {header.width} × {header.height} pixels; with transparency or interlaced rows "
-            f"at most {MAX_DECODED_PIXELS // 1_000_000} megapixels are drawn"
+            f"at most {MAX_DECODED_PIXELS // 1_000_000} megapixels are drawn",
+            advice=SMALLER,
         )
     is_gray = header.color_type in (_GRAY, _GRAY_ALPHA)
     with Pillow.open(io.BytesIO(data), formats=("PNG",)) as opened:

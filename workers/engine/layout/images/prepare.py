@@ -9,6 +9,7 @@ from typing import Final
 from workers.engine.layout.images.jpeg import prepare_jpeg
 from workers.engine.layout.images.png import PNG_SIGNATURE, prepare_png
 from workers.engine.layout.images.prepared import (
+    ANEW,
     DECODER_ERRORS,
     PreparedImage,
     UndrawableError,
@@ -16,20 +17,30 @@ from workers.engine.layout.images.prepared import (
 from workers.engine.layout.images.webp import prepare_webp
 from workers.engine.layout.problems import Problem
 from workers.engine.ports import Resources
-from workers.engine.tree.nodes import DataImage, StoredImage
+from workers.engine.tree.nodes import AnyImage, DataImage, RemoteImage
 
 CODE: Final = "image-data"
 MISSING_CODE: Final = "image-missing"
+STORE: Final = "Store the image, or correct its name."
+READDRESS: Final = "Correct the address, or store the image in the workspace."
+CONVERT: Final = "Convert it to one of these."
 CACHED_BYTES: Final = 48 * 1024 * 1024  # prepared images kept per process
 
 
-def load_picture(picture: StoredImage | DataImage, resources: Resources) -> PreparedImage | Problem:
+def load_picture(picture: AnyImage, resources: Resources) -> PreparedImage | Problem:
     """Fetch and prepare the image a document names; what is wrong with it is a problem."""
     if isinstance(picture, DataImage):
         return prepare_image(picture.data)
+    if isinstance(picture, RemoteImage):
+        data = resources.find_remote_image(picture.address)
+        if data is None:
+            return Problem(
+                MISSING_CODE, f'The image at "{picture.address}" cannot be fetched', READDRESS
+            )
+        return prepare_image(data)
     data = resources.find_image(picture.name)
     if data is None:
-        return Problem(MISSING_CODE, f'The workspace holds no image named "{picture.name}"')
+        return Problem(MISSING_CODE, f'The workspace holds no image named "{picture.name}"', STORE)
     return prepare_image(data)
 
 
@@ -42,9 +53,9 @@ def prepare_image(data: bytes) -> PreparedImage | Problem:
     try:
         prepared = _prepare(data, key)
     except UndrawableError as wrong:
-        return Problem(CODE, str(wrong))
+        return Problem(CODE, str(wrong), wrong.advice)
     except DECODER_ERRORS:
-        return Problem(CODE, "The image is damaged: its data cannot be decoded")
+        return Problem(CODE, "The image is damaged: its data cannot be decoded", ANEW)
     _cache.keep(prepared)
     return prepared
 
@@ -84,4 +95,4 @@ def _prepare(data: bytes, key: str) -> PreparedImage:
         return prepare_jpeg(data, key)
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return prepare_webp(data, key)
-    raise UndrawableError("The image is neither PNG, JPEG nor WebP")
+    raise UndrawableError("The image is neither PNG, JPEG nor WebP", advice=CONVERT)

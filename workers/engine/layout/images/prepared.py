@@ -59,8 +59,16 @@ class PreparedImage:
     matrix: Matrix
 
 
+SMALLER: Final = "Make it smaller."
+ANEW: Final = "Save it anew from its source, or use another one."
+
+
 class UndrawableError(Exception):
-    """The image cannot be drawn; the text says why."""
+    """The image cannot be drawn: why, and what to do about it."""
+
+    def __init__(self, text: str, *, advice: str = ANEW) -> None:
+        super().__init__(text)
+        self.advice = advice
 
 
 # What Pillow's readers raise on damaged files, seen in its source and in fuzzing.
@@ -86,7 +94,8 @@ def judge_size(width: int, height: int) -> None:
         raise UndrawableError("The image has no pixels")
     if width * height > MAX_PIXELS:
         raise UndrawableError(
-            f"The image has {width} × {height} pixels; at most {MAX_PIXELS // 1_000_000} megapixels are drawn"
+            f"The image has {width} × {height} pixels; at most {MAX_PIXELS // 1_000_000} megapixels are drawn",
+            advice=SMALLER,
         )
 
 

@@ -11,6 +11,7 @@ from PIL import Image as Pillow
 from workers.engine.layout.images.orientation import find_orientation
 from workers.engine.layout.images.prepared import (
     POINTS_PER_PIXEL,
+    SMALLER,
     Matrix,
     PixelStream,
     PreparedImage,
@@ -20,6 +21,7 @@ from workers.engine.layout.images.prepared import (
     pack_pixels,
 )
 
+STILL: Final = "Save one of its pictures as an image of its own."
 # A WebP is unpacked whole, 16 bytes a pixel measured while it is read: 390 MB.
 MAX_WEBP_PIXELS: Final = 24_000_000
 _ANIMATED: Final = 0x02  # flag of the extended header (RFC 9649, 2.7)
@@ -32,7 +34,8 @@ def prepare_webp(data: bytes, key: str) -> PreparedImage:
     if width * height > MAX_WEBP_PIXELS:
         raise UndrawableError(
             f"The image has {width} × {height} pixels; "
-            f"of a WebP at most {MAX_WEBP_PIXELS // 1_000_000} megapixels are drawn"
+            f"of a WebP at most {MAX_WEBP_PIXELS // 1_000_000} megapixels are drawn",
+            advice=SMALLER,
         )
     image, matrix = _decoded_webp(data, (width, height))
     pixels, mask = _flate_with_mask(image)
@@ -65,7 +68,9 @@ def _webp_size(data: bytes) -> tuple[int, int]:
         raise UndrawableError("The WebP file is damaged: it has no header")
     if kind == b"VP8X":
         if content[0] & _ANIMATED:
-            raise UndrawableError("The WebP file is animated; a page shows still images")
+            raise UndrawableError(
+                "The WebP file is animated; a page shows still images", advice=STILL
+            )
         width, height = content[4:7], content[7:10]
         return int.from_bytes(width, "little") + 1, int.from_bytes(height, "little") + 1
     if kind == b"VP8L" and content[0] == 0x2F:

@@ -90,7 +90,7 @@ BLOCK_ELEMENTS: Final = (
     element("li", "An item of a list.", Content.BLOCKS, *ALL),
     element(
         "img", "An image.", Content.EMPTY,
-        required("src", v.IMAGE, "Stored name or data address."),
+        required("src", v.IMAGE, "Stored name, https address or data address."),
         attribute("alt", v.TEXT, "What the image shows; empty for decoration."),
         attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How it fills its box.", "contain"),
         attribute("object-position", v.POSITION, "Where it stands in its box: left, center or right, top, center or bottom, lengths, or per cent of the free room.", "center center"),
