@@ -101,3 +101,31 @@ def test_characters_no_family_has_are_told_and_stay_with_the_first_face():
 
 def test_control_characters_count_as_missing():
     assert find_missing("a\x01b") == "\x01"
+
+
+def test_pairs_are_kerned_and_written_as_wide_as_they_are_measured():
+    face = find_face(("sans-serif",), 400, False)
+    kern = face.kern("A", "V")
+    assert kern < 0
+    assert face.measure("AV") == pytest.approx(face.measure("A") + kern + face.measure("V"))
+    assert face.encode("AV") == b"[(\x00A)%d(\x00V)]" % round(-kern * 1000)
+
+
+def test_figures_stand_in_columns_and_are_not_kerned():
+    for family in FAMILIES:
+        face = find_face((family,), 400, False)
+        width = face.measure("1")
+        assert face.measure("7.47") == pytest.approx(3 * width + face.measure("."))
+        assert face.kern("7", "A") == 0
+
+
+def test_nothing_is_kerned_across_a_space_or_what_is_not_drawn():
+    face = find_face(("sans-serif",), 400, False)
+    apart = face.measure("A") + face.measure("V")
+    assert face.measure("A V") == pytest.approx(apart + face.measure(" "))
+    assert face.measure("A\u00adV") == pytest.approx(apart)
+
+
+def test_a_bracket_in_the_text_is_no_kern():
+    face = find_face(("monospace",), 400, False)
+    assert face.encode(")-1(") == b"(\x00\\)\x00-\x001\x00\\()"

@@ -61,6 +61,9 @@ class Typeface(Protocol):
     def measure(self, text: str) -> float:
         """Give the width of `text`."""
 
+    def kern(self, first: str, second: str) -> float:
+        """Give by how much `second` is moved when it follows `first`."""
+
     def encode(self, text: str) -> bytes:
         """Write `text` as a PDF operand."""
 

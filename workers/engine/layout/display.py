@@ -20,7 +20,7 @@ class Owner(Protocol):
 class Glyphs(NamedTuple):
     """A run of shaped text on one baseline. `codes` is the ready PDF operand (hex string or TJ array).
 
-    `face` is the font face that shaped it (layout/fonts.py); `text` is what it says, for extraction,
+    `face` is the font face that shaped it (layout/fonts/); `text` is what it says, for extraction,
     dumps and tags; `width` in points, letter and word spacing included.
     """
 

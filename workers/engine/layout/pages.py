@@ -58,7 +58,7 @@ MAX_PASSES: Final = 3  # language.md 1.7
 
 
 class FixedFonts:
-    """The fonts of the product (layout/fonts.py)."""
+    """The fonts of the product (layout/fonts/)."""
 
     def split(self, style: TextStyle, text: str) -> Sequence[tuple[Typeface, str]]:
         """Cut `text` into runs of one face each."""

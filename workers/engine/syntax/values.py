@@ -107,7 +107,7 @@ class Kind(Generic[T]):
             raise ValueError(self.accepts) from None
 
 
-# The families that come with the product, and the generic names for them (layout/fonts.py).
+# The families that come with the product, and the generic names for them (layout/fonts/).
 FONT_FAMILIES: Final = ("Noto Sans", "Noto Serif", "JetBrains Mono")
 GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")
 

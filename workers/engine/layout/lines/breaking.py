@@ -5,11 +5,10 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 
 from workers.engine.layout.context import EPSILON, Context
 from workers.engine.layout.lines.heights import Metrics
-from workers.engine.layout.lines.parts import EMPTY, Inset, Line, Lines, Look, Part, Place, Point
+from workers.engine.layout.lines.parts import EMPTY, Inset, Line, Lines, Part, Place, Point
 from workers.engine.layout.lines.strips import SOFT, SOFT_HYPHEN, SPACE, Strip, make_strips
 from workers.engine.tree.nodes import Inline
 from workers.engine.tree.styles import Align, ParagraphStyle, TextStyle, WhiteSpace
@@ -102,7 +101,7 @@ def _break_strip(
             at = chance + 1
         elif may_cut and (cut := characters.cut(start, chances[at], limit)):
             yield _compose(strip, style, metrics, start, cut, width, indent)
-            start = cut
+            start = characters.begin_after(cut)
             indent = 0.0
             continue
         else:
@@ -140,10 +139,8 @@ class _Characters:
         if isinstance(look, Inset):
             return None if unit == start.unit else Point(unit, 0, strip.lefts[unit])
         if unit != self._unit:
-            spacing, size = look.style.letter_spacing, look.style.size
-            widths = (look.face.measure(char) * size + spacing for char in strip.texts[unit])
             self._unit = unit
-            self._ends = list(accumulate(widths, initial=strip.lefts[unit]))[1:]
+            self._ends = [strip.lefts[unit] + end for end in look.ends_of(strip.texts[unit])]
         text = strip.texts[unit]
         first = start.offset if unit == start.unit else 0
         offset = bisect_right(self._ends, limit, lo=first)
@@ -159,6 +156,14 @@ class _Characters:
                 return None
         return Point(unit, offset, self._ends[offset - 1] if offset else strip.lefts[unit])
 
+    def begin_after(self, cut: Point) -> Point:
+        """Give the place at which the line after a cut begins: a kern is not carried over."""
+        look = self._strip.looks[cut.unit]
+        if not cut.offset or isinstance(look, Inset):
+            return cut
+        text = self._strip.texts[cut.unit]
+        return cut._replace(x=cut.x + look.kern(text[cut.offset - 1], text[cut.offset]))
+
 
 def _next_cluster(text: str, offset: int) -> int:
     offset += 1
@@ -170,8 +175,10 @@ def _next_cluster(text: str, offset: int) -> int:
 def _hyphen_width(strip: Strip, unit: int, count: int) -> float:
     if strip.glues[unit] != SOFT or unit == count - 1:
         return 0.0
-    look = strip.looks[unit]
-    return look.measure("-") if isinstance(look, Look) else 0.0
+    look, text = strip.looks[unit], strip.texts[unit].removesuffix(SOFT_HYPHEN)
+    if isinstance(look, Inset):
+        return 0.0
+    return look.measure("-") + (look.kern(text[-1], "-") if text else 0.0)
 
 
 def _compose(

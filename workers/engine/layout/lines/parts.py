@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate, chain, pairwise
+from operator import add
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON, Piece, Typeface
@@ -21,6 +23,17 @@ class Look(NamedTuple):
         """Give the width of `text` in points."""
         style = self.style
         return self.face.measure(text) * style.size + style.letter_spacing * len(text)
+
+    def kern(self, first: str, second: str) -> float:
+        """Give by how much `second` is moved when it follows `first`."""
+        return self.face.kern(first, second) * self.style.size
+
+    def ends_of(self, text: str) -> list[float]:
+        """Give how far from its beginning each character of a text ends."""
+        size, spacing = self.style.size, self.style.letter_spacing
+        widths = [self.face.measure(char) * size + spacing for char in text]
+        kerns = (self.kern(*pair) for pair in pairwise(text))
+        return list(accumulate(map(add, widths, chain((0.0,), kerns))))
 
 
 class Inset(NamedTuple):

@@ -111,11 +111,19 @@ class Strip:
             pieces = _INNER_BREAK.split(word) if _HAS_INNER_BREAK.search(word) else [word]
             if not hyphens:
                 pieces = _drop_soft_hyphens(pieces)
-            for piece in pieces[:-1]:
+            for number, piece in enumerate(pieces[:-1]):
                 glue = SOFT if piece.endswith(SOFT_HYPHEN) else BREAK
-                self.add_solid(look, piece, look.measure(piece), glue)
+                self._add_piece(look, pieces[number - 1] if number else "", piece, glue)
             glue = SPACE if index < len(words) - 1 else JOIN
-            self.add_solid(look, pieces[-1], look.measure(pieces[-1]), glue)
+            self._add_piece(look, pieces[-2] if len(pieces) > 1 else "", pieces[-1], glue)
+
+    def _add_piece(self, look: Look, before: str, piece: str, glue: int) -> None:
+        """Add a part of a word; it is kerned with the part before it, which it mostly stays with."""
+        before = before.removesuffix(SOFT_HYPHEN)
+        self.add_solid(look, piece, look.measure(piece), glue)
+        if before and piece and (kern := look.kern(before[-1], piece[0])):
+            self.lefts[-1] += kern
+            self.rights[-1] += kern
 
     def _glue_space(self, look: Look) -> None:
         if not self.glues or self.glues[-1] == SPACE:

@@ -1,26 +1,19 @@
-"""The fixed font set: faces by family, what they cover, how wide text is, and how it is written."""
+"""Faces: what one font of the set covers, how wide its text is, and how text is written in it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 from importlib.resources import files
-from itertools import groupby
+from operator import add
 from typing import Any, Final
 
 import uharfbuzz as hb
 
-SANS: Final = "Noto Sans"
-SERIF: Final = "Noto Serif"
-MONO: Final = "JetBrains Mono"
+_KERNING_ALONE: Final = {"kern": True, "liga": False, "clig": False, "calt": False, "ccmp": False}
 
-FAMILIES: Final = (SANS, SERIF, MONO)
-ALIASES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
-
-_BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
-_MAX_WIDTHS: Final = 20_000  # words kept per face, some 4 MB; a book has some 10,000
-_MAX_WORD: Final = 60  # longer texts are hardly met again
+_MAX_WORDS: Final = 20_000  # kept per face, some 4 MB of each kind; a book has some 10,000
+_MAX_PAIRS: Final = 50_000  # of characters kept per face; the text of one language has some 1,000
 _LONGEST_KEPT: Final = 100  # characters: longer texts seldom come again, and memory is bounded
 
 # Characters that are never drawn: soft hyphens that were not used, joiners, marks of direction.
@@ -29,7 +22,11 @@ _DROP: Final = re.compile(f"[{_IGNORED}]")
 # A code is one UTF-16 unit, so what has none of its own is written as the replacement character.
 _REPLACE: Final = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")
 _UNUSUAL: Final = re.compile(f"[{_IGNORED}\ud800-\udfff\U00010000-\U0010ffff]")
+_KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern has such: brackets of text are escaped
 _ESCAPED: Final = re.compile(rb"[\\()\r]")
+
+# Figures are as wide as each other so that they stand in columns: they are never kerned.
+_FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
 
 
 class Face:
@@ -44,7 +41,7 @@ class Face:
         self.is_bold = is_bold
         self.is_italic = is_italic
         self.name = f"{family.replace(' ', '')}-{_style_name(is_bold, is_italic)}"
-        self.data = (files(__package__) / "typefaces" / f"{self.name}.ttf").read_bytes()
+        self.data = (files("workers.engine.layout") / "typefaces" / f"{self.name}.ttf").read_bytes()
         self.hb_face: Any = hb.Face(self.data)
         font: Any = hb.Font(self.hb_face)
         self.units: int = self.hb_face.upem
@@ -54,8 +51,10 @@ class Face:
             if 0x20 <= code < 0x10000 and not 0x7F <= code < 0xA0  # a control is never a glyph
         }
         self.advances = _Advances(font, self.glyphs)
+        self._kerns = _Kerns(font, self.advances)
         self._covered = frozenset(self.glyphs)
         self._widths: dict[str, float] = {}
+        self._codes: dict[str, bytes] = {}
         extents = font.get_font_extents("ltr")
         self.ascent: float = extents.ascender / self.units
         self.descent: float = -extents.descender / self.units
@@ -70,22 +69,31 @@ class Face:
         return f"Face({self.name})"
 
     def measure(self, text: str) -> float:
-        """Give the width of `text` in em: the plain sum of advances, kept for the next time."""
+        """Give the width of `text` in em, kerned; kept for the next time."""
         width = self._widths.get(text)
         if width is None:
-            width = sum(map(self.advances.__getitem__, text)) / self.units
+            units = sum(map(self.advances.__getitem__, text))
+            if not _FIGURES.fullmatch(text):
+                units += sum(map(self._kerns.__getitem__, map(add, text, text[1:])))
+            width = units / self.units
             if len(text) > _LONGEST_KEPT:
                 return width
-            if len(self._widths) >= _MAX_WIDTHS:
+            if len(self._widths) >= _MAX_WORDS:
                 self._widths.clear()
             self._widths[text] = width
         return width
 
+    def kern(self, first: str, second: str) -> float:
+        """Give by how much `second` is moved when it follows `first`, in em; mostly 0."""
+        return self._kerns[first + second] / self.units
+
     def encode(self, text: str) -> bytes:
-        """Write `text` as a PDF string operand for this face, brackets included."""
-        codes = written_text(text).encode("utf-16-be")
-        if _ESCAPED.search(codes):
-            codes = _ESCAPED.sub(_escape, codes)
+        """Write `text` as a PDF operand for this face: a string, or an array where pairs are kerned."""
+        if _FIGURES.fullmatch(text):
+            return b"(" + text.encode("utf-16-be") + b")"
+        codes = b"\x00 ".join(map(self._encode_word, text.split(" ")))
+        if b")" in codes and _KERNED.search(codes):
+            return b"[(" + codes + b")]"
         return b"(" + codes + b")"
 
     def encode_spread(self, text: str, adjustment: float) -> bytes:
@@ -94,11 +102,32 @@ class Face:
         Word spacing (Tw) counts one-byte codes only (PDF 1.7, 9.3.3), so justified lines need this.
         """
         gap = b"\x00 )%d(" % -round(adjustment)
-        operand = self.encode(text)
-        if operand.count(b"\x00 ") == text.count(" "):
-            return b"[" + operand.replace(b"\x00 ", gap) + b"]"
-        # Two other codes look like a space where they meet, such as U+0100 U+2014.
-        return b"[(" + gap.join(self.encode(word)[1:-1] for word in text.split(" ")) + b")]"
+        return b"[(" + gap.join(map(self._encode_word, text.split(" "))) + b")]"
+
+    def _encode_word(self, word: str) -> bytes:
+        """Write the inside of a string operand; a kern ends the string and begins another."""
+        codes = self._codes.get(word)
+        if codes is None:
+            codes = self._write_kerned(word)
+            if len(word) <= _LONGEST_KEPT:
+                if len(self._codes) >= _MAX_WORDS:
+                    self._codes.clear()
+                self._codes[word] = codes
+        return codes
+
+    def _write_kerned(self, word: str) -> bytes:
+        kerns = list(map(self._kerns.__getitem__, map(add, word, word[1:])))
+        if not any(kerns):
+            return _write(word)
+        written = []
+        start = 0
+        for end, kern in enumerate(kerns, start=1):
+            if kern:
+                written.append(_write(word[start:end]))
+                written.append(b")%d(" % -round(kern * 1000 / self.units))
+                start = end
+        written.append(_write(word[start:]))
+        return b"".join(written)
 
     def covers(self, char: str) -> bool:
         """Tell whether the face has a glyph for `char`, or needs none."""
@@ -132,11 +161,6 @@ class Face:
         data: bytes = self.hb_face.reference_table(tag).data
         return data
 
-    def _keep_width(self, text: str, width: float) -> None:
-        if len(self._widths) >= _MAX_WIDTHS:
-            self._widths.clear()
-        self._widths[text] = width
-
     def _metric(self, font: Any, tag: Any) -> float:
         return float(font.get_metric_position_with_fallback(tag)) / self.units
 
@@ -148,40 +172,10 @@ def written_text(text: str) -> str:
     return _REPLACE.sub("\ufffd", _DROP.sub("", text))
 
 
-def find_face(families: tuple[str, ...], weight: int, is_italic: bool) -> Face:
-    """Find the face of the first family of the set that is named, of the nearest weight.
-
-    A family that is not of the set is passed over; with none at all it is Noto Sans.
-    """
-    return _chain(families, weight >= _BOLD_FROM, is_italic)[0]
-
-
-def split_by_face(
-    families: tuple[str, ...], weight: int, is_italic: bool, text: str
-) -> list[tuple[Face, str]]:
-    """Cut `text` into runs of the first face that has each character: the families, then the set.
-
-    A character that no face has stays with the first face, which draws its empty box;
-    `find_missing` tells which these are.
-    """
-    chain = _chain(families, weight >= _BOLD_FROM, is_italic)
-    if chain[0].covers_all(text):
-        return [(chain[0], text)]
-    chosen = ((_face_of(chain, char), char) for char in text)
-    return [
-        (face, "".join(char for _, char in run))
-        for face, run in groupby(chosen, key=lambda pair: pair[0])
-    ]
-
-
-def find_missing(text: str) -> str:
-    """Give the characters of `text` that no family of the set has, each once, in order."""
-    chain = _chain((), False, False)
-    if chain[0].covers_all(text):
-        return ""
-    return "".join(
-        char for char in dict.fromkeys(text) if not any(face.covers(char) for face in chain)
-    )
+def _write(text: str) -> bytes:
+    """Write the inside of a PDF string."""
+    codes = written_text(text).encode("utf-16-be")
+    return _ESCAPED.sub(_escape, codes) if _ESCAPED.search(codes) else codes
 
 
 class _Advances(dict[str, int]):
@@ -200,25 +194,33 @@ class _Advances(dict[str, int]):
         return self.get("\ufffd", self._empty_box) if _REPLACE.match(char) else self._empty_box
 
 
-@cache
-def _face(family: str, is_bold: bool, is_italic: bool) -> Face:
-    return Face(family, is_bold=is_bold, is_italic=is_italic)
+class _Kerns(dict[str, int]):
+    """How much nearer two characters stand than their advances say, by pair, in font units."""
 
+    def __init__(self, font: Any, advances: _Advances) -> None:
+        super().__init__()
+        self._font = font
+        self._advances = advances
 
-@lru_cache(maxsize=256)
-def _chain(families: tuple[str, ...], is_bold: bool, is_italic: bool) -> tuple[Face, ...]:
-    named = [*_known(families), *FAMILIES]
-    return tuple(_face(family, is_bold, is_italic) for family in dict.fromkeys(named))
+    def __missing__(self, pair: str) -> int:
+        if len(self) >= _MAX_PAIRS:
+            self.clear()
+        kern = self[pair] = self._work_out(pair)
+        return kern
 
-
-def _known(families: Iterable[str]) -> list[str]:
-    by_name = {name.casefold(): name for name in FAMILIES} | ALIASES
-    found = (by_name.get(family.casefold()) for family in families)
-    return [family for family in found if family]
-
-
-def _face_of(chain: tuple[Face, ...], char: str) -> Face:
-    return next((face for face in chain if face.covers(char)), chain[0])
+    def _work_out(self, pair: str) -> int:
+        first, second = pair
+        if " " in pair or first.isdigit() or second.isdigit() or _UNUSUAL.search(pair):
+            return 0
+        buffer: Any = hb.Buffer()
+        buffer.add_str(pair)
+        buffer.guess_segment_properties()
+        hb.shape(self._font, buffer, _KERNING_ALONE)
+        positions = buffer.glyph_positions
+        if len(positions) != 2:
+            return 0
+        advance: int = positions[0].x_advance
+        return advance - self._advances[first]
 
 
 def _style_name(is_bold: bool, is_italic: bool) -> str:
