@@ -21,6 +21,7 @@ from workers.engine.layout.display import Item
 from workers.engine.layout.ellipsis import end_in_dots
 from workers.engine.layout.frames import draw_border, lay_out_framed, outer_widths
 from workers.engine.layout.lines import Lines, Place, break_lines, draw_lines, measure_inlines
+from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.tree.nodes import Paragraph, Role, Rule, Run, Source
 from workers.engine.units import LengthKind
 
@@ -201,6 +202,7 @@ def _lines_of(context: Context, node: Paragraph, width: float, start: Place | No
         return known[1]
     if start is None:
         _warn_of_missing_glyphs(context, node)
+        _warn_of_unknown_hyphens(context, node)
     style = node.style
     context.path.append(node.source)
     lines = break_lines(
@@ -220,6 +222,21 @@ def _warn_of_missing_glyphs(context: Context, node: Paragraph) -> None:
     for inline in node.inlines:
         if isinstance(inline, Run) and not inline.text.isascii():
             context.warn_of_missing(inline.text, node.source)
+
+
+def _warn_of_unknown_hyphens(context: Context, node: Paragraph) -> None:
+    if node.style.paragraph.hyphens != "auto":
+        return
+    langs = {inline.style.lang for inline in node.inlines if isinstance(inline, Run)}
+    for lang in sorted(langs):
+        if not can_hyphenate(lang) and ("hyphens", lang) not in context.memory:
+            context.memory["hyphens", lang] = True
+            context.findings.warn(
+                "no-hyphenation",
+                f'There are no hyphenation patterns for the language "{lang}"; '
+                "only soft hyphens break its words",
+                node.source.place,
+            )
 
 
 def _too_wide(context: Context, node: Paragraph, lines: Lines, room: float) -> Misfit:

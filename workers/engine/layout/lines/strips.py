@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Final
 
 from workers.engine.layout.context import Context, Space
+from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.parts import Inset, Look
 from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
 from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
@@ -191,6 +192,8 @@ def _add_run(
         return
     if style.white_space is WhiteSpace.PRE:
         text = text.expandtabs(TAB_STOP)
+    if style.hyphens == "auto" and not is_solid:
+        text = hyphenate(text, run.style.lang)
     for face, part in context.fonts.split(run.style, text):
         look = Look(run.style, face, run.link)
         if is_solid:
