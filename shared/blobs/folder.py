@@ -11,7 +11,8 @@ from typing import BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
 from shared.blobs.keys import checked_key
-from shared.blobs.store import BlobMissingError
+from shared.blobs.sections import Section
+from shared.blobs.store import BlobMissingError, Part
 from shared.errors import Unavailable
 
 _CHUNK_BYTES: Final = 1024 * 1024
@@ -30,22 +31,25 @@ class FolderStore:
 
     def put(self, key: str, stream: BinaryIO, size: int) -> None:
         """Store exactly the next `size` bytes of the stream; see `BlobStore.put`."""
-        path = self._path(key)
-        with _failures_named():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-            try:
-                _write(draft, stream, size)
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
-            _sync_folder(path.parent)
+        with self._drafted(key) as file:
+            _copy_exactly(stream, file, size)
+
+    def put_all(self, key: str, stream: BinaryIO) -> int:
+        """Store all bytes of the stream; see `BlobStore.put_all`."""
+        with self._drafted(key) as file:
+            while piece := stream.read(_CHUNK_BYTES):
+                file.write(piece)
+            return file.tell()
 
     @contextmanager
-    def open(self, key: str) -> Iterator[BinaryIO]:
+    def open(self, key: str, *, part: Part | None = None) -> Iterator[BinaryIO]:
         """Open the bytes for reading; see `BlobStore.open`."""
         with self._opened(key) as stream:
-            yield stream
+            if part is None:
+                yield stream
+            else:
+                stream.seek(part.offset)
+                yield Section(stream, part.length)
 
     def read(self, key: str) -> bytes:
         """Give all the bytes; see `BlobStore.read`."""
@@ -65,6 +69,23 @@ class FolderStore:
             probe.touch()
             probe.unlink()
 
+    @contextmanager
+    def _drafted(self, key: str) -> Iterator[BinaryIO]:
+        """Open a file for writing that gets its name only when the block ends well."""
+        path = self._path(key)
+        with _failures_named():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            try:
+                with draft.open("xb") as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                draft.replace(path)
+            finally:
+                draft.unlink(missing_ok=True)
+            _sync_folder(path.parent)
+
     def _path(self, key: str) -> Path:
         return self._folder / checked_key(key)
 
@@ -77,17 +98,14 @@ class FolderStore:
             raise BlobMissingError(key) from error
 
 
-def _write(path: Path, stream: BinaryIO, size: int) -> None:
+def _copy_exactly(stream: BinaryIO, file: BinaryIO, size: int) -> None:
     left = size
-    with path.open("xb") as file:
-        while left:
-            piece = stream.read(min(left, _CHUNK_BYTES))
-            if not piece:
-                raise ValueError(f"the stream ended {left} bytes before its {size}")
-            file.write(piece)
-            left -= len(piece)
-        file.flush()
-        os.fsync(file.fileno())
+    while left:
+        piece = stream.read(min(left, _CHUNK_BYTES))
+        if not piece:
+            raise ValueError(f"the stream ended {left} bytes before its {size}")
+        file.write(piece)
+        left -= len(piece)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -11,10 +11,12 @@ from urllib.parse import unquote, urlsplit
 import urllib3
 from minio import Minio
 from minio.error import InvalidResponseError, S3Error, ServerError
+from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
 from shared.blobs.keys import checked_key
-from shared.blobs.store import BlobMissingError
+from shared.blobs.sections import Section, skip
+from shared.blobs.store import BlobMissingError, Part
 from shared.errors import Unavailable
 
 # One try that fails within the 5 s of contract.md 1; a read timeout is between two packets.
@@ -22,6 +24,8 @@ _TIMEOUT: Final = urllib3.Timeout(connect=2.0, read=4.0)
 _POOL_SIZE: Final = 32
 _GONE: Final = frozenset({"NoSuchKey", "NoSuchBucket", "NoSuchVersion"})
 _NOT_FOUND: Final = 404
+# The least that S3 takes as a part; the client holds up to four of them for one upload.
+_UPLOAD_PART_BYTES: Final = 5 * 1024 * 1024
 _OURS_ALREADY: Final = frozenset({"BucketAlreadyOwnedByYou", "BucketAlreadyExists"})
 
 
@@ -67,13 +71,27 @@ class S3Store:
             whole = cast("BinaryIO", _Whole(stream, size))
             self._client.put_object(self._bucket, checked_key(key), whole, size)
 
+    def put_all(self, key: str, stream: BinaryIO) -> int:
+        """Store all bytes of the stream; see `BlobStore.put_all`."""
+        self._ensure_bucket()
+        with _failures_named(key):
+            counted = _Counted(stream)
+            self._client.put_object(
+                self._bucket,
+                checked_key(key),
+                cast("BinaryIO", counted),
+                length=-1,
+                part_size=_UPLOAD_PART_BYTES,
+            )
+            return counted.size
+
     @contextmanager
-    def open(self, key: str) -> Iterator[BinaryIO]:
+    def open(self, key: str, *, part: Part | None = None) -> Iterator[BinaryIO]:
         """Open the bytes for reading; see `BlobStore.open`."""
         with _failures_named(key):
-            response = self._client.get_object(self._bucket, checked_key(key))
+            response = self._get(key, part)
             try:
-                yield cast("BinaryIO", response)
+                yield cast("BinaryIO", response) if part is None else _cut(response, part)
             finally:
                 response.close()
                 response.release_conn()
@@ -96,6 +114,14 @@ class S3Store:
         self._has_bucket = False
         self._ensure_bucket()
 
+    def _get(self, key: str, part: Part | None) -> BaseHTTPResponse:
+        if part is None:
+            return self._client.get_object(self._bucket, checked_key(key))
+        wanted = f"bytes={part.offset}-{part.offset + part.length - 1}"
+        return self._client.get_object(
+            self._bucket, checked_key(key), request_headers={"Range": wanted}
+        )
+
     def _ensure_bucket(self) -> None:
         if self._has_bucket:
             return
@@ -111,6 +137,30 @@ class S3Store:
             # Another process of the farm was first.
             if error.code not in _OURS_ALREADY:
                 raise
+
+
+def _cut(response: BaseHTTPResponse, part: Part) -> BinaryIO:
+    """Give the part of an answer: its status does not tell whether the server knows ranges."""
+    stream = cast("BinaryIO", response)
+    if "Content-Range" not in response.headers:
+        skip(stream, part.offset)
+    return Section(stream, part.length)
+
+
+class _Counted(RawIOBase):
+    """A stream that knows how much was read of it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._stream.read(size)
+        self.size += len(piece)
+        return piece
 
 
 class _Whole(RawIOBase):

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 from urllib.parse import urlsplit
 
 
 class BlobMissingError(KeyError):
     """The store holds nothing under this key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of stored bytes, `length` 1 or more."""
+
+    offset: int
+    length: int
 
 
 class BlobStore(Protocol):
@@ -26,8 +35,17 @@ class BlobStore(Protocol):
             ValueError: the stream ends before `size` bytes.
         """
 
-    def open(self, key: str) -> AbstractContextManager[BinaryIO]:
-        """Open the bytes for reading from their start, once; close them by leaving the context.
+    def put_all(self, key: str, stream: BinaryIO) -> int:
+        """Store all bytes of a stream of unknown length and give their number.
+
+        At most some tens of megabytes are held in memory. What the stream raises is raised, and
+        nothing is stored then.
+        """
+
+    def open(self, key: str, *, part: Part | None = None) -> AbstractContextManager[BinaryIO]:
+        """Open the bytes, or a part of them, for reading once; close by leaving the context.
+
+        A part that reaches beyond the end ends there.
 
         Raises:
             BlobMissingError: there is nothing under the key.

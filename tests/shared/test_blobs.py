@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from shared.blobs.folder import FolderStore
-from shared.blobs.store import BlobMissingError, BlobStore, open_store
-from shared.errors import Unavailable
+from shared.blobs.store import BlobMissingError, BlobStore, Part, open_store
+from shared.errors import ServiceError, Unavailable
 
 
 @pytest.fixture(scope="session")
@@ -80,6 +80,43 @@ def test_a_stream_that_ends_early_stores_nothing(store):
         store.put("short", io.BytesIO(b"abc"), 5)
     with pytest.raises(BlobMissingError):
         store.read("short")
+
+
+@pytest.mark.parametrize("size", [0, 1, 5 * 1024 * 1024, 17_000_000])
+def test_a_stream_of_unknown_length_is_stored_whole(store, size):
+    data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    assert store.put_all("batches/b/body", io.BytesIO(data)) == size
+    assert store.read("batches/b/body") == data
+
+
+@pytest.mark.parametrize("before", [0, 100, 12_000_000])
+def test_a_stream_that_fails_stores_nothing(store, before):
+    class Failing(io.BytesIO):
+        def read(self, size=-1):
+            piece = super().read(min(size, 100_000))
+            if not piece:
+                raise ServiceError(413, "too much of it")
+            return piece
+
+    with pytest.raises(ServiceError, match="too much"):
+        store.put_all("failed", Failing(b"x" * before))
+    with pytest.raises(BlobMissingError):
+        store.read("failed")
+
+
+@pytest.mark.parametrize(("offset", "length"), [(0, 1), (5, 300_000), (999_990, 10), (999_990, 99)])
+def test_a_part_is_read_alone(store, offset, length):
+    data = bytes(range(250)) * 4000
+    put(store, "parts/a", data)
+    with store.open("parts/a", part=Part(offset, length)) as stream:
+        first = stream.read(3)
+        assert first + stream.read() == data[offset : offset + length]
+        assert stream.read(1) == b""
+
+
+def test_a_part_of_nothing_is_missing(store):
+    with pytest.raises(BlobMissingError), store.open("none", part=Part(0, 10)):
+        pass
 
 
 def test_missing_bytes_are_told_as_missing(store):

@@ -1,0 +1,34 @@
+"""A stretch of a longer stream, read as a stream of its own."""
+
+from __future__ import annotations
+
+from io import BufferedIOBase
+from typing import BinaryIO, Final
+
+_SKIP_BYTES: Final = 256 * 1024
+
+
+class Section(BufferedIOBase, BinaryIO):
+    """The next `size` bytes of a stream; it ends earlier only where the stream does."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def readable(self) -> bool:
+        """Tell that it is for reading."""
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Give the next bytes, all that are left unless told how many."""
+        wanted = self._left if size is None or size < 0 else min(size, self._left)
+        piece = self._stream.read(wanted) if wanted else b""
+        self._left -= len(piece)
+        return piece
+
+
+def skip(stream: BinaryIO, size: int) -> None:
+    """Read past the next `size` bytes."""
+    left = size
+    while left and (piece := stream.read(min(left, _SKIP_BYTES))):
+        left -= len(piece)
