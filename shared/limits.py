@@ -11,6 +11,8 @@ MAX_IMAGE_BYTES: Final = 50 * MB
 MAX_IMAGE_PIXELS: Final = 100_000_000
 MAX_WEBP_PIXELS: Final = 24_000_000  # unpacked whole, 16 bytes a pixel measured: 390 MB
 REMOTE_IMAGE_SECONDS: Final = 10.0  # contract.md 5: one image fetched from its address
+MAX_REMOTE_IMAGES: Final = 50  # addresses that one document may name
+MAX_REMOTE_BYTES: Final = 128 * MB  # fetched for one document, all together
 MAX_WORKSPACE_BYTES: Final = 1 * GB
 MAX_WORKSPACE_IMAGES: Final = 1000
 

@@ -50,6 +50,10 @@ class Stage(StrEnum):
     FINISH = "finish"
 
 
+class ImageAwayError(Exception):
+    """The image at an address cannot be had; the text says why and may be told to the author."""
+
+
 class Resources(Protocol):
     """Where images come from. The engine itself opens no file and no socket."""
 
@@ -57,7 +61,11 @@ class Resources(Protocol):
         """Give the bytes of a stored image, None when the workspace has none of that name."""
 
     def find_remote_image(self, address: str) -> bytes | None:
-        """Give the bytes at an http or https address, None when it cannot be had; asked once a document."""
+        """Give the bytes at an http or https address, None where nothing outside is reached.
+
+        Raises:
+            ImageAwayError: they cannot be had.
+        """
 
 
 class StageWatch(Protocol):

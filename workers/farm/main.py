@@ -13,6 +13,7 @@ from shared.blobs.store import open_store
 from shared.buckets.pins import image_pins
 from shared.db.session import open_database
 from shared.errors import Unavailable
+from shared.outbound import Outbound
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import UnfitRedisError, assert_durable, connect
@@ -73,7 +74,12 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         commits=Commits(redis),
         claims=Claims(redis, blobs),
         templates=Templates(database, engine.prepare),
-        images=Images(database, blobs, image_pins(redis)),
+        images=Images(
+            database,
+            blobs,
+            image_pins(redis),
+            outbound=Outbound(allow_private=settings.outbound_allow_private),
+        ),
         render=engine.render,
         validate=engine.validate,
         watchdog=Watchdog(),

@@ -1,4 +1,4 @@
-"""What a render needs beside its message: prepared templates and stored images."""
+"""What a render needs beside its message: prepared templates and images."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from shared.db.session import Database
 from shared.db.templates import get_content
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import MB
+from shared.outbound import Outbound
 from workers.engine.pipeline import PreparedTemplate
 from workers.farm.cache import SizedCache
+from workers.farm.remote import RemoteImages
 
 # A prepared template takes some ten times its text.
 TEMPLATE_TEXT_BYTES: Final = 8 * MB
@@ -48,15 +50,18 @@ class Templates:
 class Images:
     """The stored images of all workspaces, their bytes kept by content."""
 
-    def __init__(self, database: Database, blobs: BlobStore, pins: Pins) -> None:
+    def __init__(
+        self, database: Database, blobs: BlobStore, pins: Pins, *, outbound: Outbound
+    ) -> None:
         self._database = database
         self._blobs = blobs
         self._pins = pins
+        self._outbound = outbound
         self._bytes: SizedCache[bytes] = SizedCache(max_bytes=IMAGE_BYTES)
 
     def of_workspace(self, workspace_id: str | None) -> WorkspaceImages:
-        """Give the images one job may draw; none without a workspace."""
-        return WorkspaceImages(self, workspace_id)
+        """Give the images one job may draw; without a workspace those at addresses alone."""
+        return WorkspaceImages(self, workspace_id, RemoteImages(self._outbound))
 
     def find(self, workspace_id: str, name: str) -> bytes | None:
         """Give the bytes the name has now, None when the workspace has no image of that name.
@@ -99,8 +104,9 @@ class Images:
 class WorkspaceImages:
     """The engine's `Resources` of one job; each name is looked up once, so it stays one picture."""
 
-    def __init__(self, images: Images, workspace_id: str | None) -> None:
+    def __init__(self, images: Images, workspace_id: str | None, remote: RemoteImages) -> None:
         self._images = images
+        self._remote = remote
         self._workspace_id = workspace_id
         self._found: dict[str, bytes | None] = {}
 
@@ -113,5 +119,9 @@ class WorkspaceImages:
         return self._found[name]
 
     def find_remote_image(self, address: str) -> bytes | None:
-        """Give None: no address is fetched."""
-        return None
+        """Give the bytes at an address.
+
+        Raises:
+            ImageAwayError: they cannot be had.
+        """
+        return self._remote.find(address)

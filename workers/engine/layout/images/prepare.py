@@ -16,7 +16,7 @@ from workers.engine.layout.images.prepared import (
 )
 from workers.engine.layout.images.webp import prepare_webp
 from workers.engine.layout.problems import Problem
-from workers.engine.ports import Resources
+from workers.engine.ports import ImageAwayError, Resources
 from workers.engine.tree.nodes import AnyImage, DataImage, RemoteImage
 
 CODE: Final = "image-data"
@@ -32,15 +32,21 @@ def load_picture(picture: AnyImage, resources: Resources) -> PreparedImage | Pro
     if isinstance(picture, DataImage):
         return prepare_image(picture.data)
     if isinstance(picture, RemoteImage):
-        data = resources.find_remote_image(picture.address)
-        if data is None:
-            return Problem(
-                MISSING_CODE, f'The image at "{picture.address}" cannot be fetched', READDRESS
-            )
-        return prepare_image(data)
+        return _load_remote(picture.address, resources)
     data = resources.find_image(picture.name)
     if data is None:
         return Problem(MISSING_CODE, f'The workspace holds no image named "{picture.name}"', STORE)
+    return prepare_image(data)
+
+
+def _load_remote(address: str, resources: Resources) -> PreparedImage | Problem:
+    try:
+        data = resources.find_remote_image(address)
+    except ImageAwayError as away:
+        text = f'The image at "{address}" cannot be fetched: {away}'
+        return Problem(MISSING_CODE, text, READDRESS)
+    if data is None:
+        return Problem(MISSING_CODE, f'The image at "{address}" cannot be fetched', READDRESS)
     return prepare_image(data)
 
 

@@ -1,0 +1,145 @@
+"""Images at addresses: fetched by the real worker, once a document, or a finding that names the element."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import time
+
+import pikepdf
+import pytest
+from PIL import Image
+
+from shared.limits import MAX_REMOTE_IMAGES
+from shared.outbound import Outbound
+from workers.engine.ports import ImageAwayError
+from workers.farm import remote
+from workers.farm.remote import RemoteImages
+
+
+def draw():
+    drawn = io.BytesIO()
+    Image.new("RGB", (30, 10), "navy").save(drawn, "PNG")
+    return drawn.getvalue()
+
+
+def say(body, status="200 OK"):
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def document(*sources, optional=""):
+    images = "".join(f'<img src="{source}" height="9mm" alt=""{optional}/>' for source in sources)
+    return f"<document><flow><p>Here:</p>{images}</flow></document>"
+
+
+@pytest.fixture
+def allowed():
+    return "true"
+
+
+@pytest.fixture
+def worker(front, worker_environment, allowed, tmp_path):
+    with (tmp_path / "worker.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workers.farm.main"],
+            env=worker_environment | {"PRESSROOM_OUTBOUND_ALLOW_PRIVATE": allowed},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    yield process
+    process.kill()
+    process.wait()
+
+
+def count_pictures(front, outcome):
+    """Count the images in the file, drawn or not."""
+    with pikepdf.open(io.BytesIO(b"".join(front.replies.fetch_pdf(outcome.pdf)))) as pdf:
+        return sum(
+            each.get("/Subtype") == "/Image"
+            for each in pdf.objects
+            if isinstance(each, pikepdf.Stream)
+        )
+
+
+def test_an_image_at_an_address_is_fetched_once_and_drawn_wherever_it_stands(front, worker, serve):
+    server = serve(say(draw()))
+    source = server.url("/logo.png")
+    outcome = front.render(document(source, source, source))
+    assert outcome.error is None
+    assert count_pictures(front, outcome) == 1
+    assert len(server.requests) == 1
+    assert server.requests[0].startswith(b"GET /logo.png ")
+
+
+def test_an_image_that_cannot_be_had_fails_the_render_and_names_the_element(front, worker, serve):
+    server = serve(say(b"secret", "404 Not Found"))
+    outcome = front.render(document(server.url("/x.png")))
+    assert outcome.error.status == 400
+    assert "its server answers 404" in outcome.error.message
+    [place] = outcome.error.stack_trace
+    assert (place["tagName"], place["lineStart"]) == ("img", 1)
+    assert "secret" not in str(outcome.error)
+
+
+def test_an_optional_image_that_cannot_be_had_is_left_out(front, worker, serve):
+    server = serve(say(b"", "500 No"))
+    outcome = front.render(document(server.url(), optional=' optional="true"'))
+    assert outcome.error is None
+    assert count_pictures(front, outcome) == 0
+
+
+def test_what_is_no_image_is_an_authoring_error(front, worker, serve):
+    outcome = front.render(document(serve(say(b"<html>secret</html>")).url()))
+    assert outcome.error.status == 400
+    assert "secret" not in str(outcome.error)
+
+
+def test_a_slow_server_is_a_timeout_of_the_render(front, worker, serve):
+    server = serve(lambda *_: time.sleep(4))
+    outcome = front.render(document(server.url()), budget=2.0)
+    assert (outcome.error.status, outcome.error.code) == (504, "ERR_RENDER_TIMEOUT")
+
+
+class TestWithoutTheSetting:
+    @pytest.fixture
+    def allowed(self):
+        return "false"
+
+    def test_an_image_on_a_private_address_is_refused(self, front, worker, serve):
+        server = serve(say(draw()))
+        outcome = front.render(document(server.url("/logo.png")))
+        assert outcome.error.status == 400
+        assert "public" in outcome.error.message
+        assert server.requests == []
+
+
+@pytest.fixture
+def images():
+    return RemoteImages(Outbound(allow_private=True))
+
+
+def test_a_failure_is_remembered_too(images, serve):
+    server = serve(say(b"", "500 No"))
+    for _ in range(2):
+        with pytest.raises(ImageAwayError, match="500"):
+            images.find(server.url())
+    assert len(server.requests) == 1
+
+
+def test_a_document_names_only_so_many_addresses(images, serve):
+    server = serve(say(draw()))
+    for number in range(MAX_REMOTE_IMAGES):
+        images.find(server.url(f"/{number}"))
+    with pytest.raises(ImageAwayError, match="50 addresses"):
+        images.find(server.url("/one-more"))
+    assert images.find(server.url("/0")) == draw()
+
+
+def test_a_document_takes_only_so_many_bytes(images, serve, monkeypatch):
+    monkeypatch.setattr(remote, "MAX_IMAGE_BYTES", 1000)
+    images._bytes_left = 1500
+    server = serve(say(b"x" * 1000))
+    images.find(server.url("/1"))
+    with pytest.raises(ImageAwayError, match="larger"):
+        images.find(server.url("/2"))
