@@ -56,6 +56,7 @@ def create_app(ports: Ports) -> Flask:
 
     app.before_request(lambda: _begin(ports))
     app.after_request(lambda response: _finish(response, ports))
+    app.teardown_request(lambda _error: ports.metrics.end())
     register_problems(app)
     for routes in _ROUTES:
         app.register_blueprint(routes(ports).blueprint())
@@ -64,6 +65,7 @@ def create_app(ports: Ports) -> Flask:
 
 
 def _begin(ports: Ports) -> None:
+    ports.metrics.begin()
     g.begun_at = ticks()
     g.request_id = new_id("req")
     # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
@@ -81,6 +83,8 @@ def _finish(response: Response, ports: Ports) -> Response:
         response.headers.update(write_rate(spent))
     seconds = ticks() - g.begun_at
     observe_answer(ports.metrics, request, response, seconds=seconds)
+    if "problem" in g:
+        ports.metrics.count_error(g.problem)
     if "principal" in g:
         _log.info(
             "request answered",

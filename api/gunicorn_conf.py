@@ -13,7 +13,7 @@ from gunicorn.http import wsgi
 from api.problems import make_body
 from shared.errors import ServiceError
 from shared.settings import get_settings
-from shared.telemetry.metrics import clear_metrics_dir, forget_process
+from shared.telemetry.files import clear_metrics_dir, forget_process
 
 _settings = get_settings()
 

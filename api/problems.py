@@ -24,7 +24,8 @@ def register_problems(app: Flask) -> None:
 
 
 def write_problem(error: ServiceError) -> Response:
-    """Write a failure as the client sees it."""
+    """Write a failure as the client sees it; `g.problem` is then what was written."""
+    g.problem = error.body
     return write_json(make_body(error), error.body.status, headers=error.headers)
 
 

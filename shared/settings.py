@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+_QUEUE: Final = "interactive|validate|batch"
 
 
 class Settings(BaseSettings):
@@ -27,6 +29,11 @@ class Settings(BaseSettings):
 
     render_budget: Annotated[float, Field(gt=0, le=3600)] = 60.0
     worker_concurrency: Annotated[int, Field(ge=1, le=256)] = 2
+    worker_queues: Annotated[str, Field(pattern=f"^({_QUEUE})(,({_QUEUE}))*$")] = Field(
+        default="interactive,validate,batch",
+        description="what a worker takes from, in order of precedence",
+    )
+    worker_nice: Annotated[int, Field(ge=0, le=19)] = 0
     child_memory_mb: Annotated[int, Field(ge=128, le=65536)] = 1024
     child_max_jobs: Annotated[int, Field(ge=1)] = 10_000
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2
@@ -38,6 +45,10 @@ class Settings(BaseSettings):
     )
     worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    keeper_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    hooks_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    account_metrics: Annotated[int, Field(ge=0, le=10_000)] = 100
+    blob_quota_gb: Annotated[int, Field(ge=0)] = 0
     log_level: str = "INFO"
     log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
 

@@ -9,7 +9,7 @@ from api.ports import Ports
 from shared.clock import now
 from shared.db import images
 from shared.db.images import ImageFacts, Stored, WorkspaceFullError
-from shared.errors import ServiceError, Unavailable
+from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
 from shared.telemetry import log
 
@@ -80,4 +80,5 @@ def _no_room(name: str, facts: ImageFacts, error: WorkspaceFullError) -> Service
         f"The workspace has no room for image '{name}' of {facts.bytes} bytes: it holds "
         f"{usage.total_bytes} bytes in {usage.count} images; the limit is {MAX_WORKSPACE_BYTES} "
         f"bytes and {MAX_WORKSPACE_IMAGES} images.",
+        kind=ErrorKind.QUOTA,
     )

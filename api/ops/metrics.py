@@ -7,7 +7,8 @@ from typing import Final
 from flask import Blueprint, Request, Response
 
 from api.ports import Ports
-from shared.telemetry.metrics import CONTENT_TYPE, FrontMetrics
+from shared.telemetry.front import FrontMetrics
+from shared.telemetry.metrics import CONTENT_TYPE
 
 # A label takes no value of a client's choosing.
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"})

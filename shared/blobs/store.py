@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 from urllib.parse import urlsplit
 
+from shared.telemetry.watch import UNWATCHED, Watch
+
 
 class BlobMissingError(KeyError):
     """The store holds nothing under this key."""
@@ -69,7 +71,7 @@ class BlobStore(Protocol):
         """
 
 
-def open_store(blob_url: str) -> BlobStore:
+def open_store(blob_url: str, *, watch: Watch = UNWATCHED) -> BlobStore:
     """Open the store of a URL: `file:///folder`, `s3://key:secret@host[:port]/bucket`, or `s3+http`.
 
     Nothing is connected before the first use.
@@ -77,6 +79,12 @@ def open_store(blob_url: str) -> BlobStore:
     Raises:
         ValueError: the URL is neither; the text names what is accepted.
     """
+    from shared.blobs.timed import TimedStore
+
+    return TimedStore(_open(blob_url), watch)
+
+
+def _open(blob_url: str) -> BlobStore:
     parts = urlsplit(blob_url)
     if parts.scheme == "file" and parts.path:
         from shared.blobs.folder import FolderStore

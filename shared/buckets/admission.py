@@ -17,6 +17,7 @@ from shared.errors import Unavailable
 from shared.jobs import Allowance
 from shared.metering import COUNTER_TTL_SECONDS, Totals, Usage, usage_key
 from shared.periods import Period, find_period
+from shared.telemetry.watch import UNWATCHED, Cache, Watch
 
 # A cached state is written through on every change; this only clears away keys nobody uses.
 STATE_TTL_SECONDS: Final = 24 * 3600
@@ -129,8 +130,9 @@ class AdmissionCache:
     Every method raises `Unavailable("queue")` when Redis is away.
     """
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, *, watch: Watch = UNWATCHED) -> None:
         self._redis = redis
+        self._watch = watch
         self._find = redis.register_script(_FIND)
         self._put = redis.register_script(_PUT)
         self._drop = redis.register_script(_DROP)
@@ -141,6 +143,7 @@ class AdmissionCache:
         today = now().astimezone(UTC).date()
         with _reachable():
             found = self._find(keys=[_state_key(key_digest)], args=list(_period_starts(today)))
+        self._watch.count_look(Cache.KEYS, is_hit=found is not None)
         if found is None:
             return None
         text, counters = cast("tuple[bytes, list[bytes | None]]", found)

@@ -11,6 +11,7 @@ from redis import Redis, RedisError
 
 from shared.errors import Unavailable
 from shared.jobs import PinnedTemplate
+from shared.telemetry.watch import UNWATCHED, Cache, Watch
 
 # A pin is dropped before what it says changes. For this long after, nothing is kept: longer than
 # the units of work that change names may wait and take, so that no reader who saw the state before
@@ -41,9 +42,11 @@ class Pins:
     Every method raises `Unavailable("queue")` when Redis is away.
     """
 
-    def __init__(self, redis: Redis, kind: str) -> None:
+    def __init__(self, redis: Redis, kind: str, *, cache: Cache, watch: Watch = UNWATCHED) -> None:
         self._redis = redis
         self._kind = kind
+        self._cache = cache
+        self._watch = watch
         self._put = redis.register_script(_PUT)
         self._drop = redis.register_script(_DROP)
 
@@ -51,6 +54,7 @@ class Pins:
         """Give what a name is known to stand for; None when it has to be read."""
         with _reachable():
             text = cast("bytes | None", self._redis.hget(self._key(owner), name))
+        self._watch.count_look(self._cache, is_hit=text is not None)
         return None if text is None else text.decode()
 
     def put(self, owner: str, name: str, value: str) -> None:
@@ -70,8 +74,8 @@ class Pins:
 class TemplatePins:
     """What an account's template references are pinned to."""
 
-    def __init__(self, redis: Redis) -> None:
-        self._pins = Pins(redis, "templates")
+    def __init__(self, redis: Redis, *, watch: Watch = UNWATCHED) -> None:
+        self._pins = Pins(redis, "templates", cache=Cache.TEMPLATE_PINS, watch=watch)
 
     def find(self, account_id: str, reference: str) -> PinnedTemplate | None:
         """Give what a reference is known to name; None when it has to be read."""
@@ -88,9 +92,9 @@ class TemplatePins:
         self._pins.drop(account_id)
 
 
-def image_pins(redis: Redis) -> Pins:
+def image_pins(redis: Redis, *, watch: Watch = UNWATCHED) -> Pins:
     """Give the pins of image names: by workspace, the SHA-256 of the bytes."""
-    return Pins(redis, "images")
+    return Pins(redis, "images", cache=Cache.IMAGE_PINS, watch=watch)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from shared.errors import Unavailable
+from shared.telemetry.watch import UNWATCHED, Store, Watch, timed
 
 Session: TypeAlias = Connection  # the house's word for the connection of one unit of work
 
@@ -28,8 +29,11 @@ _READS_ONLY: Final = "pressroom_reads_only"
 class Database:
     """One database and its pool of connections. Make it after a fork, never before."""
 
-    def __init__(self, engine: Engine, *, snapshot_options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, engine: Engine, *, snapshot_options: Mapping[str, Any], watch: Watch = UNWATCHED
+    ) -> None:
         self._engine = engine
+        self._watch = watch
         self._snapshot_options = snapshot_options
 
     @contextmanager
@@ -42,7 +46,11 @@ class Database:
         Raises:
             Unavailable: the database does not answer, or stayed locked for 5 s.
         """
-        with _failures_named(), self._engine.begin() as session:
+        with (
+            timed(self._watch, Store.DATABASE, "write"),
+            _failures_named(),
+            self._engine.begin() as session,
+        ):
             yield session
 
     @contextmanager
@@ -52,7 +60,11 @@ class Database:
         Raises:
             Unavailable: the database does not answer.
         """
-        with _failures_named(), self._engine.connect() as connection:
+        with (
+            timed(self._watch, Store.DATABASE, "read"),
+            _failures_named(),
+            self._engine.connect() as connection,
+        ):
             yield connection.execution_options(**self._snapshot_options)
 
     def check(self) -> None:
@@ -69,13 +81,13 @@ class Database:
         self._engine.dispose()
 
 
-def open_database(url: str) -> Database:
+def open_database(url: str, *, watch: Watch = UNWATCHED) -> Database:
     """Open the database of a URL, `sqlite:////path` or `postgresql+psycopg://user:pw@host/db`.
 
     Nothing is connected before the first unit of work.
     """
     if make_url(url).get_backend_name() == "sqlite":
-        return Database(_open_sqlite(url), snapshot_options={_READS_ONLY: True})
+        return Database(_open_sqlite(url), snapshot_options={_READS_ONLY: True}, watch=watch)
     return Database(
         create_engine(
             url,
@@ -87,6 +99,7 @@ def open_database(url: str) -> Database:
             connect_args=dict(_POSTGRES_OPTIONS),
         ),
         snapshot_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
+        watch=watch,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from typing import Any, Final, NamedTuple
 
 from redis import Redis, RedisError
@@ -11,7 +10,14 @@ from redis import Redis, RedisError
 from shared.clock import epoch
 from shared.jobs import Purpose, RenderJob
 from shared.queue.connection import reachable
-from shared.queue.names import INTERACTIVE, RENDER_TASK, UNACKED, VALIDATE, job_key
+from shared.queue.names import (
+    INTERACTIVE,
+    RENDER_TASK,
+    UNACKED,
+    VALIDATE,
+    job_key,
+    new_delivery_tag,
+)
 from shared.queue.presence import renew_word
 from shared.telemetry.log import get_logger
 
@@ -59,8 +65,8 @@ class Broker:
         Raises:
             Unavailable: Redis is away; the job may or may not be queued.
         """
-        delivery_tag = str(uuid.uuid4())
         queue = _QUEUES[job.purpose]
+        delivery_tag = new_delivery_tag(queue)
         message = json.dumps(_message(job, queue, delivery_tag), separators=(",", ":"))
         with reachable(), self._redis.pipeline(transaction=False) as pipe:
             # Said before the job can end, or a quick one would find nobody waiting.
@@ -105,6 +111,7 @@ def _message(job: RenderJob, queue: str, delivery_tag: str) -> dict[str, Any]:
             "ignore_result": True,
             "retries": 0,
             "timelimit": [seconds, None],
+            "admitted_at": job.admitted_at,  # read by `depth`, beside the job itself
         },
         "properties": {
             "correlation_id": job.id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Final, TypeVar, cast
 
@@ -91,8 +91,12 @@ class Commits:
             return Begin.OVERDUE
         return Begin.EXHAUSTED if delivery > MAX_DELIVERIES else Begin.RUN
 
-    def commit(self, job: RenderJob, outcome: JobOutcome) -> JobOutcome | None:
+    def commit(
+        self, job: RenderJob, outcome: JobOutcome, *, beside: Mapping[str, float] | None = None
+    ) -> JobOutcome | None:
         """End the job: outcome, usage event, counters and wake-up together or not at all.
+
+        `beside` are increments of the farm's totals that the worker counted meanwhile.
 
         Gives the outcome that was committed: the given one, or a failure in its place when the
         allowance was used up meanwhile (402) or the front has stopped waiting (503). None when
@@ -101,13 +105,13 @@ class Commits:
         """
         # One token for all attempts: one whose answer was lost on the way is known again.
         token = secrets.token_hex(8)
-        match self._outwait(job, lambda: self._try(job, outcome, token)):
+        match self._outwait(job, lambda: self._try(job, outcome, beside or {}, token)):
             case [b"committed"]:
                 return outcome
             case [b"over", int(used)]:
-                return self.commit(job, _quota_exceeded(job, used))
+                return self.commit(job, _quota_exceeded(job, used), beside=beside)
             case [b"unawaited"]:
-                return self.commit(job, _unawaited(job))
+                return self.commit(job, _unawaited(job), beside=beside)
             case _:
                 return None
 
@@ -124,14 +128,15 @@ class Commits:
                     raise
                 time.sleep(_RECONNECT_SECONDS)
 
-    def _try(self, job: RenderJob, outcome: JobOutcome, token: str) -> list[bytes | int]:
+    def _try(
+        self, job: RenderJob, outcome: JobOutcome, beside: Mapping[str, float], token: str
+    ) -> list[bytes | int]:
         meter = job.meter
-        is_render = job.purpose is Purpose.RENDER
-        metered = is_render and outcome.status is OutcomeStatus.SUCCEEDED
+        metered = job.purpose is Purpose.RENDER and outcome.status is OutcomeStatus.SUCCEEDED
         event = PageEvent(
             job.id, meter.account_id, meter.period, meter.allowance, outcome.pages, now()
         )
-        totals = count_outcome(outcome, allowance=meter.allowance) if is_render else {}
+        totals = {**beside, **count_outcome(job, outcome)}
         keys = [
             job_key(job.id),
             reply_key(job.id),

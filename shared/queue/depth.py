@@ -3,54 +3,63 @@
 from __future__ import annotations
 
 import json
-from typing import cast
+from collections import Counter
+from typing import Any, Final, cast
 
 from redis import Redis
 
 from shared.clock import epoch
-from shared.jobs import RenderJob
 from shared.queue.connection import reachable
-from shared.queue.names import (
-    DEAD_EVENTS,
-    FARM_TOTALS,
-    INTERACTIVE,
-    UNACKED,
-    USAGE_STREAM,
-    VALIDATE,
-)
-from shared.telemetry.metrics import QueueDepth
-from shared.telemetry.totals import FarmTotals, read_totals
+from shared.queue.names import DEAD_EVENTS, FARM_TOTALS, QUEUES, UNACKED, USAGE_STREAM, queue_of
+from shared.telemetry.farm import FarmDepth, QueueDepth
+
+_MILLISECONDS: Final = 1000
 
 
 class QueueReader:
-    """Reads counts from Redis; both methods raise `Unavailable("queue")` when it is away."""
+    """Reads counts from Redis; every method raises `Unavailable("queue")` when it is away."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
-    def read_depth(self) -> QueueDepth:
+    def read_depth(self) -> FarmDepth:
         """Count the jobs and events that are on their way."""
         with reachable(), self._redis.pipeline(transaction=False) as pipe:
-            pipe.llen(INTERACTIVE)
-            pipe.llen(VALIDATE)
-            pipe.hlen(UNACKED)
-            pipe.lindex(INTERACTIVE, -1)
-            pipe.lindex(VALIDATE, -1)
+            for queue in QUEUES:
+                pipe.llen(queue)
+            for queue in QUEUES:
+                pipe.lindex(queue, -1)
+            # Their names and not the messages: each says its queue, and a message may be 64 KB.
+            pipe.hkeys(UNACKED)
             pipe.xlen(USAGE_STREAM)
             pipe.xlen(DEAD_EVENTS)
-            renders, validations, running, *oldest, pending, dead = pipe.execute()
-        age = max(_age(message) for message in oldest)
-        return QueueDepth(renders + validations, running, age, pending, dead)
+            pipe.xrange(USAGE_STREAM, count=1)
+            found = pipe.execute()
+        lengths, oldest = found[: len(QUEUES)], found[len(QUEUES) : 2 * len(QUEUES)]
+        held, pending, dead, first = found[2 * len(QUEUES) :]
+        running = Counter(queue_of(tag.decode()) for tag in held)
+        queues = {
+            queue: QueueDepth(length, running[queue], _job_age(message))
+            for queue, length, message in zip(QUEUES, lengths, oldest, strict=True)
+        }
+        return FarmDepth(queues, pending, dead, _entry_age(first))
 
-    def read_totals(self) -> FarmTotals:
-        """Sum up what the workers reported."""
+    def read_totals(self) -> dict[str, float]:
+        """Give the sums of what the farm counted, as `shared.telemetry.totals` has them."""
         with reachable():
             fields = cast("dict[bytes, bytes]", self._redis.hgetall(FARM_TOTALS))
-        return read_totals({name.decode(): float(amount) for name, amount in fields.items()})
+        return {name.decode(): float(amount) for name, amount in fields.items()}
 
 
-def _age(message: bytes | None) -> float:
+def _job_age(message: bytes | None) -> float:
     if message is None:
         return 0.0
-    (text,), _, _ = json.loads(json.loads(message)["body"])
-    return max(epoch() - RenderJob.decode(text).admitted_at, 0.0)
+    admitted_at = json.loads(message)["headers"].get("admitted_at")
+    return 0.0 if admitted_at is None else max(epoch() - float(admitted_at), 0.0)
+
+
+def _entry_age(entries: list[Any]) -> float:
+    if not entries:
+        return 0.0
+    milliseconds, _, _ = entries[0][0].partition(b"-")
+    return max(epoch() - int(milliseconds) / _MILLISECONDS, 0.0)

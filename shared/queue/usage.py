@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -10,7 +10,7 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from shared.queue.connection import BLOCK_SECONDS, reachable
-from shared.queue.names import DEAD_EVENTS, USAGE_GROUP, USAGE_STREAM
+from shared.queue.names import DEAD_EVENTS, FARM_TOTALS, USAGE_GROUP, USAGE_STREAM
 
 # An entry this old in another reader's hands was left by one that died. Taking a living reader's
 # is harmless: the ledger counts each job once.
@@ -64,14 +64,21 @@ class UsageStream:
             )
         return list(_entries(cast("Any", found)[1]))
 
-    def acknowledge(self, entries: Sequence[Entry]) -> None:
-        """Remove entries that the ledger has; a repeat changes nothing."""
+    def acknowledge(
+        self, entries: Sequence[Entry], *, beside: Mapping[str, float] | None = None
+    ) -> None:
+        """Remove entries that the ledger has; a repeat changes nothing.
+
+        `beside` are increments of the farm's totals, which a repeat may add twice.
+        """
         ids = [entry.id for entry in entries]
         if not ids:
             return
         with reachable(), self._redis.pipeline() as pipe:
             pipe.xack(USAGE_STREAM, USAGE_GROUP, *ids)
             pipe.xdel(USAGE_STREAM, *ids)
+            for field, amount in (beside or {}).items():
+                pipe.hincrbyfloat(FARM_TOTALS, field, amount)
             pipe.execute()
 
     def bury(self, entry: Entry, *, reason: str) -> None:

@@ -1,200 +1,244 @@
-"""Every metric of the product, declared once; the prefix of all is `pressroom_`."""
+"""Every metric of the product, declared once; the prefix of all is `pressroom_`.
+
+Who exports what: the front its own requests, each worker its slots and child processes, and the
+usage counter, of which there is one, what the whole farm did (queueing.md 6). Label values come
+from closed sets; only `account` does not, and its number is bounded by a setting.
+"""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from enum import StrEnum
 from typing import Final
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    Metric,
-    generate_latest,
-    values,
-)
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
-from prometheus_client.registry import Collector
-
-from shared.telemetry.totals import STAGE_BUCKETS_SECONDS, FarmTotals
-
+PREFIX: Final = "pressroom_"
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-_HTTP_BUCKETS_SECONDS: Final = (
+
+_REQUEST_SECONDS: Final = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
 )  # fmt: skip
+_STAGE_SECONDS: Final = (0.001, 0.0025, *_REQUEST_SECONDS)
+_STORE_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 
 
-class FrontMetrics:
-    """What one front counts, over all its processes when they share a folder.
+class Kind(StrEnum):
+    """What a metric is; a counter's name gets `_total` when it is written."""
 
-    Make it once per process tree, before any other metric of `prometheus_client` in it.
-    """
-
-    def __init__(self, metrics_dir: str | None) -> None:
-        self._metrics_dir = metrics_dir
-        if metrics_dir is not None:
-            # The library reads the folder from here, and chooses its kind of value at import.
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics_dir
-            Path(metrics_dir).mkdir(parents=True, exist_ok=True)
-            values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call]
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "pressroom_http_requests",
-            "Requests answered by the front.",
-            ["route", "method", "status"],
-            registry=self._registry,
-        )
-        self._seconds = Histogram(
-            "pressroom_http_request_duration_seconds",
-            "Time from a request's arrival to its answer.",
-            ["route", "method"],
-            buckets=_HTTP_BUCKETS_SECONDS,
-            registry=self._registry,
-        )
-
-    def observe(self, *, route: str, method: str, status: int, seconds: float) -> None:
-        """Count one answered request; `route` is the rule, never the path with its ids."""
-        self._requests.labels(route, method, str(status)).inc()
-        self._seconds.labels(route, method).observe(seconds)
-
-    def exposition(self) -> bytes:
-        """Write the metrics of all the front's processes as Prometheus text."""
-        if self._metrics_dir is None:
-            return generate_latest(self._registry)
-        everyone = CollectorRegistry()
-        MultiProcessCollector(everyone, path=self._metrics_dir)  # type: ignore[no-untyped-call]
-        return generate_latest(everyone)
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
 
 
-def clear_metrics_dir(metrics_dir: str) -> None:
-    """Empty the folder of an earlier front; for the front's master process, before it forks."""
-    folder = Path(metrics_dir)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
+class Exporter(StrEnum):
+    """Whose `/metrics` has the metric."""
 
-
-def forget_process(pid: int, metrics_dir: str) -> None:
-    """Take back the live values of a front process that has ended; its counts stay."""
-    mark_process_dead(pid, metrics_dir)  # type: ignore[no-untyped-call]
+    FRONT = "front"
+    WORKER = "worker"
+    COUNTER = "counter"
+    FRONT_AND_COUNTER = "front, counter"  # the counter's are the workers' and its own
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class QueueDepth:
-    """What lies in Redis: jobs waiting and running, the oldest one's wait, events on their way."""
+class Spec:
+    """One metric. `name` is without the prefix, and without a counter's `_total`."""
 
-    waiting: int
-    running: int
-    oldest_seconds: float
-    events_pending: int
-    events_dead: int
+    name: str
+    kind: Kind
+    exporter: Exporter
+    text: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
 
+    @property
+    def full_name(self) -> str:
+        """Give the name with the prefix, as `prometheus_client` wants it."""
+        return PREFIX + self.name
 
-class FarmCollector(Collector):
-    """What the whole farm did and has before it, read from Redis at each scrape.
-
-    Exported by the usage counter, of which there is one, so that nothing is summed twice.
-    """
-
-    def __init__(
-        self, *, read_totals: Callable[[], FarmTotals], read_depth: Callable[[], QueueDepth]
-    ) -> None:
-        self._read_totals = read_totals
-        self._read_depth = read_depth
-
-    def collect(self) -> Iterator[Metric]:
-        """Give the metrics as they are now."""
-        totals = self._read_totals()
-        yield from _render_metrics(totals)
-        yield _stage_metric(totals)
-        yield from _depth_metrics(self._read_depth())
+    @property
+    def series(self) -> tuple[str, ...]:
+        """Give the names under which Prometheus keeps the metric."""
+        match self.kind:
+            case Kind.COUNTER:
+                return (f"{self.full_name}_total",)
+            case Kind.GAUGE:
+                return (self.full_name,)
+            case Kind.HISTOGRAM:
+                return tuple(f"{self.full_name}_{part}" for part in ("bucket", "sum", "count"))
 
 
-def farm_registry(collector: FarmCollector) -> CollectorRegistry:
-    """Make the usage counter's registry."""
-    registry = CollectorRegistry()
-    registry.register(collector)
-    _add_build_info(registry, part="counter")
-    return registry
+def _counter(name: str, exporter: Exporter, text: str, *labels: str) -> Spec:
+    return Spec(name, Kind.COUNTER, exporter, text, labels)
 
 
-def worker_registry(*, slots: int) -> CollectorRegistry:
-    """Make a render worker's registry; its renders are in the farm's totals."""
-    registry = CollectorRegistry()
-    Gauge("pressroom_worker_slots", "Jobs this worker can run at once.", registry=registry).set(
-        slots
-    )
-    Gauge("pressroom_worker_up", "1 while the worker runs.", registry=registry).set(1)
-    _add_build_info(registry, part="worker")
-    return registry
+def _gauge(name: str, exporter: Exporter, text: str, *labels: str) -> Spec:
+    return Spec(name, Kind.GAUGE, exporter, text, labels)
 
 
-def _render_metrics(totals: FarmTotals) -> Iterator[Metric]:
-    renders = CounterMetricFamily(
-        "pressroom_renders",
-        "Jobs ended, by allowance and outcome: succeeded, or the kind of failure.",
-        labels=["allowance", "outcome"],
-    )
-    for (allowance, kind), count in totals.renders.items():
-        renders.add_metric([allowance, kind], count)
-    yield renders
-    pages = CounterMetricFamily(
-        "pressroom_pages", "Pages metered, by allowance.", labels=["allowance"]
-    )
-    for allowance, count in totals.pages.items():
-        pages.add_metric([allowance], count)
-    yield pages
-    yield CounterMetricFamily(
-        "pressroom_renders_abandoned",
-        "Jobs the front gave up at their deadline.",
-        value=totals.abandoned,
-    )
+# --- requests ---------------------------------------------------------------------------------
+REQUESTS: Final = _counter(
+    "http_requests", Exporter.FRONT, "Requests answered by the front.", "route", "method", "status"
+)
+REQUEST_SECONDS: Final = Spec(
+    "http_request_duration_seconds",
+    Kind.HISTOGRAM,
+    Exporter.FRONT,
+    "Time from a request's arrival to its answer, by the first digit of its status.",
+    ("route", "method", "status_class"),
+    _REQUEST_SECONDS,
+)
+IN_PROGRESS: Final = _gauge(
+    "http_requests_in_progress", Exporter.FRONT, "Requests that hold a thread of the front now."
+)
+THREADS: Final = _gauge(
+    "http_threads", Exporter.FRONT, "Requests the front can hold at once, over its processes."
+)
+ERRORS: Final = _counter(
+    "http_errors", Exporter.FRONT, "Requests answered with the error body, by its kind.", "kind"
+)
+REFUSALS: Final = _counter(
+    "refusals",
+    Exporter.FRONT,
+    "Requests refused for what their account may use: rate, pages, draft_pages, storage.",
+    "reason",
+)
 
+# --- jobs, wherever they ran --------------------------------------------------------------------
+RENDERS: Final = _counter(
+    "renders",
+    Exporter.COUNTER,
+    "Renders ended, by body, allowance and outcome: succeeded, or the kind of failure.",
+    "kind", "allowance", "outcome",
+)  # fmt: skip
+PAGES: Final = _counter(
+    "pages", Exporter.COUNTER, "Pages metered, by body and allowance.", "kind", "allowance"
+)
+VALIDATIONS: Final = _counter(
+    "validations", Exporter.COUNTER, "Validations ended, by body and outcome.", "kind", "outcome"
+)
+ABANDONED: Final = _counter(
+    "renders_abandoned", Exporter.COUNTER, "Jobs the front gave up at their deadline."
+)
+STAGE_SECONDS: Final = Spec(
+    "render_stage_seconds",
+    Kind.HISTOGRAM,
+    Exporter.COUNTER,
+    "Time of a render's stages: queue, merge, layout, finish.",
+    ("stage",),
+    _STAGE_SECONDS,
+)
+WAITING: Final = _gauge("queue_waiting", Exporter.COUNTER, "Jobs no worker has taken.", "queue")
+RUNNING: Final = _gauge("queue_running", Exporter.COUNTER, "Jobs a worker holds.", "queue")
+OLDEST_SECONDS: Final = _gauge(
+    "queue_oldest_seconds", Exporter.COUNTER, "Age of the oldest waiting job.", "queue"
+)
 
-def _stage_metric(totals: FarmTotals) -> Metric:
-    stages = HistogramMetricFamily(
-        "pressroom_render_stage_seconds",
-        "Time of a render's stages: queue, merge, layout, finish.",
-        labels=["stage"],
-    )
-    bounds = [*(str(bound) for bound in STAGE_BUCKETS_SECONDS), "+Inf"]
-    for stage, times in totals.stages.items():
-        running = 0.0
-        buckets = []
-        for bound, count in zip(bounds, times.counts, strict=True):
-            running += count
-            buckets.append((bound, running))
-        stages.add_metric([stage], buckets, times.sum_seconds)
-    return stages
+# --- workers and their child processes ----------------------------------------------------------
+WORKER_UP: Final = _gauge("worker_up", Exporter.WORKER, "1 while the worker runs.")
+SLOTS: Final = _gauge("worker_slots", Exporter.WORKER, "Jobs this worker can run at once.")
+SLOTS_BUSY: Final = _gauge("worker_slots_busy", Exporter.WORKER, "Jobs this worker runs now.")
+WORKER_MEMORY: Final = _gauge(
+    "worker_memory_bytes", Exporter.WORKER, "Resident memory of the worker's main process."
+)
+CHILD_MEMORY: Final = _gauge(
+    "worker_child_memory_bytes",
+    Exporter.WORKER,
+    "Resident memory of the child process in each slot.",
+    "slot",
+)
+CHILD_MEMORY_LIMIT: Final = _gauge(
+    "worker_child_memory_limit_bytes",
+    Exporter.WORKER,
+    "Address space a child process may take before a render in it fails.",
+)
+CHILD_STARTS: Final = _counter(
+    "worker_child_starts", Exporter.WORKER, "Child processes this worker started."
+)
+CHILD_EXITS: Final = _counter(
+    "worker_child_exits",
+    Exporter.WORKER,
+    "Child processes that ended: recycled, killed (SIGKILL, as for want of memory), watchdog"
+    " (past its deadline), terminated, crashed (another signal), failed.",
+    "reason",
+)
 
+# --- usage --------------------------------------------------------------------------------------
+EVENTS_COUNTED: Final = _counter(
+    "usage_events", Exporter.COUNTER, "Usage events taken from the stream: new or repeated.",
+    "result",
+)  # fmt: skip
+EVENTS_PENDING: Final = _gauge(
+    "usage_events_pending", Exporter.COUNTER, "Usage events not in the ledger yet."
+)
+EVENTS_DEAD: Final = _gauge(
+    "usage_events_dead", Exporter.COUNTER, "Usage events nobody could read."
+)
+LEDGER_LAG: Final = _gauge(
+    "usage_ledger_lag_seconds", Exporter.COUNTER, "Age of the oldest event not in the ledger yet."
+)
+ACCOUNT_PAGES: Final = _gauge(
+    "account_pages",
+    Exporter.COUNTER,
+    "Pages of an account in its current billing period; of the accounts with the most pages.",
+    "account", "allowance",
+)  # fmt: skip
+ACCOUNT_RENDERS: Final = _gauge(
+    "account_renders",
+    Exporter.COUNTER,
+    "Metered renders of the same accounts in their current billing periods.",
+    "account", "allowance",
+)  # fmt: skip
+ACCOUNT_CAP: Final = _gauge(
+    "account_pages_allowed",
+    Exporter.COUNTER,
+    "Pages at which the same accounts are refused; none for those that never are.",
+    "account", "allowance",
+)  # fmt: skip
 
-def _depth_metrics(depth: QueueDepth) -> Iterator[Metric]:
-    gauges = (
-        ("pressroom_queue_waiting", "Jobs no worker has taken yet.", depth.waiting),
-        ("pressroom_queue_running", "Jobs a worker holds.", depth.running),
-        ("pressroom_queue_oldest_seconds", "Age of the oldest waiting job.", depth.oldest_seconds),
-        ("pressroom_usage_events_pending", "Events not in the ledger yet.", depth.events_pending),
-        ("pressroom_usage_events_dead", "Events nobody could read.", depth.events_dead),
-    )
-    for name, text, value in gauges:
-        yield GaugeMetricFamily(name, text, value=value)
+# --- stores and caches --------------------------------------------------------------------------
+PART_UP: Final = _gauge(
+    "part_up", Exporter.COUNTER, "1 while a part answers: queue, database, object_store.", "part"
+)
+STORE_SECONDS: Final = Spec(
+    "store_duration_seconds",
+    Kind.HISTOGRAM,
+    Exporter.FRONT_AND_COUNTER,
+    "Time of a unit of work of the database (read, write) and of a request to the object store"
+    " (put, open, read, delete).",
+    ("store", "operation"),
+    _STORE_SECONDS,
+)
+STORE_FAILURES: Final = _counter(
+    "store_failures",
+    Exporter.FRONT_AND_COUNTER,
+    "Units of work and requests that found their store away.",
+    "store", "operation",
+)  # fmt: skip
+CACHE_LOOKS: Final = _counter(
+    "cache_requests",
+    Exporter.FRONT_AND_COUNTER,
+    "Looks into a cache: hit or miss.",
+    "cache", "result",
+)  # fmt: skip
+BLOB_BYTES: Final = _gauge(
+    "blob_bytes", Exporter.COUNTER, "Bytes of all stored images, as their records say."
+)
+BLOB_QUOTA: Final = _gauge(
+    "blob_quota_bytes",
+    Exporter.COUNTER,
+    "Bytes the operator allows the object store; 0 is no limit.",
+)
+FULL_WORKSPACES: Final = _gauge(
+    "workspaces_nearly_full", Exporter.COUNTER, "Workspaces with nine tenths of their room in use."
+)
 
+BUILD_INFO: Final = _gauge("build_info", Exporter.ALL, "The running version.", "part", "version")
 
-def _add_build_info(registry: CollectorRegistry, *, part: str) -> None:
-    info = Gauge(
-        "pressroom_build_info", "The running version.", ["part", "version"], registry=registry
-    )
-    info.labels(part, _version()).set(1)
-
-
-def _version() -> str:
-    try:
-        return version("pressroom")
-    except PackageNotFoundError:
-        return "unknown"  # run from the source tree without an installation
+ALL: Final[tuple[Spec, ...]] = tuple(
+    value for value in list(globals().values()) if isinstance(value, Spec)
+)
+# Summed up in Redis by whoever ends a job or counts an event, and read from there.
+FARM_TOTALS: Final = (
+    RENDERS, PAGES, VALIDATIONS, ABANDONED, STAGE_SECONDS, EVENTS_COUNTED, STORE_SECONDS,
+    STORE_FAILURES, CACHE_LOOKS,
+)  # fmt: skip

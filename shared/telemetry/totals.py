@@ -1,87 +1,122 @@
-"""What the workers report of each render, as increments of one Redis hash.
+"""What worker processes count, as increments of one Redis hash.
 
-Worker processes come and go, so they keep no counters of their own: each outcome's numbers are
-added in the step that commits it, and `shared.telemetry.metrics` reads the sums (queueing.md 6).
+They come and go, so they keep no counters of their own: each outcome's numbers are added in the
+step that commits it, and `shared.telemetry.farm` reads the sums (queueing.md 6). A metric of
+the hash has a field for each set of labels: its name and their values.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
-from shared.jobs import Allowance, JobOutcome, OutcomeStatus
+from prometheus_client import Metric
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 
-STAGE_BUCKETS_SECONDS: Final = (
-    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
-)  # fmt: skip
-ABANDONED: Final = "abandoned"  # jobs the front gave up at their deadline
-SUCCEEDED: Final = "succeeded"  # the outcome label of a render that gave a PDF
+from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.telemetry import metrics
+from shared.telemetry.metrics import Kind, Spec
+from shared.telemetry.watch import Cache, Store
 
-_RENDERS: Final = "renders"
-_PAGES: Final = "pages"
-_BUCKET: Final = "bucket"
+SUCCEEDED: Final = "succeeded"  # the outcome label of a job that failed in nothing
+ABANDONED: Final = metrics.ABANDONED.name  # the one field that the front adds to
+
 _SUM: Final = "sum"
 
 
-def count_outcome(outcome: JobOutcome, *, allowance: Allowance) -> dict[str, float]:
+class Tally:
+    """Increments that wait for the next step that takes them to Redis; a `Watch` of one thread."""
+
+    def __init__(self) -> None:
+        self._sums: defaultdict[str, float] = defaultdict(float)
+
+    def count(self, spec: Spec, *labels: str, amount: float = 1) -> None:
+        """Add to a counter."""
+        self._sums[_field(spec, *labels)] += amount
+
+    def observe(self, spec: Spec, value: float, *labels: str) -> None:
+        """Add a value to a histogram."""
+        at = bisect_left(spec.buckets, value)
+        self._sums[_field(spec, *labels, _bound(spec, at))] += 1
+        self._sums[_field(spec, *labels, _SUM)] += value
+
+    def time_store(self, store: Store, operation: str, seconds: float) -> None:
+        """Note one piece of work of a store."""
+        self.observe(metrics.STORE_SECONDS, seconds, store.value, operation)
+
+    def count_failure(self, store: Store, operation: str) -> None:
+        """Note that a store was away."""
+        self.count(metrics.STORE_FAILURES, store.value, operation)
+
+    def count_look(self, cache: Cache, *, is_hit: bool) -> None:
+        """Note one look into a cache."""
+        self.count(metrics.CACHE_LOOKS, cache.value, "hit" if is_hit else "miss")
+
+    def drain(self) -> dict[str, float]:
+        """Give the increments so far, field to amount, and begin anew."""
+        drained, self._sums = self._sums, defaultdict(float)
+        return {field: round(amount, 6) for field, amount in drained.items()}
+
+
+def count_outcome(job: RenderJob, outcome: JobOutcome) -> dict[str, float]:
     """Give the increments of one committed outcome: field of the hash to amount."""
-    kind = outcome.error.kind.value if outcome.error else SUCCEEDED
-    increments: dict[str, float] = {_field(_RENDERS, allowance.value, kind): 1}
+    tally = Tally()
+    kind, allowance = job.body_kind.value, job.meter.allowance.value
+    result = outcome.error.kind.value if outcome.error else SUCCEEDED
+    if job.purpose is Purpose.VALIDATE:
+        tally.count(metrics.VALIDATIONS, kind, result)
+        return tally.drain()
+    tally.count(metrics.RENDERS, kind, allowance, result)
     if outcome.status is OutcomeStatus.SUCCEEDED:
-        increments[_field(_PAGES, allowance.value)] = outcome.pages
+        tally.count(metrics.PAGES, kind, allowance, amount=outcome.pages)
     for stage, milliseconds in outcome.timings.items():
-        seconds = milliseconds / 1000
-        increments[_field(_BUCKET, stage, _bucket(seconds))] = 1
-        increments[_field(_SUM, stage)] = round(seconds, 6)
-    return increments
+        tally.observe(metrics.STAGE_SECONDS, milliseconds / 1000, stage)
+    return tally.drain()
 
 
-@dataclass(frozen=True, slots=True)
-class StageTimes:
-    """The times of one stage: how many fell in each bucket (the last is unbounded), and their sum."""
-
-    counts: tuple[float, ...]
-    sum_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class FarmTotals:
-    """The sums of all outcomes so far: renders by allowance and outcome, pages by allowance, stages."""
-
-    renders: Mapping[tuple[str, str], float]
-    pages: Mapping[str, float]
-    stages: Mapping[str, StageTimes]
-    abandoned: float
-
-
-def read_totals(fields: Mapping[str, float]) -> FarmTotals:
-    """Read the hash that `count_outcome` adds to."""
-    stages = {parts[0] for parts, _ in _parts_of(fields, _SUM)}
-    return FarmTotals(
-        renders={(allowance, kind): n for (allowance, kind), n in _parts_of(fields, _RENDERS)},
-        pages={allowance: n for (allowance,), n in _parts_of(fields, _PAGES)},
-        stages={stage: _stage_times(fields, stage) for stage in sorted(stages)},
-        abandoned=fields.get(ABANDONED, 0),
-    )
-
-
-def _stage_times(fields: Mapping[str, float], stage: str) -> StageTimes:
-    bounds = [*(str(bound) for bound in STAGE_BUCKETS_SECONDS), "+Inf"]
-    counts = tuple(fields.get(_field(_BUCKET, stage, bound), 0) for bound in bounds)
-    return StageTimes(counts, fields.get(_field(_SUM, stage), 0))
-
-
-def _parts_of(fields: Mapping[str, float], family: str) -> Iterator[tuple[list[str], float]]:
+def write_totals(fields: Mapping[str, float]) -> Iterator[Metric]:
+    """Give the metrics that a hash of increments stands for."""
+    by_name: defaultdict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
     for field in sorted(fields):
-        head, *parts = field.split("|")
-        if head == family:
-            yield parts, fields[field]
+        name, *labels = field.split("|")
+        by_name[name][tuple(labels)] = fields[field]
+    for spec in metrics.FARM_TOTALS:
+        if spec.kind is Kind.HISTOGRAM:
+            yield _histogram(spec, by_name[spec.name])
+        else:
+            yield _counter(spec, by_name[spec.name])
 
 
-def _bucket(seconds: float) -> str:
-    return next((str(bound) for bound in STAGE_BUCKETS_SECONDS if seconds <= bound), "+Inf")
+def _counter(spec: Spec, sums: Mapping[tuple[str, ...], float]) -> Metric:
+    family = CounterMetricFamily(spec.full_name, spec.text, labels=spec.labels)
+    for labels, amount in sums.items():
+        # A field that an earlier release wrote with other labels is left where it is.
+        if len(labels) == len(spec.labels):
+            family.add_metric(labels, amount)
+    if not spec.labels and () not in sums:
+        family.add_metric((), 0)
+    return family
 
 
-def _field(*parts: str) -> str:
-    return "|".join(parts)
+def _histogram(spec: Spec, sums: Mapping[tuple[str, ...], float]) -> Metric:
+    family = HistogramMetricFamily(spec.full_name, spec.text, labels=spec.labels)
+    bounds = [_bound(spec, at) for at in range(len(spec.buckets) + 1)]
+    known = {labels[:-1] for labels in sums if len(labels) == len(spec.labels) + 1}
+    for labels in sorted(known):
+        running = 0.0
+        buckets = []
+        for bound in bounds:
+            running += sums.get((*labels, bound), 0)
+            buckets.append((bound, running))
+        family.add_metric(labels, buckets, sums.get((*labels, _SUM), 0))
+    return family
+
+
+def _bound(spec: Spec, at: int) -> str:
+    return str(float(spec.buckets[at])) if at < len(spec.buckets) else "+Inf"
+
+
+def _field(spec: Spec, *labels: str) -> str:
+    return "|".join((spec.name, *labels))

@@ -14,7 +14,7 @@ from shared.metering import Usage
 DIES_BEFORE_ACKNOWLEDGING = """
 import os, signal
 from shared.queue.usage import UsageStream
-UsageStream.acknowledge = lambda self, entries: os.kill(os.getpid(), signal.SIGKILL)
+UsageStream.acknowledge = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 from workers.counter.main import main
 main()
 """
@@ -80,14 +80,29 @@ def test_a_counter_without_its_database_waits_and_goes_on(
 
 
 def test_a_counter_shows_its_metrics_and_health(start_counter, wait_until, redis, free_tcp_port):
-    redis.hset("farm:totals", mapping={"renders|production|succeeded": 3, "pages|production": 7})
+    redis.hset(
+        "farm:totals", mapping={"renders|xml|production|succeeded": 3, "pages|xml|production": 7}
+    )
     start_counter(counter_metrics_port=str(free_tcp_port))
     base = f"http://127.0.0.1:{free_tcp_port}"
     wait_until(lambda: answers(f"{base}/healthz"))
     text = fetch(f"{base}/metrics")
-    assert 'pressroom_renders_total{allowance="production",outcome="succeeded"} 3.0' in text
-    assert 'pressroom_pages_total{allowance="production"} 7.0' in text
-    assert "pressroom_queue_waiting 0.0" in text
+    assert (
+        'pressroom_renders_total{allowance="production",kind="xml",outcome="succeeded"} 3.0' in text
+    )
+    assert 'pressroom_pages_total{allowance="production",kind="xml"} 7.0' in text
+    assert 'pressroom_queue_waiting{queue="interactive"} 0.0' in text
+    assert 'pressroom_part_up{part="queue"} 1.0' in text
+    wait_until(lambda: 'pressroom_part_up{part="database"} 1.0' in fetch(f"{base}/metrics"))
+
+
+def test_events_are_counted_as_new_or_repeated(start_counter, wait_until, redis, send, make_event):
+    start_counter()
+    send(make_event(1), make_event(2))
+    wait_until(lambda: redis.hget("farm:totals", "usage_events|new") == b"2")
+    send(make_event(1))
+    wait_until(lambda: redis.hget("farm:totals", "usage_events|repeated") == b"1")
+    assert float(redis.hget("farm:totals", "store_duration_seconds|database|write|sum")) > 0
 
 
 def test_a_counter_refuses_a_redis_that_could_lose_events(start_counter, redis, tmp_path):

@@ -13,12 +13,13 @@ from shared.db.usage import find_totals, record_events
 from shared.jobs import Allowance
 from shared.metering import Totals, Usage
 from shared.queue.usage import UsageStream
+from shared.telemetry.totals import Tally
 from workers.counter.stream import Counter
 
 
 @pytest.fixture
 def counter(redis, database):
-    return Counter(UsageStream(redis, reader="one"), database)
+    return Counter(UsageStream(redis, reader="one"), database, Tally())
 
 
 def test_events_become_rows_and_totals(counter, send, make_event, totals, redis):
@@ -62,7 +63,7 @@ def test_what_a_dead_counter_took_is_taken_over(redis, database, send, make_even
     assert len(dead.read(count=10)) == 1
     pending = redis.xpending_range("usage", "counter", "-", "+", 1)[0]["message_id"]
     redis.xclaim("usage", "counter", "dead", 0, [pending], idle=60_000)
-    assert Counter(UsageStream(redis, reader="new"), database).count_once() == 1
+    assert Counter(UsageStream(redis, reader="new"), database, Tally()).count_once() == 1
     assert totals().production == Usage(2, 1)
 
 

@@ -13,7 +13,6 @@ from shared.jobs import Allowance, JobOutcome, OutcomeStatus
 from shared.metering import PageEvent
 from shared.queue.commits import Begin, Commits, fail
 from shared.queue.replies import Replies
-from shared.telemetry.totals import read_totals
 
 
 @pytest.fixture
@@ -144,13 +143,28 @@ def test_the_totals_add_up_over_outcomes(front, commits):
     jobs = [front.job() for _ in range(3)]
     for job in jobs[:2]:
         commits.commit(job, succeeded(job))
-    commits.commit(jobs[2], fail(jobs[2], ErrorBody(400, "wrong", ErrorKind.AUTHORING)))
+    commits.commit(
+        jobs[2],
+        fail(jobs[2], ErrorBody(400, "wrong", ErrorKind.AUTHORING)),
+        beside={"cache_requests|templates|hit": 2},
+    )
     fields = front.redis.hgetall("farm:totals")
-    totals = read_totals({name.decode(): float(value) for name, value in fields.items()})
-    assert totals.renders == {("production", "succeeded"): 2, ("production", "authoring"): 1}
-    assert totals.pages == {"production": 6}
-    assert totals.stages["layout"].sum_seconds == pytest.approx(0.014)
-    assert sum(totals.stages["layout"].counts) == 2
+    totals = {name.decode(): float(value) for name, value in fields.items()}
+    assert totals.pop("render_stage_seconds|layout|sum") == pytest.approx(0.014)
+    assert totals == {
+        "renders|xml|production|succeeded": 2,
+        "renders|xml|production|authoring": 1,
+        "pages|xml|production": 6,
+        "render_stage_seconds|layout|0.01": 2,
+        "cache_requests|templates|hit": 2,
+    }
+
+
+def test_what_was_counted_beside_a_job_that_had_ended_is_not_added(front, commits):
+    job = front.job()
+    commits.commit(job, succeeded(job))
+    commits.commit(job, succeeded(job), beside={"cache_requests|templates|hit": 2})
+    assert front.redis.hget("farm:totals", "cache_requests|templates|hit") is None
 
 
 def test_no_key_of_a_job_stays_for_ever(front, commits):

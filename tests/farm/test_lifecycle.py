@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from shared.jobs import Purpose
+from shared.queue.depth import QueueReader
+
 
 def test_a_worker_that_is_terminated_finishes_what_it_began(front, start_worker, tmp_path):
     worker = start_worker()
@@ -69,7 +72,54 @@ def test_a_worker_shows_its_metrics_and_health(front, start_worker, free_tcp_por
     front.render()
     base = f"http://127.0.0.1:{free_tcp_port}"
     assert "ok" in fetch(f"{base}/healthz")
-    assert "pressroom_worker_slots 1.0" in fetch(f"{base}/metrics")
+    shown = fetch(f"{base}/metrics").splitlines()
+    assert "pressroom_worker_slots 1.0" in shown
+    assert "pressroom_worker_child_starts_total 1.0" in shown
+    [memory] = [line for line in shown if line.startswith("pressroom_worker_child_memory_bytes{")]
+    assert float(memory.split()[-1]) > 10_000_000
+
+
+def test_a_worker_counts_how_its_children_end_and_the_slots_they_fill(
+    front, start_worker, free_tcp_port, wait_until, tmp_path
+):
+    start_worker(worker_metrics_port=str(free_tcp_port), child_max_jobs="2")
+
+    def shows(*lines):
+        shown = fetch(f"http://127.0.0.1:{free_tcp_port}/metrics").splitlines()
+        return all(line in shown for line in lines)
+
+    for _ in range(4):
+        front.render()
+    job = front.send(f"die-once {tmp_path / 'died'}")
+    assert front.wait(job).pages == 2
+    ends = [
+        f'pressroom_worker_child_exits_total{{reason="{reason}"}} {count}'
+        for reason, count in (("recycled", 2.0), ("killed", 1.0), ("crashed", 0.0))
+    ]
+    wait_until(lambda: shows(*ends, "pressroom_worker_child_starts_total 4.0"))
+    sleeping = front.send("sleep 2")
+    wait_until(lambda: shows("pressroom_worker_slots_busy 1.0"))
+    front.wait(sleeping)
+    wait_until(lambda: shows("pressroom_worker_slots_busy 0.0"))
+
+
+def test_a_job_that_runs_and_one_that_waits_are_told_apart_by_queue(
+    front, start_worker, wait_until
+):
+    start_worker()
+    reader = QueueReader(front.redis)
+    assert front.render().pages == 1
+    front.send("sleep 1.5")
+    wait_until(lambda: reader.read_depth().queues["interactive"].running == 1)
+    front.send("sleep 0")
+    front.send("sleep 0", purpose=Purpose.VALIDATE)
+    time.sleep(0.3)
+    depth = reader.read_depth()
+    interactive, validate = depth.queues["interactive"], depth.queues["validate"]
+    assert (interactive.running, interactive.waiting) == (1, 1)
+    assert (validate.running, validate.waiting) == (0, 1)
+    assert 0.2 < validate.oldest_seconds < 5
+    assert depth.ledger_lag_seconds > 0.2
 
 
 def fetch(url: str) -> str:

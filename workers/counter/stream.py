@@ -10,7 +10,9 @@ from shared.clock import ticks
 from shared.db.session import Database
 from shared.errors import Unavailable
 from shared.queue.usage import Entry, UsageStream
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
+from shared.telemetry.totals import Tally
 from workers.counter.ledger import sort_batch, write_batch
 
 BATCH: Final = 500
@@ -26,9 +28,10 @@ log: Final = get_logger(__name__)
 class Counter:
     """Moves events from the stream to the ledger until it is told to stop."""
 
-    def __init__(self, stream: UsageStream, database: Database) -> None:
+    def __init__(self, stream: UsageStream, database: Database, tally: Tally) -> None:
         self._stream = stream
         self._database = database
+        self._tally = tally
         self._stop = Event()
         self._is_open = False
         self._reclaim_at = 0.0
@@ -73,9 +76,12 @@ class Counter:
             return 0
         batch = sort_batch(entries)
         fresh = write_batch(self._database, batch)
-        self._stream.acknowledge(batch.readable)
+        repeated = len(batch.events) - fresh
+        self._tally.count(metrics.EVENTS_COUNTED, "new", amount=fresh)
+        self._tally.count(metrics.EVENTS_COUNTED, "repeated", amount=repeated)
+        self._stream.acknowledge(batch.readable, beside=self._tally.drain())
         for unreadable in batch.unreadable:
             self._stream.bury(unreadable.entry, reason=unreadable.reason)
             log.error("event not understood", entry=unreadable.entry.id, reason=unreadable.reason)
-        log.info("events counted", new=fresh, repeated=len(batch.events) - fresh)
+        log.info("events counted", new=fresh, repeated=repeated)
         return fresh

@@ -6,13 +6,17 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from shared.telemetry.watch import UNWATCHED, Cache, Watch
+
 Value = TypeVar("Value")
 
 
 class SizedCache(Generic[Value]):
     """Keeps the values last used, up to `max_bytes` by the sizes their makers gave."""
 
-    def __init__(self, *, max_bytes: int) -> None:
+    def __init__(self, name: Cache, *, max_bytes: int, watch: Watch = UNWATCHED) -> None:
+        self._name = name
+        self._watch = watch
         self._max_bytes = max_bytes
         self._bytes = 0
         self._kept: OrderedDict[str, tuple[Value, int]] = OrderedDict()
@@ -22,6 +26,7 @@ class SizedCache(Generic[Value]):
 
         A value larger than the whole cache is given and not kept.
         """
+        self._watch.count_look(self._name, is_hit=key in self._kept)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key][0]

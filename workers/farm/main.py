@@ -20,12 +20,13 @@ from shared.queue.connection import UnfitRedisError, assert_durable, connect
 from shared.queue.consumer import create_consumer
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.telemetry.log import set_up_logging
-from shared.telemetry.metrics import worker_registry
 from shared.telemetry.probe import start_probe
+from shared.telemetry.totals import Tally
+from shared.telemetry.worker import WorkerMetrics
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.farm.budget import die_with_parent, limit_memory
-from workers.farm.children import ChildWatch
+from workers.farm.children import Children, ChildWatch
 from workers.farm.resources import Images, Templates
 from workers.farm.run import Engine, Farm
 from workers.farm.tasks import register_tasks
@@ -56,7 +57,15 @@ def _serve(settings: Settings, engine: Engine) -> None:
     app = create_consumer(settings)
     app.steps["consumer"].add(ChildWatch)
     register_tasks(app, _Child(settings, engine).get_farm)
-    start_probe(settings.worker_metrics_port, worker_registry(slots=settings.worker_concurrency))
+    children = Children(app)
+    watched = WorkerMetrics(
+        slots=settings.worker_concurrency,
+        child_memory_mb=settings.child_memory_mb,
+        count_busy=children.count_busy,
+        find_children=children.find,
+    )
+    children.tell(watched)
+    start_probe(settings.worker_metrics_port, watched.registry)
     # What is loaded by now is shared with the children instead of copied by their collector.
     gc.freeze()
     app.worker_main(
@@ -67,23 +76,26 @@ def _serve(settings: Settings, engine: Engine) -> None:
 
 def assemble(settings: Settings, *, engine: Engine) -> Farm:
     """Make the real parts of a worker process from the settings."""
+    tally = Tally()
     redis = connect(settings.redis_url)
-    blobs = open_store(settings.blob_url)
-    database = open_database(settings.database_url)
+    blobs = open_store(settings.blob_url, watch=tally)
+    database = open_database(settings.database_url, watch=tally)
     return Farm(
         commits=Commits(redis),
         claims=Claims(redis, blobs),
-        templates=Templates(database, engine.prepare),
+        templates=Templates(database, engine.prepare, watch=tally),
         images=Images(
             database,
             blobs,
-            image_pins(redis),
+            image_pins(redis, watch=tally),
             outbound=Outbound(allow_private=settings.outbound_allow_private),
+            watch=tally,
         ),
         render=engine.render,
         validate=engine.validate,
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
+        tally=tally,
     )
 
 

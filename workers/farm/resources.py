@@ -14,6 +14,7 @@ from shared.db.templates import get_content
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import MB
 from shared.outbound import Outbound
+from shared.telemetry.watch import UNWATCHED, Cache, Watch
 from workers.engine.pipeline import PreparedTemplate
 from workers.farm.cache import SizedCache
 from workers.farm.remote import RemoteImages
@@ -27,10 +28,18 @@ _READ_ATTEMPTS: Final = 3
 class Templates:
     """Templates by the SHA-256 of their text: parsed and compiled once in this process."""
 
-    def __init__(self, database: Database, prepare: Callable[[bytes], PreparedTemplate]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        prepare: Callable[[bytes], PreparedTemplate],
+        *,
+        watch: Watch = UNWATCHED,
+    ) -> None:
         self._database = database
         self._prepare = prepare
-        self._prepared: SizedCache[PreparedTemplate] = SizedCache(max_bytes=TEMPLATE_TEXT_BYTES)
+        self._prepared: SizedCache[PreparedTemplate] = SizedCache(
+            Cache.TEMPLATES, max_bytes=TEMPLATE_TEXT_BYTES, watch=watch
+        )
 
     def get(self, sha256: str) -> PreparedTemplate:
         """Give the template of a pinned text.
@@ -51,13 +60,21 @@ class Images:
     """The stored images of all workspaces, their bytes kept by content."""
 
     def __init__(
-        self, database: Database, blobs: BlobStore, pins: Pins, *, outbound: Outbound
+        self,
+        database: Database,
+        blobs: BlobStore,
+        pins: Pins,
+        *,
+        outbound: Outbound,
+        watch: Watch = UNWATCHED,
     ) -> None:
         self._database = database
         self._blobs = blobs
         self._pins = pins
         self._outbound = outbound
-        self._bytes: SizedCache[bytes] = SizedCache(max_bytes=IMAGE_BYTES)
+        self._bytes: SizedCache[bytes] = SizedCache(
+            Cache.IMAGES, max_bytes=IMAGE_BYTES, watch=watch
+        )
 
     def of_workspace(self, workspace_id: str | None) -> WorkspaceImages:
         """Give the images one job may draw; without a workspace those at addresses alone."""

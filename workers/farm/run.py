@@ -14,6 +14,7 @@ from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Begin, Commits, fail
 from shared.telemetry.log import get_logger, log_context
+from shared.telemetry.totals import Tally
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import (
@@ -88,6 +89,7 @@ class Farm:
     validate: Validate
     watchdog: Watchdog
     memory_mb: int
+    tally: Tally
 
 
 def run_job(job: RenderJob, farm: Farm) -> None:
@@ -114,7 +116,7 @@ def _run(job: RenderJob, farm: Farm) -> None:
 
 
 def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
-    committed = farm.commits.commit(job, outcome)
+    committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
     if committed is not outcome and outcome.pdf is not None:
         farm.claims.drop(outcome.pdf)
     farm.claims.drop(job.body)

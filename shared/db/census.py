@@ -1,0 +1,72 @@
+"""What the database says of the whole farm, for its metrics: never of one request."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Final
+
+from sqlalchemy import func, literal, select, tuple_
+
+from shared.db.session import Session
+from shared.db.tables import accounts, images, usage_totals
+from shared.jobs import Allowance
+from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
+from shared.periods import find_period
+from shared.telemetry.farm import AccountUse
+
+_NEARLY_FULL: Final = 0.9
+_RENEWAL_DAYS: Final = range(1, 32)
+
+
+def find_heaviest(session: Session, *, today: date, limit: int) -> tuple[AccountUse, ...]:
+    """Give what the accounts with the most pages used in the billing period each is in."""
+    current = [(day, find_period(today, renewal_day=day).key) for day in _RENEWAL_DAYS]
+    used = usage_totals.c
+    rows = session.execute(
+        select(
+            used.account_id,
+            used.allowance,
+            used.pages,
+            used.calls,
+            accounts.c.plan,
+            accounts.c.max_pages,
+            accounts.c.max_draft_pages,
+        )
+        .join(accounts, accounts.c.id == used.account_id)
+        .where(tuple_(accounts.c.renewal_day, used.period).in_(current))
+        .order_by(used.pages.desc(), used.account_id)
+        .limit(limit)
+    )
+    return tuple(
+        AccountUse(
+            account_id,
+            allowance,
+            pages,
+            calls,
+            _cap(plan, max_draft if allowance == Allowance.DRAFT else max_pages),
+        )
+        for account_id, allowance, pages, calls, plan, max_pages, max_draft in rows
+    )
+
+
+def sum_image_bytes(session: Session) -> int:
+    """Give the bytes of all image records."""
+    return int(session.execute(select(func.coalesce(func.sum(images.c.bytes), 0))).scalar_one())
+
+
+def count_nearly_full(session: Session) -> int:
+    """Count the workspaces with nine tenths of their bytes or names in use."""
+    full = (
+        select(literal(1))
+        .select_from(images)
+        .group_by(images.c.workspace_id)
+        .having(
+            (func.sum(images.c.bytes) >= _NEARLY_FULL * MAX_WORKSPACE_BYTES)
+            | (func.count() >= _NEARLY_FULL * MAX_WORKSPACE_IMAGES)
+        )
+    )
+    return int(session.execute(select(func.count()).select_from(full.subquery())).scalar_one())
+
+
+def _cap(plan: str, allowed: int | None) -> int | None:
+    return allowed if plan == "free" else None
