@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import (
+    JSON,
     BigInteger,
     Boolean,
     CheckConstraint,
@@ -236,4 +237,203 @@ usage_totals: Final = Table(
     Column("allowance", String(16), primary_key=True),
     Column("pages", BigInteger, nullable=False),
     Column("calls", BigInteger, nullable=False),
+)
+
+# What was answered 202 stands here first. Neither jobs nor batches refer to their account or user
+# by a foreign key: what was accepted runs to its end, whatever became of them.
+jobs: Final = Table(
+    "jobs",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(64), nullable=False),
+    Column("workspace_id", String(64)),
+    Column("user_id", String(64), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("lane", String(16), nullable=False),
+    # The encoded RenderJob; a body too large for it lies in the blob store.
+    Column("message", Text, nullable=False),
+    Column("is_draft", Boolean, nullable=False),
+    Column("template", Text),
+    Column("pages", BigInteger),
+    Column("filename", Text),
+    Column("timings", JSON(none_as_null=True)),
+    Column("error", JSON(none_as_null=True)),
+    Column("pdf_key", String(255)),
+    Column("pdf_size", BigInteger),
+    Column("created_at", Instant, nullable=False),
+    # When it was last given to the queue, and so where a look for forgotten ones begins.
+    Column("queued_at", Instant, nullable=False),
+    Column("started_at", Instant),
+    Column("finished_at", Instant),
+    Column("expires_at", Instant),
+    # When there is something to clean up next: the PDF at its expiry, the record days later.
+    Column("sweep_at", Instant),
+    CheckConstraint(
+        "status IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="status_known"
+    ),
+    CheckConstraint("lane IN ('interactive', 'batch')", name="lane_known"),
+    Index("ix_jobs_status_queued_at", "status", "queued_at"),
+    Index("ix_jobs_status_finished_at", "status", "finished_at"),
+    Index("ix_jobs_sweep_at", "sweep_at"),
+)
+
+# The first answer to a key. A row without fingerprint is a call that still reads its body: it
+# holds the key until `leased_until`.
+idempotency_keys: Final = Table(
+    "idempotency_keys",
+    metadata,
+    Column("account_id", String(64), primary_key=True),
+    Column("call", String(16), primary_key=True),
+    Column("key", String(255), primary_key=True),
+    Column("fingerprint", String(64)),
+    Column("job_id", String(64)),
+    Column("batch_id", String(64)),
+    Column("holder", String(64)),
+    Column("leased_until", Instant),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index("ix_idempotency_keys_expires_at", "expires_at"),
+)
+
+batches: Final = Table(
+    "batches",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(64), nullable=False),
+    Column("workspace_id", String(64)),
+    Column("user_id", String(64), nullable=False),
+    Column("request_id", String(64), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("output", String(16), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("charset", String(32)),
+    Column("header", JSON(none_as_null=True)),
+    Column("is_draft", Boolean, nullable=False),
+    Column("template", Text, nullable=False),
+    Column("pinned", JSON(none_as_null=True), nullable=False),
+    Column("meter", JSON(none_as_null=True), nullable=False),
+    Column("total", BigInteger, nullable=False),
+    Column("body_key", String(255)),
+    Column("body_bytes", BigInteger, nullable=False),
+    Column("result_key", String(255)),
+    Column("result_bytes", BigInteger),
+    Column("created_at", Instant, nullable=False),
+    Column("started_at", Instant),
+    # When a chunk of it was last given to the queue: whoever was fed longest ago is fed next.
+    Column("fed_at", Instant),
+    Column("finished_at", Instant),
+    Column("expires_at", Instant),
+    Column("sweep_at", Instant),
+    CheckConstraint(
+        "status IN ('queued', 'running', 'finished', 'cancelled')", name="status_known"
+    ),
+    CheckConstraint("output IN ('files', 'zip', 'merged')", name="output_known"),
+    CheckConstraint("kind IN ('ndjson', 'csv')", name="kind_known"),
+    Index("ix_batches_status_created_at", "status", "created_at"),
+    Index("ix_batches_sweep_at", "sweep_at"),
+)
+
+# A stretch of a batch's documents that is worked off in order, a slice at a time: `done` documents
+# and `done_bytes` of the body's stretch are behind it.
+batch_chunks: Final = Table(
+    "batch_chunks",
+    metadata,
+    Column("batch_id", ForeignKey("batches.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("first_index", BigInteger, nullable=False),
+    Column("count", BigInteger, nullable=False),
+    Column("body_offset", BigInteger, nullable=False),
+    Column("body_length", BigInteger, nullable=False),
+    Column("done", BigInteger, nullable=False, server_default="0"),
+    Column("done_bytes", BigInteger, nullable=False, server_default="0"),
+    Column("status", String(16), nullable=False),
+    Column("queued_at", Instant),
+    Column("succeeded", BigInteger, nullable=False, server_default="0"),
+    Column("failed", BigInteger, nullable=False, server_default="0"),
+    Column("pages", BigInteger, nullable=False, server_default="0"),
+    CheckConstraint("status IN ('queued', 'running', 'done', 'cancelled')", name="status_known"),
+    Index("ix_batch_chunks_status_queued_at", "status", "queued_at"),
+)
+
+# What one slice gave: the bytes of its documents, one after the other, or merged into one PDF.
+batch_parts: Final = Table(
+    "batch_parts",
+    metadata,
+    Column("batch_id", ForeignKey("batches.id", ondelete="CASCADE"), primary_key=True),
+    Column("first_index", BigInteger, primary_key=True, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
+    Column("blob_key", String(255)),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Index("ix_batch_parts_created_at", "created_at"),
+)
+
+# The documents of a batch that have ended; one without a row has not.
+batch_items: Final = Table(
+    "batch_items",
+    metadata,
+    Column("batch_id", ForeignKey("batches.id", ondelete="CASCADE"), primary_key=True),
+    Column("index", BigInteger, primary_key=True, autoincrement=False),
+    Column("status", String(16), nullable=False),
+    Column("pages", BigInteger),
+    Column("error", JSON(none_as_null=True)),
+    Column("filename", Text),
+    Column("part_first_index", BigInteger),
+    Column("offset", BigInteger),
+    Column("length", BigInteger),
+    Column("crc32", BigInteger),
+    CheckConstraint("status IN ('succeeded', 'failed', 'cancelled')", name="status_known"),
+    Index("ix_batch_items_batch_id_status_index", "batch_id", "status", "index"),
+)
+
+webhooks: Final = Table(
+    "webhooks",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(64), nullable=False, index=True),
+    Column("url", Text, nullable=False),
+    Column("events", JSON(none_as_null=True), nullable=False),
+    # Kept as they are: each delivery is signed with them.
+    Column("secret", String(128), nullable=False),
+    Column("previous_secret", String(128)),
+    Column("previous_secret_until", Instant),
+    Column("created_at", Instant, nullable=False),
+    Column("disabled_at", Instant),
+)
+
+# The outbox: written with the end that it tells of. No foreign key to the webhook, which may be
+# removed at the very moment a job ends.
+webhook_deliveries: Final = Table(
+    "webhook_deliveries",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("webhook_id", String(64), nullable=False),
+    Column("event", String(32), nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("next_attempt_at", Instant),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("status", String(16), nullable=False),
+    Column("last_status", Integer),
+    Column("last_error", Text),
+    Column("leased_until", Instant),
+    CheckConstraint("status IN ('pending', 'delivered', 'failed')", name="status_known"),
+    Index("ix_webhook_deliveries_status_next_attempt_at", "status", "next_attempt_at"),
+    Index("ix_webhook_deliveries_webhook_id_created_at", "webhook_id", "created_at"),
+    Index("ix_webhook_deliveries_created_at", "created_at"),
+)
+
+webhook_attempts: Final = Table(
+    "webhook_attempts",
+    metadata,
+    Column(
+        "delivery_id",
+        ForeignKey("webhook_deliveries.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", Instant, nullable=False),
+    Column("status", Integer),
+    Column("milliseconds", Integer, nullable=False),
+    Column("error", Text),
 )

@@ -6,7 +6,6 @@ from celery import Celery
 from kombu.entity import Queue
 
 from shared.queue.lease import LEASE_SECONDS, Lease
-from shared.queue.names import INTERACTIVE, VALIDATE
 from shared.settings import Settings
 
 
@@ -31,7 +30,7 @@ def create_consumer(settings: Settings) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         # In order of precedence: a free worker takes a waiting render before a validation.
-        task_queues=[Queue(INTERACTIVE), Queue(VALIDATE)],  # type: ignore[no-untyped-call] # kombu's types end here
+        task_queues=[Queue(name) for name in settings.worker_queues.split(",")],  # type: ignore[no-untyped-call] # kombu's types end here
         # Only JSON: whoever can write to Redis must not get to run code (hazards.md).
         accept_content=["json"],
         task_serializer="json",

@@ -7,8 +7,9 @@ from typing import Final
 
 INTERACTIVE: Final = "interactive"  # single renders: a list, its newest message at the left
 VALIDATE: Final = "validate"  # validations, in a list like it
+BATCH: Final = "batch"  # renders nobody waits for: async jobs, and slices of batches
 # Every queue that workers take from, for the metrics.
-QUEUES: Final = (INTERACTIVE, VALIDATE)
+QUEUES: Final = (INTERACTIVE, VALIDATE, BATCH)
 RENDER_TASK: Final = "pressroom.render"
 
 USAGE_STREAM: Final = "usage"  # page events on their way to the ledger

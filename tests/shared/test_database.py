@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
-from shared.db.tables import contents, metadata
+from shared.db.tables import batches, contents, jobs, metadata, usage_ledger, webhooks
 from shared.db.templates import get_template
 from shared.db.versions import publish_version
 from shared.errors import Unavailable
@@ -99,7 +99,7 @@ def check_migration_with_data(url: str) -> None:
         config = Config()
         config.set_main_option("script_location", str(ROOT / "shared/db/migrations"))
         config.attributes["connection"] = session
-        command.upgrade(config, "0001")
+        command.upgrade(config, "0002")
         for statement in OLD_ROWS:
             session.execute(text(statement))
     upgrade(url)
@@ -110,6 +110,9 @@ def check_migration_with_data(url: str) -> None:
             session, "acc", "t", message="", user=record.created_by, at=record.created_at
         )
         assert get_template(session, "t").versions == 1
+        assert session.scalar(select(usage_ledger.c.pages)) == 3
+        for table in (jobs, batches, webhooks):
+            assert session.execute(select(table)).all() == []
     database.close()
 
 
@@ -117,7 +120,8 @@ OLD_ROWS = (
     "INSERT INTO accounts VALUES ('acc', 'Ada', 'free', 1, NULL, 1, NULL, false, true, '2026-01-01 00:00:00')",
     "INSERT INTO users VALUES ('usr', 'acc', 'Ada', 'ada@example.org')",
     "INSERT INTO contents VALUES ('abc', '<d/>', '2026-01-01 00:00:00')",
-    "INSERT INTO templates VALUES ('t', 'acc', 'Letter', 'abc', '2026-01-01 00:00:00', 'usr', '2026-01-01 00:00:00', 'usr')",
+    "INSERT INTO templates VALUES ('t', 'acc', 'Letter', 'abc', '2026-01-01 00:00:00', 'usr', '2026-01-01 00:00:00', 'usr', 0, NULL)",
+    "INSERT INTO usage_ledger VALUES ('job', 'acc', '2026-01-01', 'production', 3, '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
 )
 
 
