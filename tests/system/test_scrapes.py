@@ -1,0 +1,155 @@
+"""Two scrapes with a known load between them differ by exactly that load, over all processes."""
+
+import http.client
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+HELLO = "<document><flow><p>Hello</p></flow></document>"
+TWO_PAGES = "<document><flow><p>Hello</p><p break-before='page'>again</p></flow></document>"
+LOAD = 60
+
+
+def scrape(farm, part):
+    connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports[part], timeout=10)
+    try:
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+    finally:
+        connection.close()
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+@pytest.fixture
+def scrapes(farm):
+    def read():
+        return scrape(farm, "front") | scrape(farm, "counter_metrics")
+
+    return read
+
+
+def grown(before, after, name, **labels):
+    """Add up by how much the series of a name with these labels grew."""
+    return sum(
+        value - before.get(series, 0)
+        for series, value in after.items()
+        if series[0] == name and set(labels.items()) <= set(series[1])
+    )
+
+
+def settled(scrapes, before, pages):
+    """Scrape until the ledger has the pages: the counter follows the answers."""
+    deadline = time.monotonic() + 10
+    while True:
+        after = scrapes()
+        new = grown(before, after, "pressroom_usage_events_total", result="new")
+        pending = after["pressroom_usage_events_pending", ()]
+        if (new, pending) == (pages, 0) or time.monotonic() > deadline:
+            return after
+        time.sleep(0.1)
+
+
+def test_a_known_load_is_counted_exactly_over_all_processes(account, scrapes):
+    before = scrapes()
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: account.render(TWO_PAGES), range(LOAD)))
+        broken = list(pool.map(lambda _: account.render("<document><p/></document>"), range(10)))
+    validated = account.request(
+        "POST", "/v2/validate", HELLO.encode(), headers={"Content-Type": "text/xml"}
+    )
+    assert {answer.status for answer in answers} == {200}
+    assert {answer.status for answer in broken} == {400}
+    assert validated.status == 200
+    after = settled(scrapes, before, LOAD)
+
+    def count(name, **labels):
+        return grown(before, after, f"pressroom_{name}", **labels)
+
+    render = {"route": "/v2/pdf", "method": "POST"}
+    assert count("http_requests_total", **render, status="200") == LOAD
+    assert count("http_requests_total", **render, status="400") == 10
+    assert count("http_request_duration_seconds_count", **render, status_class="2xx") == LOAD
+    assert count("http_errors_total", kind="authoring") == 10
+    assert count("renders_total") == LOAD + 10
+    assert count("renders_total", kind="xml", allowance="production", outcome="succeeded") == LOAD
+    assert count("renders_total", outcome="authoring") == 10
+    assert count("validations_total", kind="xml", outcome="succeeded") == 1
+    assert count("pages_total", kind="xml", allowance="production") == 2 * LOAD
+    for stage in ("queue", "merge", "layout", "finish"):
+        assert count("render_stage_seconds_count", stage=stage) == LOAD
+    assert count("usage_events_total", result="new") == LOAD
+    assert count("cache_requests_total", cache="keys", result="hit") >= LOAD
+    assert after["pressroom_queue_waiting", (("queue", "interactive"),)] == 0
+    assert after["pressroom_queue_running", (("queue", "interactive"),)] == 0
+
+
+def test_what_is_refused_is_counted_by_its_reason(farm, make_account, scrapes):
+    account = make_account(farm, "--max-pages", "1", "--max-draft-pages", "1")
+    before = scrapes()
+    statuses = [account.render(HELLO).status for _ in range(3)]
+    statuses += [account.render(HELLO, query="?draft=true").status for _ in range(2)]
+    assert statuses == [200, 402, 402, 200, 402]
+    after = scrapes()
+    assert grown(before, after, "pressroom_refusals_total", reason="pages") == 2
+    assert grown(before, after, "pressroom_refusals_total", reason="draft_pages") == 1
+
+
+def test_templates_and_images_count_their_stores_and_caches(account, documents, scrapes):
+    account.store_logo()
+    template = account.store_template((documents / "invoice.xml").read_bytes())
+    body = (documents / "invoice.json").read_bytes()
+    before = scrapes()
+    for _ in range(12):
+        answer = account.render(body, "application/json", f"?template={template}")
+        assert answer.status == 200, answer.body
+    after = scrapes()
+
+    def count(name, **labels):
+        return grown(before, after, f"pressroom_{name}", **labels)
+
+    assert count("cache_requests_total", cache="templates") == 12
+    assert 1 <= count("cache_requests_total", cache="templates", result="miss") <= 2
+    assert count("cache_requests_total", cache="template_pins") == 12
+    assert count("cache_requests_total", cache="images", result="hit") >= 10
+    assert count("store_duration_seconds_count", store="object_store", operation="read") >= 1
+    assert count("store_duration_seconds_count", store="database", operation="read") >= 1
+
+
+def test_the_worker_and_the_parts_show_how_they_are(farm, account, scrapes):
+    assert account.render(HELLO).status == 200
+    worker = scrape(farm, "worker_metrics")
+    assert worker["pressroom_worker_slots", ()] == 2
+    assert worker["pressroom_worker_slots_busy", ()] == 0
+    assert worker["pressroom_worker_child_memory_bytes", (("slot", "0"),)] > 10_000_000
+    counter = scrape(farm, "counter_metrics")
+    assert {
+        dict(labels)["part"]: value
+        for (name, labels), value in counter.items()
+        if name == "pressroom_part_up"
+    } == {"queue": 1, "database": 1, "object_store": 1}
+
+
+def test_a_scrape_takes_twenty_milliseconds_at_most(farm, account):
+    assert account.render(HELLO).status == 200
+    for part in ("front", "worker_metrics", "counter_metrics"):
+        took = []
+        for _ in range(9):
+            begun = time.perf_counter()
+            scrape_bytes(farm, part)
+            took.append(time.perf_counter() - begun)
+        assert min(took) < 0.020, (part, took)
+
+
+def scrape_bytes(farm, part):
+    connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports[part], timeout=10)
+    try:
+        connection.request("GET", "/metrics")
+        return connection.getresponse().read()
+    finally:
+        connection.close()
