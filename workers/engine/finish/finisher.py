@@ -50,6 +50,15 @@ def finish(pdf: bytes, options: FinishOptions) -> bytes:
         )
 
 
+def finish_part(pdf: bytes, *, is_draft: bool) -> bytes:
+    """Mark the pages of a PDF that is to be merged with others, if they are drafts."""
+    if not is_draft:
+        return pdf
+    with pikepdf.open(io.BytesIO(pdf)) as opened:
+        mark_as_draft(opened)
+        return _save(opened, None)
+
+
 def _save(pdf: pikepdf.Pdf, encryption: pikepdf.Encryption | None) -> bytes:
     written = io.BytesIO()
     pdf.save(

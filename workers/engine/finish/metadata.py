@@ -38,8 +38,13 @@ def write_metadata(pdf: pikepdf.Pdf, metadata: Metadata) -> None:
     if metadata.title:
         pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
     pdf.Root.Metadata = pdf.make_stream(
-        _packet(metadata), {"/Type": pikepdf.Name.Metadata, "/Subtype": pikepdf.Name.XML}
+        write_packet(metadata), {"/Type": pikepdf.Name.Metadata, "/Subtype": pikepdf.Name.XML}
     )
+
+
+def write_information(metadata: Metadata) -> bytes:
+    """Write the document information dictionary."""
+    return pikepdf.Dictionary(_information(metadata)).unparse()
 
 
 def _information(metadata: Metadata) -> dict[str, Any]:
@@ -54,7 +59,8 @@ def _information(metadata: Metadata) -> dict[str, Any]:
     return {name: pikepdf.String(_clean(value)) for name, value in entries.items() if value}
 
 
-def _packet(metadata: Metadata) -> bytes:
+def write_packet(metadata: Metadata) -> bytes:
+    """Write the XMP packet."""
     properties = [
         _alternatives("dc:title", metadata.title),
         _sequence("dc:creator", metadata.author),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import cos, radians, sin
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from workers.engine.layout.display import (
     Cells,
@@ -29,16 +30,26 @@ _ARC: Final = 0.5523  # control points of a quarter circle, in radii
 
 
 class Stock:
-    """What the pages of a document share: fonts with the characters used, images, groups, states."""
+    """What the pages of a document share: fonts with the characters used, images, groups, states.
 
-    def __init__(self, file: PdfFile) -> None:
+    `widen` gives the characters a font is embedded with, for those that are used.
+    """
+
+    def __init__(
+        self,
+        file: PdfFile,
+        *,
+        widen: Callable[[Face, AbstractSet[str]], AbstractSet[str]] = lambda _face, used: used,
+    ) -> None:
         self._file = file
+        self._widen = widen
         self._slot, self.reference = file.reserve()
         self._texts: dict[Face, list[str]] = {}
         self._fonts: dict[Face, bytes] = {}
         self._images: dict[str, tuple[bytes, bytes]] = {}
         self._states: dict[float, bytes] = {}
         self._groups: list[tuple[bytes, bytes]] = []
+        self._forms: list[tuple[bytes, bytes]] = []
 
     def use_font(self, face: Face) -> tuple[bytes, list[str]]:
         """Give the resource name of a face, and the list to which the texts set in it are added."""
@@ -70,10 +81,21 @@ class Stock:
         self._groups.append((name, form))
         return name
 
+    def add_form(self, corners: tuple[float, float, float, float], marks: bytes) -> bytes:
+        """Add marks that several pages call (PDF 1.7, 8.10) and give their resource name."""
+        name = b"/R%d" % (len(self._forms) + 1)
+        form = self._file.add_deflated(
+            b"/Type /XObject /Subtype /Form /BBox [%b] /Resources %b"
+            % (b" ".join(map(write_number, corners)), self.reference),
+            _FRESH_INK + marks,
+        )
+        self._forms.append((name, form))
+        return name
+
     def close(self) -> None:
         """Embed the fonts and write the resource dictionary, after the last page."""
         fonts = [
-            (name, add_font(self._file, face, set("".join(self._texts[face]))))
+            (name, add_font(self._file, face, self._widen(face, set("".join(self._texts[face])))))
             for face, name in self._fonts.items()
         ]
         states = [
@@ -82,9 +104,15 @@ class Stock:
         ]
         self._slot.body = b"<< /Font %b /XObject %b /ExtGState %b >>" % (
             _dictionary(fonts),
-            _dictionary([*self._images.values(), *self._groups]),
+            _dictionary([*self._images.values(), *self._groups, *self._forms]),
             _dictionary(states),
         )
+
+
+class Repeat(NamedTuple):
+    """A call of a form that was added before, in place of the items it draws."""
+
+    name: bytes
 
 
 @dataclass(slots=True)
@@ -116,7 +144,7 @@ class Painter:
         self._text_x = self._text_y = 0  # start of the last run, in hundredths of a point
         self._ink = _Ink()
 
-    def paint(self, items: Iterable[Item]) -> bytes:
+    def paint(self, items: Iterable[Item | Repeat]) -> bytes:
         """Write all items, in order."""
         for item in items:
             _WRITERS[type(item)](self, item)
@@ -343,6 +371,11 @@ class Painter:
             write_number(y + sine * x - cosine * y),
         )
 
+    def call_form(self, item: Repeat) -> None:
+        """Draw a form; it changes nothing of the state here."""
+        self._end_open()
+        self._out.append(item.name + b" Do\n")
+
     # --- what is open, and the graphics state
 
     def _switch_artifact(self) -> None:
@@ -380,7 +413,11 @@ _WRITERS: Final[dict[type, Callable[[Painter, Any], None]]] = {
     Picture: Painter.write_picture,
     Save: Painter.begin_group,
     Restore: Painter.end_group,
+    Repeat: Painter.call_form,
 }
+
+# A form is drawn with the state of its caller; its painter began with the state of a page.
+_FRESH_INK: Final = b"0 g 0 G 1 w [] 0 d 0 Tc\n"
 
 _ROUND_RECTANGLE: Final = (
     b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote
@@ -14,27 +14,23 @@ _SCHEMES: Final = ("https:", "http:", "mailto:", "tel:")
 _KEPT_IN_ADDRESSES: Final = ":/?#[]@!$&'*+,;=%-._~"  # RFC 3986; brackets of strings are escaped
 
 
-def add_links(file: PdfFile, page: Page, names: frozenset[str]) -> bytes:
-    """Write the links of a page as its `Annots` entry; a link to a place that is nowhere is left out."""
+def add_links(file: PdfFile, page: Page, destinations: Mapping[str, bytes]) -> bytes:
+    """Write the links of a page as its `Annots` entry; a link to a place that is nowhere is left out.
+
+    `destinations` has the places of the document by name, as `name_destinations` or
+    `locate_destinations` write them.
+    """
     annotations = [
         file.add(_annotation(link, action, page.height))
         for link in page.links
-        if (action := _action(link.target, names))
+        if (action := _action(link.target, destinations))
     ]
     return b" /Annots [%b]" % b" ".join(annotations) if annotations else b""
 
 
 def add_places(file: PdfFile, pages: Sequence[Page], references: Sequence[bytes]) -> None:
     """Write the named places that links point to; of two equal names the first is kept."""
-    places: dict[bytes, bytes] = {}
-    for page, reference in zip(pages, references, strict=True):
-        for anchor in page.anchors:
-            place = b"[%b /XYZ %b %b null]" % (
-                reference,
-                write_number(anchor.x),
-                write_number(page.height - anchor.y),
-            )
-            places.setdefault(_name(anchor.name), place)
+    places = {_name(name): place for name, place in locate_destinations(pages, references).items()}
     if places:
         tree = b" ".join(b"%b %b" % entry for entry in sorted(places.items()))
         file.set_catalog("Names", file.add(b"<< /Dests << /Names [%b] >> >>" % tree))
@@ -61,9 +57,23 @@ def add_outline(
     file.set_catalog("Outlines", root.reference)
 
 
-def find_names(pages: Iterable[Page]) -> frozenset[str]:
-    """Give the names of all places in the document."""
-    return frozenset(anchor.name for page in pages for anchor in page.anchors)
+def name_destinations(pages: Iterable[Page]) -> dict[str, bytes]:
+    """Give the places of a document as destinations by name (PDF 1.7, 12.3.2.3)."""
+    return {anchor.name: _name(anchor.name) for page in pages for anchor in page.anchors}
+
+
+def locate_destinations(pages: Sequence[Page], references: Sequence[bytes]) -> dict[str, bytes]:
+    """Give the places of a document as explicit destinations (12.3.2.2); the first of a name counts."""
+    places: dict[str, bytes] = {}
+    for page, reference in zip(pages, references, strict=True):
+        for anchor in page.anchors:
+            place = b"[%b /XYZ %b %b null]" % (
+                reference,
+                write_number(anchor.x),
+                write_number(page.height - anchor.y),
+            )
+            places.setdefault(anchor.name, place)
+    return places
 
 
 def _annotation(link: LinkArea, action: bytes, page_height: float) -> bytes:
@@ -74,16 +84,17 @@ def _annotation(link: LinkArea, action: bytes, page_height: float) -> bytes:
         page_height - link.y,
     )
     rectangle = b" ".join(map(write_number, corners))
-    return b"<< /Type /Annot /Subtype /Link /Rect [%b] /Border [0 0 0] /A %b >>" % (
+    # Flag 3 lets it be printed, which PDF/A demands (ISO 19005-2, 6.3.2).
+    return b"<< /Type /Annot /Subtype /Link /F 4 /Rect [%b] /Border [0 0 0] /A %b >>" % (
         rectangle,
         action,
     )
 
 
-def _action(target: str, names: frozenset[str]) -> bytes:
+def _action(target: str, destinations: Mapping[str, bytes]) -> bytes:
     if target.startswith("#"):
-        name = target[1:]
-        return b"<< /S /GoTo /D %b >>" % _name(name) if name in names else b""
+        destination = destinations.get(target[1:])
+        return b"<< /S /GoTo /D %b >>" % destination if destination else b""
     # Build refuses other schemes; a file must not carry one even if that check had a hole.
     if not target.lower().startswith(_SCHEMES):
         return b""

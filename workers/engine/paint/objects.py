@@ -47,9 +47,9 @@ class PdfFile:
         """Add a stream whose `data` is as `entries` (dictionary entries) say."""
         return self.add(b"<< %b /Length %d >>\nstream\n%b\nendstream" % (entries, len(data), data))
 
-    def add_deflated(self, entries: bytes, data: bytes) -> bytes:
+    def add_deflated(self, entries: bytes, data: bytes, *, level: int = COMPRESSION) -> bytes:
         """Compress `data` and add it as a stream."""
-        return self.add_stream(entries + b" /Filter /FlateDecode", zlib.compress(data, COMPRESSION))
+        return self.add_stream(entries + b" /Filter /FlateDecode", zlib.compress(data, level))
 
     def add_page(self, page: Slot) -> None:
         """Make a reserved object the next page."""

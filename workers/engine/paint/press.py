@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from workers.engine.layout.display import LaidOut, Page
 from workers.engine.paint.marks import Painter, Stock
-from workers.engine.paint.navigation import add_links, add_outline, add_places, find_names
+from workers.engine.paint.navigation import add_links, add_outline, add_places, name_destinations
 from workers.engine.paint.objects import PdfFile, write_number
 
 
@@ -35,25 +35,26 @@ def _add_pages(
     file: PdfFile, pages: Sequence[Page], contents: Sequence[bytes], stock: Stock
 ) -> list[bytes]:
     """Add the pages, whose links lead to places on any of them; gives their references."""
-    names = find_names(pages)
+    destinations = name_destinations(pages)
     references: list[bytes] = []
     for page, content in zip(pages, contents, strict=True):
         slot, reference = file.reserve()
-        slot.body = _describe_page(file, page, content, stock, names)
+        slot.body = describe_page(file, page, content, stock, destinations)
         file.add_page(slot)
         references.append(reference)
     return references
 
 
-def _describe_page(
-    file: PdfFile, page: Page, content: bytes, stock: Stock, names: frozenset[str]
+def describe_page(
+    file: PdfFile, page: Page, content: bytes, stock: Stock, destinations: Mapping[str, bytes]
 ) -> bytes:
+    """Write the dictionary of a page; `content` is the reference of its content stream."""
     return b"<< /Type /Page /Parent %b %b /Resources %b /Contents %b%b >>" % (
         file.page_tree,
         _boxes(page),
         stock.reference,
         content,
-        add_links(file, page, names),
+        add_links(file, page, destinations),
     )
 
 
