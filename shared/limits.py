@@ -24,4 +24,9 @@ REDIS_BODY_BYTES: Final = 4 * MB  # above it the claim lies in the blob store, n
 REPLY_TTL_SECONDS: Final = 120  # an outcome nobody fetched is forgotten after this
 
 MAX_JSON_DEPTH: Final = 100
+MAX_CSV_COLUMNS: Final = 500
+
+MAX_BATCH_DOCUMENTS: Final = 100_000  # contract.md 6
+MAX_BATCH_BYTES: Final = 512 * MB
+MAX_BATCH_ROW: Final = 1 * MB  # of a CSV batch, in characters: each is held whole
 MAX_DELIVERIES: Final = 2  # a job that kills its worker twice is failed, not retried (design.md 4)

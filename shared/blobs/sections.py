@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from io import BufferedIOBase
-from typing import BinaryIO, Final
+from io import RawIOBase
+from typing import Any, BinaryIO, Final
 
 _SKIP_BYTES: Final = 256 * 1024
 
 
-class Section(BufferedIOBase, BinaryIO):
+class Section(RawIOBase, BinaryIO):
     """The next `size` bytes of a stream; it ends earlier only where the stream does."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
@@ -18,6 +18,12 @@ class Section(BufferedIOBase, BinaryIO):
     def readable(self) -> bool:
         """Tell that it is for reading."""
         return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with the next bytes and give their number."""
+        piece = self.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
     def read(self, size: int | None = -1) -> bytes:
         """Give the next bytes, all that are left unless told how many."""

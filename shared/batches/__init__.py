@@ -1,0 +1,1 @@
+"""What a batch is: its documents, how they are cut into chunks, and how each ends."""
