@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from shared.clock import epoch
-from shared.errors import ErrorBody, ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorBody
 from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Begin, Commits, fail
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
-from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.diagnostics import Findings
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import (
     Payload,
@@ -25,7 +24,7 @@ from workers.engine.ports import (
     Resources,
     StageWatch,
 )
-from workers.farm.budget import BudgetExceeded, time_limit
+from workers.farm.failures import Bounds, attempt, brought_worker_down
 from workers.farm.resources import Images, Templates
 from workers.farm.timing import StageTimer
 from workers.farm.watchdog import Watchdog
@@ -125,22 +124,10 @@ def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
 
 def _attempt(job: RenderJob, farm: Farm) -> JobOutcome:
     """Do the job; whatever goes wrong becomes the error body its client gets."""
-    try:
-        with time_limit(job.deadline):
-            return _render(job, farm) if job.purpose is Purpose.RENDER else _validate(job, farm)
-    except AuthoringError as error:
-        return fail(job, _authoring(error))
-    except ServiceError as error:
-        log.warning("render stopped", kind=error.body.kind.value, cause=repr(error.__cause__))
-        return fail(job, error.body)
-    except BudgetExceeded:
-        return fail(job, _timeout(job))
-    except MemoryError:
-        return fail(job, _too_large(farm.memory_mb))
-    except RecursionError:
-        return fail(job, _too_deep())
-    except Exception as error:  # noqa: BLE001 - a defect of ours must cost one job, not the worker
-        return fail(job, _internal(error))
+    bounds = Bounds(_DOING[job.purpose], job.deadline - job.admitted_at, farm.memory_mb)
+    run = _render if job.purpose is Purpose.RENDER else _validate
+    outcome = attempt(lambda: run(job, farm), bounds, deadline=job.deadline)
+    return fail(job, outcome) if isinstance(outcome, ErrorBody) else outcome
 
 
 def _render(job: RenderJob, farm: Farm) -> JobOutcome:
@@ -199,49 +186,8 @@ def _options(job: RenderJob) -> RenderOptions:
     )
 
 
-def _authoring(error: AuthoringError) -> ErrorBody:
-    first, *others = error.diagnostics
-    message = f"{first.text} (and {len(others)} more)" if others else first.text
-    return ErrorBody(400, message, ErrorKind.AUTHORING, stack_trace=error.to_stack_trace())
-
-
-def _timeout(job: RenderJob) -> ErrorBody:
-    seconds = job.deadline - job.admitted_at
-    message = (
-        f"The {_DOING[job.purpose]} exceeded its time budget of {seconds:g} s and was stopped: "
-        "the document is too large or too complex."
-    )
-    return ErrorBody(504, message, ErrorKind.TIMEOUT, ErrorCode.RENDER_TIMEOUT)
-
-
-def _too_large(memory_mb: int) -> ErrorBody:
-    message = (
-        f"The document needs more memory to render than the {memory_mb} MB a render may use: "
-        "split it, or use smaller images."
-    )
-    return ErrorBody(400, message, ErrorKind.RESOURCE)
-
-
-def _too_deep() -> ErrorBody:
-    message = "The document nests deeper than the renderer can follow."
-    return ErrorBody(400, message, ErrorKind.RESOURCE)
-
-
-def _internal(error: Exception) -> ErrorBody:
-    reference = secrets.token_hex(6)
-    log.error("render failed inside", reference=reference, exc_info=error)
-    return _internal_body(reference)
-
-
 def _brought_worker_down(job: RenderJob) -> JobOutcome:
-    reference = secrets.token_hex(6)
-    log.error("render given up, it brought its worker down", reference=reference)
-    return fail(job, _internal_body(reference))
-
-
-def _internal_body(reference: str) -> ErrorBody:
-    message = f"The render failed for a reason inside the service; reference {reference}."
-    return ErrorBody(500, message, ErrorKind.INTERNAL)
+    return fail(job, brought_worker_down())
 
 
 def _log_end(outcome: JobOutcome, *, is_committed: bool) -> None:
