@@ -111,6 +111,8 @@ def _render(
             metadata=_describe(document, merged, options),
             security=document.security,
             spare_password=secrets.token_urlsafe(32) if document.security else "",
+            profile=document.profile,
+            attachments=document.attachments,
         ),
     )
     return Rendered(finished, len(laid_out.pages), document.info.filename, findings.warnings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -114,6 +114,35 @@ class Security:
     def __repr__(self) -> str:
         """Hide the passwords from logs and tracebacks."""
         return f"Security(encryption={self.encryption!r})"
+
+
+class Profile(StrEnum):
+    """The standards for keeping that a PDF can promise to conform to (ISO 19005-2 and -3)."""
+
+    PDF_A_2B = "pdf/a-2b"
+    PDF_A_3B = "pdf/a-3b"
+
+    @property
+    def part(self) -> int:
+        """Give the part of ISO 19005."""
+        return 2 if self is Profile.PDF_A_2B else 3
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file inside the PDF. `relationship` is a word of language.md 1.6, such as `source`.
+
+    `modified` comes from the data: the engine has no clock. An `invoice_level` says that the file
+    is an electronic invoice, and of which level of Factur-X.
+    """
+
+    name: str
+    content: bytes
+    media_type: str
+    relationship: str = "unspecified"
+    description: str = ""
+    modified: date | datetime | None = None
+    invoice_level: str = ""
 
 
 @dataclass(frozen=True, slots=True)

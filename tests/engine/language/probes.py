@@ -125,6 +125,7 @@ HOSTS: Final[dict[str, str]] = {
     "footer": _running("footer"),
     "flow": f"<document>{STYLE}{HEAD}<flow @>{BLOCKS}</flow></document>",
     "security": "<document><security @/><flow><p>one</p></flow></document>",
+    "attachment": '<document><attachment @/><flow><p>one</p></flow></document>',
     "watermark": '<document><page size="A6"/><watermark @/><flow><p>one</p></flow></document>',
     **{
         tag: f"<{tag} @>{INLINE}</{tag}>"
@@ -165,6 +166,7 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "style": {"name": "s"},
     "color": {"name": "brand", "value": "red"},
     "page": {"size": "A6"},
+    "attachment": {"name": "a.txt", "value": "'one'"},
     "watermark": {"text": "COPY"},
     "grid": {"grid-template-columns": "1fr 1fr"},
     "img": {"src": "dot", "alt": "", "width": "20mm"},
@@ -264,6 +266,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "timezone": Probe("Asia/Tokyo"),
         "currency": Probe("GBP", other="EUR", host="<document @><flow><p>{{ 1 | currency }}</p></flow></document>"),
         "filename": Probe("a.pdf"),
+        "profile": Probe("pdf/a-2b"),
     },
     "data": {"final": Probe("true", told="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>'))},
     "field": {
@@ -355,6 +358,16 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "fill-forms": Probe("false", base='annotate="false"'),
         "assemble": Probe("false", base='modify="false"'),
         "final": Probe("true", told="final", payload=_overlay('<security copy="false"/>')),
+    },
+    "attachment": {
+        "name": Probe("b.txt", other="a.txt"),
+        "type": Probe("text/csv"),
+        "relationship": Probe("source"),
+        "description": Probe("What it is"),
+        "modified": Probe("2026-03-02"),
+        "value": Probe("'two'", other="'one'"),
+        "if": Probe("false"),
+        "final": Probe("true", told="final", payload=_overlay('<attachment name="a.txt" value="\'two\'"/>')),
     },
     "watermark": {
         "text": Probe("MINE", other="COPY"),

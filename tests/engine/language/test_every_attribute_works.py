@@ -36,7 +36,9 @@ from workers.engine.ports import Payload
 from workers.engine.syntax.vocabulary import ELEMENTS
 
 FLOWS = f'<flow name="notes">{BLOCKS}</flow><flow name="other"><p>x</p></flow>'
-IN_THE_FILE = frozenset({"document", "security"})  # what they say is seen in the finished file
+IN_THE_FILE = frozenset(
+    {"document", "security", "attachment"}
+)  # what they say is seen in the finished file
 GIVEN = re.compile(r'([a-z][a-z-]*)="([^"]*)"')
 
 
@@ -122,7 +124,9 @@ def describe_opened(pdf: bytes, password: str) -> Any:
     with file:
         info = {key: str(value) for key, value in file.docinfo.items()}
         method = str(file.encryption.stream_method) if file.is_encrypted else ""
-        return info, file.allow, method, file.owner_password_matched
+        root = str(file.Root.get("/AF")), "/OutputIntents" in file.Root
+        files = [(name, one.get_file().read_bytes()) for name, one in file.attachments.items()]
+        return info, file.allow, method, file.owner_password_matched, root, files
 
 
 def errors(told: tuple[Any, ...]) -> list[Diagnostic]:

@@ -7,15 +7,20 @@ from dataclasses import dataclass
 
 import pikepdf
 
+from workers.engine.finish.archive import add_output_intent, describe_conformance
+from workers.engine.finish.attachments import embed_files
+from workers.engine.finish.invoices import find_invoice
 from workers.engine.finish.metadata import write_metadata
 from workers.engine.finish.security import make_encryption
 from workers.engine.finish.watermark import mark_as_draft
-from workers.engine.ports import Metadata, Security
+from workers.engine.ports import Attachment, Metadata, Profile, Security
 
 
 @dataclass(frozen=True, slots=True)
 class FinishOptions:
     """What finishing is told. A draft (`metadata.is_draft`) is marked and never encrypted.
+
+    A document with a `profile` has no `security`: build refuses the two together.
 
     `spare_password` is a random text of the caller's that nobody keeps: the owner password of a
     document with `security` that sets none. It is needed with `security`, unused without.
@@ -24,6 +29,8 @@ class FinishOptions:
     metadata: Metadata
     security: Security | None = None
     spare_password: str = ""
+    profile: Profile | None = None
+    attachments: tuple[Attachment, ...] = ()
 
     def __repr__(self) -> str:
         """Hide the password from logs and tracebacks."""
@@ -39,7 +46,10 @@ def finish(pdf: bytes, options: FinishOptions) -> bytes:
         AuthoringError: a password of `security` cannot be used.
     """
     with pikepdf.open(io.BytesIO(pdf)) as opened:
-        write_metadata(opened, options.metadata)
+        write_metadata(opened, options.metadata, conformance=_describe_conformance(options))
+        embed_files(opened, options.attachments)
+        if options.profile is not None:
+            add_output_intent(opened)
         if options.metadata.is_draft:
             mark_as_draft(opened)
             return _save(opened, None)
@@ -59,13 +69,19 @@ def finish_part(pdf: bytes, *, is_draft: bool) -> bytes:
         return _save(opened, None)
 
 
+def _describe_conformance(options: FinishOptions) -> str:
+    if options.profile is None:
+        return ""
+    return describe_conformance(options.profile, find_invoice(options.attachments))
+
+
 def _save(pdf: pikepdf.Pdf, encryption: pikepdf.Encryption | None) -> bytes:
     written = io.BytesIO()
     pdf.save(
         written,
         min_version="1.7",
         fix_metadata_version=False,  # the packet is ours and right already
-        preserve_pdfa=False,
+        preserve_pdfa=True,  # an end of line before endstream (ISO 19005-2, 6.1.7.1)
         object_stream_mode=pikepdf.ObjectStreamMode.generate,
         encryption=encryption,
         deterministic_id=encryption is None,

@@ -23,22 +23,26 @@ _PACKET: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
  xmlns:pressroom="{namespace}">
 {properties}
 </rdf:Description>
-</rdf:RDF>
+{conformance}</rdf:RDF>
 </x:xmpmeta>
 <?xpacket end="r"?>"""
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_metadata(pdf: pikepdf.Pdf, metadata: Metadata) -> None:
-    """Set the document information, the language and the XMP packet; empty values are left out."""
+def write_metadata(pdf: pikepdf.Pdf, metadata: Metadata, *, conformance: str = "") -> None:
+    """Set the document information, the language and the XMP packet; empty values are left out.
+
+    `conformance` is what a profile adds to the packet, as RDF descriptions.
+    """
     for name, value in _information(metadata).items():
         pdf.docinfo[name] = value
     pdf.Root.Lang = pikepdf.String(metadata.lang)
     if metadata.title:
         pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
     pdf.Root.Metadata = pdf.make_stream(
-        write_packet(metadata), {"/Type": pikepdf.Name.Metadata, "/Subtype": pikepdf.Name.XML}
+        write_packet(metadata, conformance),
+        {"/Type": pikepdf.Name.Metadata, "/Subtype": pikepdf.Name.XML},
     )
 
 
@@ -59,7 +63,7 @@ def _information(metadata: Metadata) -> dict[str, Any]:
     return {name: pikepdf.String(_clean(value)) for name, value in entries.items() if value}
 
 
-def write_packet(metadata: Metadata) -> bytes:
+def write_packet(metadata: Metadata, conformance: str = "") -> bytes:
     """Write the XMP packet."""
     properties = [
         _alternatives("dc:title", metadata.title),
@@ -75,7 +79,8 @@ def write_packet(metadata: Metadata) -> bytes:
         _simple("pressroom:draft", "true" if metadata.is_draft else "false"),
     ]
     written = "\n".join(line for line in properties if line)
-    return _PACKET.format(namespace=PROVENANCE, properties=written).encode("utf-8")
+    packet = _PACKET.format(namespace=PROVENANCE, properties=written, conformance=conformance)
+    return packet.encode("utf-8")
 
 
 def _simple(name: str, value: str | int | None) -> str:

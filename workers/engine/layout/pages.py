@@ -16,6 +16,7 @@ from typing import Final
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout import fonts as fixed_fonts
 from workers.engine.layout.areas import find_rectangle
+from workers.engine.layout.conformance import watch_conformance
 from workers.engine.layout.context import (
     EPSILON,
     Context,
@@ -97,7 +98,8 @@ def lay_out(
     )
     pages, numbers = _settle(context, document)
     outline: list[OutlineEntry] = []
-    return LaidOut(_DrawnPages(context, document, pages, numbers, outline), outline)
+    drawn = LaidOut(_DrawnPages(context, document, pages, numbers, outline), outline)
+    return watch_conformance(drawn, document, findings)
 
 
 def _settle(context: Context, document: Document) -> tuple[list[PagePlan], Assumed]:

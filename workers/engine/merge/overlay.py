@@ -12,7 +12,9 @@ from workers.engine.syntax.nodes import Element
 _SETTINGS: Final = frozenset({"security"})
 # Parts that are found by their name and replaced whole; `flow` and `page` have one that is implied.
 _IMPLIED_NAMES: Final = {"flow": "body", "page": "default"}
-_NAMED: Final = frozenset({"field", "dataset", "let", "style", "color", "flow", "page"})
+_NAMED: Final = frozenset(
+    {"field", "dataset", "let", "style", "color", "flow", "page", "attachment"}
+)
 
 _Key = tuple[str, str, str]
 

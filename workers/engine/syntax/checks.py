@@ -10,6 +10,7 @@ from workers.engine.diagnostics import Findings, Place
 from workers.engine.syntax.colors import NAMED_COLORS
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text
 from workers.engine.syntax.page_checks import check_pages
+from workers.engine.syntax.profile_checks import check_profile
 from workers.engine.syntax.values import (
     FONT_FAMILIES,
     GENERIC_FAMILIES,
@@ -27,6 +28,7 @@ from workers.engine.syntax.vocabulary import (
 MAX_SHOWN: Final = 40  # characters of what was written, in a message
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _WITH_ALT: Final = frozenset({"img", "barcode"})
+_WITH_VALUE: Final = frozenset({"markdown", "attachment"})
 
 
 def check_tree(tree: SyntaxTree) -> Findings:
@@ -84,6 +86,7 @@ class _Checker:
         self._check_keys()
         self._check_style_chains()
         check_pages(self._root, self._findings)
+        check_profile(self._root, self._findings)
 
     # --- elements -----------------------------------------------------------------------------------
 
@@ -236,10 +239,10 @@ class _Checker:
             self._check_heading(element, _HEADINGS[element.tag])
         if element.tag == "style":
             self._check_style(element)
-        if element.tag == "markdown" and "value" in element.attributes and element.text.strip():
+        if element.tag in _WITH_VALUE and "value" in element.attributes and element.text.strip():
             self._findings.error(
                 "two-values",
-                "`markdown` has both `value` and text in it; it takes one of them",
+                f"`{element.tag}` has both `value` and text in it; it takes one of them",
                 element.place,
             )
 
@@ -326,7 +329,9 @@ def _key_of(element: Element) -> tuple[str, str] | None:
             return f"json {element.place.origin}", ""  # a payload's is merged into its template's
         case "style" if "element" in element.attributes:
             return "style element", element.attributes["element"]
-        case "field" | "dataset" | "let" | "style" | "color" if "name" in element.attributes:
+        case "field" | "dataset" | "let" | "style" | "color" | "attachment" if (
+            "name" in element.attributes
+        ):
             # A value is declared once, be it a field, a dataset or computed.
             space = "value" if element.tag in ("field", "dataset", "let") else element.tag
             return space, element.attributes["name"]

@@ -231,6 +231,21 @@ _SECURITY: Final = """
 </document>
 """
 
+_ATTACHMENT: Final = """
+<document lang="en-GB" profile="pdf/a-3b" title="Invoice {{ number }}">
+  <data>
+    <json>{ "number": "2026-0042", "date": "2026-03-02", "lines": [{ "text": "Paper", "price": 4.95 }] }</json>
+  </data>
+  <flow>
+    <p>The lines of this invoice lie in the file, for programs to read.</p>
+  </flow>
+  <attachment name="lines.json" relationship="data" description="The lines" value="lines"/>
+  <attachment name="order.xml" relationship="source" modified="{{ date }}"><![CDATA[
+    <order number="{{ number }}"/>
+  ]]></attachment>
+</document>
+"""
+
 _WATERMARK: Final = """
 <document lang="en-GB">
   <data>
@@ -575,6 +590,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "footer": _HEADER_FOOTER,
     "flow": _FLOW,
     "security": _SECURITY,
+    "attachment": _ATTACHMENT,
     "watermark": _WATERMARK,
     "p": _PARAGRAPH,
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _HEADINGS),

@@ -14,6 +14,7 @@ from workers.engine.merge.declarations import Declarations
 from workers.engine.ports import RenderOptions, Security
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.tree.attachments import build_attachments, compile_attachment
 from workers.engine.tree.blocks import compile_assertion, compile_flow
 from workers.engine.tree.cascade import Look, StyleSheet
 from workers.engine.tree.compiler import (
@@ -80,6 +81,11 @@ class Blueprint:
         self._pages = compile_pages(root.elements("page"), context)
         self._security = _compile_security(root.find("security"), context)
         self._watermarks = [compile_watermark(mark, context) for mark in root.elements("watermark")]
+        self._profile = context.value(root, "profile")
+        self._attachments = [
+            (element.place, compile_attachment(element, context))
+            for element in root.elements("attachment")
+        ]
         self._compile_uninserted(flows, context)
         self._roots: dict[str, Look] = {}
 
@@ -139,6 +145,8 @@ class Blueprint:
             None if options.is_draft else security,
             tuple(marks),
             findings.warnings,
+            self._profile,
+            build_attachments(self._attachments, scope),
         )
 
     def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:

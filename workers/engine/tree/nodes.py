@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from workers.engine.diagnostics import Diagnostic, Place
-from workers.engine.ports import Security
+from workers.engine.ports import Attachment, Profile, Security
 from workers.engine.tree.styles import Overflow, Style, TextStyle
 from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind, Sides
 
@@ -593,3 +593,5 @@ class Document:
     security: Security | None
     watermarks: tuple[Watermark, ...]
     warnings: tuple[Diagnostic, ...]
+    profile: Profile | None = None
+    attachments: tuple[Attachment, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from workers.engine.syntax import files
 from workers.engine.syntax import values as v
 from workers.engine.syntax.vocabulary.choices import (
     BOXED,
@@ -45,7 +46,8 @@ STRUCTURE: Final = (
         attribute("timezone", v.TIMEZONE, "Time zone in which instants are shown.", "UTC"),
         attribute("currency", v.CURRENCY, "Currency of amounts that name none."),
         attribute("filename", v.TEXT, "File name offered for download."),
-        children=("data", "style", "color", "page", "flow", "security", "watermark"),
+        *fixed(attribute("profile", files.PROFILE, "Standard for archives that the file conforms to.")),
+        children=("data", "style", "color", "page", "flow", "security", "attachment", "watermark"),
     ),
     element(
         "data", "The data section: defaults, types, computed values, conditions.", Content.LISTED,
@@ -184,6 +186,17 @@ STRUCTURE: Final = (
         attribute("annotate", v.BOOLEAN, "Adding notes.", "true"),
         attribute("fill-forms", v.BOOLEAN, "Filling in forms.", "true"),
         attribute("assemble", v.BOOLEAN, "Adding, removing and turning pages.", "true"),
+        FINAL,
+    ),
+    element(
+        "attachment", "A file inside the PDF: written here, or the value of an expression.", Content.TEXT,
+        required("name", files.FILE_NAME, "File name, unique in the document."),
+        attribute("type", files.MEDIA_TYPE, "Media type; by the ending of the name unless given."),
+        attribute("relationship", v.choice("unspecified", "source", "data", "alternative", "supplement"), "What the file is to the document.", "unspecified"),
+        attribute("description", v.TEXT, "What the file is, for readers."),
+        attribute("modified", files.MOMENT, "When the file was last changed."),
+        expression("value", "What it holds: a text, a data address in base64, or a record or list, written as JSON."),
+        expression("if", "Leaves the file out unless this holds."),
         FINAL,
     ),
     element(

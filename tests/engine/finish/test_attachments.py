@@ -1,0 +1,293 @@
+"""Embedded files: what the PDF holds of them, and how they are written from text and data."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pikepdf
+import pytest
+
+from tests.engine.finish.archive_rules import find_violations
+from tests.engine.paint.drawing import page, printed
+from tests.golden.case import OPTIONS, Case
+from workers.engine.diagnostics import AuthoringError, Severity
+from workers.engine.finish.attachments import write_date
+from workers.engine.finish.finisher import FinishOptions, finish
+from workers.engine.pipeline import prepare_template, render, validate
+from workers.engine.ports import (
+    Attachment,
+    Metadata,
+    Payload,
+    PayloadKind,
+    Profile,
+    Rendered,
+    Security,
+)
+
+INVOICE = """<rsm:CrossIndustryInvoice xmlns:rsm="urn:a" xmlns:ram="urn:b"><rsm:ExchangedDocumentContext>
+<ram:GuidelineSpecifiedDocumentContextParameter><ram:ID>{}</ram:ID>
+</ram:GuidelineSpecifiedDocumentContextParameter></rsm:ExchangedDocumentContext></rsm:CrossIndustryInvoice>"""
+FX = "{urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#}"
+NOTE = Attachment("b.txt", b"two", "text/plain", "data", "A note", date(2026, 3, 2))
+
+
+def finished(*attachments: Attachment, security: Security | None = None) -> bytes:
+    options = FinishOptions(Metadata(), security, "spare", attachments=attachments)
+    return finish(printed(page()), options)
+
+
+def rendered(document: str) -> Rendered:
+    return render(None, Payload(PayloadKind.XML, document.encode()), options=OPTIONS)
+
+
+def files(document: str) -> dict[str, bytes]:
+    with pikepdf.open(io.BytesIO(rendered(document).pdf)) as pdf:
+        return {name: one.get_file().read_bytes() for name, one in pdf.attachments.items()}
+
+
+def attached(inside: str, data: str = "{}", **attributes: str) -> bytes:
+    given = "".join(f" {name}='{value}'" for name, value in attributes.items())
+    document = (
+        f"<document><data><json><![CDATA[{data}]]></json></data><flow><p>a</p></flow>"
+        f"<attachment name='a.txt'{given}>{inside}</attachment></document>"
+    )
+    return files(document)["a.txt"]
+
+
+def errors(document: str) -> list[str]:
+    with pytest.raises(AuthoringError) as caught:
+        rendered(document)
+    return [one.text for one in caught.value.diagnostics]
+
+
+# --- the file -------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_listed_associated_and_described():
+    with pikepdf.open(io.BytesIO(finished(NOTE))) as pdf:
+        key, specification = pdf.Root.Names.EmbeddedFiles.Names
+        assert str(key) == str(specification.F) == str(specification.UF) == "b.txt"
+        assert specification.AFRelationship == "/Data"
+        assert str(specification.Desc) == "A note"
+        assert [one.objgen for one in pdf.Root.AF] == [specification.objgen]
+        stream = specification.EF.F
+        assert stream.read_bytes() == b"two"
+        assert stream.Subtype == "/text/plain"
+        assert stream.Params.Size == 3
+        assert str(stream.Params.ModDate) == "D:20260302"
+        assert bytes(stream.Params.CheckSum) == hashlib.md5(b"two").digest()
+        assert pdf.check_pdf_syntax() == []
+
+
+def test_files_are_listed_in_the_order_of_their_names():
+    names = ["z.txt", "ä.txt", "a.txt", "漢.txt", "B.txt"]
+    file = finished(*(Attachment(name, b"1", "text/plain") for name in names))
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        keys = [bytes(key) for key in list(pdf.Root.Names.EmbeddedFiles.Names)[::2]]
+        assert keys == sorted(keys)
+        assert set(pdf.attachments.keys()) == set(names)
+
+
+def test_links_and_files_share_the_tree_of_names():
+    document = (
+        '<document><flow><h1 id="a">a</h1><p><a href="#a">b</a></p></flow>'
+        '<attachment name="a.txt">one</attachment></document>'
+    )
+    with pikepdf.open(io.BytesIO(rendered(document).pdf)) as pdf:
+        assert set(pdf.Root.Names.keys()) == {"/Dests", "/EmbeddedFiles"}
+
+
+def test_files_are_encrypted_with_the_document():
+    file = finished(NOTE, security=Security("secret", None))
+    with pikepdf.open(io.BytesIO(file), password="secret") as pdf:
+        assert pdf.attachments["b.txt"].get_file().read_bytes() == b"two"
+    assert b"A note" not in file
+
+
+def test_a_draft_carries_its_files():
+    options = FinishOptions(Metadata(is_draft=True), attachments=(NOTE,))
+    with pikepdf.open(io.BytesIO(finish(printed(page()), options))) as pdf:
+        assert list(pdf.attachments) == ["b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("moment", "written"),
+    [
+        (date(2026, 3, 2), "D:20260302"),
+        (datetime(2026, 3, 2, 9, 30, tzinfo=UTC), "D:20260302093000Z"),
+        (
+            datetime(2026, 3, 2, 9, 30, tzinfo=timezone(timedelta(hours=5, minutes=30))),
+            "D:20260302093000+05'30'",
+        ),
+        (
+            datetime(2026, 3, 2, 9, 30, tzinfo=timezone(-timedelta(hours=3, minutes=30))),
+            "D:20260302093000-03'30'",
+        ),
+    ],
+)
+def test_dates_are_written_as_pdf_does(moment, written):
+    assert write_date(moment) == written
+
+
+# --- what it holds --------------------------------------------------------------------------------------
+
+
+def test_case_with_files():
+    case = Case("attachment")
+    made = files(case.source.decode())
+    assert made == {
+        "factur-x.xml": b"<a/>",
+        "note.eml": b"Subject: 7 & 8",
+        "order.xml": b'<order number="7 &amp; 8"/>',
+        "picture.png": b"hello",
+        "rows.json": b'[{"a": 1.50, "b": null}]',
+    }
+
+
+def test_text_is_taken_as_written():
+    assert attached("<![CDATA[ a\n  b  ]]>") == b"a\n  b"
+    assert attached("{{ '{{' }} ä") == "{{ ä".encode()
+
+
+def test_records_become_json_with_exact_numbers():
+    data = '{"r": {"n": 0.10, "big": 12345678901234567890.5, "t": "a\\"b", "l": [true, null], "ä": ""}}'
+    assert attached("", data, value="r").decode() == (
+        '{"n": 0.10, "big": 12345678901234567890.5, "t": "a\\"b", "l": [true, null], "ä": ""}'
+    )
+
+
+def test_values_cannot_become_markup():
+    data = '{"v": "</a><b c=\\"1\\"> & {{ x }}"}'
+    assert attached("<![CDATA[<a>{{ v }}</a>]]>", data, type="application/xml") == (
+        b"<a>&lt;/a&gt;&lt;b c=&quot;1&quot;&gt; &amp; {{ x }}</a>"
+    )
+    assert attached('<![CDATA[{"a": "{{ v }}"}]]>', data, type="application/json") == (
+        b'{"a": "</a><b c=\\"1\\"> & {{ x }}"}'
+    )
+    assert attached("{{ v }}", data) == b'</a><b c="1"> & {{ x }}'
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [("a.xml", "/text/xml"), ("A.PDF", "/application/pdf"), ("a", "/application/octet-stream")],
+)
+def test_the_type_follows_the_ending_of_the_name(name, media_type):
+    document = (
+        f'<document><flow/><attachment name="{name}"><![CDATA[<a/>]]></attachment></document>'
+    )
+    with pikepdf.open(io.BytesIO(rendered(document).pdf)) as pdf:
+        assert pdf.Root.AF[0].EF.F.Subtype == media_type
+
+
+@pytest.mark.parametrize("name", ["../a", "a\\b", ".a", "a\u202etxt.exe", "C:a", "a" * 151, ""])
+def test_names_that_would_be_places_are_refused(name):
+    assert (
+        "file name"
+        in errors(f'<document><flow/><attachment name="{name}">a</attachment></document>')[0]
+    )
+
+
+def test_files_are_bounded():
+    many = "".join(f'<attachment name="{at}">a</attachment>' for at in range(101))
+    assert errors(f"<document><flow/>{many}</document>")[0].endswith("[attachments-too-large]")
+    assert "101 files" in errors(f"<document><flow/>{many}</document>")[0]
+    data = f'<data><json>{{ "a": "{"a" * 1_000_000}" }}</json></data>'
+    large = "".join(f'<attachment name="{at}" value="a"/>' for at in range(21))
+    assert "21 files of 21,000,000 bytes" in errors(f"<document>{data}<flow/>{large}</document>")[0]
+
+
+def test_entities_are_not_expanded():
+    lines = "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(12))
+    bomb = f'<!DOCTYPE a [<!ENTITY a0 "x">{lines}]><a>&a12;</a>'
+    assert attached(f"<![CDATA[{bomb}]]>", type="text/xml") == bomb.encode()
+
+
+def test_a_payload_replaces_a_file_of_the_same_name():
+    case = Case("attachment")
+    overlay = '<document><attachment name="order.xml"><![CDATA[<own/>]]></attachment></document>'
+    pdf = render(
+        prepare_template(case.source),
+        Payload(PayloadKind.XML, overlay.encode()),
+        options=OPTIONS,
+    ).pdf
+    with pikepdf.open(io.BytesIO(pdf)) as opened:
+        assert opened.attachments["order.xml"].get_file().read_bytes() == b"<own/>"
+        assert len(opened.attachments) == 5
+
+
+# --- electronic invoices --------------------------------------------------------------------------------
+
+
+def invoice(guideline: str, name: str = "factur-x.xml", relationship: str = "alternative") -> str:
+    return (
+        f'<document profile="pdf/a-3b" title="t" lang="en"><flow><p>a</p></flow><attachment name="{name}" '
+        f'relationship="{relationship}"><![CDATA[{INVOICE.format(guideline)}]]></attachment></document>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("guideline", "name", "relationship", "level"),
+    [
+        ("urn:factur-x.eu:1p0:minimum", "factur-x.xml", "data", "MINIMUM"),
+        ("urn:factur-x.eu:1p0:basicwl", "factur-x.xml", "data", "BASIC WL"),
+        (
+            "urn:cen.eu:en16931:2017#compliant#urn:factur-x.eu:1p0:basic",
+            "factur-x.xml",
+            "alternative",
+            "BASIC",
+        ),
+        ("urn:cen.eu:en16931:2017", "factur-x.xml", "source", "EN 16931"),
+        (
+            "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended",
+            "factur-x.xml",
+            "alternative",
+            "EXTENDED",
+        ),
+        (
+            "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",
+            "xrechnung.xml",
+            "alternative",
+            "XRECHNUNG",
+        ),
+    ],
+)
+def test_an_invoice_is_told_in_the_metadata(guideline, name, relationship, level):
+    made = rendered(invoice(guideline, name, relationship))
+    assert made.warnings == ()
+    assert find_violations(made.pdf, 3) == []
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf, pdf.open_metadata() as packet:
+        assert packet[f"{FX}ConformanceLevel"] == level
+        assert packet[f"{FX}DocumentFileName"] == name
+        assert packet[f"{FX}DocumentType"] == "INVOICE"
+        assert packet[f"{FX}Version"] == "1.0"
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        (invoice("urn:other"), "states no guideline"),
+        (
+            invoice("urn:cen.eu:en16931:2017", relationship="supplement"),
+            '"alternative" or "source"',
+        ),
+        (invoice("urn:factur-x.eu:1p0:minimum"), 'asks for "data"'),
+    ],
+)
+def test_an_invoice_that_readers_would_not_find_is_warned_of(document, told):
+    (warning,) = rendered(document).warnings
+    assert warning.code == "attachment-invoice"
+    assert warning.severity is Severity.WARNING
+    assert told in warning.message
+
+
+def test_validate_tells_what_is_wrong_with_files():
+    document = '<document><flow/><attachment name="a.xml" value="\'&lt;a>\'"/></document>'
+    found = validate(None, Payload(PayloadKind.XML, document.encode()), options=OPTIONS)
+    assert [one.code for one in found.errors] == ["attachment-xml"]
+
+
+def test_profile_and_files_are_in_the_options():
+    options = FinishOptions(Metadata(), profile=Profile.PDF_A_3B, attachments=(NOTE,))
+    assert find_violations(finish(printed(page()), options), 3) == []
