@@ -1,0 +1,437 @@
+"""Webhooks and their outbox: what is to be told stands in the database with what it tells of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import delete, func, insert, or_, select, update
+
+from shared.clock import timestamp
+from shared.db.session import Session
+from shared.db.tables import accounts, webhook_attempts, webhook_deliveries, webhooks
+from shared.errors import ErrorKind, ServiceError
+from shared.identifiers import new_id
+
+MOST_WEBHOOKS: Final = 20  # of an account
+ROTATION: Final = timedelta(hours=24)  # for so long the former secret signs too
+RETENTION: Final = timedelta(days=7)  # of the delivery log
+
+
+class Event(StrEnum):
+    """What a webhook can be told of (contract.md 6)."""
+
+    JOB_SUCCEEDED = "job.succeeded"
+    JOB_FAILED = "job.failed"
+    BATCH_FINISHED = "batch.finished"
+
+
+class DeliveryStatus(StrEnum):
+    """What became of a delivery."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """An address that an account is told at. A target that answered 410 has disabled it."""
+
+    id: str
+    url: str
+    events: tuple[Event, ...]
+    created_at: datetime
+    disabled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try to deliver: the status answered, or why there was none."""
+
+    number: int
+    at: datetime
+    status: int | None
+    milliseconds: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One event on its way to one webhook, with all attempts so far."""
+
+    id: str
+    event: Event
+    status: DeliveryStatus
+    created_at: datetime
+    next_attempt_at: datetime | None
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DueDelivery:
+    """A delivery that is leased to be tried now. The newest secret comes first."""
+
+    id: str
+    webhook_id: str
+    account_id: str
+    url: str
+    secrets: tuple[str, ...]
+    payload: str
+    created_at: datetime
+    attempts: int
+
+    def __repr__(self) -> str:
+        """Hide the secrets and the payload from logs and tracebacks."""
+        return f"DueDelivery(id={self.id!r}, webhook_id={self.webhook_id!r})"
+
+
+def create_webhook(
+    session: Session,
+    account_id: str,
+    *,
+    url: str,
+    events: Sequence[Event],
+    secret: str,
+    at: datetime,
+) -> Webhook:
+    """Add a webhook.
+
+    Raises:
+        ServiceError: 409, the account has `MOST_WEBHOOKS` already.
+    """
+    session.execute(
+        select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
+    ).one()
+    count = select(func.count()).select_from(webhooks).where(webhooks.c.account_id == account_id)
+    if (session.scalar(count) or 0) >= MOST_WEBHOOKS:
+        raise ServiceError(
+            409,
+            f"The account has {MOST_WEBHOOKS} webhooks, the most it may have; delete one first.",
+        )
+    webhook_id = new_id("hook")
+    session.execute(
+        insert(webhooks).values(
+            id=webhook_id,
+            account_id=account_id,
+            url=url,
+            events=[event.value for event in events],
+            secret=secret,
+            created_at=at,
+        )
+    )
+    return Webhook(webhook_id, url, tuple(events), at, None)
+
+
+def list_webhooks(session: Session, account_id: str) -> Sequence[Webhook]:
+    """Give an account's webhooks, the oldest first."""
+    query = (
+        select(webhooks)
+        .where(webhooks.c.account_id == account_id)
+        .order_by(webhooks.c.created_at, webhooks.c.id)
+    )
+    return [_webhook(row) for row in session.execute(query)]
+
+
+def find_webhook(session: Session, account_id: str, webhook_id: str) -> Webhook:
+    """Give one of an account's webhooks.
+
+    Raises:
+        ServiceError: 404, the account has none of that id.
+    """
+    row = session.execute(select(webhooks).where(*_own(account_id, webhook_id))).one_or_none()
+    if row is None:
+        raise _not_found(webhook_id)
+    return _webhook(row)
+
+
+def delete_webhook(session: Session, account_id: str, webhook_id: str) -> None:
+    """Remove a webhook and its log; what was still to be delivered is not.
+
+    Raises:
+        ServiceError: 404, the account has none of that id.
+    """
+    if not session.execute(delete(webhooks).where(*_own(account_id, webhook_id))).rowcount:
+        raise _not_found(webhook_id)
+    session.execute(delete(webhook_deliveries).where(webhook_deliveries.c.webhook_id == webhook_id))
+
+
+def rotate_secret(
+    session: Session, account_id: str, webhook_id: str, *, secret: str, at: datetime
+) -> Webhook:
+    """Give a webhook a new secret; the former signs beside it for `ROTATION`. Enables it again.
+
+    Raises:
+        ServiceError: 404, the account has none of that id.
+    """
+    changed = session.execute(
+        update(webhooks)
+        .where(*_own(account_id, webhook_id))
+        .values(
+            previous_secret=webhooks.c.secret,
+            previous_secret_until=at + ROTATION,
+            secret=secret,
+            disabled_at=None,
+        )
+    )
+    if not changed.rowcount:
+        raise _not_found(webhook_id)
+    return find_webhook(session, account_id, webhook_id)
+
+
+def enqueue(
+    session: Session, account_id: str, event: Event, data: Mapping[str, Any], *, at: datetime
+) -> int:
+    """Have the account's webhooks told of an event; gives how many will be.
+
+    Call it in the unit of work that ends the job or batch: either both are written or neither.
+    `data` is the record as the interface gives it.
+    """
+    query = select(webhooks.c.id, webhooks.c.events).where(
+        webhooks.c.account_id == account_id, webhooks.c.disabled_at.is_(None)
+    )
+    told = [row.id for row in session.execute(query) if event.value in row.events]
+    if not told:
+        return 0
+    payload = json.dumps(
+        {"type": event.value, "timestamp": timestamp(at), "data": data},
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+    session.execute(
+        insert(webhook_deliveries),
+        [
+            {
+                "id": new_id("msg"),
+                "webhook_id": webhook_id,
+                "event": event.value,
+                "payload": payload,
+                "created_at": at,
+                "next_attempt_at": at,
+                "status": DeliveryStatus.PENDING.value,
+            }
+            for webhook_id in told
+        ],
+    )
+    return len(told)
+
+
+def list_deliveries(
+    session: Session, webhook_id: str, *, limit: int, start_after: str | None = None
+) -> tuple[Sequence[Delivery], bool]:
+    """Give a webhook's deliveries, the newest first, and whether older ones follow.
+
+    `start_after` is the id of a delivery; one that is not there begins anew.
+    """
+    order = (webhook_deliveries.c.created_at, webhook_deliveries.c.id)
+    query = (
+        select(webhook_deliveries)
+        .where(webhook_deliveries.c.webhook_id == webhook_id)
+        .order_by(order[0].desc(), order[1].desc())
+        .limit(limit + 1)
+    )
+    if start_after is not None:
+        last = session.execute(
+            select(*order).where(
+                webhook_deliveries.c.id == start_after,
+                webhook_deliveries.c.webhook_id == webhook_id,
+            )
+        ).one_or_none()
+        if last is not None:
+            query = query.where(
+                or_(order[0] < last[0], (order[0] == last[0]) & (order[1] < last[1]))
+            )
+    rows = session.execute(query).all()
+    attempts = _find_attempts(session, [row.id for row in rows[:limit]])
+    return [_delivery(row, attempts.get(row.id, [])) for row in rows[:limit]], len(rows) > limit
+
+
+def has_due(session: Session, *, at: datetime, busy: Sequence[str] = ()) -> bool:
+    """Tell whether `lease_due` would find a delivery."""
+    query = select(webhook_deliveries.c.id).where(*_is_due(at, busy)).limit(1)
+    return session.scalar(query) is not None
+
+
+def lease_due(
+    session: Session, *, at: datetime, until: datetime, limit: int, busy: Sequence[str] = ()
+) -> Sequence[DueDelivery]:
+    """Take deliveries that are due, so that no other deliverer tries them before `until`.
+
+    Accounts that are `busy` are passed over.
+    """
+    query = (
+        select(webhook_deliveries.c.id)
+        .where(*_is_due(at, busy))
+        .order_by(webhook_deliveries.c.next_attempt_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    ids = list(session.scalars(query))
+    if not ids:
+        return []
+    session.execute(
+        update(webhook_deliveries)
+        .where(webhook_deliveries.c.id.in_(ids))
+        .values(leased_until=until)
+    )
+    taken = (
+        select(webhook_deliveries, webhooks)
+        .join(webhooks, webhooks.c.id == webhook_deliveries.c.webhook_id)
+        .where(webhook_deliveries.c.id.in_(ids))
+        .order_by(webhook_deliveries.c.next_attempt_at)
+    )
+    return [_due(row._mapping, at) for row in session.execute(taken)]
+
+
+def record_attempt(
+    session: Session,
+    delivery_id: str,
+    attempt: Attempt,
+    *,
+    status: DeliveryStatus,
+    next_attempt_at: datetime | None,
+) -> None:
+    """Write an attempt into the log and say what is next; nothing if the delivery is gone."""
+    changed = session.execute(
+        update(webhook_deliveries)
+        .where(webhook_deliveries.c.id == delivery_id)
+        .values(
+            attempts=attempt.number,
+            status=status.value,
+            last_status=attempt.status,
+            last_error=attempt.error,
+            next_attempt_at=next_attempt_at,
+            leased_until=None,
+        )
+    )
+    if not changed.rowcount:
+        return
+    # A deliverer that was held up past its lease may have been overtaken by another one.
+    session.execute(
+        delete(webhook_attempts).where(
+            webhook_attempts.c.delivery_id == delivery_id,
+            webhook_attempts.c.number == attempt.number,
+        )
+    )
+    session.execute(
+        insert(webhook_attempts).values(
+            delivery_id=delivery_id,
+            number=attempt.number,
+            at=attempt.at,
+            status=attempt.status,
+            milliseconds=attempt.milliseconds,
+            error=attempt.error,
+        )
+    )
+
+
+def disable_webhook(session: Session, webhook_id: str, *, at: datetime) -> None:
+    """Tell a webhook nothing more; what still waits for it has failed."""
+    session.execute(update(webhooks).where(webhooks.c.id == webhook_id).values(disabled_at=at))
+    session.execute(
+        update(webhook_deliveries)
+        .where(
+            webhook_deliveries.c.webhook_id == webhook_id,
+            webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
+        )
+        .values(
+            status=DeliveryStatus.FAILED.value,
+            next_attempt_at=None,
+            last_error="the webhook was disabled: its target answered 410",
+        )
+    )
+
+
+def forget_deliveries(session: Session, *, before: datetime, limit: int) -> int:
+    """Remove up to `limit` entries of the log that are older; gives how many."""
+    old = (
+        select(webhook_deliveries.c.id)
+        .where(webhook_deliveries.c.created_at < before)
+        .order_by(webhook_deliveries.c.created_at)
+        .limit(limit)
+    )
+    ids = list(session.scalars(old))
+    if ids:
+        # SQLite and PostgreSQL both remove the attempts along with them.
+        session.execute(delete(webhook_deliveries).where(webhook_deliveries.c.id.in_(ids)))
+    return len(ids)
+
+
+def count_pending(session: Session) -> int:
+    """Give how many deliveries wait to be made."""
+    query = (
+        select(func.count())
+        .select_from(webhook_deliveries)
+        .where(webhook_deliveries.c.status == DeliveryStatus.PENDING.value)
+    )
+    return session.scalar(query) or 0
+
+
+def _is_due(at: datetime, busy: Sequence[str]) -> tuple[Any, ...]:
+    passed_over = select(webhooks.c.id).where(webhooks.c.account_id.in_(busy))
+    return (
+        webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
+        webhook_deliveries.c.next_attempt_at <= at,
+        or_(webhook_deliveries.c.leased_until.is_(None), webhook_deliveries.c.leased_until <= at),
+        *((webhook_deliveries.c.webhook_id.not_in(passed_over),) if busy else ()),
+    )
+
+
+def _own(account_id: str, webhook_id: str) -> tuple[Any, Any]:
+    return webhooks.c.id == webhook_id, webhooks.c.account_id == account_id
+
+
+def _not_found(webhook_id: str) -> ServiceError:
+    return ServiceError(
+        404, f"The account has no webhook {webhook_id!r}.", kind=ErrorKind.NOT_FOUND
+    )
+
+
+def _webhook(row: Any) -> Webhook:
+    events = tuple(Event(event) for event in row.events)
+    return Webhook(row.id, row.url, events, row.created_at, row.disabled_at)
+
+
+def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attempt]]:
+    query = (
+        select(webhook_attempts)
+        .where(webhook_attempts.c.delivery_id.in_(ids))
+        .order_by(webhook_attempts.c.delivery_id, webhook_attempts.c.number)
+    )
+    found: dict[str, list[Attempt]] = {}
+    for row in session.execute(query):
+        attempt = Attempt(row.number, row.at, row.status, row.milliseconds, row.error)
+        found.setdefault(row.delivery_id, []).append(attempt)
+    return found
+
+
+def _delivery(row: Any, attempts: Sequence[Attempt]) -> Delivery:
+    return Delivery(
+        row.id,
+        Event(row.event),
+        DeliveryStatus(row.status),
+        row.created_at,
+        row.next_attempt_at,
+        tuple(attempts),
+    )
+
+
+def _due(row: Mapping[Any, Any], at: datetime) -> DueDelivery:
+    secrets = [row[webhooks.c.secret]]
+    until = row[webhooks.c.previous_secret_until]
+    if row[webhooks.c.previous_secret] and until is not None and until > at:
+        secrets.append(row[webhooks.c.previous_secret])
+    return DueDelivery(
+        id=row[webhook_deliveries.c.id],
+        webhook_id=row[webhook_deliveries.c.webhook_id],
+        account_id=row[webhooks.c.account_id],
+        url=row[webhooks.c.url],
+        secrets=tuple(secrets),
+        payload=row[webhook_deliveries.c.payload],
+        created_at=row[webhook_deliveries.c.created_at],
+        attempts=row[webhook_deliveries.c.attempts],
+    )

@@ -1,0 +1,209 @@
+"""The outbox of webhooks: written with what it tells of, leased, retried, kept as a log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.db import hooks
+from shared.db.accounts import create_account
+from shared.db.hooks import Attempt, DeliveryStatus, Event
+from shared.db.session import Database
+from shared.errors import ServiceError
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def account_id(database: Database) -> str:
+    with database.session() as session:
+        return create_account(session, email="a@example.org").account_id
+
+
+def _hook(
+    database: Database,
+    account_id: str,
+    events: Sequence[Event] = tuple(Event),
+    *,
+    secret: str = "s",
+) -> str:
+    with database.session() as session:
+        return hooks.create_webhook(
+            session,
+            account_id,
+            url="https://example.com/hook",
+            events=events,
+            secret=secret,
+            at=NOW,
+        ).id
+
+
+def _tell(database: Database, account_id: str, event: Event = Event.JOB_SUCCEEDED) -> int:
+    with database.session() as session:
+        return hooks.enqueue(session, account_id, event, {"id": "job_1"}, at=NOW)
+
+
+def _lease(
+    database: Database, at: datetime = NOW, *, busy: Sequence[str] = ()
+) -> Sequence[hooks.DueDelivery]:
+    with database.session() as session:
+        return hooks.lease_due(session, at=at, until=at + 30 * SECOND, limit=10, busy=busy)
+
+
+def test_each_webhook_of_the_event_is_told_once(database: Database, account_id: str) -> None:
+    all_events, jobs = _hook(database, account_id), _hook(database, account_id, [Event.JOB_FAILED])
+    assert _tell(database, account_id, Event.JOB_FAILED) == 2
+    assert _tell(database, account_id, Event.BATCH_FINISHED) == 1
+    assert _tell(database, "acc_other") == 0
+    due = _lease(database)
+    assert sorted(delivery.webhook_id for delivery in due) == sorted([all_events, all_events, jobs])
+    (told,) = (delivery.payload for delivery in due if delivery.webhook_id == jobs)
+    assert json.loads(told) == {
+        "type": "job.failed",
+        "timestamp": "2026-03-01T12:00:00.000Z",
+        "data": {"id": "job_1"},
+    }
+
+
+def test_what_is_told_is_rolled_back_with_what_it_tells_of(
+    database: Database, account_id: str
+) -> None:
+    _hook(database, account_id)
+    with pytest.raises(ServiceError), database.session() as session:
+        hooks.enqueue(session, account_id, Event.JOB_FAILED, {}, at=NOW)
+        hooks.delete_webhook(session, account_id, "hook_unknown")
+    assert not _lease(database)
+
+
+def test_a_leased_delivery_is_nobody_elses_until_its_lease_ends(
+    database: Database, account_id: str
+) -> None:
+    _hook(database, account_id)
+    _tell(database, account_id)
+    (first,) = _lease(database)
+    assert not _lease(database, NOW + 29 * SECOND)
+    (again,) = _lease(database, NOW + 31 * SECOND)
+    assert again.id == first.id
+
+
+def test_a_busy_account_is_passed_over(database: Database, account_id: str) -> None:
+    _hook(database, account_id)
+    _tell(database, account_id)
+    assert not _lease(database, busy=[account_id])
+    with database.snapshot() as session:
+        assert not hooks.has_due(session, at=NOW, busy=[account_id])
+        assert hooks.has_due(session, at=NOW)
+    assert len(_lease(database)) == 1
+
+
+def test_a_failed_attempt_is_logged_and_comes_again_at_its_time(
+    database: Database, account_id: str
+) -> None:
+    webhook_id = _hook(database, account_id)
+    _tell(database, account_id)
+    (due,) = _lease(database)
+    later = NOW + 60 * SECOND
+    with database.session() as session:
+        hooks.record_attempt(
+            session,
+            due.id,
+            Attempt(1, NOW, 500, 12, None),
+            status=DeliveryStatus.PENDING,
+            next_attempt_at=later,
+        )
+    assert not _lease(database, later - SECOND)
+    (again,) = _lease(database, later)
+    assert (again.id, again.attempts) == (due.id, 1)
+    with database.session() as session:
+        hooks.record_attempt(
+            session,
+            due.id,
+            Attempt(2, later, 204, 8, None),
+            status=DeliveryStatus.DELIVERED,
+            next_attempt_at=None,
+        )
+    with database.snapshot() as session:
+        (entry,), has_more = hooks.list_deliveries(session, webhook_id, limit=10)
+        assert hooks.count_pending(session) == 0
+    assert entry.status is DeliveryStatus.DELIVERED
+    assert [(attempt.number, attempt.status) for attempt in entry.attempts] == [(1, 500), (2, 204)]
+    assert not has_more
+
+
+def test_a_former_secret_signs_for_a_day(database: Database, account_id: str) -> None:
+    webhook_id = _hook(database, account_id, secret="old")
+    with database.session() as session:
+        hooks.rotate_secret(session, account_id, webhook_id, secret="new", at=NOW)
+    _tell(database, account_id)
+    assert _lease(database, NOW)[0].secrets == ("new", "old")
+    assert _lease(database, NOW + timedelta(hours=25))[0].secrets == ("new",)
+
+
+def test_a_disabled_webhook_is_told_nothing_more(database: Database, account_id: str) -> None:
+    webhook_id = _hook(database, account_id)
+    _tell(database, account_id)
+    with database.session() as session:
+        hooks.disable_webhook(session, webhook_id, at=NOW)
+    assert not _lease(database)
+    assert _tell(database, account_id) == 0
+    with database.snapshot() as session:
+        assert hooks.find_webhook(session, account_id, webhook_id).disabled_at == NOW
+        (entry,), _ = hooks.list_deliveries(session, webhook_id, limit=10)
+    assert entry.status is DeliveryStatus.FAILED
+
+
+def test_an_account_has_twenty_webhooks_at_most(database: Database, account_id: str) -> None:
+    for _ in range(hooks.MOST_WEBHOOKS):
+        _hook(database, account_id)
+    with pytest.raises(ServiceError) as refused:
+        _hook(database, account_id)
+    assert refused.value.body.status == 409
+
+
+def test_a_deleted_webhook_is_gone_with_what_waited_for_it(
+    database: Database, account_id: str
+) -> None:
+    webhook_id = _hook(database, account_id)
+    _tell(database, account_id)
+    with database.session() as session:
+        hooks.delete_webhook(session, account_id, webhook_id)
+    assert not _lease(database)
+    for call in (hooks.find_webhook, hooks.delete_webhook):
+        with pytest.raises(ServiceError) as missing, database.session() as session:
+            call(session, account_id, webhook_id)
+        assert missing.value.body.status == 404
+
+
+def test_another_accounts_webhook_is_not_found(database: Database, account_id: str) -> None:
+    webhook_id = _hook(database, account_id)
+    with pytest.raises(ServiceError) as missing, database.session() as session:
+        hooks.rotate_secret(session, "acc_other", webhook_id, secret="x", at=NOW)
+    assert missing.value.body.status == 404
+
+
+def test_the_log_is_paged_from_the_newest_and_forgotten_by_age(
+    database: Database, account_id: str
+) -> None:
+    webhook_id = _hook(database, account_id)
+    for minute in range(5):
+        with database.session() as session:
+            at = NOW + timedelta(minutes=minute)
+            hooks.enqueue(session, account_id, Event.JOB_FAILED, {"n": minute}, at=at)
+    seen: list[datetime] = []
+    last: str | None = None
+    has_more = True
+    while has_more:
+        with database.snapshot() as session:
+            page, has_more = hooks.list_deliveries(session, webhook_id, limit=2, start_after=last)
+        seen += [entry.created_at for entry in page]
+        last = page[-1].id
+    assert seen == [NOW + timedelta(minutes=minute) for minute in (4, 3, 2, 1, 0)]
+    with database.session() as session:
+        before = NOW + timedelta(minutes=3)
+        assert hooks.forget_deliveries(session, before=before, limit=2) == 2
+        assert hooks.forget_deliveries(session, before=before, limit=2) == 1
+        assert hooks.forget_deliveries(session, before=before, limit=2) == 0
