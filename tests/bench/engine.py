@@ -22,7 +22,7 @@ from words import compare_words, count_words
 from works import WORKS, Work
 
 NAMES = {"ours": "Pressroom", "typst": "Typst", "weasyprint": "WeasyPrint"}
-STAGES = ("merge", "layout", "paint", "finish")
+STAGES = ("merge", "layout", "paint")
 WARM_UP = 20
 NOTE = """\
 CPU milliseconds of a document, from JSON text to finished PDF: median, warm, one process for each

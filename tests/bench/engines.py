@@ -17,12 +17,16 @@ from jinja2 import Environment, FileSystemLoader
 from works import INVOICE, Logo, Work
 
 from workers.engine.diagnostics import Findings
-from workers.engine.finish.finisher import FinishOptions, finish
+from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.elements.barcodes import write_payment
 from workers.engine.layout.pages import lay_out
-from workers.engine.paint.press import print_pages
-from workers.engine.pipeline import build_document, collector_paused, prepare_template
-from workers.engine.ports import Metadata, Payload, PayloadKind, RenderOptions
+from workers.engine.pipeline import (
+    build_document,
+    collector_paused,
+    prepare_template,
+    print_finished,
+)
+from workers.engine.ports import Metadata, NoWatch, Payload, PayloadKind, RenderOptions
 
 DOCUMENTS = Path(__file__).with_name("documents")
 TYPEFACES = Path(__file__).parents[2] / "workers/engine/layout/typefaces"
@@ -58,12 +62,11 @@ class OurEngine:
         ticks.append(time.process_time())
         laid_out = lay_out(document, resources=self.images, findings=findings)
         ticks.append(time.process_time())
-        printed = print_pages(laid_out)
-        ticks.append(time.process_time())
         metadata = Metadata(title=document.info.title, lang=document.info.lang)
-        self.file = finish(printed, FinishOptions(metadata))
+        self.file = print_finished(
+            laid_out, FinishOptions(metadata), findings=findings, watch=NoWatch()
+        )
         ticks.append(time.process_time())
-        findings.raise_errors()
         return [1000 * (after - before) for before, after in pairwise(ticks)]
 
 

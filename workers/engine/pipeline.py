@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Origin, Severity
 from workers.engine.finish.finisher import FinishOptions, finish
+from workers.engine.finish.metadata import describe
 from workers.engine.layout.display import LaidOut
 from workers.engine.layout.elements.barcodes import judge_codes
 from workers.engine.layout.pages import lay_out
@@ -102,20 +103,29 @@ def _render(
     document, merged = build_document(template, payload, options=options, findings=findings)
     watch.enter(Stage.LAYOUT)
     laid_out = lay_out(document, resources=resources, findings=findings)
-    pdf = print_pages(laid_out)
-    findings.raise_errors()  # what does not fit is told as the pages are drawn
-    watch.enter(Stage.FINISH)
-    finished = finish(
-        pdf,
-        FinishOptions(
-            metadata=_describe(document, merged, options),
-            security=document.security,
-            spare_password=secrets.token_urlsafe(32) if document.security else "",
-            profile=document.profile,
-            attachments=document.attachments,
-        ),
+    wanted = FinishOptions(
+        metadata=_describe(document, merged, options),
+        security=document.security,
+        spare_password=secrets.token_urlsafe(32) if document.security else "",
+        profile=document.profile,
+        attachments=document.attachments,
     )
+    finished = print_finished(laid_out, wanted, findings=findings, watch=watch)
     return Rendered(finished, len(laid_out.pages), document.info.filename, findings.warnings)
+
+
+def print_finished(
+    laid_out: LaidOut, options: FinishOptions, *, findings: Findings, watch: StageWatch
+) -> bytes:
+    """Print and finish a document. One that needs metadata alone is written once, not twice.
+
+    Raises:
+        AuthoringError: something does not fit, which is told as the pages are drawn.
+    """
+    pdf = print_pages(laid_out, describe(options.metadata) if options.is_plain else None)
+    findings.raise_errors()
+    watch.enter(Stage.FINISH)
+    return pdf if options.is_plain else finish(pdf, options)
 
 
 def validate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
@@ -159,6 +160,15 @@ class Metadata:
     template_version: int | None = None
     template_sha256: str | None = None
     payload_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The metadata as they stand in a file: document information, language and XMP packet."""
+
+    information: Mapping[str, str]
+    lang: str
+    packet: bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,15 @@ class FinishOptions:
     profile: Profile | None = None
     attachments: tuple[Attachment, ...] = ()
 
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether the file needs metadata alone, which are written when it is printed.
+
+        Whatever else is asked for, by a field of today or one to come, makes it differ from this.
+        """
+        nothing_else = FinishOptions(self.metadata, spare_password=self.spare_password)
+        return self == nothing_else and not self.metadata.is_draft
+
     def __repr__(self) -> str:
         """Hide the password from logs and tracebacks."""
         return f"FinishOptions(metadata={self.metadata!r}, security={self.security!r})"

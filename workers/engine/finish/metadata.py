@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 from xml.sax.saxutils import escape
 
 import pikepdf
 
-from workers.engine.ports import Metadata
+from workers.engine.ports import Description, Metadata
 
 PRODUCER: Final = "Pressroom"
 PROVENANCE: Final = "urn:pressroom:provenance:1"
@@ -30,13 +30,18 @@ _PACKET: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+def describe(metadata: Metadata) -> Description:
+    """Give what a file that needs nothing else is to say of itself, for paint to write."""
+    return Description(_information(metadata), metadata.lang, write_packet(metadata))
+
+
 def write_metadata(pdf: pikepdf.Pdf, metadata: Metadata, *, conformance: str = "") -> None:
     """Set the document information, the language and the XMP packet; empty values are left out.
 
     `conformance` is what a profile adds to the packet, as RDF descriptions.
     """
     for name, value in _information(metadata).items():
-        pdf.docinfo[name] = value
+        pdf.docinfo[f"/{name}"] = pikepdf.String(value)
     pdf.Root.Lang = pikepdf.String(metadata.lang)
     if metadata.title:
         pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
@@ -48,19 +53,20 @@ def write_metadata(pdf: pikepdf.Pdf, metadata: Metadata, *, conformance: str = "
 
 def write_information(metadata: Metadata) -> bytes:
     """Write the document information dictionary."""
-    return pikepdf.Dictionary(_information(metadata)).unparse()
+    entries = {f"/{name}": pikepdf.String(value) for name, value in _information(metadata).items()}
+    return pikepdf.Dictionary(entries).unparse()
 
 
-def _information(metadata: Metadata) -> dict[str, Any]:
+def _information(metadata: Metadata) -> dict[str, str]:
     entries = {
-        "/Title": metadata.title,
-        "/Author": metadata.author,
-        "/Subject": metadata.subject,
-        "/Keywords": metadata.keywords,
-        "/Producer": PRODUCER,
-        "/PressroomDraft": "true" if metadata.is_draft else "",
+        "Title": metadata.title,
+        "Author": metadata.author,
+        "Subject": metadata.subject,
+        "Keywords": metadata.keywords,
+        "Producer": PRODUCER,
+        "PressroomDraft": "true" if metadata.is_draft else "",
     }
-    return {name: pikepdf.String(_clean(value)) for name, value in entries.items() if value}
+    return {name: _clean(value) for name, value in entries.items() if value}
 
 
 def write_packet(metadata: Metadata, conformance: str = "") -> bytes:

@@ -7,6 +7,9 @@ from typing import Any, Final
 
 from reportlab.pdfbase import pdfdoc
 
+from workers.engine.paint.packing import pack
+from workers.engine.ports import Description
+
 # Measured on a statement of 5,000 rows: level 1 takes 8 ms and 370 KB, 4 16 ms and 307 KB, 6 46 ms
 # and 282 KB.
 COMPRESSION: Final = 4
@@ -30,8 +33,10 @@ class PdfFile:
         self._document: Any = pdfdoc.PDFDocument(
             dummyoutline=1, compression=0, invariant=1, pdfVersion=(1, 7)
         )
-        self._document.info = Slot(b"<< >>")  # finishing writes the document information
         self._document.Catalog.Outlines = None
+        # Object 1 is ReportLab's dictionary of fonts, which nothing here refers to.
+        self._information = Slot(b"<< >>")
+        self._document.idToObject[pdfdoc.BasicFonts] = self._information
         self.page_tree = self._refer(self._document.Pages)
 
     def add(self, body: bytes) -> bytes:
@@ -59,10 +64,31 @@ class PdfFile:
         """Set an entry of the document catalogue."""
         setattr(self._document.Catalog, name, reference)
 
+    def describe(self, description: Description) -> None:
+        """Set the document information, the language and the XMP packet."""
+        entries = description.information.items()
+        self._information.body = b"<< %b >>" % b" ".join(
+            b"/%b %b" % (name.encode("ascii"), write_text(value)) for name, value in entries
+        )
+        self.set_catalog("Lang", write_text(description.lang))
+        if "Title" in description.information:
+            self.set_catalog("ViewerPreferences", b"<< /DisplayDocTitle true >>")
+        # Not compressed: programs that know no PDF look for the packet in the bytes of the file.
+        packet = self.add_stream(b"/Type /Metadata /Subtype /XML", description.packet)
+        self.set_catalog("Metadata", packet)
+
     def write(self) -> bytes:
-        """Give the finished file."""
-        data: bytes = self._document.format()
-        return data
+        """Give the finished file.
+
+        The objects are ReportLab's, the form of the file is ours: ReportLab writes a table of PDF
+        1.4 and no object streams, which makes files a quarter larger, in three times the time.
+        """
+        document = self._document
+        root = self._refer(document.Catalog)
+        names = document.numberToId
+        objects = (document.idToObject[names[number]] for number in range(1, len(names) + 1))
+        bodies = [item.format(document) for item in objects]
+        return pack(bodies, root=root, information=b"1 0 R")
 
     def _refer(self, body: Any) -> bytes:
         reference = self._document.Reference(body)

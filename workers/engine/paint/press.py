@@ -9,14 +9,17 @@ from workers.engine.layout.display import LaidOut, Page
 from workers.engine.paint.marks import Painter, Stock
 from workers.engine.paint.navigation import add_links, add_outline, add_places, name_destinations
 from workers.engine.paint.objects import PdfFile, write_number
+from workers.engine.ports import Description
 
 
-def print_pages(laid_out: LaidOut) -> bytes:
+def print_pages(laid_out: LaidOut, description: Description | None = None) -> bytes:
     """Write the pages, their links and the outline as a PDF. Equal pages give equal bytes.
 
-    The file has no document information, metadata or encryption: finishing adds them.
+    A file without `description` says nothing of itself; what else it may need, finishing adds.
     """
     file = PdfFile()
+    if description is not None:
+        file.describe(description)
     stock = Stock(file)
     pages: list[Page] = []
     contents: list[bytes] = []
