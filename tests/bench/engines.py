@@ -58,7 +58,7 @@ class OurEngine:
         payload = Payload(PayloadKind.JSON, json.dumps(data).encode())
         ticks = [time.process_time()]
         findings = Findings()
-        document, _ = build_document(self.template, payload, options=OPTIONS, findings=findings)
+        document = build_document(self.template, payload, options=OPTIONS, findings=findings)[0]
         ticks.append(time.process_time())
         laid_out = lay_out(document, resources=self.images, findings=findings)
         ticks.append(time.process_time())

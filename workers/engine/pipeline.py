@@ -101,8 +101,6 @@ def _render(
     findings = Findings()
     watch.enter(Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
-    watch.enter(Stage.LAYOUT)
-    laid_out = lay_out(document, resources=resources, findings=findings)
     wanted = FinishOptions(
         metadata=_describe(document, merged, options),
         security=document.security,
@@ -110,6 +108,9 @@ def _render(
         profile=document.profile,
         attachments=document.attachments,
     )
+    del merged  # the data are in the document now; in a long one their memory is needed
+    watch.enter(Stage.LAYOUT)
+    laid_out = lay_out(document, resources=resources, findings=findings)
     finished = print_finished(laid_out, wanted, findings=findings, watch=watch)
     return Rendered(finished, len(laid_out.pages), document.info.filename, findings.warnings)
 

@@ -35,6 +35,7 @@ from workers.engine.tree.nodes import (
     Run,
     StoredImage,
 )
+from workers.engine.tree.pagetime import narrow
 from workers.engine.units import mm
 
 LINES = {"lines": [{"n": 1, "t": "a"}, {"n": 2, "t": "b"}, {"n": 3, "t": "c"}]}
@@ -311,6 +312,40 @@ def test_header_without_page_values_is_made_once() -> None:
     assert header is not None
     assert header.content.is_static
     assert header.content.evaluate(page(1, 2)) is header.content.evaluate(page(2, 2))
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("<p>{{ rows | sum('n') }} {{ page.number }}</p>", "6 1"),
+        ("<p>{{ rows | default([]) | count }} {{ page.number }}</p>", "3 1"),
+        ("<p>{{ rows is defined }} {{ page.number }}</p>", "true 1"),
+        ("<p>{{ gone | default('none') }} {{ page.number }}</p>", "none 1"),
+        ("<p>{{ rows | sum('n * who.rate') }} {{ page.number }}</p>", "12 1"),
+        ("<p>{{ data.who.name }} {{ page.number }}</p>", "Ann 1"),
+        ('<p for="row in rows" if="row.n == 2">{{ row.n }} {{ page.number }}</p>', "2 1"),
+        ('<p if="rows">{{ page.number }}</p>', "1"),
+        ('<insert flow="aside"/>', "Ann"),
+        ('<p><span class="{{ who.look }}">{{ page.number }}</span></p>', "1"),
+    ],
+)
+def test_header_reads_the_lists_and_records_it_names(content: str, expected: str) -> None:
+    data = {"rows": [{"n": 1}, {"n": 2}, {"n": 3}], "who": {"name": "Ann", "rate": 2, "look": "k"}}
+    head = (
+        f'<style name="k" color="red"/><page><header>{content}</header></page>'
+        '<flow name="aside"><p>{{ who.name }}</p></flow>'
+    )
+    header = build("<p>x</p>", data, head=head).masters[0].header
+    assert header is not None
+    (paragraph,) = header.content.evaluate(page(1, 2))
+    assert isinstance(paragraph, Paragraph)
+    assert text_of(paragraph) == expected
+
+
+def test_what_page_content_does_not_name_is_let_go() -> None:
+    rows, who = [{"n": 1}], {"name": "Ann"}
+    scope = {"rows": rows, "who": who, "n": 7, "totals": {}, "#formats": {}}
+    assert narrow(scope, {"who", "n"}) == {"who": who, "n": 7, "totals": {}, "#formats": {}}
 
 
 def test_header_with_a_condition_is_a_box_or_nothing() -> None:

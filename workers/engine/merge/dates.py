@@ -34,6 +34,7 @@ _PIECES: Final = {
 _TOKEN: Final = re.compile(r"'([^']*)'|([A-Za-z])\2*|[^A-Za-z']+")
 
 
+@lru_cache(4096)  # the rows of a statement have few days, and one object serves for all
 def read_date(text: str) -> date:
     """Read `YYYY-MM-DD`; raises ValueError for anything else."""
     if _DATE.fullmatch(text) is None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from decimal import Decimal, localcontext
 from typing import Any, Final
 
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import Part
+from workers.engine.tree.grammar import TOTALS
 from workers.engine.tree.nodes import Block, PageValues
 from workers.engine.tree.run import RUN
 from workers.engine.tree.runtime import ARITHMETIC, Scope
@@ -43,6 +45,19 @@ class PageContent:
         blocks = tuple(made)
         self._made = blocks if self.is_static else None
         return blocks
+
+
+def narrow(scope: Scope, used: AbstractSet[str]) -> Scope:
+    """Give the part of a scope that page content reads, whose expressions name `used`.
+
+    Lists and records it does not name are let go: the header of a statement of 50,000 rows would
+    hold them all until the last page is drawn, a third of all memory.
+    """
+    return {
+        name: value
+        for name, value in scope.items()
+        if not isinstance(value, list | dict) or name in used or name == TOTALS or name[0] == "#"
+    }
 
 
 def page_record(values: PageValues) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from workers.engine.tree.blocks import compile_blocks
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import Context, Part
 from workers.engine.tree.nodes import Container, PageTime, Position, Role, RunningBox, Source
-from workers.engine.tree.pagetime import TRIAL_PAGE, PageContent
+from workers.engine.tree.pagetime import TRIAL_PAGE, PageContent, narrow
 from workers.engine.tree.run import RUN
 from workers.engine.tree.runtime import Scope
 
@@ -36,7 +36,7 @@ def compile_running(element: Element, context: Context) -> BuildRunning:
 
     def build(scope: Scope, root: Look) -> RunningBox:
         own = look.find(scope, root) if is_plain else sheet.anonymous(root)
-        content = _make_content(part, scope, own, is_static=is_static)
+        content = _make_content(part, narrow(scope, at_page.used), own, is_static=is_static)
         limit = sheet.to_length(most.read(scope), own)
         return RunningBox(source, own.style, content, limit)
 
@@ -51,7 +51,7 @@ def compile_page_boxes(elements: Sequence[Element], context: Context) -> BuildBo
     is_static = not at_page.used & _OF_A_PAGE
 
     def build(scope: Scope, root: Look) -> PageTime:
-        return _make_content(placed, scope, root, is_static=is_static)
+        return _make_content(placed, narrow(scope, at_page.used), root, is_static=is_static)
 
     return build
 

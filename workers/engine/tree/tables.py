@@ -25,7 +25,7 @@ from workers.engine.tree.nodes import (
     TableRow,
     Total,
 )
-from workers.engine.tree.pagetime import TRIAL_PAGE, page_record
+from workers.engine.tree.pagetime import TRIAL_PAGE, narrow, page_record
 from workers.engine.tree.rows import (
     CompileBlocks,
     RowCompiler,
@@ -156,7 +156,7 @@ class _TableCompiler:
 
         def build(scope: Scope, parent: Look, out: list[Any]) -> None:
             own, properties = look.resolve(scope, parent)
-            inner = new_covered(self.piece_rows, look.enter(scope))
+            inner = new_covered(self.piece_rows, narrow(look.enter(scope), used))
             ledger: Ledger | None = scope[LEDGER]
             totals = () if ledger is None else ledger.totals
             pieces = PieceContent(rows, inner, own, totals, is_static=is_static)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from operator import add
 from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
@@ -26,10 +27,19 @@ def add_up(totals: Sequence[Total], carried: Carried, counted: Carried) -> Carri
     """Add what a row counts to what was carried so far; numbers are exact."""
     return tuple(
         [
-            _add(total.mode, have, value)
+            have if value is None else value if have is None else _ADD[total.mode](have, value)
             for total, have, value in zip(totals, carried, counted, strict=True)
         ]
     )
+
+
+_ADD: Final[Mapping[TotalMode, Callable[[Decimal, Decimal], Decimal]]] = {
+    TotalMode.SUM: add,
+    TotalMode.COUNT: add,
+    TotalMode.LAST: lambda _, value: value,
+    TotalMode.MIN: min,
+    TotalMode.MAX: max,
+}
 
 
 def declares_totals(root: Element) -> bool:
@@ -51,22 +61,6 @@ def starts_of(totals: Sequence[Total]) -> Carried:
 def nothing_of(totals: Sequence[Total]) -> Carried:
     """Give what a piece has counted before its first row, whatever was carried into it."""
     return tuple(ZERO if total.mode in _FROM_ZERO else None for total in totals)
-
-
-def _add(mode: TotalMode, have: Decimal | None, value: Decimal | None) -> Decimal | None:
-    if value is None:
-        return have
-    if have is None:
-        return value
-    match mode:
-        case TotalMode.SUM | TotalMode.COUNT:
-            return have + value
-        case TotalMode.LAST:
-            return value
-        case TotalMode.MIN:
-            return min(have, value)
-        case TotalMode.MAX:
-            return max(have, value)
 
 
 class TotalsCompiler:
