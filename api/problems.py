@@ -8,9 +8,10 @@ from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from api.exchange import write_json
-from shared.clock import now, timestamp
+from shared.clock import now
 from shared.errors import ErrorKind, ServiceError
 from shared.identifiers import new_id
+from shared.problems import write_error_body
 from shared.telemetry import log
 
 _log: Final = log.get_logger(__name__)
@@ -31,19 +32,7 @@ def write_problem(error: ServiceError) -> Response:
 
 def make_body(error: ServiceError) -> dict[str, Any]:
     """Make the error body of a failure."""
-    body: dict[str, Any] = {
-        "statusCode": error.body.status,
-        "message": error.body.message,
-        "timestamp": timestamp(now()),
-    }
-    if error.body.stack_trace:
-        body["stackTrace"] = list(error.body.stack_trace)
-    data = dict(error.body.data)
-    if error.body.code is not None:
-        data = {"code": error.body.code.value, **data}
-    if data:
-        body["data"] = data
-    return body
+    return write_error_body(error.body, at=now())
 
 
 def _write_service_problem(error: ServiceError) -> Response:

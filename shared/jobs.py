@@ -21,6 +21,13 @@ class Purpose(StrEnum):
     VALIDATE = "validate"  # finds problems, gives no PDF, counts nothing
 
 
+class Lane(StrEnum):
+    """Which queue a render waits in: somebody waits for it, or nobody does."""
+
+    INTERACTIVE = "interactive"
+    BATCH = "batch"
+
+
 class BodyKind(StrEnum):
     """What the body of a render request is treated as (interface.md, Content types)."""
 

@@ -17,6 +17,12 @@ from shared.settings import Settings, load_settings
 ROOT: Final = Path(__file__).resolve().parents[2]
 PREFIX: Final = "PRESSROOM_"
 MARGIN_SECONDS: Final = 5.0
+# A pool of its own for each kind of work: a batch never holds a slot that a client waits for.
+INTERACTIVE_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "interactive,validate"}
+BATCH_POOL: Final = {
+    f"{PREFIX}WORKER_QUEUES": "batch",
+    f"{PREFIX}WORKER_NICE": "10",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,7 @@ class FarmPlan:
 
     settings: Settings
     environment: Mapping[str, str]
+    batch_metrics_port: int
 
 
 def plan_farm(
@@ -43,6 +50,8 @@ def plan_farm(
         "METRICS_DIR": str(folder.metrics),
         "WORKER_METRICS_PORT": str(free_port()),
         "COUNTER_METRICS_PORT": str(free_port()),
+        "KEEPER_METRICS_PORT": str(free_port()),
+        "HOOKS_METRICS_PORT": str(free_port()),
         "ENFORCE_RATE_LIMITS": "false",  # contract.md 4: `pressroom up` sets none unless asked
         "LOG_FORMAT": "json",
     }
@@ -51,7 +60,7 @@ def plan_farm(
     if workers is not None:
         environment[f"{PREFIX}WORKER_CONCURRENCY"] = str(workers)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), given.get("PYTHONPATH")]))
-    return FarmPlan(load_settings(environment), environment)
+    return FarmPlan(load_settings(environment), environment, batch_metrics_port=free_port())
 
 
 def operator_environment() -> dict[str, str]:
@@ -71,7 +80,7 @@ def redis_spec(folder: DataFolder) -> ChildSpec:
 
 
 def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[ChildSpec]:
-    """Tell how the farm's own processes run, in the order they stop: front, worker, counter.
+    """Tell how the farm's own processes run, in the order they stop: front, workers, keeper, counter.
 
     `listener` is the descriptor of the listening socket. The front inherits it, so a connection made
     while the front starts again waits instead of being refused.
@@ -89,8 +98,19 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
         _python(
             plan, folder, "front", front, stop=budget + MARGIN_SECONDS, descriptors=(listener,)
         ),
-        _python(plan, folder, "worker", ["workers.farm.main"], stop=budget + MARGIN_SECONDS),
+        *_pools(plan, folder),
+        _python(plan, folder, "keeper", ["workers.keeper.main"], stop=15.0),
         _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0),
+    ]
+
+
+def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
+    stop = plan.settings.render_budget + MARGIN_SECONDS
+    port = {f"{PREFIX}WORKER_METRICS_PORT": str(plan.batch_metrics_port)}
+    module = ["workers.farm.main"]
+    return [
+        _python(plan, folder, "worker", module, stop=stop, beside=INTERACTIVE_POOL),
+        _python(plan, folder, "batch", module, stop=stop, beside=BATCH_POOL | port),
     ]
 
 
@@ -102,12 +122,13 @@ def _python(
     *,
     stop: float,
     descriptors: tuple[int, ...] = (),
+    beside: Mapping[str, str] | None = None,
 ) -> ChildSpec:
     return ChildSpec(
         name=name,
         # -P: a file of the folder one happens to stand in must not shadow a library.
         command=[sys.executable, "-P", "-m", *module],
-        environment=plan.environment,
+        environment={**plan.environment, **(beside or {})},
         log=folder.logs / f"{name}.log",
         stop_seconds=stop,
         descriptors=descriptors,

@@ -1,7 +1,8 @@
 """Every metric of the product, declared once; the prefix of all is `pressroom_`.
 
-Who exports what: the front its own requests, each worker its slots and child processes, and the
-usage counter, of which there is one, what the whole farm did (queueing.md 6). Label values come
+Who exports what: the front its own requests, each worker its slots and child processes, each
+keeper its repairs, each deliverer its attempts, and the usage counter, of which there is one, what the whole farm did
+(queueing.md 6). Label values come
 from closed sets; only `account` does not, and its number is bounded by a setting.
 """
 
@@ -36,6 +37,8 @@ class Exporter(StrEnum):
     WORKER = "worker"
     COUNTER = "counter"
     FRONT_AND_COUNTER = "front, counter"  # the counter's are the workers' and its own
+    KEEPER = "keeper"
+    HOOKS = "hooks"
     ALL = "all"
 
 
@@ -230,6 +233,30 @@ BLOB_QUOTA: Final = _gauge(
 )
 FULL_WORKSPACES: Final = _gauge(
     "workspaces_nearly_full", Exporter.COUNTER, "Workspaces with nine tenths of their room in use."
+)
+
+# --- jobs on record, and the keeper -------------------------------------------------------------
+JOBS_UNFINISHED: Final = _gauge(
+    "jobs_unfinished", Exporter.KEEPER, "Jobs on record that have not ended."
+)
+KEEPER_REPAIRS: Final = _counter(
+    "keeper_repairs", Exporter.KEEPER, "What the keeper set right or cleaned up, by its duty.",
+    "duty",
+)  # fmt: skip
+KEEPER_FAILURES: Final = _counter(
+    "keeper_failures", Exporter.KEEPER, "Rounds of a duty that failed, as while a store was away.",
+    "duty",
+)  # fmt: skip
+
+# --- webhooks -----------------------------------------------------------------------------------
+WEBHOOK_ATTEMPTS: Final = _counter(
+    "webhook_attempts",
+    Exporter.HOOKS,
+    "Attempts to deliver to a webhook: delivered, retried, failed (for good), disabled (by 410).",
+    "outcome",
+)
+WEBHOOKS_PENDING: Final = _gauge(
+    "webhooks_pending", Exporter.HOOKS, "Deliveries that wait to be made, or made again."
 )
 
 BUILD_INFO: Final = _gauge("build_info", Exporter.ALL, "The running version.", "part", "version")

@@ -54,6 +54,8 @@ def run_worker(engine: Engine) -> None:
 
 
 def _serve(settings: Settings, engine: Engine) -> None:
+    # Its children inherit it: beside a busy interactive pool, batches take what is left.
+    os.nice(settings.worker_nice)
     app = create_consumer(settings)
     app.steps["consumer"].add(ChildWatch)
     register_tasks(app, _Child(settings, engine).get_farm)

@@ -1,0 +1,213 @@
+"""Jobs that are on record: accepted before they run, kept for days after they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import Row, delete, func, insert, select, update
+
+from shared.clock import timestamp
+from shared.db.hooks import Event, enqueue
+from shared.db.session import Session
+from shared.db.tables import jobs, usage_ledger
+from shared.jobs import Lane
+
+RESULT_KEPT: Final = timedelta(hours=24)  # contract.md 6
+RECORD_KEPT: Final = timedelta(days=7)
+
+
+class JobStatus(StrEnum):
+    """How far a job is (contract.md 6)."""
+
+    QUEUED = "queued"
+    RUNNING = "running"  # known to the queue alone: the table says `queued` until the end
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """Tell whether the job has ended."""
+        return self not in (JobStatus.QUEUED, JobStatus.RUNNING)
+
+
+_FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """A job as the table has it. `error` is the error body its client gets."""
+
+    id: str
+    account_id: str
+    workspace_id: str | None
+    user_id: str
+    status: JobStatus
+    lane: Lane
+    message: str
+    is_draft: bool
+    template: str | None
+    pages: int | None
+    filename: str | None
+    timings: Mapping[str, float] | None
+    error: Mapping[str, Any] | None
+    pdf_key: str | None
+    pdf_size: int | None
+    created_at: datetime
+    queued_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    expires_at: datetime | None
+    sweep_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnd:
+    """How a job ended. A success has a PDF and its pages, a failure the error body."""
+
+    status: JobStatus
+    started_at: datetime | None = None
+    pages: int | None = None
+    filename: str | None = None
+    timings: Mapping[str, float] | None = None
+    error: Mapping[str, Any] | None = None
+    pdf_key: str | None = None
+    pdf_size: int | None = None
+
+
+def write_job(job: JobRecord) -> dict[str, Any]:
+    """Write the record as clients see it (contract.md 6)."""
+    record: dict[str, Any] = {"id": job.id, "status": job.status.value, "draft": job.is_draft}
+    optional = {"template": job.template, "pages": job.pages, "error": job.error}
+    record |= {name: value for name, value in optional.items() if value is not None}
+    times = {
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+        "expires_at": job.expires_at,
+    }
+    return record | {name: timestamp(time) for name, time in times.items() if time is not None}
+
+
+def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
+    """Put new jobs on record."""
+    if records:
+        session.execute(insert(jobs), [_row(record) for record in records])
+
+
+def find_job(session: Session, job_id: str) -> JobRecord | None:
+    """Give a job, whoever's it is; None when there is none on record."""
+    row = session.execute(select(jobs).where(jobs.c.id == job_id)).first()
+    return None if row is None else _record(row)
+
+
+def end_job(session: Session, job_id: str, end: JobEnd, *, at: datetime) -> bool:
+    """Record how a job ended and tell its account's webhooks, together; tell whether it was open.
+
+    A job that is on record as ended, or is no more, stays as it is.
+    """
+    ended = update(jobs).where(jobs.c.id == job_id, jobs.c.status.not_in(_FINAL))
+    row = session.execute(ended.values(**_end_values(end, at)).returning(jobs)).first()
+    if row is None:
+        return False
+    record = _record(row)
+    if record.status is not JobStatus.CANCELLED:
+        event = Event.JOB_SUCCEEDED if end.status is JobStatus.SUCCEEDED else Event.JOB_FAILED
+        enqueue(session, record.account_id, event, write_job(record), at=at)
+    return True
+
+
+def remove_job(session: Session, job_id: str) -> bool:
+    """Take an ended job off the record; its idempotency key stays. Tell whether it was there."""
+    gone = delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(_FINAL))
+    return session.execute(gone.returning(jobs.c.id)).first() is not None
+
+
+def list_unfinished(
+    session: Session, lane: Lane, *, before: datetime, limit: int
+) -> Sequence[JobRecord]:
+    """Give jobs that have not ended and were queued last before an instant, oldest first."""
+    found = (
+        select(jobs)
+        .where(jobs.c.status == JobStatus.QUEUED.value, jobs.c.queued_at < before)
+        .where(jobs.c.lane == lane.value)
+        .order_by(jobs.c.queued_at, jobs.c.id)
+        .limit(limit)
+    )
+    return [_record(row) for row in session.execute(found)]
+
+
+def touch_jobs(session: Session, job_ids: Iterable[str], *, at: datetime) -> None:
+    """Note that jobs were given to the queue again."""
+    open_ones = update(jobs).where(jobs.c.id.in_(list(job_ids)), jobs.c.status.not_in(_FINAL))
+    session.execute(open_ones.values(queued_at=at))
+
+
+def count_unfinished(session: Session) -> int:
+    """Count the jobs that have not ended."""
+    counted = select(func.count()).where(jobs.c.status == JobStatus.QUEUED.value)
+    return session.scalar(counted) or 0
+
+
+def list_unmetered(
+    session: Session, *, after: datetime, until: datetime, limit: int
+) -> Sequence[JobRecord]:
+    """Give jobs that succeeded in a span of time and are not in the usage ledger, oldest first."""
+    found = (
+        select(jobs)
+        .outerjoin(usage_ledger, usage_ledger.c.job_id == jobs.c.id)
+        .where(jobs.c.status == JobStatus.SUCCEEDED.value)
+        .where(jobs.c.finished_at > after, jobs.c.finished_at <= until)
+        .where(usage_ledger.c.job_id.is_(None))
+        .order_by(jobs.c.finished_at, jobs.c.id)
+        .limit(limit)
+    )
+    return [_record(row) for row in session.execute(found)]
+
+
+def list_due(session: Session, *, at: datetime, limit: int) -> Sequence[JobRecord]:
+    """Give jobs there is something to clean up of, those longest due first."""
+    found = select(jobs).where(jobs.c.sweep_at <= at).order_by(jobs.c.sweep_at).limit(limit)
+    return [_record(row) for row in session.execute(found)]
+
+
+def forget_result(session: Session, job: JobRecord) -> None:
+    """Note that a job's PDF is deleted; what is left of it goes days later."""
+    assert job.finished_at is not None
+    session.execute(
+        update(jobs)
+        .where(jobs.c.id == job.id)
+        .values(pdf_key=None, sweep_at=job.finished_at + RECORD_KEPT)
+    )
+
+
+def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
+    return {
+        "status": end.status.value,
+        "started_at": end.started_at,
+        "pages": end.pages,
+        "filename": end.filename,
+        "timings": end.timings and dict(end.timings),
+        "error": end.error and dict(end.error),
+        "pdf_key": end.pdf_key,
+        "pdf_size": end.pdf_size,
+        "finished_at": at,
+        "expires_at": at + RESULT_KEPT,
+        "sweep_at": at + RESULT_KEPT,
+    }
+
+
+def _row(record: JobRecord) -> dict[str, Any]:
+    row = {name: getattr(record, name) for name in JobRecord.__slots__}
+    return row | {"status": record.status.value, "lane": record.lane.value}
+
+
+def _record(row: Row[Any]) -> JobRecord:
+    raw: dict[str, Any] = dict(row._mapping)
+    return JobRecord(
+        **raw | {"status": JobStatus(raw["status"]), "lane": Lane(raw["lane"])},
+    )

@@ -1,0 +1,51 @@
+"""The keeper: `python -m workers.keeper.main` starts one; several at once do no harm."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from shared.db.jobs import count_unfinished
+from shared.db.session import Database, open_database
+from shared.errors import Unavailable
+from shared.queue.connection import UnfitRedisError, assert_durable, connect
+from shared.settings import Settings, WrongSetting, get_settings
+from shared.telemetry.keeper import KeeperMetrics
+from shared.telemetry.log import set_up_logging
+from shared.telemetry.probe import start_probe
+from workers.keeper.duty import Duty
+from workers.keeper.keeper import Keeper
+
+
+def main() -> None:
+    """Keep until told to stop; exit 1 with one line when it must not start."""
+    try:
+        settings = get_settings()
+        set_up_logging(level=settings.log_level, log_format=settings.log_format)
+        assert_durable(connect(settings.redis_url))
+        keeper, metrics = assemble(settings)
+    except (WrongSetting, UnfitRedisError, Unavailable, ValueError) as error:
+        sys.exit(f"pressroom keeper: {error}")
+    start_probe(settings.keeper_metrics_port, metrics.registry)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: keeper.stop())
+    keeper.run()
+
+
+def assemble(settings: Settings) -> tuple[Keeper, KeeperMetrics]:
+    """Make a keeper with all its duties, and its metrics."""
+    database = open_database(settings.database_url)
+    duties: tuple[Duty, ...] = ()
+    metrics = KeeperMetrics(
+        [duty.name for duty in duties], count_unfinished=lambda: _count_unfinished(database)
+    )
+    return Keeper(duties, metrics), metrics
+
+
+def _count_unfinished(database: Database) -> int:
+    with database.snapshot() as session:
+        return count_unfinished(session)
+
+
+if __name__ == "__main__":
+    main()
