@@ -92,6 +92,9 @@ class Meter:
 class RenderJob:
     """One admitted render or validation. `deadline` is seconds since 1970; nothing is answered 200
     after it.
+
+    A recorded job stands in the job table, which is told of its end too. `budget_seconds` bounds
+    one run of a job whose deadline is no answer's; None: the deadline does.
     """
 
     id: str
@@ -106,6 +109,9 @@ class RenderJob:
     admitted_at: float
     deadline: float
     purpose: Purpose = Purpose.RENDER
+    lane: Lane = Lane.INTERACTIVE
+    is_recorded: bool = False
+    budget_seconds: float | None = None
 
     @property
     def is_draft(self) -> bool:
@@ -136,6 +142,10 @@ class RenderJob:
             body=_claim(raw["body"]),
             template=PinnedTemplate(**template) if template else None,
             purpose=Purpose(raw["purpose"]),
+            # An earlier release's message, still in the queue, has none of these.
+            lane=Lane(raw.get("lane", Lane.INTERACTIVE)),
+            is_recorded=raw.get("is_recorded", False),
+            budget_seconds=raw.get("budget_seconds"),
         )
 
 
@@ -160,6 +170,7 @@ class JobOutcome:
     error: ErrorBody | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     findings: Mapping[str, Any] | None = None
+    started_at: float | None = None
 
     def encode(self) -> str:
         """Write the outcome as a JSON message."""
@@ -181,9 +192,10 @@ class JobOutcome:
             pages=raw["pages"],
             filename=raw["filename"],
             pdf=_claim(raw["pdf"]) if raw["pdf"] else None,
-            error=_error(raw["error"]) if raw["error"] else None,
+            error=read_error(raw["error"]) if raw["error"] else None,
             timings=raw["timings"],
             findings=raw["findings"],
+            started_at=raw.get("started_at"),
         )
 
 
@@ -208,7 +220,8 @@ def _meter(raw: dict[str, Any]) -> Meter:
     return Meter(raw["account_id"], raw["period"], Allowance(raw["allowance"]), raw["cap"])
 
 
-def _error(raw: dict[str, Any]) -> ErrorBody:
+def read_error(raw: Mapping[str, Any]) -> ErrorBody:
+    """Read a failure from what `asdict` makes of one."""
     code = raw["code"]
     return ErrorBody(
         status=raw["status"],

@@ -8,7 +8,8 @@ from datetime import date, datetime
 from typing import Final
 
 from shared.clock import timestamp
-from shared.jobs import Allowance
+from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.jobs import Allowance, Meter
 
 EVENT_TYPE: Final = "pressroom.pages"
 EVENT_SOURCE: Final = "/pressroom/workers"
@@ -48,6 +49,19 @@ def usage_key(account_id: str, period: str) -> str:
     `seeded` once the ledger's totals have been taken over.
     """
     return f"usage:{account_id}:{period}"
+
+
+def used_up(meter: Meter, used: int) -> ErrorBody:
+    """Make the failure of a render whose allowance is used up: `used` pages of its cap."""
+    is_draft = meter.allowance is Allowance.DRAFT
+    return ErrorBody(
+        402,
+        f"The {meter.allowance} page allowance of this billing period is used up: "
+        f"{used} of {meter.cap} pages.",
+        ErrorKind.QUOTA,
+        ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED,
+        {"cap": meter.cap, "usage": used},
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,12 +162,12 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One document of a batch as it is told: ended or not."""
+    """One document of a batch as it is told: ended or not. `error` is the error body."""
 
     index: int
     status: ItemStatus
     pages: int | None = None
-    error: ErrorBody | None = None
+    error: Mapping[str, Any] | None = None
     filename: str | None = None
     finished_at: datetime | None = None
     part_key: str | None = None

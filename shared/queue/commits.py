@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -11,10 +12,10 @@ from typing import Final, TypeVar, cast
 from redis import Redis
 
 from shared.clock import epoch, now
-from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
-from shared.jobs import Allowance, JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.errors import ErrorBody, ErrorKind, Unavailable
+from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
-from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key
+from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
 from shared.queue.connection import reachable
 from shared.queue.names import FARM_TOTALS, USAGE_STREAM, job_key, reply_key
 from shared.queue.parcels import pack
@@ -30,13 +31,14 @@ _BEGIN: Final = """
 if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return 0 end
 local delivery = redis.call('HINCRBY', KEYS[1], 'deliveries', 1)
 redis.call('EXPIRE', KEYS[1], ARGV[1])
+if ARGV[2] ~= '' then redis.call('HSETNX', KEYS[1], 'started_at', ARGV[2]) end
 return delivery
 """
 
 # KEYS: job state, reply list, usage counters, usage stream, farm totals.
 # ARGV: 1 token of this attempt, 2 outcome, 3 its TTL, 4 TTL of the state, 5 metered (1/0),
 #       6 deadline, 7 allowance, 8 pages, 9 cap ('' for none), 10 event, 11 TTL of the counters,
-#       12.. pairs for the farm totals.
+#       12 whose the outcome is (a waiting front's, or recorded), 13.. pairs for the farm totals.
 # All comparisons come before all writes: the step happens whole or not at all.
 _COMMIT: Final = """
 local state = redis.call('HMGET', KEYS[1], 'done', 'awaited_until')
@@ -46,7 +48,7 @@ if ARGV[5] == '1' then
     local time = redis.call('TIME')
     local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
     if now > tonumber(ARGV[6]) then return {'late'} end
-    if state[2] and now > tonumber(state[2]) then return {'unawaited'} end
+    if ARGV[12] == 'front' and state[2] and now > tonumber(state[2]) then return {'unawaited'} end
     local used = tonumber(redis.call('HGET', KEYS[3], ARGV[7] .. ':pages') or '0')
     if ARGV[9] ~= '' and used >= tonumber(ARGV[9]) then return {'over', used} end
     redis.call('HINCRBY', KEYS[3], ARGV[7] .. ':pages', ARGV[8])
@@ -56,9 +58,12 @@ if ARGV[5] == '1' then
 end
 redis.call('HSET', KEYS[1], 'done', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
-redis.call('RPUSH', KEYS[2], ARGV[2])
-redis.call('EXPIRE', KEYS[2], ARGV[3])
-for i = 12, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[5], ARGV[i], ARGV[i + 1]) end
+if ARGV[12] ~= 'front' then redis.call('HSET', KEYS[1], 'outcome', ARGV[2]) end
+if ARGV[12] ~= 'nobody' then
+    redis.call('RPUSH', KEYS[2], ARGV[2])
+    redis.call('EXPIRE', KEYS[2], ARGV[3])
+end
+for i = 13, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[5], ARGV[i], ARGV[i + 1]) end
 return {'committed'}
 """
 
@@ -75,7 +80,8 @@ class Begin(StrEnum):
 class Commits:
     """Begins and ends jobs.
 
-    Both methods wait for a Redis that is away until the job's deadline, then raise `Unavailable`.
+    Both methods wait for a Redis that is away until the job's deadline, or as long as one run of
+    it may take, then raise `Unavailable`.
     """
 
     def __init__(self, redis: Redis) -> None:
@@ -117,14 +123,18 @@ class Commits:
 
     def _count_delivery(self, job: RenderJob) -> int:
         with reachable():
-            return cast("int", self._begin(keys=[job_key(job.id)], args=[_state_ttl(job)]))
+            started_at = str(epoch()) if job.is_recorded else ""
+            return cast(
+                "int", self._begin(keys=[job_key(job.id)], args=[_state_ttl(job), started_at])
+            )
 
     def _outwait(self, job: RenderJob, attempt: Callable[[], T]) -> T:
+        patient_until = min(job.deadline, epoch() + (job.budget_seconds or math.inf))
         while True:
             try:
                 return attempt()
             except Unavailable:
-                if epoch() >= job.deadline:
+                if epoch() >= patient_until:
                     raise
                 time.sleep(_RECONNECT_SECONDS)
 
@@ -156,6 +166,7 @@ class Commits:
             "" if meter.cap is None else meter.cap,
             event.encode() if metered else "",
             COUNTER_TTL_SECONDS,
+            _reader(job),
             *(part for pair in totals.items() for part in pair),
         ]
         with reachable():
@@ -171,16 +182,14 @@ def _state_ttl(job: RenderJob) -> int:
     return int(max(job.deadline - epoch(), 0) + _STATE_SLACK_SECONDS)
 
 
+def _reader(job: RenderJob) -> str:
+    if not job.is_recorded:
+        return "front"
+    return "front and record" if job.lane is Lane.INTERACTIVE else "nobody"
+
+
 def _quota_exceeded(job: RenderJob, used: int) -> JobOutcome:
-    cap = job.meter.cap
-    is_draft = job.meter.allowance is Allowance.DRAFT
-    code = ErrorCode.DRAFT_QUOTA_EXCEEDED if is_draft else ErrorCode.QUOTA_EXCEEDED
-    message = (
-        f"The {job.meter.allowance} page allowance of this billing period is used up: "
-        f"{used} of {cap} pages."
-    )
-    data = {"cap": cap, "usage": used}
-    return fail(job, ErrorBody(402, message, ErrorKind.QUOTA, code, data))
+    return fail(job, used_up(job.meter, used))
 
 
 def _unawaited(job: RenderJob) -> JobOutcome:

@@ -11,6 +11,8 @@ BATCH: Final = "batch"  # renders nobody waits for: async jobs, and slices of ba
 # Every queue that workers take from, for the metrics.
 QUEUES: Final = (INTERACTIVE, VALIDATE, BATCH)
 RENDER_TASK: Final = "pressroom.render"
+SLICE_TASK: Final = "pressroom.slice"  # some documents of a batch
+ASSEMBLE_TASK: Final = "pressroom.assemble"  # the one PDF of a merged batch
 
 USAGE_STREAM: Final = "usage"  # page events on their way to the ledger
 USAGE_GROUP: Final = "counter"
@@ -19,13 +21,15 @@ DEAD_EVENTS: Final = "usage:dead"  # what the counter could not read, kept for a
 FARM_TOTALS: Final = "farm:totals"  # hash of what the farm counts, see shared.telemetry.totals
 CLAIM_EXPIRY: Final = "claims:expiry"  # sorted set of claims in the blob store, by when to delete
 
+SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: the message of each
+
 UNACKED: Final = "unacked"  # kombu's hash of messages that a worker holds
 UNACKED_INDEX: Final = "unacked_index"  # kombu's sorted set of them, by when they were last held
 
 
-def new_delivery_tag(queue: str) -> str:
-    """Make the tag of a message, by which kombu holds it; `queue_of` reads its queue from it."""
-    return f"{queue}:{uuid.uuid4()}"
+def new_delivery_tag(queue: str, job_id: str) -> str:
+    """Make the tag of a message, by which kombu holds it: whose it is can be read from it."""
+    return f"{queue}:{job_id}:{uuid.uuid4().hex}"
 
 
 def queue_of(delivery_tag: str) -> str:
@@ -34,8 +38,16 @@ def queue_of(delivery_tag: str) -> str:
     return queue if colon else ""
 
 
+def job_of(delivery_tag: str) -> str:
+    """Give the job of a held message, '' when its tag does not say."""
+    return (delivery_tag.split(":") + ["", ""])[1]
+
+
 def job_key(job_id: str) -> str:
-    """Name the hash of a job's state: `deliveries`, `awaited_until`, and `done` when it has ended."""
+    """Name the hash of a job's state: `deliveries`, `awaited_until`, and `done` when it has ended.
+
+    A recorded job's has `started_at` besides, and its `outcome`.
+    """
     return f"job:{job_id}"
 
 
@@ -44,6 +56,26 @@ def reply_key(job_id: str) -> str:
     return f"job:{job_id}:reply"
 
 
+def ended_key(job_id: str) -> str:
+    """Name the list that has one entry once the end of a recorded job is on record."""
+    return f"job:{job_id}:ended"
+
+
 def claim_key(job_id: str, token: str) -> str:
     """Name the bytes of a claim, in Redis or in the blob store."""
     return f"job:{job_id}:{token}"
+
+
+def chunk_key(batch_id: str, number: int) -> str:
+    """Name the hash of a chunk's state, see `shared.queue.slices`."""
+    return f"batch:{batch_id}:{number}"
+
+
+def cancelled_key(batch_id: str) -> str:
+    """Name the key that is there once a batch is cancelled."""
+    return f"batch:{batch_id}:cancelled"
+
+
+def ending_key(name: str) -> str:
+    """Name the list that holds word of an end, for a while."""
+    return f"ended:{name}"

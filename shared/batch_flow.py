@@ -1,0 +1,89 @@
+"""A batch on its way: fed to the queue in turns, finished, cleaned up; any process may do any of it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from shared.batches.records import Batch, Output
+from shared.blobs.store import BlobStore
+from shared.clock import now
+from shared.db.batch_chunks import claim_slices, needs_feeding
+from shared.db.batches import finish_batch, forget_body, is_complete
+from shared.db.session import Database
+from shared.errors import Unavailable
+from shared.queue.endings import Endings
+from shared.queue.slices import Assembly, SliceQueue
+from shared.telemetry.log import get_logger
+
+# How many slices wait in the queue at most, whatever the number of batches. Every worker fills up
+# to it when it takes a slice, so however many there are, each finds one: and a batch that comes
+# later waits for no more than these.
+WINDOW: Final = 4
+
+log: Final = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFlow:
+    """Moves batches on. Every method may be repeated, by several processes at once."""
+
+    database: Database
+    blobs: BlobStore
+    queue: SliceQueue
+    endings: Endings
+
+    def feed(self) -> int:
+        """Fill the queue up with the slices whose turn it is and give how many.
+
+        Raises:
+            Unavailable: the database or Redis is away; the keeper feeds later.
+        """
+        with self.database.snapshot() as session:
+            if not needs_feeding(session, window=WINDOW):
+                return 0
+        with self.database.session() as session:
+            slices = claim_slices(session, window=WINDOW, at=now())
+        # After the commit: a slice that is not sent after all is found lost by the keeper.
+        self.queue.send(slices)
+        return len(slices)
+
+    def try_feed(self) -> None:
+        """Feed, or leave it to the keeper."""
+        with suppress(Unavailable):
+            self.feed()
+
+    def finish(self, batch: Batch) -> bool:
+        """Finish a batch whose documents have all ended, or have it assembled; tell whether it was
+        complete.
+
+        Raises:
+            Unavailable: the database or Redis is away; the keeper finishes later.
+        """
+        if batch.output is Output.MERGED:
+            with self.database.snapshot() as session:
+                if not is_complete(session, batch.id):
+                    return False
+            self.queue.send([Assembly(batch.id)])
+            return True
+        with self.database.session() as session:
+            finished = finish_batch(session, batch.id, at=now())
+        if finished is None:
+            return False
+        self.told_finished(finished)
+        return True
+
+    def told_finished(self, batch: Batch) -> None:
+        """Wake who waits for a batch that has ended, and drop its body."""
+        log.info("batch ended", batch=batch.id, status=batch.status.value, total=batch.total)
+        self.endings.tell(batch.id)
+        self.drop_body(batch)
+
+    def drop_body(self, batch: Batch) -> None:
+        """Delete the body of a batch that has ended; nobody reads it any more."""
+        if batch.body_key is None:
+            return
+        self.blobs.delete(batch.body_key)
+        with self.database.session() as session:
+            forget_body(session, batch.id)

@@ -1,0 +1,226 @@
+"""The chunks of batches: which one is next, who is at it, and what its slices gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, RowMapping, and_, func, insert, or_, select, update
+
+from shared.batches.records import Batch, BatchStatus, Chunk, ChunkStatus, Ended, ItemStatus, Slice
+from shared.db.batches import find_batch
+from shared.db.session import Session
+from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
+from shared.problems import write_error_body
+
+_UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
+_IN_QUEUE: Final = and_(
+    batch_chunks.c.status == ChunkStatus.QUEUED, batch_chunks.c.queued_at.is_not(None)
+)
+_WAITS: Final = and_(
+    batch_chunks.c.status == ChunkStatus.QUEUED, batch_chunks.c.queued_at.is_(None)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """What a slice stored: nothing where no document of it succeeded."""
+
+    blob_key: str | None
+    bytes: int
+
+
+def needs_feeding(session: Session, *, window: int) -> bool:
+    """Tell whether fewer slices than these wait in the queue while there are more to be had."""
+    return _count_in_queue(session) < window and _find_next(session) is not None
+
+
+def claim_slices(session: Session, *, window: int, at: datetime) -> list[Slice]:
+    """Choose slices for the queue until these many wait in it.
+
+    The account that was fed longest ago is next, and of its batches the one fed longest ago: a
+    batch delays another by no more than the window, whatever their sizes.
+    """
+    room = window - _count_in_queue(session)
+    claimed: list[Slice] = []
+    # A claim may be lost to another process at the same moment; then there is one try less.
+    for turn in range(max(room, 0)):
+        batch_id = _find_next(session)
+        if batch_id is None:
+            break
+        # Apart by a microsecond, or the turns of one call would not tell who was last.
+        fed_at = at + timedelta(microseconds=turn)
+        session.execute(update(batches).where(batches.c.id == batch_id).values(fed_at=fed_at))
+        claimed += _claim(session, batch_id, at)
+    return claimed
+
+
+def start_slice(session: Session, asked: Slice, *, at: datetime) -> tuple[Batch, Chunk] | None:
+    """Note that a worker is at a chunk; None when there is nothing to do for what was asked."""
+    row = session.execute(select(batch_chunks).where(_is(asked.batch_id, asked.number))).mappings()
+    chunk = next((_read(found) for found in row), None)
+    batch = find_batch(session, asked.batch_id)
+    if chunk is None or batch is None or chunk.done != asked.done:
+        return None
+    if chunk.status in (ChunkStatus.DONE, ChunkStatus.CANCELLED):
+        return None
+    if batch.status.is_final:
+        cancel_chunk(session, chunk)
+        return None
+    _set_status(session, chunk, ChunkStatus.RUNNING)
+    if batch.status is BatchStatus.QUEUED:
+        session.execute(
+            update(batches)
+            .where(batches.c.id == batch.id, batches.c.status == BatchStatus.QUEUED)
+            .values(status=BatchStatus.RUNNING, started_at=at)
+        )
+    return batch, replace(chunk, status=ChunkStatus.RUNNING)
+
+
+def cancel_chunk(session: Session, chunk: Chunk) -> None:
+    """Note that the rest of a chunk is not rendered any more."""
+    _set_status(session, chunk, ChunkStatus.CANCELLED)
+
+
+def commit_slice(
+    session: Session,
+    chunk: Chunk,
+    ended: Sequence[Ended],
+    part: StoredPart,
+    *,
+    done_bytes: int,
+    at: datetime,
+) -> bool:
+    """Record how the next documents of a chunk ended; all of it, or nothing and False when another
+    run of the same slice was first.
+
+    `done_bytes` is how much of the chunk's bytes is behind it now.
+    """
+    done = chunk.done + len(ended)
+    succeeded = sum(each.error is None for each in ended)
+    columns = batch_chunks.c
+    moved = session.execute(
+        update(batch_chunks)
+        .where(_is(chunk.batch_id, chunk.number), columns.done == chunk.done)
+        .values(
+            done=done,
+            done_bytes=done_bytes,
+            status=ChunkStatus.DONE if done >= chunk.count else ChunkStatus.QUEUED,
+            queued_at=None,
+            succeeded=columns.succeeded + succeeded,
+            failed=columns.failed + len(ended) - succeeded,
+            pages=columns.pages + sum(each.pages for each in ended),
+        )
+        .returning(columns.number)
+    ).first()
+    if moved is None:
+        return False
+    session.execute(
+        insert(batch_parts).values(
+            batch_id=chunk.batch_id,
+            first_index=chunk.next_index,
+            count=len(ended),
+            blob_key=part.blob_key,
+            bytes=part.bytes,
+            created_at=at,
+        )
+    )
+    session.execute(insert(batch_items), [_item_row(chunk, each, at) for each in ended])
+    return True
+
+
+def list_in_flight(session: Session, *, limit: int) -> list[tuple[Slice, ChunkStatus]]:
+    """Give the slices that stand in the queue or in a worker's hands."""
+    columns = batch_chunks.c
+    query = (
+        select(columns.batch_id, columns.number, columns.done, columns.status)
+        .where(or_(columns.status == ChunkStatus.RUNNING, _IN_QUEUE))
+        .order_by(columns.queued_at)
+        .limit(limit)
+    )
+    return [
+        (Slice(batch_id, number, done), ChunkStatus(status))
+        for batch_id, number, done, status in session.execute(query)
+    ]
+
+
+def _claim(session: Session, batch_id: str, at: datetime) -> list[Slice]:
+    columns = batch_chunks.c
+    next_number = (
+        select(func.min(columns.number)).where(columns.batch_id == batch_id, _WAITS)
+    ).scalar_subquery()
+    found = session.execute(
+        update(batch_chunks)
+        .where(columns.batch_id == batch_id, columns.number == next_number, _WAITS)
+        .values(queued_at=at)
+        .returning(columns.number, columns.done)
+    )
+    return [Slice(batch_id, number, done) for number, done in found]
+
+
+def _count_in_queue(session: Session) -> int:
+    return int(session.scalar(select(func.count()).select_from(batch_chunks).where(_IN_QUEUE)) or 0)
+
+
+def _find_next(session: Session) -> str | None:
+    others = batches.alias()
+    last_fed = (
+        select(func.max(others.c.fed_at))
+        .where(others.c.account_id == batches.c.account_id, others.c.status.in_(_UNENDED))
+        .scalar_subquery()
+    )
+    has_more = (
+        select(batch_chunks.c.number).where(batch_chunks.c.batch_id == batches.c.id, _WAITS)
+    ).exists()
+    query = (
+        select(batches.c.id)
+        .where(batches.c.status.in_(_UNENDED), has_more)
+        .order_by(last_fed.nulls_first(), batches.c.fed_at.nulls_first(), batches.c.created_at)
+        .limit(1)
+    )
+    found: str | None = session.scalar(query)
+    return found
+
+
+def _is(batch_id: str, number: int) -> ColumnElement[bool]:
+    return and_(batch_chunks.c.batch_id == batch_id, batch_chunks.c.number == number)
+
+
+def _set_status(session: Session, chunk: Chunk, status: ChunkStatus) -> None:
+    session.execute(
+        update(batch_chunks)
+        .where(_is(chunk.batch_id, chunk.number), batch_chunks.c.done == chunk.done)
+        .values(status=status)
+    )
+
+
+def _read(row: RowMapping) -> Chunk:
+    return Chunk(
+        batch_id=row["batch_id"],
+        number=row["number"],
+        first_index=row["first_index"],
+        count=row["count"],
+        body_offset=row["body_offset"],
+        body_length=row["body_length"],
+        done=row["done"],
+        done_bytes=row["done_bytes"],
+        status=ChunkStatus(row["status"]),
+    )
+
+
+def _item_row(chunk: Chunk, ended: Ended, at: datetime) -> dict[str, Any]:
+    place = ended.place
+    return {
+        "batch_id": chunk.batch_id,
+        "index": ended.index,
+        "status": ItemStatus.FAILED if ended.error else ItemStatus.SUCCEEDED,
+        "pages": None if ended.error else ended.pages,
+        "error": write_error_body(ended.error, at=at) if ended.error else None,
+        "filename": ended.filename,
+        "part_first_index": chunk.next_index,
+        "offset": place.offset if place else None,
+        "length": place.length if place else None,
+        "crc32": place.crc32 if place else None,
+    }

@@ -1,0 +1,247 @@
+"""Batches as the database knows them: accepted, cancelled, finished, told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import RowMapping, case, exists, func, insert, select, update
+
+from shared.batches.records import (
+    Batch,
+    BatchKind,
+    BatchStatus,
+    Chunk,
+    ChunkStatus,
+    Counts,
+    CsvHead,
+    Output,
+)
+from shared.clock import timestamp
+from shared.db.hooks import Event, enqueue
+from shared.db.session import Session
+from shared.db.tables import batch_chunks, batches
+from shared.jobs import Allowance, Meter, PinnedTemplate
+
+# contract.md 6: what a batch gave is kept for a day; its record a week.
+RESULT_KEPT: Final = timedelta(hours=24)
+RECORD_KEPT: Final = timedelta(days=7)
+
+_UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
+
+
+def write_batch(batch: Batch, counts: Counts) -> dict[str, Any]:
+    """Write the record as clients see it (contract.md 6)."""
+    record: dict[str, Any] = {
+        "id": batch.id,
+        "status": batch.status.value,
+        "total": batch.total,
+        **asdict(counts),
+        "created_at": timestamp(batch.created_at),
+    }
+    times = {"finished_at": batch.finished_at, "expires_at": batch.expires_at}
+    return record | {name: timestamp(time) for name, time in times.items() if time is not None}
+
+
+def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
+    """Record a batch and its chunks: from now on it is accepted."""
+    row = {
+        "id": batch.id,
+        "account_id": batch.account_id,
+        "workspace_id": batch.workspace_id,
+        "user_id": batch.user_id,
+        "request_id": batch.request_id,
+        "status": batch.status,
+        "output": batch.output,
+        "kind": batch.kind,
+        "charset": None,  # what is stored is UTF-8, whatever was sent
+        "header": asdict(batch.head) if batch.head else None,
+        "is_draft": batch.is_draft,
+        "template": batch.template,
+        "pinned": asdict(batch.pinned),
+        "meter": {**asdict(batch.meter), "allowance": batch.meter.allowance.value},
+        "total": batch.total,
+        "body_key": batch.body_key,
+        "body_bytes": batch.body_bytes,
+        "created_at": batch.created_at,
+    }
+    session.execute(insert(batches).values(row))
+    session.execute(insert(batch_chunks), [_chunk_row(chunk) for chunk in chunks])
+
+
+def find_batch(session: Session, batch_id: str, *, account_id: str | None = None) -> Batch | None:
+    """Give a batch, None when there is none, or when it is of another account than the one given."""
+    query = select(batches).where(batches.c.id == batch_id)
+    if account_id is not None:
+        query = query.where(batches.c.account_id == account_id)
+    row = session.execute(query).mappings().first()
+    return None if row is None else read_batch(row)
+
+
+def count_items(session: Session, batch: Batch) -> Counts:
+    """Count the documents of a batch by how far they are."""
+    columns = batch_chunks.c
+    is_running = case((columns.status == ChunkStatus.RUNNING, 1), else_=0)
+    row = session.execute(
+        select(
+            func.sum(is_running),
+            func.sum(columns.succeeded),
+            func.sum(columns.failed),
+            func.sum(columns.pages),
+        ).where(columns.batch_id == batch.id)
+    ).one()
+    running, succeeded, failed, pages = (int(number or 0) for number in row)
+    left = batch.total - succeeded - failed - running
+    queued = 0 if batch.status is BatchStatus.CANCELLED else left
+    return Counts(queued, running, succeeded, failed, pages)
+
+
+def has_running_chunk(session: Session, batch_id: str) -> bool:
+    """Tell whether a worker is at a batch, as it still may be for seconds after it was cancelled."""
+    running = exists().where(
+        batch_chunks.c.batch_id == batch_id, batch_chunks.c.status == ChunkStatus.RUNNING
+    )
+    return bool(session.scalar(select(running)))
+
+
+def cancel_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
+    """Cancel what of a batch is not begun and tell whether it had not ended before."""
+    cancelled = session.execute(
+        update(batches)
+        .where(batches.c.id == batch_id, batches.c.status.in_(_UNENDED))
+        .values(**_end(BatchStatus.CANCELLED, at))
+        .returning(batches.c.id)
+    ).first()
+    if cancelled is None:
+        return False
+    session.execute(
+        update(batch_chunks)
+        .where(batch_chunks.c.batch_id == batch_id, batch_chunks.c.status == ChunkStatus.QUEUED)
+        .values(status=ChunkStatus.CANCELLED)
+    )
+    return True
+
+
+def finish_batch(session: Session, batch_id: str, *, at: datetime) -> Batch | None:
+    """Finish a batch whose chunks are all done and that needs no assembling; give it if this did.
+
+    Its account's webhooks are told in the same unit of work.
+    """
+    return _finish(session, batch_id, at, needs_assembling=False, result={})
+
+
+def finish_merged_batch(
+    session: Session, batch_id: str, *, result_key: str | None, result_bytes: int, at: datetime
+) -> Batch | None:
+    """Finish a merged batch with its one PDF, None where no document succeeded; give it if this did."""
+    result = {"result_key": result_key, "result_bytes": result_bytes}
+    return _finish(session, batch_id, at, needs_assembling=True, result=result)
+
+
+def is_complete(session: Session, batch_id: str) -> bool:
+    """Tell whether all chunks of a batch are done."""
+    return not session.scalar(select(_has_unended_chunk(batch_id)))
+
+
+def list_complete(session: Session, *, limit: int) -> list[Batch]:
+    """Give unfinished batches whose chunks are all done."""
+    chunk_left = (
+        select(batch_chunks.c.number)
+        .where(batch_chunks.c.batch_id == batches.c.id, batch_chunks.c.status != ChunkStatus.DONE)
+        .exists()
+    )
+    query = (
+        select(batches)
+        .where(batches.c.status == BatchStatus.RUNNING, ~chunk_left)
+        .order_by(batches.c.created_at)
+        .limit(limit)
+    )
+    return [read_batch(row) for row in session.execute(query).mappings()]
+
+
+def forget_body(session: Session, batch_id: str) -> None:
+    """Note that the body of a batch is not kept any more."""
+    session.execute(update(batches).where(batches.c.id == batch_id).values(body_key=None))
+
+
+def read_batch(row: RowMapping | Mapping[str, Any]) -> Batch:
+    """Read a batch from its row."""
+    meter, head = row["meter"], row["header"]
+    return Batch(
+        id=row["id"],
+        account_id=row["account_id"],
+        workspace_id=row["workspace_id"],
+        user_id=row["user_id"],
+        request_id=row["request_id"],
+        status=BatchStatus(row["status"]),
+        output=Output(row["output"]),
+        kind=BatchKind(row["kind"]),
+        head=CsvHead(tuple(head["columns"]), head["delimiter"]) if head else None,
+        is_draft=row["is_draft"],
+        template=row["template"],
+        pinned=PinnedTemplate(**row["pinned"]),
+        meter=Meter(**{**meter, "allowance": Allowance(meter["allowance"])}),
+        total=row["total"],
+        body_key=row["body_key"],
+        body_bytes=row["body_bytes"],
+        created_at=row["created_at"],
+        result_key=row["result_key"],
+        result_bytes=row["result_bytes"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+        expires_at=row["expires_at"],
+    )
+
+
+def _finish(
+    session: Session,
+    batch_id: str,
+    at: datetime,
+    *,
+    needs_assembling: bool,
+    result: Mapping[str, Any],
+) -> Batch | None:
+    is_merged = batches.c.output == Output.MERGED
+    row = (
+        session.execute(
+            update(batches)
+            .where(
+                batches.c.id == batch_id,
+                batches.c.status.in_(_UNENDED),
+                is_merged if needs_assembling else ~is_merged,
+                ~_has_unended_chunk(batch_id),
+            )
+            .values(**_end(BatchStatus.FINISHED, at), **result)
+            .returning(*batches.c)
+        )
+        .mappings()
+        .first()
+    )
+    if row is None:
+        return None
+    batch = read_batch(row)
+    told = write_batch(batch, count_items(session, batch))
+    enqueue(session, batch.account_id, Event.BATCH_FINISHED, told, at=at)
+    return batch
+
+
+def _has_unended_chunk(batch_id: str) -> Any:
+    return exists().where(
+        batch_chunks.c.batch_id == batch_id, batch_chunks.c.status != ChunkStatus.DONE
+    )
+
+
+def _end(status: BatchStatus, at: datetime) -> dict[str, Any]:
+    expires_at = at + RESULT_KEPT
+    return {
+        "status": status,
+        "finished_at": at,
+        "expires_at": expires_at,
+        "sweep_at": expires_at,
+    }
+
+
+def _chunk_row(chunk: Chunk) -> dict[str, Any]:
+    return {**asdict(chunk), "status": chunk.status.value}

@@ -1,0 +1,114 @@
+"""Slices of batches in the queue: sent by name, so that a lost one can be told and sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from redis import Redis
+
+from shared.batches.records import Slice
+from shared.clock import epoch
+from shared.queue.connection import reachable
+from shared.queue.messages import Envelope, write_message
+from shared.queue.names import ASSEMBLE_TASK, BATCH, SENT_SLICES, SLICE_TASK, UNACKED
+
+# What a slice may take besides its longest document: its other documents, and storing them.
+_SLICE_SLACK_SECONDS: Final = 120.0
+_ASSEMBLE_SECONDS: Final = 3600.0
+
+# KEYS: messages sent, kombu's held messages, the queue. ARGV: pairs of name and delivery tag.
+# A message that a dead worker held is put back with other text, at the end that is taken from;
+# so the last few are searched for its tag as well.
+_FIND_LOST: Final = """
+local lost = {}
+local next = redis.call('LRANGE', KEYS[3], -20, -1)
+for i = 1, #ARGV, 2 do
+    local there = redis.call('HEXISTS', KEYS[2], ARGV[i + 1]) == 1
+    if not there then
+        local message = redis.call('HGET', KEYS[1], ARGV[i])
+        there = message and redis.call('LPOS', KEYS[3], message)
+    end
+    if not there then
+        for _, waiting in ipairs(next) do
+            if string.find(waiting, ARGV[i + 1], 1, true) then there = true end
+        end
+    end
+    if not there then lost[#lost + 1] = ARGV[i] end
+end
+return lost
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What a worker is asked to do: make the one PDF of a merged batch."""
+
+    batch_id: str
+
+    @property
+    def name(self) -> str:
+        """Name it, the same for the same."""
+        return f"{self.batch_id}:assembly"
+
+
+class SliceQueue:
+    """Sends work on batches to the workers; every method raises `Unavailable` without Redis."""
+
+    def __init__(self, redis: Redis, *, render_budget: float) -> None:
+        self._redis = redis
+        self._find_lost = redis.register_script(_FIND_LOST)
+        self._slice_seconds = render_budget + _SLICE_SLACK_SECONDS
+
+    def send(self, work: Sequence[Slice | Assembly]) -> None:
+        """Queue work. Sent twice it is done twice, and counted once."""
+        if not work:
+            return
+        messages = {each.name: self._write(each) for each in work}
+        with reachable(), self._redis.pipeline() as pipe:
+            for name, message in messages.items():
+                pipe.hset(SENT_SLICES, name, message)
+            pipe.lpush(BATCH, *messages.values())
+            pipe.execute()
+
+    def find_lost(self, work: Sequence[Slice | Assembly]) -> list[Slice | Assembly]:
+        """Give what of this work is neither in the queue nor in a worker's hands.
+
+        A worker takes a message and writes down that it holds it in two steps: what is lost twice
+        in a row, seconds apart, is lost.
+        """
+        if not work:
+            return []
+        args = [part for each in work for part in (each.name, _tag(each))]
+        with reachable():
+            names = cast(
+                "list[bytes]", self._find_lost(keys=[SENT_SLICES, UNACKED, BATCH], args=args)
+            )
+        lost = {name.decode() for name in names}
+        return [each for each in work if each.name in lost]
+
+    def forget(self, work: Slice | Assembly) -> None:
+        """Forget work that is done."""
+        with reachable():
+            self._redis.hdel(SENT_SLICES, work.name)
+
+    def _write(self, work: Slice | Assembly) -> str:
+        if isinstance(work, Slice):
+            task, seconds, argument = SLICE_TASK, self._slice_seconds, work.encode()
+        else:
+            task, seconds = ASSEMBLE_TASK, _ASSEMBLE_SECONDS
+            argument = {"v": 1, "batch": work.batch_id}
+        envelope = Envelope(
+            task=task,
+            id=work.name,
+            queue=BATCH,
+            delivery_tag=_tag(work),
+            limit_seconds=seconds,
+            admitted_at=epoch(),
+        )
+        return write_message(envelope, [argument])
+
+
+def _tag(work: Slice | Assembly) -> str:
+    return f"{BATCH}:{work.name}"
