@@ -54,5 +54,11 @@ def write_message(envelope: Envelope, arguments: Sequence[Any]) -> str:
     return _json(message)
 
 
+def read_admitted_at(message: bytes | str) -> float | None:
+    """Read when a message's work was admitted, None where it does not say."""
+    admitted_at = json.loads(message)["headers"].get("admitted_at")
+    return None if admitted_at is None else float(admitted_at)
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))

@@ -19,6 +19,7 @@ USAGE_GROUP: Final = "counter"
 DEAD_EVENTS: Final = "usage:dead"  # what the counter could not read, kept for a person to look at
 
 FARM_TOTALS: Final = "farm:totals"  # hash of what the farm counts, see shared.telemetry.totals
+FARM_EPOCH: Final = "farm:epoch"  # there as long as Redis has all that was put into it
 CLAIM_EXPIRY: Final = "claims:expiry"  # sorted set of claims in the blob store, by when to delete
 
 SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: the message of each
@@ -40,7 +41,7 @@ def queue_of(delivery_tag: str) -> str:
 
 def job_of(delivery_tag: str) -> str:
     """Give the job of a held message, '' when its tag does not say."""
-    return (delivery_tag.split(":") + ["", ""])[1]
+    return [*delivery_tag.split(":"), "", ""][1]
 
 
 def job_key(job_id: str) -> str:
@@ -54,11 +55,6 @@ def job_key(job_id: str) -> str:
 def reply_key(job_id: str) -> str:
     """Name the list that holds a job's outcome, and nothing else."""
     return f"job:{job_id}:reply"
-
-
-def ended_key(job_id: str) -> str:
-    """Name the list that has one entry once the end of a recorded job is on record."""
-    return f"job:{job_id}:ended"
 
 
 def claim_key(job_id: str, token: str) -> str:

@@ -1,0 +1,113 @@
+"""A recorded job's state in the queue, for those who do not run it: the front and the keeper."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, cast
+
+from redis import Redis
+
+from shared.clock import epoch
+from shared.jobs import JobOutcome
+from shared.queue.connection import reachable
+from shared.queue.messages import read_admitted_at
+from shared.queue.names import FARM_EPOCH, UNACKED, job_key, job_of
+from shared.queue.parcels import unpack
+
+CANCELLED: Final = "cancelled"
+OVERDUE: Final = "overdue"  # its deadline was over before it ended
+_CLOSED_TTL_SECONDS: Final = 2 * 24 * 3600  # longer than any message of the job may wait
+_SETTLED_TTL_SECONDS: Final = 600
+
+# Gives how the job ended before, false where this closed it.
+_CLOSE: Final = """
+local state = redis.call('HMGET', KEYS[1], 'done', 'outcome')
+if state[1] and state[1] ~= ARGV[1] then return state end
+redis.call('HSET', KEYS[1], 'done', ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return false
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A job that has ended in the queue: with an outcome, or closed before it had one."""
+
+    word: str
+    outcome: JobOutcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """What lies in a queue at a moment: when its oldest message came, and whose jobs are held."""
+
+    oldest: float | None
+    held: AbstractSet[str]
+
+
+class JobStates:
+    """Reads and closes the states of recorded jobs; every method raises `Unavailable`."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._close = redis.register_script(_CLOSE)
+
+    def find_started(self, job_id: str) -> datetime | None:
+        """Give when a worker first began the job, None when none did."""
+        with reachable():
+            started = cast("bytes | None", self._redis.hget(job_key(job_id), "started_at"))
+        return None if started is None else datetime.fromtimestamp(float(started), UTC)
+
+    def find_end(self, job_id: str) -> Ended | None:
+        """Give how the job ended, None when it has not."""
+        with reachable():
+            word, outcome = cast(
+                "list[bytes | None]", self._redis.hmget(job_key(job_id), "done", "outcome")
+            )
+        return None if word is None else _ended(word, outcome)
+
+    def close(self, job_id: str, word: str) -> Ended | None:
+        """End a job without an outcome: nothing of it is committed or metered from now on.
+
+        Gives how it ended instead when it had ended before.
+        """
+        with reachable():
+            before = cast(
+                "list[bytes | None] | None",
+                self._close(keys=[job_key(job_id)], args=[word, _CLOSED_TTL_SECONDS]),
+            )
+        if not before or before[0] is None:
+            return None
+        return _ended(before[0], before[1])
+
+    def settle(self, job_id: str) -> None:
+        """Let the state go soon: the job's end is on record."""
+        with reachable():
+            self._redis.expire(job_key(job_id), _SETTLED_TTL_SECONDS)
+
+    def look(self, queue: str) -> QueueView:
+        """Look at a queue: all that came into it before its oldest message has left it."""
+        with reachable(), self._redis.pipeline() as pipe:
+            pipe.lindex(queue, -1)
+            pipe.hkeys(UNACKED)
+            oldest, held = pipe.execute()
+        return QueueView(
+            None if oldest is None else read_admitted_at(oldest),
+            {job_of(tag.decode()) for tag in held},
+        )
+
+    def begin_epoch(self) -> bool:
+        """Tell whether Redis has lost what it had, or never had anything; asked again, it has not."""
+        with reachable():
+            return bool(self._redis.set(FARM_EPOCH, str(epoch()), nx=True))
+
+    def end_epoch(self) -> None:
+        """Have the next `begin_epoch` tell that Redis has lost what it had."""
+        with reachable():
+            self._redis.delete(FARM_EPOCH)
+
+
+def _ended(word: bytes, outcome: bytes | None) -> Ended:
+    return Ended(word.decode(), None if outcome is None else unpack(outcome))
