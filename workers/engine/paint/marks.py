@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain
 from math import cos, radians, sin
 from typing import Any, Final, NamedTuple
@@ -23,7 +24,7 @@ from workers.engine.layout.display import (
 from workers.engine.layout.fonts import Face
 from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.paint.embedding import add_font, add_image
-from workers.engine.paint.objects import PdfFile, write_number
+from workers.engine.paint.objects import HUNDREDTHS, PdfFile, write_number
 from workers.engine.units import BLACK, Color, ColorSpace
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
@@ -45,6 +46,7 @@ class Stock:
         self._widen = widen
         self._slot, self.reference = file.reserve()
         self._texts: dict[Face, list[str]] = {}
+        self._characters: dict[Face, set[str]] = {}
         self._fonts: dict[Face, bytes] = {}
         self._images: dict[str, tuple[bytes, bytes]] = {}
         self._states: dict[float, bytes] = {}
@@ -56,7 +58,14 @@ class Stock:
         if face not in self._fonts:
             self._fonts[face] = b"/F%d" % (len(self._fonts) + 1)
             self._texts[face] = []
+            self._characters[face] = set()
         return self._fonts[face], self._texts[face]
+
+    def end_page(self) -> None:
+        """Keep the characters of the texts so far, and let go of the texts."""
+        for face, texts in self._texts.items():
+            self._characters[face].update("".join(texts))
+            texts.clear()
 
     def use_image(self, image: PreparedImage) -> bytes:
         """Give the resource name of an image, which is in the file once."""
@@ -95,7 +104,7 @@ class Stock:
     def close(self) -> None:
         """Embed the fonts and write the resource dictionary, after the last page."""
         fonts = [
-            (name, add_font(self._file, face, self._widen(face, set("".join(self._texts[face])))))
+            (name, add_font(self._file, face, self._widen(face, self._characters[face])))
             for face, name in self._fonts.items()
         ]
         states = [
@@ -149,6 +158,7 @@ class Painter:
         for item in items:
             _WRITERS[type(item)](self, item)
         self._end_open()
+        self._stock.end_page()
         return b"".join(self._out)
 
     # --- text
@@ -173,10 +183,10 @@ class Painter:
         ink.texts.append(text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
         self._out.append(
-            b"%.10g %.10g Td %b%b\n"
+            b"%b %b Td %b%b\n"
             % (
-                (at_x - self._text_x) / 100,
-                (at_y - self._text_y) / 100,
+                HUNDREDTHS[at_x - self._text_x],
+                HUNDREDTHS[at_y - self._text_y],
                 codes,
                 b"TJ" if codes[:1] == b"[" else b"Tj",
             )
@@ -279,11 +289,11 @@ class Painter:
     def _rectangle(self, x: float, y: float, width: float, height: float) -> bytes:
         left, right = round(x * 100), round((x + width) * 100)
         bottom, top = round((self._height - y - height) * 100), round((self._height - y) * 100)
-        return b"%.10g %.10g %.10g %.10g re\n" % (
-            left / 100,
-            bottom / 100,
-            (right - left) / 100,
-            (top - bottom) / 100,
+        return b"%b %b %b %b re\n" % (
+            HUNDREDTHS[left],
+            HUNDREDTHS[bottom],
+            HUNDREDTHS[right - left],
+            HUNDREDTHS[top - bottom],
         )
 
     def _round_rectangle(
@@ -435,6 +445,7 @@ def _fraction(value: float) -> bytes:
     return b"%.10g" % (round(value * 1_000_000) / 1_000_000 + 0.0)
 
 
+@lru_cache(256)
 def _color_operator(color: Color, gray: bytes, rgb: bytes, cmyk: bytes) -> bytes:
     components = color.components
     if color.space is ColorSpace.CMYK:

@@ -104,6 +104,20 @@ def write_text(text: str) -> bytes:
     return b"<FEFF" + text.encode("utf-16-be", "replace").hex().encode("ascii") + b">"
 
 
+class _Written(dict[int, bytes]):
+    """Numbers counted in hundredths, as they are written: pages have the same few again and again."""
+
+    def __missing__(self, hundredths: int) -> bytes:
+        if len(self) >= _MAX_WRITTEN:
+            self.clear()
+        written = self[hundredths] = b"%.10g" % (hundredths / 100)
+        return written
+
+
+_MAX_WRITTEN: Final = 10_000  # a megabyte
+HUNDREDTHS: Final = _Written()
+
+
 def write_number(value: float) -> bytes:
     """Write a number with up to three decimals and no exponent."""
     return b"%.11g" % (round(value * 1000) / 1000 + 0.0)
