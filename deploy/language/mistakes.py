@@ -114,6 +114,7 @@ _SPECIAL: Final = (
     Mistake("image-missing", "img", '<img src="logos" alt=""/>'),
     Mistake("missing-alt", "barcode", '<barcode type="qr" value="a"/>'),
     Mistake("barcode-value", "barcode", '<barcode type="epc-qr" alt="" value="{{ {\'name\': \'A\', \'iban\': \'GB00\', \'amount\': 1} }}"/>'),
+    Mistake("barcode-size", "barcode", '<barcode type="swiss-qr" alt="" width="30mm" value="{{ {\'iban\': \'CH5800791123000889012\', \'creditor\': {\'name\': \'A\', \'postal_code\': \'8000\', \'town\': \'B\', \'country\': \'CH\'}} }}"/>'),
     Mistake("barcode-text", "barcode", '<barcode type="datamatrix" alt="" show-text="true" width="8mm" value="far too long for so small a code"/>'),
     Mistake("unknown-flow", "insert", '<insert flow="nots"/>'),
     Mistake("flow-cycle", "insert", '<document><flow><insert flow="a"/></flow><flow name="a"><insert flow="a"/></flow></document>'),

@@ -16,7 +16,17 @@ from workers.engine.pipeline import build_document, lay_out_document, prepare_te
 CASES = find_cases()
 # Where ink matters: borders and radii, cut-off text, marks, bars, alpha, turns, decoration.
 PICTURED = (
-    *("blocks", "box", "overflow", "watermark", "barcodes-bars", "barcodes", "images", "positions"),
+    *(
+        "blocks",
+        "box",
+        "overflow",
+        "watermark",
+        "barcodes-bars",
+        "barcodes",
+        "barcode-swiss",
+        "images",
+        "positions",
+    ),
     *("inline", "text"),
 )
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
 from typing import Any, Final
 
 import zxingcpp
 
 from workers.engine.diagnostics import Findings
+from workers.engine.layout.elements import swiss
 from workers.engine.layout.elements.gs1 import WrongValue
 from workers.engine.layout.elements.linear import CODE_TYPES, CodeType, Encodable
+from workers.engine.layout.elements.payments import WrongPaymentError, write_sepa_payment
 from workers.engine.layout.problems import Problem
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.nodes import Barcode
+from workers.engine.units import mm
 
 CODE: Final = "barcode-value"
 LEVELS: Final = ("L", "M", "Q", "H")
@@ -31,6 +34,8 @@ class Symbol:
     """A bar code in modules, quiet zone included: its size, and its dark parts as (x, y, w, h).
 
     Bars may be drawn of any height. `text` is what people read below, empty where there is none.
+    With a `grain` all is counted in that part of a module. `side` is the one size in points that a
+    standard allows, 0 where it leaves that open.
     """
 
     columns: int
@@ -38,6 +43,8 @@ class Symbol:
     rectangles: tuple[Rectangle, ...]
     is_bars: bool = False
     text: str = ""
+    grain: int = 1
+    side: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +61,11 @@ def encode_barcode(node: Barcode | Code) -> Symbol | Problem:
     """Encode the value of a bar code as its type demands; a wrong value is a problem, never a code."""
     if node.symbology == "qr":
         return _encode_qr(node)
-    if node.symbology == "epc-qr":
-        return _encode_epc(node)
+    if node.symbology in _PAYMENTS:
+        return _encode_payment(node)
     kind = CODE_TYPES.get(node.symbology)
     if kind is None:
-        known = ", ".join(("qr", "epc-qr", *CODE_TYPES))
+        known = ", ".join(("qr", *_PAYMENTS, *CODE_TYPES))
         return Problem(
             "barcode-type", f'Bar code type "{node.symbology}" is not known; use one of {known}'
         )
@@ -140,19 +147,50 @@ def _with_text(symbol: Symbol | Problem, text: str) -> Symbol | Problem:
     return symbol if isinstance(symbol, Problem) else replace(symbol, text=text)
 
 
-def _encode_epc(node: Barcode | Code) -> Symbol | Problem:
+def _encode_payment(node: Barcode | Code) -> Symbol | Problem:
+    symbology = node.symbology
+    write, needed = _PAYMENTS[symbology]
     if not isinstance(node.value, Mapping):
         return Problem(
-            CODE,
-            'A bar code of type "epc-qr" takes an object with name, iban and amount, not a text',
+            CODE, f'A bar code of type "{symbology}" takes an object with {needed}, not a text'
         )
     if node.level not in ("", "M"):
-        return Problem(CODE, f'"epc-qr" is always of level M, not "{node.level}"')
+        return Problem(CODE, f'"{symbology}" is always of level M, not "{node.level}"')
     try:
-        content = write_payment(node.value)
-    except _Wrong as wrong:
+        content = write(node.value)
+    except WrongPaymentError as wrong:
         return Problem(CODE, str(wrong))
-    return _draw(content, node)
+    symbol = _draw(content, node)
+    if symbology == "swiss-qr" and isinstance(symbol, Symbol):
+        return _as_swiss(symbol, node)
+    return symbol
+
+
+def _as_swiss(symbol: Symbol, node: Barcode | Code) -> Symbol:
+    """Put the Swiss cross into a code, and make its size and quiet zone those of the guideline."""
+    quiet = QUIET_MODULES if node.has_quiet_zone else 0
+    modules = symbol.columns - 2 * quiet
+    bare = ((x - quiet, y - quiet, width, height) for x, y, width, height in symbol.rectangles)
+    edge = 2 * modules * swiss.QUIET if node.has_quiet_zone else 0
+    side = swiss.GRAIN * modules + 2 * edge
+    return Symbol(
+        side,
+        side,
+        tuple(
+            (x + edge, y + edge, width, height)
+            for x, y, width, height in swiss.place_cross(bare, modules)
+        ),
+        grain=swiss.GRAIN,
+        side=mm(swiss.SIDE + (2 * swiss.QUIET if node.has_quiet_zone else 0)),
+    )
+
+
+_PAYMENTS: Final[Mapping[str, tuple[Callable[[Mapping[str, Any]], bytes], str]]] = MappingProxyType(
+    {
+        "epc-qr": (write_sepa_payment, "name, iban and amount"),
+        "swiss-qr": (swiss.write_swiss_payment, "iban, creditor, amount and reference"),
+    }
+)
 
 
 def _draw(content: str | bytes, node: Barcode | Code) -> Symbol | Problem:
@@ -200,134 +238,3 @@ def _find_runs(pixels: bytes, columns: int, quiet: int) -> Iterator[Rectangle]:
 
 _DARK: Final = re.compile(rb"\x00+")
 _SPAN: Final = re.Match.span
-
-
-# --- SEPA credit transfer (EPC069-12, version 2.1) -------------------------------------------------
-
-
-MAX_PAYMENT_BYTES: Final = 331
-MAX_AMOUNT: Final = Decimal("999999999.99")
-_MEMBERS: Final = (
-    "name",
-    "iban",
-    "bic",
-    "amount",
-    "currency",
-    "purpose",
-    "reference",
-    "text",
-    "information",
-)
-_IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
-_BIC: Final = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
-_PURPOSE: Final = re.compile(r"[A-Z0-9]{1,4}")
-_CREDITOR_REFERENCE: Final = re.compile(r"RF[0-9]{2}[A-Z0-9]{1,21}")
-
-
-class _Wrong(Exception):
-    """A member of the payment is missing or wrong; the text says which and why."""
-
-
-def write_payment(payment: Mapping[str, Any]) -> bytes:
-    """Write the content of a payment code from name, iban, amount and the optional members.
-
-    Its 331 bytes fit version 13 at level M, the largest the guideline allows.
-    """
-    for member in payment:
-        if member not in _MEMBERS:
-            raise _Wrong(f'"epc-qr" has no member "{member}"; it takes {", ".join(_MEMBERS)}')
-    reference, text = _creditor_reference(payment), _text(payment, "text", 140)
-    if reference and text:
-        raise _Wrong('"epc-qr" takes either "reference" or "text", not both')
-    lines = [
-        *("BCD", "002", "1", "SCT"),
-        _matching(payment, "bic", _BIC, "a BIC of 8 or 11 letters and digits"),
-        _text(payment, "name", 70, is_required=True),
-        _iban(payment),
-        _amount(payment),
-        _matching(payment, "purpose", _PURPOSE, "1 to 4 capital letters or digits"),
-        reference,
-        text,
-        _text(payment, "information", 70),
-    ]
-    content = "\n".join(lines).rstrip("\n").encode()
-    if len(content) > MAX_PAYMENT_BYTES:
-        raise _Wrong(
-            f'"epc-qr" holds {MAX_PAYMENT_BYTES} bytes, these values need {len(content)}; shorten "text"'
-        )
-    return content
-
-
-def _text(payment: Mapping[str, Any], member: str, limit: int, *, is_required: bool = False) -> str:
-    value = payment.get(member)
-    if value is None or value == "":
-        if is_required:
-            raise _Wrong(f'"epc-qr" needs the member "{member}"')
-        return ""
-    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-        raise _Wrong(f'"{member}" of "epc-qr" must be a text')
-    text = " ".join(str(value).split())
-    if len(text) > limit:
-        raise _Wrong(
-            f'"{member}" of "epc-qr" has {len(text)} characters, at most {limit} are allowed'
-        )
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        raise _Wrong(f'"{member}" of "epc-qr" holds half a character (a lone surrogate)')
-    return text
-
-
-def _matching(
-    payment: Mapping[str, Any], member: str, pattern: re.Pattern[str], wanted: str
-) -> str:
-    value = _compact(payment, member)
-    if value and not pattern.fullmatch(value):
-        raise _Wrong(f'"{member}" of "epc-qr" is "{value[:20]}", not {wanted}')
-    return value
-
-
-def _compact(payment: Mapping[str, Any], member: str, *, is_required: bool = False) -> str:
-    return _text(payment, member, 70, is_required=is_required).replace(" ", "").upper()
-
-
-def _iban(payment: Mapping[str, Any]) -> str:
-    iban = _compact(payment, "iban", is_required=True)
-    if not _IBAN.fullmatch(iban):
-        raise _Wrong(f'"iban" of "epc-qr" is not an IBAN: "{_masked(iban)}"')
-    if not _passes_mod_97(iban):
-        raise _Wrong(f'"iban" of "epc-qr" has wrong check digits: "{_masked(iban)}"')
-    return iban
-
-
-def _creditor_reference(payment: Mapping[str, Any]) -> str:
-    wanted = "a creditor reference that starts with RF (ISO 11649)"
-    reference = _matching(payment, "reference", _CREDITOR_REFERENCE, wanted)
-    if reference and not _passes_mod_97(reference):
-        raise _Wrong(f'"reference" of "epc-qr" has wrong check digits: "{reference}"')
-    return reference
-
-
-def _amount(payment: Mapping[str, Any]) -> str:
-    currency = _text(payment, "currency", 70)
-    if currency not in ("", "EUR"):
-        raise _Wrong(f'"currency" of "epc-qr" is "{currency[:20]}"; only EUR can be paid')
-    text = _text(payment, "amount", 40)
-    if not text:
-        return ""  # The payer fills it in; version 2.1 makes the amount optional.
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        raise _Wrong(f'"amount" of "epc-qr" is "{text[:20]}", not a number') from None
-    if not amount.is_finite() or not Decimal("0.01") <= amount <= MAX_AMOUNT:
-        raise _Wrong(f'"amount" of "epc-qr" is {text}, it must be from 0.01 to {MAX_AMOUNT:f}')
-    if amount != round(amount, 2):
-        raise _Wrong(f'"amount" of "epc-qr" is {text}, it may have two decimals; use round(2)')
-    return f"EUR{amount:.2f}"
-
-
-def _passes_mod_97(code: str) -> bool:
-    """Check the digits of an IBAN or creditor reference (ISO 7064, mod 97-10)."""
-    return int("".join(str(int(char, 36)) for char in code[4:] + code[:4])) % 97 == 1
-
-
-def _masked(iban: str) -> str:
-    return f"{iban[:4]}…{iban[-2:]}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from workers.engine.diagnostics import Severity
 from workers.engine.layout.context import (
     EPSILON,
     Context,
@@ -18,6 +19,7 @@ from workers.engine.layout.context import (
     Sheet,
     Space,
     cut_excerpt,
+    in_mm,
 )
 from workers.engine.layout.display import Cells, Picture, Restore, Save
 from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
@@ -40,6 +42,7 @@ from workers.engine.units import LengthKind, mm
 MODULE: Final = mm(0.5)  # of a bar code that states no size: every phone reads it
 BAR: Final = mm(0.33)  # the same for bars; the nominal width of GS1 General Specifications, 5.12.3
 LEAST_TEXT: Final = 4.0  # points; what is smaller below a bar code nobody reads
+SIDE_TOLERANCE: Final = mm(0.2)  # of a code whose standard says how large it is
 
 
 @dataclass(slots=True)
@@ -164,15 +167,19 @@ def lay_out_barcode(context: Context, node: Barcode, space: Space, _resume: Resu
     piece = SymbolPiece(node, symbol, module, width, height, caption)
     framed = _framed(context, node, frame, space, piece)
     if framed is not None and framed.misfit is None:
-        framed.misfit = _judge_text(context, node, symbol, caption)
+        framed.misfit = _judge_text(context, node, symbol, caption) or _judge_side(
+            context, node, symbol, module
+        )
     return framed
 
 
 def _natural_size(node: Barcode, symbol: Symbol) -> tuple[float, float]:
     module = node.module
+    if module is None and symbol.side:
+        return symbol.side, symbol.side
     if module is None:
         module = BAR if symbol.is_bars else MODULE
-    return symbol.columns * module, symbol.rows * module
+    return symbol.columns * module / symbol.grain, symbol.rows * module / symbol.grain
 
 
 def _caption(context: Context, node: Barcode, text: str, width: float) -> Caption:
@@ -208,6 +215,20 @@ def _judge_text(
     return Misfit(
         "barcode-text", what, advice, context.chain(node.source), cut_excerpt(symbol.text)
     )
+
+
+def _judge_side(context: Context, node: Barcode, symbol: Symbol, module: float) -> Misfit | None:
+    """Warn of a code that is not of the one size its standard allows."""
+    side = symbol.columns * module
+    if not symbol.side or abs(side - symbol.side) <= SIDE_TOLERANCE:
+        return None
+    what = (
+        f'A bar code of type "{node.symbology}" is {in_mm(symbol.side)} wide by its standard, '
+        f"this one is {in_mm(side)}"
+    )
+    advice = "Leave out width, height and module, and give it room."
+    chain = context.chain(node.source)
+    return Misfit("barcode-size", what, advice, chain, severity=Severity.WARNING)
 
 
 def measure_image(context: Context, node: Image) -> tuple[float, float]:

@@ -34,7 +34,7 @@ from workers.engine.syntax.vocabulary.specs import (
 
 _BARCODE_TYPE: Final = v.choice(
     *("qr", "datamatrix", "gs1-datamatrix", "code128", "gs1-128", "code39", "codabar"),
-    *("ean13", "ean8", "upca", "itf14", "epc-qr"),
+    *("ean13", "ean8", "upca", "itf14", "epc-qr", "swiss-qr"),
 )
 
 
@@ -105,7 +105,7 @@ BLOCK_ELEMENTS: Final = (
     element(
         "barcode", "A bar code.", Content.EMPTY,
         required("type", _BARCODE_TYPE, "Kind of code."),
-        required("value", v.TEXT, "Text to encode; for epc-qr an object of payment data."),
+        required("value", v.TEXT, "Text to encode; for epc-qr and swiss-qr an object of payment data."),
         attribute("alt", v.TEXT, "What the code holds."),
         attribute("show-text", v.BOOLEAN, "Whether the value is written below the code.", "false"),
         attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes.", "M"),
