@@ -61,6 +61,15 @@ class FolderStore:
         with _failures_named():
             self._path(key).unlink(missing_ok=True)
 
+    def list_keys(self, prefix: str) -> Iterator[str]:
+        """Walk the keys of a prefix; see `BlobStore.list_keys`."""
+        folder = self._path(prefix.removesuffix("/"))
+        with _failures_named():
+            for path in folder.rglob("*"):
+                # What begins with a dot is under way, or was when its writer was killed.
+                if path.is_file() and not path.name.startswith("."):
+                    yield path.relative_to(self._folder).as_posix()
+
     def check(self) -> None:
         """Make sure the folder takes files; see `BlobStore.check`."""
         with _failures_named():

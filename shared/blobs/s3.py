@@ -109,6 +109,18 @@ class S3Store:
         except BlobMissingError:
             return
 
+    def list_keys(self, prefix: str) -> Iterator[str]:
+        """Walk the keys of a prefix; see `BlobStore.list_keys`."""
+        checked_key(prefix.removesuffix("/"))
+        try:
+            with _failures_named(prefix):
+                found = self._client.list_objects(self._bucket, prefix=prefix, recursive=True)
+                for item in found:
+                    if item.object_name is not None:
+                        yield item.object_name
+        except BlobMissingError:
+            return  # nothing was ever put
+
     def check(self) -> None:
         """Make sure the bucket is there; see `BlobStore.check`."""
         self._has_bucket = False

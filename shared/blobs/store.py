@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
@@ -62,6 +63,9 @@ class BlobStore(Protocol):
 
     def delete(self, key: str) -> None:
         """Delete the bytes; deleting what is not there is no error."""
+
+    def list_keys(self, prefix: str) -> Iterator[str]:
+        """Walk the keys that begin with `prefix`, which ends with a slash, in no order."""
 
     def check(self) -> None:
         """Ask the store for an answer.

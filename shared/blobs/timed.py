@@ -53,6 +53,10 @@ class TimedStore:
         with timed(self._watch, Store.OBJECT_STORE, "delete"):
             self._store.delete(key)
 
+    def list_keys(self, prefix: str) -> Iterator[str]:
+        """Walk the keys of a prefix; see `BlobStore.list_keys`."""
+        return self._store.list_keys(prefix)
+
     def check(self) -> None:
         """Ask the store for an answer; see `BlobStore.check`."""
         self._store.check()

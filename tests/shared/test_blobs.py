@@ -133,6 +133,16 @@ def test_bytes_are_missing_while_nothing_was_ever_put(store):
         store.read("none")
 
 
+def test_the_keys_of_a_prefix_are_listed(store):
+    assert list(store.list_keys("batches/b1/")) == []
+    for key in ("batches/b1/body", "batches/b1/parts/0-a", "batches/b10/body", "other"):
+        put(store, key, b"x")
+    assert sorted(store.list_keys("batches/b1/")) == ["batches/b1/body", "batches/b1/parts/0-a"]
+    for key in store.list_keys("batches/b1/"):
+        store.delete(key)
+    assert list(store.list_keys("batches/b1/")) == []
+
+
 def test_deleting_is_repeatable(store):
     put(store, "gone", b"x")
     store.delete("gone")

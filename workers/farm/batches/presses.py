@@ -1,0 +1,157 @@
+"""What a slice makes of its documents: PDFs one after the other, or one PDF of them all."""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import BinaryIO, Final, Protocol, cast
+
+from shared.batches.csv_rows import Fault
+from shared.batches.records import Batch, Ended, Output, Place
+from shared.limits import MB
+from shared.telemetry import metrics
+from workers.engine.merged import MergedPart
+from workers.engine.pipeline import PreparedTemplate
+from workers.engine.ports import RenderOptions, Resources, Stage
+from workers.farm.batches.documents import to_payload
+from workers.farm.run import Farm
+from workers.farm.timing import StageTimer
+
+_SPOOL_BYTES: Final = 8 * MB  # a larger part waits on disk
+
+
+class Press(Protocol):
+    """Takes documents one by one; `size` is roughly what it holds."""
+
+    @property
+    def size(self) -> int:
+        """Give the number of bytes made so far, as far as known."""
+
+    def add(self, index: int, document: bytes | Fault) -> Ended:
+        """Render a document.
+
+        Raises what the engine raises, and `ServiceError` for a document that is none.
+        """
+
+    def close(self) -> tuple[BinaryIO, int] | None:
+        """Give what was made and its size, None when there is nothing."""
+
+
+def open_press(batch: Batch, farm: Farm) -> Press:
+    """Make the press of a batch's output.
+
+    Raises:
+        Unavailable: the database is away.
+    """
+    template = farm.templates.get(batch.pinned.sha256)
+    if batch.output is Output.MERGED:
+        return MergedPress(batch, farm, template)
+    return FilePress(batch, farm, template)
+
+
+class FilePress:
+    """PDFs of their own, one after the other."""
+
+    def __init__(self, batch: Batch, farm: Farm, template: PreparedTemplate) -> None:
+        self._batch = batch
+        self._farm = farm
+        self._template = template
+        self._options = make_options(batch)
+        self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - closed by whoever stores it
+        self.size = 0
+
+    def add(self, index: int, document: bytes | Fault) -> Ended:
+        """Render a document; see `Press.add`."""
+        timer = StageTimer()
+        rendered = self._farm.render(
+            self._template,
+            to_payload(document),
+            options=self._options,
+            resources=self._farm.images.of_workspace(self._batch.workspace_id),
+            watch=timer,
+        )
+        observe_stages(self._farm, timer.stop())
+        place = Place(self.size, len(rendered.pdf), zlib.crc32(rendered.pdf))
+        self._file.write(rendered.pdf)
+        self.size += len(rendered.pdf)
+        return Ended(index, rendered.pages, rendered.filename, place=place)
+
+    def close(self) -> tuple[BinaryIO, int] | None:
+        """Give what was made; see `Press.close`."""
+        if not self.size:
+            return None
+        self._file.seek(0)
+        return cast("BinaryIO", self._file), self.size
+
+
+class MergedPress:
+    """One PDF of all documents; fonts and images are in it once."""
+
+    def __init__(self, batch: Batch, farm: Farm, template: PreparedTemplate) -> None:
+        self._farm = farm
+        self._surroundings = _Surroundings(farm, batch.workspace_id)
+        self._part = MergedPart(
+            template,
+            options=make_options(batch),
+            resources=self._surroundings,
+            watch=self._surroundings,
+        )
+        self.size = 0  # known at the end only
+
+    def add(self, index: int, document: bytes | Fault) -> Ended:
+        """Render a document into the PDF; see `Press.add`."""
+        payload = to_payload(document)
+        self._surroundings.begin_document()
+        added = self._part.add(payload, name=f"Document {index + 1}")
+        observe_stages(self._farm, self._surroundings.stop())
+        return Ended(index, added.pages, added.filename)
+
+    def close(self) -> tuple[BinaryIO, int] | None:
+        """Give the PDF; see `Press.close`."""
+        pdf = self._part.close()
+        return None if pdf is None else (BytesIO(pdf), len(pdf))
+
+
+class _Surroundings:
+    """The engine's resources and watch, anew for each document of one part."""
+
+    def __init__(self, farm: Farm, workspace_id: str | None) -> None:
+        self._images = farm.images
+        self._workspace_id = workspace_id
+        self.begin_document()
+
+    def begin_document(self) -> None:
+        self._resources: Resources = self._images.of_workspace(self._workspace_id)
+        self._timer = StageTimer()
+
+    def find_image(self, name: str) -> bytes | None:
+        return self._resources.find_image(name)
+
+    def find_remote_image(self, address: str) -> bytes | None:
+        return self._resources.find_remote_image(address)
+
+    def enter(self, stage: Stage) -> None:
+        self._timer.enter(stage)
+
+    def stop(self) -> Mapping[str, float]:
+        return self._timer.stop()
+
+
+def make_options(batch: Batch) -> RenderOptions:
+    """Give what the renders of a batch are told: the instant it was accepted, not of this run."""
+    return RenderOptions(
+        datetime.fromtimestamp(batch.created_at.timestamp(), UTC),
+        is_draft=batch.is_draft,
+        template_id=batch.pinned.template_id,
+        template_version=batch.pinned.version,
+        template_sha256=batch.pinned.sha256,
+    )
+
+
+def observe_stages(farm: Farm, milliseconds: Mapping[str, float]) -> None:
+    """Count how long each stage of a document took."""
+    for stage, spent in milliseconds.items():
+        farm.tally.observe(metrics.STAGE_SECONDS, spent / 1000, stage)

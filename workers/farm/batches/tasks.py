@@ -1,0 +1,48 @@
+"""The two tasks of batches: thin shells over `run_slice` and `run_assembly`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from celery import Celery
+
+from shared.batches.records import Slice
+from shared.errors import Unavailable
+from shared.queue.names import ASSEMBLE_TASK, SLICE_TASK
+from shared.queue.slices import Assembly
+from shared.telemetry.log import get_logger
+from workers.farm.batches.assembly import run_assembly
+from workers.farm.batches.desk import Desk
+from workers.farm.batches.slices import run_slice
+from workers.farm.run import Farm
+
+log: Final = get_logger(__name__)
+
+
+def register_batch_tasks(
+    app: Celery, get_farm: Callable[[], Farm], get_desk: Callable[[], Desk]
+) -> None:
+    """Give the application its tasks; the two calls are made in the child process that runs one."""
+
+    def slice_(message: Mapping[str, Any]) -> None:
+        try:
+            asked = Slice.decode(message)
+        except (ValueError, KeyError, TypeError) as error:
+            log.error("message not understood", cause=repr(error))
+            return
+        _leave_outages(lambda: run_slice(asked, get_farm(), get_desk()))
+
+    def assemble(message: Mapping[str, Any]) -> None:
+        _leave_outages(lambda: run_assembly(Assembly(str(message["batch"])), get_desk()))
+
+    app.task(slice_, name=SLICE_TASK)
+    app.task(assemble, name=ASSEMBLE_TASK)
+
+
+def _leave_outages(work: Callable[[], None]) -> None:
+    try:
+        work()
+    except Unavailable as error:
+        # The keeper finds that nobody is at it and sends it again.
+        log.warning("batch waits", part=error.part, cause=repr(error.__cause__))

@@ -1,0 +1,126 @@
+"""What the keeper does for batches: feeds, finishes, sends again what is lost, forgets what is old."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from shared.batch_flow import BatchFlow
+from shared.batches.records import Batch, Output, Slice
+from shared.clock import now
+from shared.db.batch_chunks import list_in_flight
+from shared.db.batch_sweep import (
+    forget_results,
+    list_due,
+    remove_batch,
+    remove_some_items,
+)
+from shared.db.batches import RECORD_KEPT, list_complete
+from shared.queue.slices import Assembly
+from shared.telemetry.log import get_logger
+
+_AT_ONCE: Final = 500
+_BATCHES_AT_ONCE: Final = 20
+
+log: Final = get_logger(__name__)
+
+
+class FeedBatches:
+    """Fills the queue up where no worker does: after an outage, or when all were idle."""
+
+    name = "batches_fed"
+    every_seconds = 2.0
+
+    def __init__(self, flow: BatchFlow) -> None:
+        self._flow = flow
+
+    def run_once(self) -> int:
+        """Do one round; see `Duty.run_once`."""
+        return self._flow.feed()
+
+
+class FinishBatches:
+    """Finishes batches whose last worker ended between its slice and that."""
+
+    name = "batches_finished"
+    every_seconds = 2.0
+
+    def __init__(self, flow: BatchFlow) -> None:
+        self._flow = flow
+
+    def run_once(self) -> int:
+        """Do one round; see `Duty.run_once`."""
+        with self._flow.database.snapshot() as session:
+            complete = list_complete(session, limit=_BATCHES_AT_ONCE)
+        whole = [batch for batch in complete if batch.output is not Output.MERGED]
+        return sum(self._flow.finish(batch) for batch in whole)
+
+
+class SendLostSlices:
+    """Sends work again that is in nobody's hands, though the database says so.
+
+    It must be missing in two rounds: a worker takes a message and notes that it holds it in two
+    steps. So a slice is back after 4 s, and after no more than 10 s once Redis was emptied.
+    """
+
+    name = "slices_requeued"
+    every_seconds = 2.0
+
+    def __init__(self, flow: BatchFlow) -> None:
+        self._flow = flow
+        self._missing: frozenset[Slice | Assembly] = frozenset()
+
+    def run_once(self) -> int:
+        """Do one round; see `Duty.run_once`."""
+        with self._flow.database.snapshot() as session:
+            work: list[Slice | Assembly] = [
+                slice_ for slice_, _ in list_in_flight(session, limit=_AT_ONCE)
+            ]
+            complete = list_complete(session, limit=_BATCHES_AT_ONCE)
+        work += [Assembly(batch.id) for batch in complete if batch.output is Output.MERGED]
+        missing = frozenset(self._flow.queue.find_lost(work))
+        lost = sorted(missing & self._missing, key=lambda each: each.name)
+        self._missing = missing
+        self._flow.queue.send(lost)
+        for each in lost:
+            log.warning("slice was forgotten by the queue and is queued again", slice=each.name)
+        return len(lost)
+
+
+class ForgetBatches:
+    """Deletes what expired batches gave, and days later their records."""
+
+    name = "batches_expired"
+    every_seconds = 30.0
+
+    def __init__(self, flow: BatchFlow) -> None:
+        self._flow = flow
+
+    def run_once(self) -> int:
+        """Do one round; see `Duty.run_once`."""
+        with self._flow.database.snapshot() as session:
+            due = list_due(session, at=now(), limit=_BATCHES_AT_ONCE)
+        for batch in due:
+            self._forget(batch)
+        return len(due)
+
+    def _forget(self, batch: Batch) -> None:
+        database, blobs = self._flow.database, self._flow.blobs
+        # By what the store holds, not by what is on record: a run that was killed between storing
+        # and recording left a part that nobody names.
+        keys = list(blobs.list_keys(f"batches/{batch.id}/"))
+        for key in keys:
+            blobs.delete(key)
+        if keys or batch.body_key or batch.result_key or not self._is_old(batch):
+            with database.session() as session:
+                forget_results(session, batch)
+            return
+        has_items = True
+        while has_items:
+            with database.session() as session:
+                has_items = remove_some_items(session, batch.id)
+        with database.session() as session:
+            remove_batch(session, batch.id)
+
+    def _is_old(self, batch: Batch) -> bool:
+        assert batch.finished_at is not None, "only an end sets a time to sweep"
+        return batch.finished_at + RECORD_KEPT <= now()
