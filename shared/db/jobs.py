@@ -105,6 +105,12 @@ def find_job(session: Session, job_id: str) -> JobRecord | None:
     return None if row is None else _record(row)
 
 
+def is_job_open(session: Session, job_id: str) -> bool:
+    """Tell whether a job is on record and has not ended."""
+    status = session.scalar(select(jobs.c.status).where(jobs.c.id == job_id))
+    return status is not None and status not in _FINAL
+
+
 def end_job(session: Session, job_id: str, end: JobEnd, *, at: datetime) -> bool:
     """Record how a job ended and tell its account's webhooks, together; tell whether it was open.
 

@@ -13,7 +13,7 @@ from redis import Redis
 
 from shared.clock import epoch, now
 from shared.errors import ErrorBody, ErrorKind, Unavailable
-from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
 from shared.queue.connection import reachable

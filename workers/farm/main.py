@@ -13,11 +13,14 @@ from shared.blobs.store import open_store
 from shared.buckets.pins import image_pins
 from shared.db.session import open_database
 from shared.errors import Unavailable
+from shared.job_flow import JobFlow
 from shared.outbound import Outbound
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import UnfitRedisError, assert_durable, connect
 from shared.queue.consumer import create_consumer
+from shared.queue.endings import Endings
+from shared.queue.states import JobStates
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
@@ -29,6 +32,7 @@ from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.children import Children, ChildWatch
 from workers.farm.resources import Images, Templates
 from workers.farm.run import Engine, Farm
+from workers.farm.stopping import Stopper
 from workers.farm.tasks import register_tasks
 from workers.farm.watchdog import Watchdog
 
@@ -80,6 +84,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
     """Make the real parts of a worker process from the settings."""
     tally = Tally()
     redis = connect(settings.redis_url)
+    states = JobStates(redis)
     blobs = open_store(settings.blob_url, watch=tally)
     database = open_database(settings.database_url, watch=tally)
     return Farm(
@@ -98,6 +103,8 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
         tally=tally,
+        flow=JobFlow(database, states, Endings(redis), blobs),
+        stopper=Stopper(lambda job_id: states.find_end(job_id) is not None),
     )
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from shared.clock import epoch
-from shared.errors import ErrorBody
-from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.errors import ErrorBody, Unavailable
+from shared.job_flow import JobFlow
+from shared.jobs import Claim, JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Begin, Commits, fail
+from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
 from workers.engine.diagnostics import Findings
@@ -25,7 +28,9 @@ from workers.engine.ports import (
     StageWatch,
 )
 from workers.farm.failures import Bounds, attempt, brought_worker_down
+from workers.farm.recorded import is_wanted, record_end
 from workers.farm.resources import Images, Templates
+from workers.farm.stopping import Stopper
 from workers.farm.timing import StageTimer
 from workers.farm.watchdog import Watchdog
 
@@ -89,6 +94,8 @@ class Farm:
     watchdog: Watchdog
     memory_mb: int
     tally: Tally
+    flow: JobFlow
+    stopper: Stopper
 
 
 def run_job(job: RenderJob, farm: Farm) -> None:
@@ -98,6 +105,9 @@ def run_job(job: RenderJob, farm: Farm) -> None:
         Unavailable: Redis stayed away until the job's deadline.
     """
     with log_context(job=job.id, request=job.request_id, account=job.meter.account_id):
+        if not is_wanted(job, farm.flow):
+            log.info("delivery skipped", verdict="on record")
+            return
         match farm.commits.begin(job):
             case Begin.RUN:
                 _run(job, farm)
@@ -105,29 +115,61 @@ def run_job(job: RenderJob, farm: Farm) -> None:
                 _end(job, _brought_worker_down(job), farm)
             case (Begin.ENDED | Begin.OVERDUE) as verdict:
                 log.info("delivery skipped", verdict=verdict.value)
+                if job.is_recorded:
+                    _leave_on_record(job, verdict, farm)
                 farm.claims.drop(job.body)
 
 
 def _run(job: RenderJob, farm: Farm) -> None:
+    if job.is_recorded:
+        started_at = epoch()
+        with farm.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
+            outcome = _attempt(job, farm)
+        # Not under the watchdog: what is on record may end as late as the stores let it.
+        _end(job, replace(outcome, started_at=started_at), farm)
+        return
     # Past its deadline a job has no more to do here: it cannot be committed any more.
-    with farm.watchdog.watch(max(job.deadline - epoch(), 0) + WATCHDOG_GRACE_SECONDS):
+    with farm.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
         _end(job, _attempt(job, farm), farm)
+
+
+def _seconds_left(job: RenderJob) -> float:
+    left = max(job.deadline - epoch(), 0)
+    return left if job.budget_seconds is None else min(left, job.budget_seconds)
+
+
+def _leave_on_record(job: RenderJob, verdict: Begin, farm: Farm) -> None:
+    if verdict is Begin.OVERDUE:
+        with suppress(Unavailable):
+            farm.flow.end_early(job.id, OVERDUE)  # the keeper does it otherwise
+    else:
+        record_end(job, None, farm.flow)
 
 
 def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
     committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
     if committed is not outcome and outcome.pdf is not None:
         farm.claims.drop(outcome.pdf)
+    if job.is_recorded:
+        record_end(job, committed, farm.flow)
     farm.claims.drop(job.body)
     _log_end(outcome if committed is None else committed, is_committed=committed is not None)
 
 
 def _attempt(job: RenderJob, farm: Farm) -> JobOutcome:
     """Do the job; whatever goes wrong becomes the error body its client gets."""
-    bounds = Bounds(_DOING[job.purpose], job.deadline - job.admitted_at, farm.memory_mb)
+    budget = job.budget_seconds or job.deadline - job.admitted_at
+    bounds = Bounds(_DOING[job.purpose], budget, farm.memory_mb)
     run = _render if job.purpose is Purpose.RENDER else _validate
-    outcome = attempt(lambda: run(job, farm), bounds, deadline=job.deadline)
+    if job.is_recorded:
+        run = _render_recorded
+    outcome = attempt(lambda: run(job, farm), bounds, deadline=epoch() + _seconds_left(job))
     return fail(job, outcome) if isinstance(outcome, ErrorBody) else outcome
+
+
+def _render_recorded(job: RenderJob, farm: Farm) -> JobOutcome:
+    with farm.stopper.watch(job.id):
+        return _render(job, farm)
 
 
 def _render(job: RenderJob, farm: Farm) -> JobOutcome:
@@ -147,8 +189,12 @@ def _render(job: RenderJob, farm: Farm) -> JobOutcome:
         pages=rendered.pages,
         filename=rendered.filename,
         timings={"queue": queued_ms, **timer.stop()},
-        pdf=farm.claims.store(job.id, rendered.pdf),
+        pdf=_store(job, rendered.pdf, farm),
     )
+
+
+def _store(job: RenderJob, pdf: bytes, farm: Farm) -> Claim:
+    return farm.flow.store_pdf(job.id, pdf) if job.is_recorded else farm.claims.store(job.id, pdf)
 
 
 def _validate(job: RenderJob, farm: Farm) -> JobOutcome:

@@ -1,0 +1,159 @@
+"""A recorded job on its way to its end; any process may do any step, and any step twice."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Final
+
+from shared.blobs.store import BlobStore
+from shared.clock import now
+from shared.db.jobs import (
+    JobEnd,
+    JobRecord,
+    JobStatus,
+    end_job,
+    find_job,
+    is_job_open,
+    remove_job,
+)
+from shared.db.session import Database
+from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
+from shared.jobs import Claim, ClaimHome, JobOutcome, RenderJob
+from shared.problems import write_error_body
+from shared.queue.endings import Endings
+from shared.queue.states import CANCELLED, OVERDUE, Ended, JobStates
+
+# What was accepted and has not ended by then fails: nobody can want it any more.
+LIFETIME_SECONDS: Final = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class JobFlow:
+    """Ends recorded jobs: in the queue, which decides, and then in the job table, for good."""
+
+    database: Database
+    states: JobStates
+    endings: Endings
+    blobs: BlobStore
+
+    def is_open(self, job_id: str) -> bool:
+        """Tell whether a job is on record and has not ended.
+
+        Raises:
+            Unavailable: the database is away.
+        """
+        with self.database.snapshot() as session:
+            return is_job_open(session, job_id)
+
+    def store_pdf(self, job_id: str, pdf: bytes) -> Claim:
+        """Put a PDF where it is kept until it expires; each run of a job has a place of its own.
+
+        Raises:
+            Unavailable: the object store is away.
+        """
+        key = f"{job_folder(job_id)}pdf-{secrets.token_hex(8)}"
+        self.blobs.put(key, BytesIO(pdf), len(pdf))
+        return Claim(ClaimHome.BLOB, len(pdf), key=key)
+
+    def record_end(self, job_id: str, ended: Ended) -> None:
+        """Put on record how a job ended in the queue, and wake those who wait for it.
+
+        Raises:
+            Unavailable: the database is away.
+        """
+        at = now()
+        with self.database.session() as session:
+            is_open = end_job(session, job_id, _read_end(ended, at), at=at)
+            kept = None if is_open else find_job(session, job_id)
+        if not is_open:
+            self._drop_unless_kept(ended, kept)
+        with suppress(Unavailable):
+            self.states.settle(job_id)
+        self.endings.tell(job_id)
+
+    def complete(self, job_id: str) -> None:
+        """Put on record the end of a job that has ended in the queue, if that is missing.
+
+        Raises:
+            Unavailable: Redis or the database is away.
+        """
+        ended = self.states.find_end(job_id)
+        if ended is not None:
+            self.record_end(job_id, ended)
+
+    def end_early(self, job_id: str, word: str) -> None:
+        """Cancel a job or give it up; one that ended just before ends on record as it ended.
+
+        Raises:
+            Unavailable: Redis or the database is away; the job goes on.
+        """
+        self.record_end(job_id, self.states.close(job_id, word) or Ended(word, None))
+
+    def remove(self, job: JobRecord) -> bool:
+        """Take an ended job off the record, its PDF first; tell whether it was there.
+
+        Raises:
+            Unavailable: the database or the object store is away; the record is still there.
+        """
+        self.delete_bytes(job)
+        with self.database.session() as session:
+            return remove_job(session, job.id)
+
+    def delete_bytes(self, job: JobRecord) -> None:
+        """Delete a job's body and PDF; deleting them twice is no error.
+
+        Raises:
+            Unavailable: the object store is away.
+        """
+        body = RenderJob.decode(job.message).body
+        for key in (job.pdf_key, body.key):
+            if key:
+                self.blobs.delete(key)
+
+    def _drop_unless_kept(self, ended: Ended, kept: JobRecord | None) -> None:
+        pdf = ended.outcome.pdf if ended.outcome else None
+        if pdf is not None and (kept is None or kept.pdf_key != pdf.key):
+            with suppress(Unavailable):
+                self.blobs.delete(pdf.key)
+
+
+def job_folder(job_id: str) -> str:
+    """Name where the blobs of a recorded job lie."""
+    return f"jobs/{job_id}/"
+
+
+def _read_end(ended: Ended, at: datetime) -> JobEnd:
+    outcome = ended.outcome
+    if outcome is not None:
+        return _read_outcome(outcome, at)
+    if ended.word == CANCELLED:
+        return JobEnd(JobStatus.CANCELLED)
+    assert ended.word == OVERDUE
+    return JobEnd(JobStatus.FAILED, error=write_error_body(_overdue(), at=at))
+
+
+def _read_outcome(outcome: JobOutcome, at: datetime) -> JobEnd:
+    started = outcome.started_at
+    started_at = None if started is None else datetime.fromtimestamp(started, UTC)
+    if outcome.error is not None:
+        error = write_error_body(outcome.error, at=at)
+        return JobEnd(JobStatus.FAILED, started_at, error=error)
+    assert outcome.pdf is not None
+    return JobEnd(
+        JobStatus.SUCCEEDED,
+        started_at,
+        pages=outcome.pages,
+        filename=outcome.filename,
+        timings=outcome.timings,
+        pdf_key=outcome.pdf.key,
+        pdf_size=outcome.pdf.size,
+    )
+
+
+def _overdue() -> ErrorBody:
+    message = "The render was not done within its time and was given up."
+    return ErrorBody(504, message, ErrorKind.TIMEOUT, ErrorCode.RENDER_TIMEOUT)
