@@ -23,7 +23,5 @@ def ticks() -> float:
 
 def timestamp(instant: datetime) -> str:
     """Write an instant as contract.md 2 says: ISO 8601, UTC, milliseconds, `Z`."""
-    return (
-        instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.")
-        + f"{instant.microsecond // 1000:03d}Z"
-    )
+    # Not strftime, which writes the years before 1000 with three digits.
+    return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

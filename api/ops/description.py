@@ -74,7 +74,10 @@ def describe() -> Mapping[str, Any]:
 
 
 def _write_operation(operation: Operation) -> dict[str, Any]:
-    in_path = [PATH_PARAMETERS[name] for name in re.findall(r"{(\w+)}", operation.path)]
+    own = {parameter.name: parameter for parameter in operation.in_path}
+    in_path = [
+        own.get(name, PATH_PARAMETERS[name]) for name in re.findall(r"{(\w+)}", operation.path)
+    ]
     written: dict[str, Any] = {
         "operationId": operation.name,
         "tags": [operation.group],

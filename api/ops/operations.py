@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from api.ops.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TEMPLATE_ID, Schema, ref
+from api.ops.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TAG_SHAPE, TEMPLATE_ID, Schema, ref
 from shared.errors import ErrorCode
 
 XML_TYPES: Final = ("text/xml", "application/xml", "text/plain")
@@ -56,6 +56,7 @@ class Operation:
     summary: str
     text: str
     answers: Mapping[int, Answer]
+    in_path: tuple[Parameter, ...] = ()  # where they differ from PATH_PARAMETERS
     query: tuple[Parameter, ...] = ()
     body: Body | None = None
     failures: Failures = field(default_factory=dict)
@@ -65,7 +66,7 @@ class Operation:
 PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
     parameter.name: parameter
     for parameter in (
-        Parameter("template", REFERENCE, "A template: for reading any reference, else its id."),
+        Parameter("template", REFERENCE, "A template, by any reference."),
         Parameter("template_id", TEMPLATE_ID, "A template, by its id."),
         Parameter(
             "version",
@@ -78,6 +79,7 @@ PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
     )
 }
 
+_OWN_TEMPLATE: Final = Parameter("template", TEMPLATE_ID, "A template, by its id.")
 _TEMPLATE: Final = Parameter(
     "template",
     REFERENCE,
@@ -178,7 +180,7 @@ OPERATIONS: Final = (
         query=(
             Parameter(
                 "date",
-                {"type": "string"},
+                {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]},
                 "A day of the period, YYYY-MM-DD or an ISO 8601 timestamp; the current one if none.",
             ),
         ),
@@ -214,6 +216,7 @@ OPERATIONS: Final = (
         "put", "/v2/templates/{template}", "replaceContent", "Templates", "Replace live content",
         "Published versions are not touched.",
         {200: Answer("The record.", _json("Template"))},
+        in_path=(_OWN_TEMPLATE,),
         body=_TEMPLATE_TEXT,
         failures={**_NOT_FOUND, **_BODY},
     ),
@@ -221,6 +224,7 @@ OPERATIONS: Final = (
         "delete", "/v2/templates/{template}", "deleteTemplate", "Templates", "Delete a template",
         "Its live content is gone; its versions stay readable and renderable, its slug assigned.",
         {204: _EMPTY},
+        in_path=(_OWN_TEMPLATE,),
         failures=_NOT_FOUND,
     ),
     Operation(
@@ -262,7 +266,7 @@ OPERATIONS: Final = (
         "get", "/v2/templates/{template_id}/tags", "listTags", "Tags", "List tags",
         "By name, 100 a page.",
         {200: Answer("One page.", _json("TagList"))},
-        query=(Parameter("start_after", TAG, "The last tag of the page before."),),
+        query=(Parameter("start_after", TAG_SHAPE, "The last tag of the page before."),),
         failures=_NOT_FOUND,
     ),
     Operation(

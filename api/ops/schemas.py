@@ -9,7 +9,9 @@ from shared.errors import ErrorCode
 
 Schema = dict[str, Any]
 
-_NAME_RULE: Final = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
+_NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
+_NAME_RULE: Final = f"^{_NAME}$"
+_TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
 
 
 def ref(name: str) -> Schema:
@@ -45,20 +47,24 @@ REFERENCE: Final = _text(
     "A template id or a slug of the workspace, alone or with @<number>, @latest, @live or @<tag>.",
     minLength=1,
     maxLength=193,
-    pattern="^(?!__.*__(@|$))[A-Za-z0-9_-]{1,128}(@.+)?$",
+    pattern="^(?!__.*__(@|$))(?!.*@.{65})[A-Za-z0-9_-]{1,128}"
+    f"(@(live|latest|[1-9][0-9]{{0,15}}|{_TAG}))?$",
 )
 TAG: Final = _text(
     "Lowercase letters, digits and single hyphens; not all digits; live and latest are reserved.",
     minLength=1,
     maxLength=64,
-    pattern=_NAME_RULE,
+    pattern=f"^{_TAG}$",
+)
+TAG_SHAPE: Final = _text(
+    "Lowercase letters, digits and single hyphens.", minLength=1, maxLength=64, pattern=_NAME_RULE
 )
 SLUG: Final = _text(
     "Lowercase letters, digits and single hyphens; does not begin with service- and is not twenty "
     "letters and digits, the shape of an id.",
     minLength=3,
     maxLength=64,
-    pattern=_NAME_RULE,
+    pattern=f"^(?!service-)(?![a-z0-9]{{20}}$){_NAME}$",
 )
 IMAGE_NAME: Final = _text(
     "Lowercase letters, digits and single hyphens.", minLength=3, maxLength=64, pattern=_NAME_RULE
@@ -240,7 +246,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         {"message": _text("What changed.", maxLength=2000)}, optional=("message",)
     )
     | {"additionalProperties": False},
-    "TagRequest": _object({"version": _count("A published version.", minimum=1)})
+    "TagRequest": _object(
+        {"version": _count("A published version.", minimum=1, maximum=10**16 - 1)}
+    )
     | {"additionalProperties": False},
     "SlugRequest": _object(
         {
@@ -250,12 +258,19 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("template", "template_id"),
     )
-    | {"additionalProperties": False, "minProperties": 2},
+    | {
+        "additionalProperties": False,
+        "anyOf": [{"required": ["template"]}, {"required": ["template_id"]}],
+    },
     "ImageRequest": _object(
         {
             "name": IMAGE_NAME,
-            "data": _text("The bytes in base64, without line breaks, up to 20 MB decoded."),
-            "source_url": _text("An http or https address on the public internet, fetched once."),
+            "data": _text(
+                "The bytes in base64, without line breaks, up to 20 MB decoded.", minLength=4
+            ),
+            "source_url": _text(
+                "An http or https address on the public internet, fetched once.", minLength=8
+            ),
         },
         optional=("data", "source_url"),
     )

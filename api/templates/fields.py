@@ -47,7 +47,9 @@ def read_version(fields: dict[str, Any]) -> int:
         ServiceError: 400, it is missing or no version number.
     """
     version = fields.get("version")
-    # In JSON a truth value is no number, in Python it is.
+    # In JSON 3.0 is a whole number too; a truth value is no number, which in Python it is.
+    if isinstance(version, float) and version.is_integer():
+        version = int(version)
     if not isinstance(version, int) or isinstance(version, bool):
         raise ServiceError(
             400, "The field version is required and must be a whole number: a published version."

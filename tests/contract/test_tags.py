@@ -50,14 +50,19 @@ def test_a_version_that_is_not_published_is_a_404_without_a_code(caller, tags):
 
 
 @pytest.mark.parametrize(
-    "body", ["{}", '{"version":"1"}', '{"version":1.0}', '{"version":true}', '{"version":null}',
-             '{"version":0}', '{"version":-1}', '{"version":1e2}', '{"version":99999999999999999}',
+    "body", ["{}", '{"version":"1"}', '{"version":true}', '{"version":null}',
+             '{"version":0}', '{"version":-1}', '{"version":1.5}', '{"version":99999999999999999}',
              '{"version":1,"x":1}', '{"version":1,"version":2}', "[1]", "1", ""],
 )  # fmt: skip
 def test_a_version_field_of_another_kind_is_a_400(caller, tags, body):
     answer = caller.put(f"{tags}/stable", data=body, content_type="application/json")
     assert answer.status_code == 400
     assert caller.get(f"{tags}/stable").status_code == 404
+
+
+def test_a_whole_number_is_whole_however_json_writes_it(caller, tags):
+    answer = caller.put(f"{tags}/stable", data='{"version":1.0}', content_type="application/json")
+    assert (answer.status_code, answer.json) == (200, {"tag": "stable", "version": 1})
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.embedded.launch import LaunchedFarm, launched_farm
 from deploy.embedded.leash import leashed
 from deploy.embedded.valkey import free_port
 
@@ -19,6 +20,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.services)
+
+
+@pytest.fixture(scope="session")
+def farm(tmp_path_factory, make_postgresql, s3_server) -> Iterator[LaunchedFarm]:
+    """Run one farm on PostgreSQL and S3 for all tests of this folder."""
+    environment = {
+        "PRESSROOM_DATABASE_URL": make_postgresql(),
+        "PRESSROOM_BLOB_URL": f"s3+http://{s3_server}/farm",
+    }
+    with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
+        yield farm
 
 
 @pytest.fixture(scope="session")

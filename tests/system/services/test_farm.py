@@ -3,21 +3,7 @@
 import os
 import signal
 
-import pytest
-
-from deploy.embedded.launch import launched_farm
-
 HELLO = "<document><flow><p>Hello</p></flow></document>"
-
-
-@pytest.fixture(scope="module")
-def farm(tmp_path_factory, make_postgresql, s3_server):
-    environment = {
-        "PRESSROOM_DATABASE_URL": make_postgresql(),
-        "PRESSROOM_BLOB_URL": f"s3+http://{s3_server}/farm",
-    }
-    with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
-        yield farm
 
 
 def test_a_template_with_a_stored_image_renders(account, documents):

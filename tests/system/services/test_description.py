@@ -1,0 +1,20 @@
+"""Requests made from the OpenAPI description find nothing that it does not tell (schemathesis.toml)."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+LIMIT_SECONDS = 180
+
+
+def test_requests_made_from_the_description_are_answered_as_it_says(farm, account, tmp_path):
+    address = f"http://127.0.0.1:{farm.record.ports['front']}/docs/openapi.json"
+    command = [str(Path(sys.executable).with_name("schemathesis"))]
+    command += ["--config-file", str(Path(__file__).with_name("schemathesis.toml"))]
+    key = f"Authorization: Bearer {account.api_key}"
+    command += ["run", address, "--checks", "all", "--header", key]
+    ended = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
+    )
+    assert ended.returncode == 0, ended.stdout[-20_000:] + ended.stderr[-2_000:]
+    assert "No issues found" in ended.stdout
