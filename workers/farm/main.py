@@ -9,17 +9,21 @@ from typing import Any, Final
 
 from celery.signals import worker_process_init
 
+from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
+from shared.buckets.admission import AdmissionCache
 from shared.buckets.pins import image_pins
 from shared.db.session import open_database
 from shared.errors import Unavailable
 from shared.job_flow import JobFlow
 from shared.outbound import Outbound
+from shared.queue.charges import Charges
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import UnfitRedisError, assert_durable, connect
 from shared.queue.consumer import create_consumer
 from shared.queue.endings import Endings
+from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.telemetry.log import set_up_logging
@@ -28,6 +32,8 @@ from shared.telemetry.totals import Tally
 from shared.telemetry.worker import WorkerMetrics
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.engine.pipeline import prepare_template, render, validate
+from workers.farm.batches.desk import Desk
+from workers.farm.batches.tasks import register_batch_tasks
 from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.children import Children, ChildWatch
 from workers.farm.resources import Images, Templates
@@ -62,7 +68,9 @@ def _serve(settings: Settings, engine: Engine) -> None:
     os.nice(settings.worker_nice)
     app = create_consumer(settings)
     app.steps["consumer"].add(ChildWatch)
-    register_tasks(app, _Child(settings, engine).get_farm)
+    child = _Child(settings, engine)
+    register_tasks(app, child.get_farm)
+    register_batch_tasks(app, child.get_farm, child.get_desk)
     children = Children(app)
     watched = WorkerMetrics(
         slots=settings.worker_concurrency,
@@ -108,6 +116,23 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
     )
 
 
+def assemble_desk(settings: Settings, *, tally: Tally) -> Desk:
+    """Make what a worker process works batches off with."""
+    redis = connect(settings.redis_url)
+    blobs = open_store(settings.blob_url, watch=tally)
+    database = open_database(settings.database_url, watch=tally)
+    queue = SliceQueue(redis, render_budget=settings.render_budget)
+    return Desk(
+        database=database,
+        blobs=blobs,
+        queue=queue,
+        charges=Charges(redis),
+        flow=BatchFlow(database, blobs, queue, Endings(redis)),
+        admissions=AdmissionCache(redis),
+        budget_seconds=settings.render_budget,
+    )
+
+
 class _Child:
     """The farm of one child process, made right after the fork."""
 
@@ -115,12 +140,19 @@ class _Child:
         self._settings = settings
         self._engine = engine
         self._farm: Farm | None = None
+        self._desk: Desk | None = None
         self._parent_pid = os.getpid()
         worker_process_init.connect(self._bind, weak=False)
 
     def get_farm(self) -> Farm:
         assert self._farm is not None
         return self._farm
+
+    def get_desk(self) -> Desk:
+        # Made with the first slice: the children of an interactive pool never need one.
+        if self._desk is None:
+            self._desk = assemble_desk(self._settings, tally=self.get_farm().tally)
+        return self._desk
 
     def _bind(self, **_: Any) -> None:
         # Connections are made here and not before the fork: two processes must not share one.
