@@ -17,6 +17,7 @@ from shared.db.batch_sweep import (
 from shared.db.batches import RECORD_KEPT, list_complete
 from shared.queue.slices import Assembly
 from shared.telemetry.log import get_logger
+from workers.keeper.duty import Duty
 
 _AT_ONCE: Final = 500
 _BATCHES_AT_ONCE: Final = 20
@@ -124,3 +125,8 @@ class ForgetBatches:
     def _is_old(self, batch: Batch) -> bool:
         assert batch.finished_at is not None, "only an end sets a time to sweep"
         return batch.finished_at + RECORD_KEPT <= now()
+
+
+def batch_duties(flow: BatchFlow) -> tuple[Duty, ...]:
+    """Give everything the keeper does for batches."""
+    return (FeedBatches(flow), FinishBatches(flow), SendLostSlices(flow), ForgetBatches(flow))

@@ -5,14 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 
+from shared.batch_flow import BatchFlow
+from shared.blobs.store import open_store
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
 from shared.errors import Unavailable
 from shared.queue.connection import UnfitRedisError, assert_durable, connect
+from shared.queue.endings import Endings
+from shared.queue.slices import SliceQueue
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.telemetry.keeper import KeeperMetrics
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
+from workers.keeper.batches import batch_duties
 from workers.keeper.duty import Duty
 from workers.keeper.keeper import Keeper
 
@@ -35,7 +40,10 @@ def main() -> None:
 def assemble(settings: Settings) -> tuple[Keeper, KeeperMetrics]:
     """Make a keeper with all its duties, and its metrics."""
     database = open_database(settings.database_url)
-    duties: tuple[Duty, ...] = ()
+    redis = connect(settings.redis_url)
+    queue = SliceQueue(redis, render_budget=settings.render_budget)
+    batches = BatchFlow(database, open_store(settings.blob_url), queue, Endings(redis))
+    duties: tuple[Duty, ...] = batch_duties(batches)
     metrics = KeeperMetrics(
         [duty.name for duty in duties], count_unfinished=lambda: _count_unfinished(database)
     )
