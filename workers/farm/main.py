@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from celery.signals import worker_process_init
@@ -36,6 +37,7 @@ from workers.farm.batches.desk import Desk
 from workers.farm.batches.tasks import register_batch_tasks
 from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.children import Children, ChildWatch
+from workers.farm.rehearsal import rehearse
 from workers.farm.resources import Images, Templates
 from workers.farm.run import Engine, Farm
 from workers.farm.stopping import Stopper
@@ -49,17 +51,22 @@ _COLLECT_EVERY: Final = 20_000
 
 def main() -> None:
     """Run a worker with the document engine until it is told to stop."""
-    run_worker(Engine(prepare_template, render, validate))
+    run_worker(Engine(prepare_template, render, validate), rehearse=rehearse)
 
 
-def run_worker(engine: Engine) -> None:
-    """Run a worker with this engine; exit 1 with one line on stderr when it must not start."""
+def run_worker(engine: Engine, *, rehearse: Callable[[Engine], None] | None = None) -> None:
+    """Run a worker with this engine; exit 1 with one line on stderr when it must not start.
+
+    `rehearse` is called before there are children, which share what it loads.
+    """
     try:
         settings = get_settings()
         set_up_logging(level=settings.log_level, log_format=settings.log_format)
         _assert_fit(settings)
     except (WrongSetting, UnfitRedisError, UnsafeLibraryError, Unavailable, ValueError) as error:
         sys.exit(f"pressroom worker: {error}")
+    if rehearse is not None:
+        rehearse(engine)
     _serve(settings, engine)
 
 
