@@ -10,6 +10,7 @@ from api.account.routes import AccountRoutes
 from api.admission.body import DrainRefused
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
+from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
 from api.ops.docs import DocsRoutes
 from api.ops.health import HealthRoutes
@@ -41,6 +42,7 @@ _ROUTES: Final[tuple[type[_Routes], ...]] = (
     TagRoutes,
     SlugRoutes,
     ImageRoutes,
+    HookRoutes,
     AccountRoutes,
     DocsRoutes,
     HealthRoutes,

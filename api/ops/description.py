@@ -10,8 +10,11 @@ from typing import Any, Final
 
 from api.ops.operations import OPERATIONS, PATH_PARAMETERS, Body, Operation, Parameter
 from api.ops.schemas import SCHEMAS, ref
+from api.ops.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS
 from shared.errors import ErrorCode
 
+_ALL_OPERATIONS: Final = (*OPERATIONS, *WEBHOOK_OPERATIONS)
+_ALL_SCHEMAS: Final = {**SCHEMAS, **WEBHOOK_SCHEMAS}
 # What any request with a key may end in; 400 stands for an unknown or wrong parameter.
 _EVERY_KEYED: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     400: (),
@@ -50,14 +53,14 @@ begins with `service-` are public: everybody may read and render them.
 def describe() -> Mapping[str, Any]:
     """Give the description; it is the same for every caller."""
     paths: dict[str, dict[str, Any]] = {}
-    for operation in OPERATIONS:
+    for operation in _ALL_OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = _write_operation(operation)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Pressroom", "version": "2.0.0", "description": _ABOUT},
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}, {"key": []}],
-        "tags": [{"name": name} for name in dict.fromkeys(each.group for each in OPERATIONS)],
+        "tags": [{"name": name} for name in dict.fromkeys(each.group for each in _ALL_OPERATIONS)],
         "paths": paths,
         "components": {
             "securitySchemes": {
@@ -68,7 +71,7 @@ def describe() -> Mapping[str, Any]:
                 name: {"description": text, "schema": {"type": kind}}
                 for name, (kind, text) in _HEADERS.items()
             },
-            "schemas": SCHEMAS,
+            "schemas": _ALL_SCHEMAS,
         },
     }
 
@@ -76,7 +79,7 @@ def describe() -> Mapping[str, Any]:
 def _write_operation(operation: Operation) -> dict[str, Any]:
     own = {parameter.name: parameter for parameter in operation.in_path}
     in_path = [
-        own.get(name, PATH_PARAMETERS[name]) for name in re.findall(r"{(\w+)}", operation.path)
+        own.get(name) or PATH_PARAMETERS[name] for name in re.findall(r"{(\w+)}", operation.path)
     ]
     written: dict[str, Any] = {
         "operationId": operation.name,

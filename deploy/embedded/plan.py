@@ -52,6 +52,7 @@ def plan_farm(
         "COUNTER_METRICS_PORT": str(free_port()),
         "KEEPER_METRICS_PORT": str(free_port()),
         "HOOKS_METRICS_PORT": str(free_port()),
+        "HOOKS_METRICS_PORT": str(free_port()),
         "ENFORCE_RATE_LIMITS": "false",  # contract.md 4: `pressroom up` sets none unless asked
         "LOG_FORMAT": "json",
     }
@@ -80,7 +81,7 @@ def redis_spec(folder: DataFolder) -> ChildSpec:
 
 
 def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[ChildSpec]:
-    """Tell how the farm's own processes run, in the order they stop: front, workers, keeper, counter.
+    """Tell how the farm's own processes run, in the order they stop.
 
     `listener` is the descriptor of the listening socket. The front inherits it, so a connection made
     while the front starts again waits instead of being refused.
@@ -100,6 +101,7 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
         ),
         *_pools(plan, folder),
         _python(plan, folder, "keeper", ["workers.keeper.main"], stop=15.0),
+        _python(plan, folder, "hooks", ["workers.hooks.main"], stop=15.0),
         _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0),
     ]
 

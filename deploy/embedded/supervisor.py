@@ -114,7 +114,7 @@ class Farm:
             self._tick()
 
     def stop(self) -> None:
-        """Stop in order: front, workers, keeper, counter, Redis. Leaves no process, also after a failed start."""
+        """Stop in order: front, workers, keeper, hooks, counter, Redis. Leaves no process, also after a failed start."""
         if self._listener is not None:
             self._listener.close()
         asked = self._stops_asked
@@ -201,6 +201,7 @@ class Farm:
                 "batch_metrics": plan.batch_metrics_port,
                 "counter_metrics": settings.counter_metrics_port,
                 "keeper_metrics": settings.keeper_metrics_port,
+                "hooks_metrics": settings.hooks_metrics_port,
             },
         )
 

@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from shared.clock import ticks
-from shared.outbound.connections import Resolve, open_connection, resolve_host
+from shared.outbound.connections import Resolve, judge_target, open_connection, resolve_host
 from shared.outbound.failures import (
     TargetRefusedError,
     TargetTooLargeError,
@@ -75,6 +75,19 @@ class Outbound:
     def __init__(self, *, allow_private: bool = False, resolve: Resolve = resolve_host) -> None:
         self._allow_private = allow_private
         self._resolve = resolve
+
+    def check(self, url: str) -> None:
+        """Judge an address and all addresses of its host as they are now, without connecting.
+
+        Raises:
+            TargetRefusedError: it may not be connected to.
+        """
+        target = parse_noted(url)
+        try:
+            judge_target(target, allow_private=self._allow_private, resolve=self._resolve)
+        except TargetRefusedError as error:
+            _note(target.host, error)
+            raise
 
     def fetch(self, url: str, *, limit_bytes: int, deadline_seconds: float) -> Fetched:
         """Fetch a body into memory; see `download`."""

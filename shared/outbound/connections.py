@@ -98,6 +98,16 @@ def open_connection(
     return connection
 
 
+def judge_target(target: Target, *, allow_private: bool, resolve: Resolve) -> None:
+    """Judge every address of a target without connecting to one.
+
+    Raises:
+        TargetRefusedError: an address of the host is not public unicast, or it has none.
+    """
+    found = _resolve_within(ticks() + CONNECT_SECONDS, target, resolve)
+    _judge(target, found, allow_private)
+
+
 def resolve_host(host: str, port: int) -> list[Endpoint]:
     """Ask the system's resolver for every address of a host.
 

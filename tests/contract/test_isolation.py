@@ -45,6 +45,10 @@ NAMED = [
     ("DELETE", "/v2/slugs/{slug}", {}),
     ("GET", "/v2/images/{image}", {}),
     ("DELETE", "/v2/images/{image}", {}),
+    ("GET", "/v2/webhooks/{webhook}", {}),
+    ("DELETE", "/v2/webhooks/{webhook}", {}),
+    ("POST", "/v2/webhooks/{webhook}/rotate", {}),
+    ("GET", "/v2/webhooks/{webhook}/deliveries", {}),
 ]
 # Endpoints that name nothing of somebody else's: what they say to another account is tested below.
 UNNAMED = {
@@ -57,6 +61,8 @@ UNNAMED = {
     ("PUT", "/v2/images/{}"),
     ("POST", "/v2/images"),
     ("GET", "/v2/images"),
+    ("POST", "/v2/webhooks"),
+    ("GET", "/v2/webhooks"),
 }
 
 
@@ -67,12 +73,13 @@ def owned(caller, template, publish) -> dict[str, str]:
     caller.put(f"/v2/templates/{template}/tags/stable", json={"version": 1})
     caller.post("/v2/slugs", json={"slug": "letter", "template": template})
     caller.put("/v2/images/logo", data=png(), content_type="image/png")
-    return {"id": template, "slug": "letter", "image": "logo"}
+    webhook = caller.post("/v2/webhooks", json={"url": "https://93.184.216.34/"}).json["id"]
+    return {"id": template, "slug": "letter", "image": "logo", "webhook": webhook}
 
 
 @pytest.mark.parametrize(("method", "path", "how"), NAMED, ids=lambda value: str(value)[:60])
 def test_anothers_thing_is_as_one_that_is_not_there(other, owned, method, path, how):
-    missing = {"id": MISSING, "slug": "missing", "image": "missing"}
+    missing = {"id": MISSING, "slug": "missing", "image": "missing", "webhook": "hook_none"}
     theirs, nothing = (ask(other, method, path, how, names) for names in (owned, missing))
     assert theirs.status_code == nothing.status_code == 404
     assert shape(theirs, owned) == shape(nothing, missing)

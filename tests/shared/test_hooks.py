@@ -47,6 +47,12 @@ def _tell(database: Database, account_id: str, event: Event = Event.JOB_SUCCEEDE
         return hooks.enqueue(session, account_id, event, {"id": "job_1"}, at=NOW)
 
 
+def _tell_and_fail(database: Database, account_id: str) -> None:
+    with database.session() as session:
+        hooks.enqueue(session, account_id, Event.JOB_FAILED, {}, at=NOW)
+        hooks.delete_webhook(session, account_id, "hook_unknown")
+
+
 def _lease(
     database: Database, at: datetime = NOW, *, busy: Sequence[str] = ()
 ) -> Sequence[hooks.DueDelivery]:
@@ -73,9 +79,8 @@ def test_what_is_told_is_rolled_back_with_what_it_tells_of(
     database: Database, account_id: str
 ) -> None:
     _hook(database, account_id)
-    with pytest.raises(ServiceError), database.session() as session:
-        hooks.enqueue(session, account_id, Event.JOB_FAILED, {}, at=NOW)
-        hooks.delete_webhook(session, account_id, "hook_unknown")
+    with pytest.raises(ServiceError):
+        _tell_and_fail(database, account_id)
     assert not _lease(database)
 
 

@@ -36,6 +36,7 @@ from shared.telemetry.farm import (
 )
 from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
+from shared.telemetry.hooks import HooksMetrics
 from shared.telemetry.keeper import KeeperMetrics
 from shared.telemetry.totals import Tally, count_outcome
 from shared.telemetry.watch import Cache, Store
@@ -254,6 +255,7 @@ def test_every_metric_that_is_exported_is_declared_and_every_declared_one_is_exp
         front.exposition().decode(),
         generate_latest(worker.registry).decode(),
         generate_latest(KeeperMetrics(["jobs"], count_unfinished=int).registry).decode(),
+        generate_latest(HooksMetrics(count_pending=int).registry).decode(),
         farm_text({}, FarmDepth({})),
     ]
     families = {f.name for text in exported for f in text_string_to_metric_families(text)}

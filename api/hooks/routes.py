@@ -1,0 +1,177 @@
+"""The routes under /v2/webhooks (contract.md 6)."""
+
+from __future__ import annotations
+
+import secrets
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from api.admission.body import receive_fields
+from api.auth.guard import current_principal
+from api.exchange import read_limit, read_query, write_json
+from api.ports import Ports
+from shared.clock import now, timestamp
+from shared.db import hooks
+from shared.db.hooks import Attempt, Delivery, Event, Webhook
+from shared.errors import ServiceError
+from shared.outbound import TargetRefusedError
+
+_SECRET_BYTES: Final = 32
+_ACCEPTED_EVENTS: Final = ", ".join(Event)
+_LONGEST_URL: Final = 2048
+
+
+class HookRoutes:
+    """The views, over the ports of this process."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    def blueprint(self) -> Blueprint:
+        """Give the views at their paths."""
+        routes = Blueprint("webhooks", __name__)
+        routes.post("/v2/webhooks")(self.create_webhook)
+        routes.get("/v2/webhooks")(self.list_webhooks)
+        routes.get("/v2/webhooks/<webhook_id>")(self.read_webhook)
+        routes.delete("/v2/webhooks/<webhook_id>")(self.delete_webhook)
+        routes.post("/v2/webhooks/<webhook_id>/rotate")(self.rotate_secret)
+        routes.get("/v2/webhooks/<webhook_id>/deliveries")(self.list_deliveries)
+        return routes
+
+    def create_webhook(self) -> Response:
+        """Add a webhook; its secret is shown in this answer and never again."""
+        principal = current_principal()
+        read_query(request, ())
+        fields = receive_fields(request, ("url", "events"))
+        url, events = self._read_url(fields), _read_events(fields)
+        secret = _make_secret()
+        with self._ports.database.session() as session:
+            webhook = hooks.create_webhook(
+                session,
+                principal.state.account_id,
+                url=url,
+                events=events,
+                secret=secret,
+                at=now(),
+            )
+        return write_json({**_write_webhook(webhook), "secret": secret}, 201)
+
+    def list_webhooks(self) -> Response:
+        """List the account's webhooks, the oldest first."""
+        principal = current_principal()
+        read_query(request, ())
+        with self._ports.database.snapshot() as session:
+            found = hooks.list_webhooks(session, principal.state.account_id)
+        return write_json({"webhooks": [_write_webhook(webhook) for webhook in found]})
+
+    def read_webhook(self, webhook_id: str) -> Response:
+        """Give one webhook."""
+        principal = current_principal()
+        read_query(request, ())
+        with self._ports.database.snapshot() as session:
+            webhook = hooks.find_webhook(session, principal.state.account_id, webhook_id)
+        return write_json(_write_webhook(webhook))
+
+    def delete_webhook(self, webhook_id: str) -> Response:
+        """Remove a webhook; what still waited for it is not delivered."""
+        principal = current_principal()
+        read_query(request, ())
+        with self._ports.database.session() as session:
+            hooks.delete_webhook(session, principal.state.account_id, webhook_id)
+        return Response(status=204)
+
+    def rotate_secret(self, webhook_id: str) -> Response:
+        """Give a webhook a new secret; for a day the former one signs beside it."""
+        principal = current_principal()
+        read_query(request, ())
+        receive_fields(request, ())
+        secret = _make_secret()
+        with self._ports.database.session() as session:
+            webhook = hooks.rotate_secret(
+                session, principal.state.account_id, webhook_id, secret=secret, at=now()
+            )
+        return write_json({**_write_webhook(webhook), "secret": secret})
+
+    def list_deliveries(self, webhook_id: str) -> Response:
+        """List what a webhook was told, the newest first, with every attempt."""
+        principal = current_principal()
+        query = read_query(request, ("limit", "start_after"))
+        limit = read_limit(query)
+        with self._ports.database.snapshot() as session:
+            hooks.find_webhook(session, principal.state.account_id, webhook_id)
+            found, has_more = hooks.list_deliveries(
+                session, webhook_id, limit=limit, start_after=query.get("start_after")
+            )
+        return write_json(
+            {"deliveries": [_write_delivery(delivery) for delivery in found], "has_more": has_more}
+        )
+
+    def _read_url(self, fields: Mapping[str, Any]) -> str:
+        url = fields.get("url")
+        if not isinstance(url, str) or not 1 <= len(url) <= _LONGEST_URL:
+            raise ServiceError(
+                400, f"Field url must be an address of at most {_LONGEST_URL} characters."
+            )
+        try:
+            self._ports.outbound.check(url)
+        except TargetRefusedError as error:
+            raise ServiceError(400, f"Field url is refused: {error}.") from error
+        return url
+
+
+def _read_events(fields: Mapping[str, Any]) -> tuple[Event, ...]:
+    if "events" not in fields:
+        return tuple(Event)
+    given = fields["events"]
+    if not isinstance(given, list) or not given or len(given) > len(Event):
+        raise ServiceError(400, f"Field events must be a list of some of {_ACCEPTED_EVENTS}.")
+    for name in given:
+        if name not in tuple(Event):
+            raise ServiceError(
+                400, f"Unknown event {str(name)[:100]!r}: accepted are {_ACCEPTED_EVENTS}."
+            )
+    return tuple(event for event in Event if event in given)
+
+
+def _make_secret() -> str:
+    return "whsec_" + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii")
+
+
+def _write_webhook(webhook: Webhook) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": webhook.id,
+        "url": webhook.url,
+        "events": [event.value for event in webhook.events],
+        "created_at": timestamp(webhook.created_at),
+    }
+    if webhook.disabled_at is not None:
+        record["disabled_at"] = timestamp(webhook.disabled_at)
+    return record
+
+
+def _write_delivery(delivery: Delivery) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": delivery.id,
+        "event": delivery.event.value,
+        "status": delivery.status.value,
+        "created_at": timestamp(delivery.created_at),
+        "attempts": [_write_attempt(attempt) for attempt in delivery.attempts],
+    }
+    if delivery.next_attempt_at is not None:
+        record["next_attempt_at"] = timestamp(delivery.next_attempt_at)
+    return record
+
+
+def _write_attempt(attempt: Attempt) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "at": timestamp(attempt.at),
+        "milliseconds": attempt.milliseconds,
+    }
+    if attempt.status is not None:
+        record["status"] = attempt.status
+    if attempt.error is not None:
+        record["error"] = attempt.error
+    return record

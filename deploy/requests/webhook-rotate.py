@@ -1,0 +1,6 @@
+"""POST /v2/webhooks/{webhook_id}/rotate: give a webhook a new secret."""
+
+from client import read_arguments, send
+
+(webhook_id,) = read_arguments("ID")
+print(send("POST", f"/v2/webhooks/{webhook_id}/rotate").decode())

@@ -1,0 +1,155 @@
+"""contract.md 6, webhooks: management; how they are delivered is tested in tests/hooks."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.app import create_app
+from api.wiring import wire
+from shared.clock import now
+from shared.db import hooks
+from shared.db.hooks import Attempt, DeliveryStatus, Event
+
+# Addresses by number need no resolver; nothing is connected to when a webhook is added.
+URL = "https://93.184.216.34/hook"
+
+
+def add(client, **fields):
+    return client.post("/v2/webhooks", json={"url": URL, **fields})
+
+
+def test_a_new_webhook_is_201_with_its_secret(caller):
+    answer = add(caller, events=["batch.finished", "job.failed"])
+    assert answer.status_code == 201
+    assert answer.json.keys() == {"id", "url", "events", "secret", "created_at"}
+    assert answer.json["url"] == URL
+    assert answer.json["events"] == ["job.failed", "batch.finished"]
+    assert answer.json["secret"].startswith("whsec_")
+
+
+def test_without_events_it_is_told_of_all(caller):
+    assert add(caller).json["events"] == ["job.succeeded", "job.failed", "batch.finished"]
+
+
+def test_the_secret_is_shown_once(caller):
+    secret = add(caller).json["secret"]
+    webhook_id = caller.get("/v2/webhooks").json["webhooks"][0]["id"]
+    for path in ("", f"/{webhook_id}", f"/{webhook_id}/deliveries"):
+        assert secret not in caller.get(f"/v2/webhooks{path}").text
+
+
+def test_webhooks_are_listed_the_oldest_first(caller):
+    ids = [add(caller).json["id"] for _ in range(3)]
+    assert [webhook["id"] for webhook in caller.get("/v2/webhooks").json["webhooks"]] == ids
+
+
+def test_a_deleted_webhook_is_204_and_then_404(caller):
+    webhook_id = add(caller).json["id"]
+    answer = caller.delete(f"/v2/webhooks/{webhook_id}")
+    assert (answer.status_code, answer.data) == (204, b"")
+    for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/rotate"), ("GET", "/deliveries")):
+        answer = caller.open(f"/v2/webhooks/{webhook_id}{path}", method=method)
+        assert answer.status_code == 404
+        assert webhook_id in answer.json["message"]
+
+
+def test_a_rotation_gives_another_secret(caller):
+    made = add(caller).json
+    answer = caller.post(f"/v2/webhooks/{made['id']}/rotate")
+    assert answer.status_code == 200
+    assert answer.json["secret"] != made["secret"]
+    assert {**answer.json, "secret": ""} == {**made, "secret": ""}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/hook",
+        "http://10.1.2.3/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://2130706433/",
+        "https://user:secret@93.184.216.34/",
+        "ftp://93.184.216.34/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "https://93.184.216.34/\r\nHost: x",
+        "",
+        "x" * 3000,
+        None,
+        7,
+    ],
+    ids=lambda url: str(url)[:40],
+)
+def test_a_private_or_malformed_address_is_400(caller, url):
+    answer = caller.post("/v2/webhooks", json={"url": url})
+    assert answer.status_code == 400
+    assert "url" in answer.json["message"]
+    assert caller.get("/v2/webhooks").json["webhooks"] == []
+
+
+def test_a_closed_network_may_admit_its_own_addresses(settings, account):
+    open_settings = settings.model_copy(update={"outbound_allow_private": True})
+    client = create_app(wire(open_settings)).test_client()
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
+    assert add(client, url="http://127.0.0.1:9/hook").status_code == 201
+    assert add(client, url="http://169.254.169.254/").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "events",
+    [[], ["job.started"], "job.failed", [None], ["job.failed"] * 9, {}],
+    ids=["none", "unknown", "text", "null", "many", "object"],
+)
+def test_unknown_events_are_400_with_the_accepted_ones(caller, events):
+    answer = add(caller, events=events)
+    assert answer.status_code == 400
+    assert "job.succeeded, job.failed, batch.finished" in answer.json["message"]
+
+
+def test_an_account_has_at_most_twenty(caller):
+    assert {add(caller).status_code for _ in range(hooks.MOST_WEBHOOKS)} == {201}
+    answer = add(caller)
+    assert answer.status_code == 409
+    assert "20" in answer.json["message"]
+
+
+def test_the_log_has_each_delivery_with_its_attempts(caller, database, account):
+    webhook_id = add(caller).json["id"]
+    at = now()
+    with database.session() as session:
+        hooks.enqueue(session, account.account_id, Event.JOB_FAILED, {"id": "job_1"}, at=at)
+        (due,) = hooks.lease_due(session, at=at, until=at, limit=1)
+        hooks.record_attempt(
+            session,
+            due.id,
+            Attempt(1, at, None, 3000, "its server cannot be connected to"),
+            status=DeliveryStatus.PENDING,
+            next_attempt_at=at,
+        )
+    answer = caller.get(f"/v2/webhooks/{webhook_id}/deliveries")
+    assert answer.status_code == 200
+    (delivery,) = answer.json["deliveries"]
+    assert answer.json["has_more"] is False
+    assert delivery["event"] == "job.failed"
+    assert delivery["status"] == "pending"
+    assert delivery["next_attempt_at"] == delivery["created_at"]
+    (attempt,) = delivery["attempts"]
+    assert attempt["milliseconds"] == 3000
+    assert attempt["error"] == "its server cannot be connected to"
+    assert "status" not in attempt
+
+
+def test_the_log_is_paged(caller, database, account):
+    webhook_id = add(caller).json["id"]
+    for _ in range(3):
+        with database.session() as session:
+            hooks.enqueue(session, account.account_id, Event.JOB_FAILED, {}, at=now())
+    path = f"/v2/webhooks/{webhook_id}/deliveries"
+    first = caller.get(f"{path}?limit=2").json
+    rest = caller.get(f"{path}?limit=2&start_after={first['deliveries'][-1]['id']}").json
+    ids = [delivery["id"] for page in (first, rest) for delivery in page["deliveries"]]
+    assert (len(ids), len(set(ids))) == (3, 3)
+    assert (first["has_more"], rest["has_more"]) == (True, False)
+    assert caller.get(f"{path}?limit=0").status_code == 400

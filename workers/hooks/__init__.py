@@ -1,0 +1,1 @@
+"""The deliverer of webhooks: what stands in the outbox is told to whom it concerns."""

@@ -1,0 +1,23 @@
+"""When a delivery that failed is tried again: soon at first, for 24 hours in all (contract.md 6)."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+from typing import Final
+
+GIVE_UP_AFTER: Final = timedelta(hours=24)
+# Seconds after the first, second … failed attempt; the last goes on to the end.
+_DELAYS: Final = (5, 30, 120, 600, 1800, 3600, 7200, 14400)
+_JITTER: Final = 0.2
+
+
+def next_attempt(created_at: datetime, *, failed: int, now: datetime) -> datetime | None:
+    """Give the instant of the next attempt after `failed` ones, None when the time is over.
+
+    The delay varies by a fifth, so that the deliveries of an outage do not all come back at once.
+    """
+    delay = _DELAYS[min(failed, len(_DELAYS)) - 1]
+    varied = delay * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311 - nothing secret about it
+    at = now + timedelta(seconds=varied)
+    return at if at <= created_at + GIVE_UP_AFTER else None

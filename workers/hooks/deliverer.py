@@ -1,0 +1,175 @@
+"""Delivering: lease what is due, send it, write down how it went; a kill at any point loses nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
+from http import HTTPStatus
+from threading import Event, Lock
+from typing import Final
+
+from shared.clock import epoch, now, ticks
+from shared.db import hooks
+from shared.db.hooks import Attempt, DeliveryStatus, DueDelivery
+from shared.db.session import Database
+from shared.errors import Unavailable
+from shared.outbound import Outbound, TargetRefusedError, TargetUnreachableError
+from shared.telemetry.log import get_logger
+from workers.hooks.backoff import next_attempt
+from workers.hooks.signing import sign
+
+THREADS: Final = 32
+# Of the deliveries under way at once, so that an account with slow targets does not hold up others.
+MOST_OF_ONE_ACCOUNT: Final = 4
+ATTEMPT_SECONDS: Final = 10.0
+LEASE: Final = timedelta(seconds=20)  # longer than an attempt and its bookkeeping
+POLL_SECONDS: Final = 0.5
+_PAUSE_SECONDS: Final = 1.0
+_FORGET_EVERY_SECONDS: Final = 60.0
+_FORGET_AT_ONCE: Final = 1000
+
+log: Final = get_logger(__name__)
+
+
+class Deliverer:
+    """Takes deliveries from the outbox and makes them until it is told to stop."""
+
+    def __init__(
+        self, database: Database, outbound: Outbound, *, count: Callable[[str], None]
+    ) -> None:
+        self._database = database
+        self._outbound = outbound
+        self._count = count
+        self._stop = Event()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="deliver")
+        self._lock = Lock()
+        self._under_way: Counter[str] = Counter()  # by account
+        self._forget_at = 0.0
+
+    def stop(self) -> None:
+        """Have `run` return once the attempts under way are over."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Deliver until stopped. While the database is away it waits and tries again."""
+        while not self._stop.is_set():
+            try:
+                self._forget_old()
+                if not self.start_due():
+                    self._stop.wait(POLL_SECONDS)
+            except Unavailable as error:
+                log.warning("deliverer waits", part=error.part, cause=repr(error.__cause__))
+                self._stop.wait(_PAUSE_SECONDS)
+        self._threads.shutdown(wait=True)
+
+    def start_due(self) -> int:
+        """Begin some deliveries that are due and give how many.
+
+        Raises:
+            Unavailable: the database is away.
+        """
+        with self._lock:
+            free = THREADS - self._under_way.total()
+            busy = [
+                account
+                for account, number in self._under_way.items()
+                if number >= MOST_OF_ONE_ACCOUNT
+            ]
+        # Few at a time: all of them may be one account's.
+        due = self._lease(min(free, MOST_OF_ONE_ACCOUNT), busy)
+        for delivery in due:
+            self._begin(delivery)
+        return len(due)
+
+    def _lease(self, limit: int, busy: Sequence[str]) -> Sequence[DueDelivery]:
+        if limit == 0:
+            return []
+        at = now()
+        with self._database.snapshot() as session:
+            # Asked first without a place in the queue of those who write.
+            if not hooks.has_due(session, at=at, busy=busy):
+                return []
+        with self._database.session() as session:
+            return hooks.lease_due(session, at=at, until=at + LEASE, limit=limit, busy=busy)
+
+    def _begin(self, delivery: DueDelivery) -> None:
+        with self._lock:
+            self._under_way[delivery.account_id] += 1
+        self._threads.submit(self._deliver, delivery).add_done_callback(
+            lambda done: self._end(delivery, done)
+        )
+
+    def _end(self, delivery: DueDelivery, done: Future[None]) -> None:
+        with self._lock:
+            self._under_way[delivery.account_id] -= 1
+            if not self._under_way[delivery.account_id]:
+                del self._under_way[delivery.account_id]
+        error = done.exception()
+        if error is not None:  # its lease runs out, and it comes again
+            log.warning("delivery not recorded", delivery=delivery.id, cause=repr(error))
+
+    def _deliver(self, delivery: DueDelivery) -> None:
+        attempt = self._attempt(delivery)
+        outcome = self._record(delivery, attempt)
+        self._count(outcome)
+        log.info(
+            "webhook called",
+            delivery=delivery.id,
+            webhook=delivery.webhook_id,
+            account=delivery.account_id,
+            attempt=attempt.number,
+            status=attempt.status,
+            outcome=outcome,
+            milliseconds=attempt.milliseconds,
+        )
+
+    def _attempt(self, delivery: DueDelivery) -> Attempt:
+        at, begun_at = now(), ticks()
+        body = delivery.payload.encode("utf-8")
+        headers = sign(delivery.id, int(epoch()), body, delivery.secrets)
+        status: int | None = None
+        error: str | None = None
+        try:
+            status = self._outbound.post(
+                delivery.url,
+                body=body,
+                headers={"Content-Type": "application/json", **headers},
+                deadline_seconds=ATTEMPT_SECONDS,
+            ).status
+        except (TargetRefusedError, TargetUnreachableError) as failure:
+            error = str(failure)
+        milliseconds = round((ticks() - begun_at) * 1000)
+        return Attempt(delivery.attempts + 1, at, status, milliseconds, error)
+
+    def _record(self, delivery: DueDelivery, attempt: Attempt) -> str:
+        """Write the attempt down and give its outcome: delivered, retried, failed or disabled."""
+        if (
+            attempt.status is not None
+            and HTTPStatus.OK <= attempt.status < HTTPStatus.MULTIPLE_CHOICES
+        ):
+            outcome, status, again = "delivered", DeliveryStatus.DELIVERED, None
+        elif attempt.status == HTTPStatus.GONE:
+            outcome, status, again = "disabled", DeliveryStatus.FAILED, None
+        else:
+            again = next_attempt(delivery.created_at, failed=attempt.number, now=now())
+            outcome = "failed" if again is None else "retried"
+            status = DeliveryStatus.FAILED if again is None else DeliveryStatus.PENDING
+        with self._database.session() as session:
+            hooks.record_attempt(
+                session, delivery.id, attempt, status=status, next_attempt_at=again
+            )
+            if outcome == "disabled":
+                hooks.disable_webhook(session, delivery.webhook_id, at=attempt.at)
+        return outcome
+
+    def _forget_old(self) -> None:
+        if ticks() < self._forget_at:
+            return
+        with self._database.session() as session:
+            forgotten = hooks.forget_deliveries(
+                session, before=now() - hooks.RETENTION, limit=_FORGET_AT_ONCE
+            )
+        if forgotten < _FORGET_AT_ONCE:
+            self._forget_at = ticks() + _FORGET_EVERY_SECONDS
