@@ -156,9 +156,9 @@ def measure(name: str, work: Work, folder: Path) -> Measured:
     engine = ENGINES[name](work, Logo(), folder)
     repeats = work.repeats[name]
     for seed in range(1000, 1000 + min(repeats // 2, WARM_UP)):
-        engine.render(work.make_data(seed))
+        engine.render(work.write_data(seed))
     # The last one is of seed 1 with every engine: its words are compared.
-    runs = [engine.render(work.make_data(seed)) for seed in range(repeats, 0, -1)]
+    runs = [engine.render(work.write_data(seed)) for seed in range(repeats, 0, -1)]
     (folder / f"{name}.pdf").write_bytes(engine.file)
     stages = [statistics.median(times) for times in zip(*runs, strict=True)]
     everything = statistics.median(map(sum, runs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +47,10 @@ class Work:
     repeats: dict[str, int]
     furniture: str
     must: Must | None = None
+
+    def write_data(self, seed: int) -> str:
+        """Write the data of one document as JSON; what they were made from is not kept beside it."""
+        return json.dumps(self.make_data(seed))
 
 
 class Logo:
@@ -171,7 +176,7 @@ LONG_STATEMENT = Work(
     "statement",
     "statement, 50,000 × 8",
     partial(statement_data, rows=50_000),
-    {"ours": 1},
+    {"ours": 3},
     furniture=STATEMENT_FURNITURE,
 )
 WORKS = {"invoice": INVOICE, "book": BOOK, "statement": STATEMENT, "long": LONG_STATEMENT}
