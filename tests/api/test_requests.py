@@ -88,6 +88,12 @@ def test_every_request_runs(port, account, worker, tmp_path, suffix, program):
     assert json.loads(run("image-read", "logo"))["name"] == "logo"
     run("image-delete", "logo")
     assert json.loads(run("image-list"))["usage"]["count"] == 1
+    webhook = json.loads(run("webhook-create", "https://93.184.216.34/hook"))["id"]
+    assert len(json.loads(run("webhook-list"))["webhooks"]) == 1
+    assert json.loads(run("webhook-read", webhook))["id"] == webhook
+    assert json.loads(run("webhook-rotate", webhook))["secret"].startswith("whsec_")
+    assert json.loads(run("webhook-deliveries", webhook))["deliveries"] == []
+    run("webhook-delete", webhook)
     assert json.loads(run("usage"))["apiCalls"] == 4
     assert json.loads(run("usage", "2026-01-01"))["apiCalls"] == 0
     assert b"pressroom_http_requests_total" in run("health")
