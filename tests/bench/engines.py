@@ -18,7 +18,7 @@ from works import INVOICE, Logo, Work
 
 from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
-from workers.engine.layout.elements.payments import write_payment
+from workers.engine.layout.elements.payments import write_sepa_payment
 from workers.engine.layout.pages import lay_out
 from workers.engine.pipeline import (
     build_document,
@@ -142,7 +142,7 @@ def draw_code(data: dict[str, Any]) -> str:
     """Draw an invoice's payment code for engines that make no bar codes, with our encoder."""
     net = sum(line["qty"] * Decimal(str(line["price"])) for line in data["lines"])
     amount = net + cents(net * Decimal("0.19"))
-    content = write_payment(data["seller"] | {"amount": amount, "text": data["number"]})
+    content = write_sepa_payment(data["seller"] | {"amount": amount, "text": data["number"]})
     code = zxingcpp.create_barcode(content, zxingcpp.BarcodeFormat.QRCode, ec_level="M")
     drawn: str = code.to_svg()
     return drawn
