@@ -38,9 +38,10 @@ golden: $(DEV_READY) ## lay out every golden case and compare it with its refere
 	@$(PYTEST) tests/golden
 golden-update: $(DEV_READY) ## write the golden references anew; read the diff before you commit it
 	@$(PYTEST) tests/golden --golden-update
-test-services: $(DEV_READY) ## the tests against PostgreSQL, an S3 server and Prometheus, from packages
+test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, Prometheus and the schemas of others
 	@sh deploy/setup/need-postgresql.sh
 	@sh deploy/setup/need-prometheus.sh
+	@sh deploy/setup/need-node.sh
 	@$(PYTEST) -m services
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)

@@ -1,0 +1,238 @@
+"""The real Prometheus over a loaded farm: targets, rules, alerts, and every query of a dashboard."""
+
+import json
+import shutil
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+import pytest
+import yaml
+
+from deploy.embedded.launch import launched_farm
+from deploy.embedded.leash import leashed
+from deploy.embedded.valkey import free_port
+from deploy.grafana.boards import BOARDS
+from tests.system.conftest import DOCUMENTS, open_account
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "deploy/prometheus"
+TYPES = ROOT / "tests/deploy/types"
+HELLO = "<document><flow><p>Hello</p></flow></document>"
+LOAD_SECONDS = 25
+QUERIES = sorted(
+    {
+        target["expr"]
+        for board in BOARDS.values()
+        for panel in board["panels"]
+        for target in panel.get("targets", ())
+    }
+)
+VARIABLES = {"$__rate_interval": "1m", "$__range": "5m"}
+
+
+def promtool(*arguments):
+    ended = subprocess.run(
+        ["promtool", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_promtool_accepts_the_configuration_and_the_rules(tmp_path):
+    copy = tmp_path / "prometheus"
+    shutil.copytree(FOLDER, copy)
+    promtool("check", "config", copy / "prometheus.yml")
+    promtool("check", "rules", *sorted((copy / "rules").glob("*.yml")))
+
+
+@pytest.mark.parametrize(
+    "file", sorted((FOLDER / "tests").glob("*.yml")), ids=lambda file: file.stem
+)
+def test_every_alert_is_quiet_first_and_fires_later(file):
+    promtool("test", "rules", file)
+
+
+class Prometheus:
+    def __init__(self, port):
+        self._url = f"http://127.0.0.1:{port}"
+
+    def get(self, path, **parameters):
+        with urlopen(f"{self._url}{path}?{urlencode(parameters)}", timeout=10) as answer:
+            return json.load(answer)["data"]
+
+    def ask(self, query):
+        return self.get("/api/v1/query", query=query)["result"]
+
+    def is_ready(self):
+        with suppress(OSError), urlopen(f"{self._url}/-/ready", timeout=1) as answer:
+            return answer.status == 200
+        return False
+
+
+def configured(farm, folder):
+    """Write the product's configuration, with the farm's ports in place of names and no patience."""
+    ports = farm.record.ports
+    config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
+    config["global"] |= {
+        "scrape_interval": "1s",
+        "scrape_timeout": "1s",
+        "evaluation_interval": "1s",
+    }
+    config["rule_files"] = [str(FOLDER / "rules/*.yml")]
+    for job in config["scrape_configs"]:
+        del job["dns_sd_configs"]
+        name = job["job_name"]
+        port = ports["front"] if name == "front" else ports[f"{name}_metrics"]
+        job["static_configs"] = [{"targets": [f"127.0.0.1:{port}"]}]
+    path = folder / "prometheus.yml"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+def load(account, seconds):
+    """Ask everything of the farm that a dashboard shows, again and again."""
+    account.store_logo()
+    template = account.store_template((DOCUMENTS / "invoice.xml").read_bytes())
+    invoice = (DOCUMENTS / "invoice.json").read_bytes()
+    end = time.monotonic() + seconds
+
+    def go_on(_):
+        while time.monotonic() < end:
+            account.render(invoice, "application/json", f"?template={template}")
+            account.render(HELLO)
+            account.render(HELLO, query="?draft=true")
+            account.render("<document><p/></document>")
+            account.request(
+                "POST", "/v2/validate", HELLO.encode(), headers={"Content-Type": "text/xml"}
+            )
+            time.sleep(0.05)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(go_on, range(3)))
+
+
+@pytest.fixture(scope="module")
+def farm(tmp_path_factory):
+    with launched_farm(tmp_path_factory.mktemp("farm")) as farm:
+        yield farm
+
+
+@pytest.fixture(scope="module")
+def watched(farm, tmp_path_factory):
+    """Give Prometheus after it has watched the farm under load, and the account that loaded it."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    port = free_port()
+    command = [
+        "prometheus",
+        f"--config.file={configured(farm, folder)}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        f"--web.listen-address=127.0.0.1:{port}",
+    ]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(leashed(command), stdout=log, stderr=log)
+    prometheus = Prometheus(port)
+    try:
+        deadline = time.monotonic() + 20
+        while not prometheus.is_ready():
+            assert time.monotonic() < deadline, (folder / "log").read_text()
+            time.sleep(0.1)
+        account = open_account(farm, "--max-pages", "100000", "--max-draft-pages", "20")
+        load(account, LOAD_SECONDS)
+        wait_for_account(prometheus, account)
+        yield prometheus, account
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wait_for_account(prometheus, account):
+    """Wait for the counter's next look at the database, which is seconds apart."""
+    deadline = time.monotonic() + 30
+    while not prometheus.ask(f'pressroom_account_pages{{account="{account.id}"}}'):
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+
+
+def test_every_process_is_scraped_and_every_rule_is_healthy(watched):
+    prometheus, _ = watched
+    targets = prometheus.get("/api/v1/targets")["activeTargets"]
+    assert {target["labels"]["job"]: target["health"] for target in targets} == dict.fromkeys(
+        ("front", "worker", "batch", "counter", "keeper", "hooks"), "up"
+    )
+    assert all(target["lastScrapeDuration"] < 0.5 for target in targets)
+    rules = [rule for group in prometheus.get("/api/v1/rules")["groups"] for rule in group["rules"]]
+    assert len(rules) > 40
+    assert {rule["health"] for rule in rules} == {"ok"}
+
+
+def test_a_healthy_farm_under_load_alerts_nobody(watched):
+    prometheus, _ = watched
+    assert prometheus.ask('ALERTS{alertstate="firing"}') == []
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_of_a_dashboard_returns_data(watched, query):
+    prometheus, account = watched
+    for name, value in (VARIABLES | {"$account": account.id}).items():
+        query = query.replace(name, value)
+    found = prometheus.ask(query)
+    assert found, query
+    assert any(sample["value"][1] != "NaN" for sample in found), query
+
+
+def test_the_choice_of_accounts_has_the_one_that_renders(watched):
+    prometheus, account = watched
+    values = prometheus.get("/api/v1/label/account/values")
+    assert account.id in values
+
+
+@pytest.fixture(scope="session")
+def schemas(tmp_path_factory):
+    """Install Grafana's and KEDA's schemas, pinned by digest, and give the folder."""
+    folder = tmp_path_factory.mktemp("types")
+    for file in TYPES.iterdir():
+        if file.is_file():
+            shutil.copy(file, folder)
+    npm = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    subprocess.run(npm, cwd=folder, check=True, timeout=300)
+    return folder
+
+
+def compile_board(folder, board):
+    text = json.dumps(board, indent=1, ensure_ascii=False)
+    head = (
+        "import type { PlainDashboard } from './plain.js';\nexport const board: PlainDashboard = "
+    )
+    (folder / "board.ts").write_text(f"{head}{text};\n")
+    command = ["node", "node_modules/typescript/bin/tsc", "-p", "."]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_dashboard_is_of_grafanas_own_types(schemas, name):
+    board = json.loads((ROOT / f"deploy/grafana/dashboards/{name}.json").read_text())
+    ended = compile_board(schemas, board)
+    assert ended.returncode == 0, ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        (("graphTooltip",), "1"),
+        (("panels", 1, "options", "colorMode"), "colourful"),
+        (("panels", 1, "gridPos", "h"), "4"),
+        (("panels", 1, "type"), "statistic"),
+    ],
+)
+def test_a_wrong_type_in_a_dashboard_is_found(schemas, path, wrong):
+    board = json.loads((ROOT / "deploy/grafana/dashboards/overview.json").read_text())
+    *way, last = path
+    at = board
+    for step in way:
+        at = at[step]
+    at[last] = wrong
+    assert compile_board(schemas, board).returncode != 0
