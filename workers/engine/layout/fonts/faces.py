@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import utf_16_be_encode
 from functools import cached_property
 from importlib.resources import files
 from operator import add
@@ -55,6 +56,7 @@ class Face:
         self._covered = frozenset(self.glyphs)
         self._widths: dict[str, float] = {}
         self._codes: dict[str, bytes] = {}
+        self._operands: dict[str, bytes] = {}
         extents = font.get_font_extents("ltr")
         self.ascent: float = extents.ascender / self.units
         self.descent: float = -extents.descender / self.units
@@ -89,8 +91,18 @@ class Face:
 
     def encode(self, text: str) -> bytes:
         """Write `text` as a PDF operand for this face: a string, or an array where pairs are kerned."""
+        operand = self._operands.get(text)
+        if operand is None:
+            operand = self._write_operand(text)
+            if len(text) <= _LONGEST_KEPT:
+                if len(self._operands) >= _MAX_WORDS:
+                    self._operands.clear()
+                self._operands[text] = operand
+        return operand
+
+    def _write_operand(self, text: str) -> bytes:
         if _FIGURES.fullmatch(text):
-            return b"(" + text.encode("utf-16-be") + b")"
+            return b"(" + utf_16_be_encode(text)[0] + b")"
         codes = b"\x00 ".join(map(self._encode_word, text.split(" ")))
         if b")" in codes and _KERNED.search(codes):
             return b"[(" + codes + b")]"
