@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import threading
 import zlib
-from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from PIL import Image, UnidentifiedImageError
 
+from api.images.png import check_png
 from api.images.webp import is_webp, read_webp_size
 from shared.db.images import ImageFacts
 from shared.errors import ServiceError
@@ -18,18 +18,6 @@ from shared.limits import KB, MAX_IMAGE_PIXELS, MAX_WEBP_PIXELS
 ACCEPTED: Final = "PNG, JPEG and WebP"
 _FORMATS: Final = ("PNG", "JPEG")
 _PIECE: Final = 64 * KB
-# Bits of one pixel by PNG colour type: samples, to be multiplied by the bit depth.
-_PNG_SAMPLES: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-# First column, first row, column step, row step of Adam7's passes.
-_ADAM7: Final = (
-    (0, 0, 8, 8),
-    (4, 0, 8, 8),
-    (0, 4, 4, 8),
-    (2, 0, 4, 4),
-    (0, 2, 2, 4),
-    (1, 0, 2, 2),
-    (0, 1, 1, 2),
-)
 
 # The library's own guard stands behind ours: it warns above this and refuses above twice as much.
 Image.MAX_IMAGE_PIXELS = MAX_IMAGE_PIXELS
@@ -99,50 +87,11 @@ def _too_many_pixels(limit: int = MAX_IMAGE_PIXELS, of_what: str = "") -> Servic
 
 def _check_decodable(image: Image.Image, file: BinaryIO) -> None:
     if image.format == "PNG":
-        image.verify()  # structure and checksums of all chunks; decodes nothing
-        _check_png_pixels(file)
+        # Not the library's own check, which reads each chunk whole: one may be as large as the file.
+        check_png(file)
         return
     with _decoding:
         # The decoder may halve the picture three times while it reads all of it: an eighth of
         # the memory's side, the same errors.
         image.draft("L", (max(1, image.width // 8), max(1, image.height // 8)))
         image.load()
-
-
-def _check_png_pixels(file: BinaryIO) -> None:
-    """Inflate the pixels in pieces and count them: a small file must not take 400 MB to judge."""
-    file.seek(8)
-    chunks = _read_chunks(file)
-    _, header = next(chunks)
-    expected = _count_png_bytes(header)
-    inflate = zlib.decompressobj()
-    seen = 0
-    for kind, data in chunks:
-        if kind != b"IDAT":
-            continue
-        rest = data
-        while rest and seen <= expected and not inflate.eof:
-            seen += len(inflate.decompress(rest, _PIECE))
-            rest = inflate.unconsumed_tail
-    seen += len(inflate.flush())
-    if seen < expected:
-        raise ValueError(f"its pixels end after {seen} of {expected} bytes")
-
-
-def _read_chunks(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    while len(start := file.read(8)) == 8:
-        length = int.from_bytes(start[:4], "big")
-        yield start[4:], file.read(length)
-        file.seek(4, 1)  # the checksum, verified before
-
-
-def _count_png_bytes(header: bytes) -> int:
-    width, height = int.from_bytes(header[:4], "big"), int.from_bytes(header[4:8], "big")
-    depth, colour, interlaced = header[8], header[9], header[12]
-    bits = depth * _PNG_SAMPLES[colour]
-    passes = _ADAM7 if interlaced else ((0, 0, 1, 1),)
-    return sum(
-        rows * (1 + (columns * bits + 7) // 8)
-        for x, y, dx, dy in passes
-        if (columns := len(range(x, width, dx))) and (rows := len(range(y, height, dy)))
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 import struct
+import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -421,3 +422,21 @@ def test_an_upload_whose_bytes_cannot_be_kept_leaves_no_trace(caller, ports, mon
     assert caller.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
     monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 1)
     assert put(caller, "other", draw()).status_code == 201
+
+
+def test_a_png_whose_pixels_are_one_chunk_is_judged_in_pieces(caller):
+    width, height = 4096, 3000
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    packed = zlib.compress((b"\0" + bytes(width * 3)) * height, 0)
+    data = png(chunk(b"IHDR", header), chunk(b"IDAT", packed), chunk(b"IEND", b""))
+    began = time.process_time()
+    assert put(caller, "large", data).status_code == 201
+    assert time.process_time() - began < 2
+
+
+def test_a_png_with_two_headers_is_refused(caller):
+    data = draw("PNG")
+    twice = data[:33] + data[8:33] + data[33:]
+    answer = put(caller, "logo", twice)
+    assert answer.status_code == 400
+    assert "decoded" in answer.json["message"]

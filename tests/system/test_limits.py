@@ -1,0 +1,186 @@
+"""The limits of interface.md hold on the live farm, and large bodies cost the front no memory of their size."""
+
+import os
+import socket
+import statistics
+import struct
+import threading
+import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
+
+BODIES = 32
+UPLOADS = 8
+XML = {"Content-Type": "text/xml"}
+
+
+@pytest.fixture
+def account(farm, make_account):
+    return make_account(farm, "--plan", "paid")
+
+
+def comment(size):
+    """Give a complete document of exactly `size` bytes."""
+    start, end = b"<document><!--", b"--><flow><p>Hello</p></flow></document>"
+    return start + b"x" * (size - len(start) - len(end)) + end
+
+
+def pieces(body):
+    for start in range(0, len(body), MB):
+        yield body[start : start + MB]
+
+
+def test_32_mb_exactly_pass_and_one_byte_more_does_not(account):
+    whole = comment(MAX_BODY_BYTES)
+    assert account.render(whole).pages == 1
+    assert account.request("POST", "/v2/pdf", pieces(whole), headers=XML).pages == 1
+    over = comment(MAX_BODY_BYTES + 1)
+    for answer in (
+        account.render(over),
+        account.request("POST", "/v2/pdf", pieces(over), headers=XML),
+    ):
+        assert answer.status == 413
+        assert answer.json["statusCode"] == 413
+
+
+def test_32_bodies_of_32_mb_at_once_leave_the_front_small_and_quick(farm, account, capsys):
+    # Not well-formed from its first byte, so that the worker is done with it at once.
+    body = memoryview(b"x" * MAX_BODY_BYTES)
+    front = Front(farm)
+    authcheck(account, times=20)
+    idle = front.measure()
+    with Peak(front) as peak, ThreadPoolExecutor(BODIES) as pool:
+        almost_all, last = threading.Barrier(BODIES + 1), threading.Event()
+        sent = [
+            pool.submit(send_in_two, account, "POST /v2/pdf", "text/xml", body, almost_all, last)
+            for _ in range(BODIES)
+        ]
+        almost_all.wait(60)
+        quiet = statistics.median(authcheck(account, times=50))
+        last.set()
+        busy = statistics.median(authcheck(account, times=20))
+        statuses = {future.result() for future in sent}
+    with capsys.disabled():
+        print(f"\nfront above idle: {(peak.bytes - idle) / MB:.0f} MB; authcheck {quiet * 1000:.1f} "
+              f"ms beside waiting bodies, {busy * 1000:.1f} ms beside their renders")  # fmt: skip
+    assert statuses == {400}
+    assert peak.bytes - idle <= 512 * MB
+    assert quiet <= 0.1
+    assert busy <= 0.1
+
+
+def test_an_image_of_50_mb_costs_the_front_no_50_mb(farm, account, capsys):
+    image = memoryview(large_png(MAX_IMAGE_BYTES))
+    front = Front(farm)
+    idle = front.measure()
+    with Peak(front) as peak, ThreadPoolExecutor(UPLOADS) as pool:
+        almost_all, last = threading.Barrier(UPLOADS + 1), threading.Event()
+        sent = [
+            pool.submit(
+                send_in_two, account, f"PUT /v2/images/large-{number}", "image/png", image,
+                almost_all, last,
+            )
+            for number in range(UPLOADS)
+        ]  # fmt: skip
+        almost_all.wait(60)
+        waiting = front.measure() - idle
+        last.set()
+        statuses = [future.result() for future in sent]
+    with capsys.disabled():
+        print(f"\nfront above idle: {waiting / MB:.0f} MB while {UPLOADS} uploads of 50 MB wait, "
+              f"{(peak.bytes - idle) / MB:.0f} MB at most")  # fmt: skip
+    assert statuses == [201] * UPLOADS
+    assert waiting <= UPLOADS * 5 * MB
+    assert peak.bytes - idle <= 2 * 50 * MB
+    too_large = account.request(
+        "PUT", "/v2/images/too-large", bytes(image) + b"x", headers={"Content-Type": "image/png"}
+    )
+    assert too_large.status == 413
+
+
+class Front:
+    """The processes of a farm's front."""
+
+    def __init__(self, farm):
+        self._first = farm.folder.read_record().processes["front"]
+
+    def measure(self):
+        """Give what all of them hold in memory."""
+        children = Path(f"/proc/{self._first}/task/{self._first}/children").read_text().split()
+        return sum(_resident(process) for process in [self._first, *children])
+
+
+class Peak:
+    """The most that the front holds while the block runs."""
+
+    def __init__(self, front):
+        self._front = front
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self.bytes = 0
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self):
+        while not self._over.wait(0.02):
+            self.bytes = max(self.bytes, self._front.measure())
+
+
+def _resident(process):
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def authcheck(account, *, times):
+    took = []
+    for _ in range(times):
+        began = time.perf_counter()
+        assert account.request("GET", "/v2/authcheck").status == 200
+        took.append(time.perf_counter() - began)
+    return took
+
+
+def send_in_two(account, line, content_type, body, almost_all, last):
+    """Send all of a body but its end, wait, send the end, and give the status."""
+    method, path = line.split()
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        f"Authorization: Bearer {account.api_key}\r\nContent-Type: {content_type}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    address = ("127.0.0.1", account.farm.record.ports["front"])
+    with closing(socket.create_connection(address, timeout=90)) as connection:
+        connection.sendall(head.encode())
+        connection.sendall(body[:-1])
+        almost_all.wait(60)
+        last.wait(60)
+        connection.sendall(body[-1:])
+        answer = connection.makefile("rb").readline()
+    return int(answer.split()[1])
+
+
+def large_png(size):
+    """Give a PNG of exactly `size` bytes, its pixels in one chunk and not packed at all."""
+    width, height = 4096, 4096
+    row = b"\0" + bytes(range(256)) * (width * 3 // 256)
+    data = zlib.compress(row * height, 0)
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    start, end = b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", data), chunk(b"IEND", b"")
+    filler = size - len(start) - len(end) - 12
+    return start + chunk(b"teXt", b"x" * filler) + end
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
