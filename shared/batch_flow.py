@@ -10,7 +10,7 @@ from shared.batches.records import Batch, Output
 from shared.blobs.store import BlobStore
 from shared.clock import now
 from shared.db.batch_chunks import claim_slices, needs_feeding
-from shared.db.batches import finish_batch, forget_body, is_complete
+from shared.db.batches import cancel_batch, finish_batch, forget_body, is_complete
 from shared.db.session import Database
 from shared.errors import Unavailable
 from shared.queue.endings import Endings
@@ -73,6 +73,21 @@ class BatchFlow:
             return False
         self.told_finished(finished)
         return True
+
+    def cancel(self, batch: Batch) -> None:
+        """Cancel what of a batch is not begun; what was rendered stays until it expires.
+
+        Raises:
+            Unavailable: the database is away.
+        """
+        with self.database.session() as session:
+            cancelled = cancel_batch(session, batch.id, at=now())
+        if not cancelled:
+            return
+        # Without Redis a slice at work goes on for its two seconds, and what it made is kept.
+        with suppress(Unavailable):
+            self.queue.stop(batch.id)
+        self.endings.tell(batch.id)
 
     def told_finished(self, batch: Batch) -> None:
         """Wake who waits for a batch that has ended, and drop its body."""

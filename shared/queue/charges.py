@@ -218,11 +218,6 @@ class Charges:
         with reachable():
             self._redis.hdel(_key(chunk), "work")
 
-    def cancel(self, batch_id: str) -> None:
-        """Have the runs of a batch stop before their next document."""
-        with reachable():
-            self._redis.set(cancelled_key(batch_id), 1, ex=_STATE_TTL_SECONDS)
-
 
 def _key(chunk: Chunk) -> str:
     return chunk_key(chunk.batch_id, chunk.number)

@@ -93,6 +93,16 @@ class Claims:
             case ClaimHome.BLOB:
                 yield from self._stream_blob(claim)
 
+    def lend(self, key: str) -> None:
+        """Have bytes that will lie under a key of the blob store swept, unless they are kept in time."""
+        with reachable():
+            self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
+
+    def keep(self, key: str) -> None:
+        """Have the bytes of a lent key stay: they go on record now."""
+        with reachable():
+            self._redis.zrem(CLAIM_EXPIRY, key)
+
     def drop(self, claim: Claim) -> None:
         """Forget a claim's bytes; dropping twice is no error."""
         match claim.home:

@@ -12,11 +12,19 @@ from shared.batches.records import Slice
 from shared.clock import epoch
 from shared.queue.connection import reachable
 from shared.queue.messages import Envelope, write_message
-from shared.queue.names import ASSEMBLE_TASK, BATCH, SENT_SLICES, SLICE_TASK, UNACKED
+from shared.queue.names import (
+    ASSEMBLE_TASK,
+    BATCH,
+    SENT_SLICES,
+    SLICE_TASK,
+    UNACKED,
+    cancelled_key,
+)
 
 # What a slice may take besides its longest document: its other documents, and storing them.
 _SLICE_SLACK_SECONDS: Final = 120.0
 _ASSEMBLE_SECONDS: Final = 3600.0
+_STOP_SECONDS: Final = 3600  # longer than any slice may take; the database knows for good
 
 # KEYS: messages sent, kombu's held messages, the queue. ARGV: pairs of name and delivery tag.
 # A message that a dead worker held is put back with other text, at the end that is taken from;
@@ -87,6 +95,11 @@ class SliceQueue:
             )
         lost = {name.decode() for name in names}
         return [each for each in work if each.name in lost]
+
+    def stop(self, batch_id: str) -> None:
+        """Have the runs of a batch stop before their next document."""
+        with reachable():
+            self._redis.set(cancelled_key(batch_id), 1, ex=_STOP_SECONDS)
 
     def forget(self, work: Slice | Assembly) -> None:
         """Forget work that is done."""
