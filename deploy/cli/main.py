@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from deploy.cli import accounts, demo, documents, keys, up
+from deploy.cli import accounts, batch, demo, documents, keys, migrate, up
 from deploy.cli.output import CommandFailed
 from deploy.embedded.demo.client import DemoFailed
 from deploy.embedded.home import FolderTaken
@@ -49,6 +49,8 @@ def build_parser() -> argparse.ArgumentParser:
     accounts.add_commands(commands)
     keys.add_commands(commands)
     documents.add_commands(commands)
+    batch.add_commands(commands)
+    migrate.add_commands(commands)
     demo.add_commands(commands)
     return parser
 

@@ -1,0 +1,32 @@
+"""The Python client of a Pressroom farm: typed, for one thread or many, with nothing but urllib3.
+
+```python
+from deploy.client import Pressroom
+
+farm = Pressroom("http://127.0.0.1:8000", "pr_…")
+farm.render(template="service-invoice", data={"number": "2026-0043"}).save("invoice.pdf")
+
+batch = farm.submit_batch("service-invoice", ({"number": f"2026-{n:04}"} for n in range(1000)))
+farm.wait_batch(batch.id)
+farm.save_result(batch.id, "invoices.zip")
+```
+
+What a farm may refuse for a while (429, 503, a broken connection) is asked again as it says. Every
+call that renders carries an Idempotency-Key, so a repeated one is rendered and metered once.
+"""
+
+from deploy.client.client import Pressroom
+from deploy.client.failures import ApiError, FarmUnreachable, PressroomError
+from deploy.client.records import Batch, BatchItem, Document, Job, Rendered
+
+__all__ = [
+    "ApiError",
+    "Batch",
+    "BatchItem",
+    "Document",
+    "FarmUnreachable",
+    "Job",
+    "Pressroom",
+    "PressroomError",
+    "Rendered",
+]

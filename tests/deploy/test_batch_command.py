@@ -1,0 +1,102 @@
+"""`pressroom batch` before and after the farm: what it refuses, what it unpacks, what it shows."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from deploy.cli.batch import _Progress, unpack
+from deploy.cli.main import main
+from deploy.cli.output import CommandFailed
+from deploy.client import Batch
+
+BATCH = Batch("batch_1", "running", 1000, 700, 2, 290, 8, 290, "2026-03-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["d.ndjson", "-o", "out.txt"], "name a .zip, a .pdf, or a folder"),
+        (["d.json", "-o", "out.zip"], "documents of a batch are one of .csv"),
+        (["missing.csv", "-o", "out.zip"], "cannot be read"),
+    ],
+)
+def test_wrong_files_are_told_before_anything_is_sent(
+    arguments, message, tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.ndjson").write_text("{}\n")
+    (tmp_path / "d.json").write_text("{}")
+    given = ["batch", "t", *arguments, "--url", "http://127.0.0.1:9", "--key", "pr_1"]
+    assert main(given) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_without_a_farm_it_says_how_one_is_named(tmp_path, monkeypatch, capsys) -> None:
+    for name in ("PRESSROOM_URL", "PRESSROOM_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["batch", "t", "d.ndjson", "-o", "out.zip"]) == 1
+    assert "PRESSROOM_URL" in capsys.readouterr().err
+
+
+def test_a_farm_that_is_away_leaves_the_way_back(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("deploy.client.transport._FIRST_PAUSE", 0.01)
+    (tmp_path / "d.ndjson").write_text("{}\n")
+    given = ["batch", "t", "d.ndjson", "-o", "out.zip", "--url", "http://127.0.0.1:9"]
+    assert main([*given, "--key", "pr_1"]) == 1
+    assert "goes on where it was" in capsys.readouterr().err
+    first = (tmp_path / ".out.zip.pressroom").read_text()
+    assert "pr_1" not in first
+    assert main([*given, "--key", "pr_1"]) == 1
+    assert (tmp_path / ".out.zip.pressroom").read_text() == first
+
+
+def test_an_archive_is_unpacked_into_its_folder_alone(tmp_path) -> None:
+    archive = tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("000000-a.pdf", b"one")
+        made.writestr("000001-b.pdf", b"two")
+    assert unpack(archive, tmp_path) == 2
+    assert (tmp_path / "000001-b.pdf").read_bytes() == b"two"
+
+
+@pytest.mark.parametrize("name", ["../a.pdf", "/etc/a.pdf", "b/../../a.pdf", "..", "a\\..\\b.pdf"])
+def test_an_archive_cannot_write_elsewhere(tmp_path, name) -> None:
+    archive, folder = tmp_path / "a.zip", tmp_path / "into"
+    folder.mkdir()
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr(name, b"x")
+    with pytest.raises(CommandFailed):
+        unpack(archive, folder)
+    assert list(folder.iterdir()) == []
+    assert set(tmp_path.iterdir()) == {archive, folder}
+
+
+def test_a_terminal_has_a_bar_with_rate_and_time_left(capsys) -> None:
+    clock = iter([0.0, 0.0, 10.0])
+    progress = _Progress(is_terminal=True, now=lambda: next(clock))
+    progress.show(replace(BATCH, succeeded=0, failed=0))
+    progress.show(BATCH)
+    progress.end()
+    line = capsys.readouterr().err.split("\r")[-1]
+    assert "[#######................." in line
+    assert "298/1,000 documents" in line
+    assert "30%" in line
+    assert "30/s" in line
+    assert "0:23 left" in line
+    assert "8 failed" in line
+
+
+def test_elsewhere_it_is_a_line_now_and_then(capsys) -> None:
+    seconds = [0.0]
+    progress = _Progress(is_terminal=False, now=lambda: seconds[0])
+    for second in range(30):
+        seconds[0] = float(second)
+        progress.show(BATCH)
+    progress.show(replace(BATCH, status="finished"))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4
+    assert "\x1b" not in "".join(lines)
