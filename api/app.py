@@ -12,6 +12,7 @@ from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
+from api.jobs.routes import JobRoutes
 from api.ops.docs import DocsRoutes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, name_route, observe_answer
@@ -42,6 +43,7 @@ _ROUTES: Final[tuple[type[_Routes], ...]] = (
     TagRoutes,
     SlugRoutes,
     ImageRoutes,
+    JobRoutes,
     HookRoutes,
     AccountRoutes,
     DocsRoutes,

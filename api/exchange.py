@@ -17,6 +17,7 @@ from shared.errors import ServiceError
 
 DEFAULT_PAGE: Final = 100
 MAX_PAGE: Final = 1000
+MAX_WAIT_SECONDS: Final = 60
 
 # Text encodings by their codec's own name. Python knows more, some of which are no encodings
 # of documents (idna, unicode_escape) and some of which are slow on hostile input.
@@ -67,6 +68,22 @@ def read_limit(query: Mapping[str, str]) -> int:
             400, f"Invalid limit {_shown(text)}: accepted is a whole number from 1 to {MAX_PAGE}."
         )
     return int(text)
+
+
+def read_wait(query: Mapping[str, str]) -> float:
+    """Read how many seconds to wait for an end, 0 without `wait`.
+
+    Raises:
+        ServiceError: 400 when it is not a number from 0 to 60.
+    """
+    text = query.get("wait", "0")
+    if not re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,3})?", text) or float(text) > MAX_WAIT_SECONDS:
+        raise ServiceError(
+            400,
+            f"Invalid wait {_shown(text)}: accepted is a number of seconds from 0 to "
+            f"{MAX_WAIT_SECONDS}.",
+        )
+    return float(text)
 
 
 def read_content_type(request: Request) -> ContentType | None:

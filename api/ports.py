@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from shared.batch_flow import BatchFlow
 from shared.blobs.store import BlobStore
 from shared.buckets.admission import AdmissionCache
 from shared.buckets.pins import Pins, TemplatePins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
+from shared.job_flow import JobFlow
+from shared.job_intake import Intake
 from shared.outbound import Outbound
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
@@ -33,7 +36,10 @@ class Ports:
     replies: Replies
     claims: Claims
     blobs: BlobStore
+    batches: BatchFlow
     outbound: Outbound
+    intake: Intake
+    job_flow: JobFlow
     check_queue: Callable[[], None]
     metrics: FrontMetrics
     render_budget: float

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from api.ports import Ports
+from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
 from shared.buckets.admission import AdmissionCache
 from shared.buckets.pins import TemplatePins, image_pins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import open_database
+from shared.job_flow import JobFlow
+from shared.job_intake import Intake
 from shared.outbound import Outbound
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import assert_durable, connect
+from shared.queue.endings import Endings
 from shared.queue.replies import Replies
+from shared.queue.slices import SliceQueue
+from shared.queue.states import JobStates
 from shared.settings import Settings
 from shared.telemetry.front import FrontMetrics
 
@@ -27,8 +33,10 @@ def wire(settings: Settings) -> Ports:
     redis = connect(settings.redis_url)
     blobs = open_store(settings.blob_url, watch=metrics)
     claims = Claims(redis, blobs)
+    database = open_database(settings.database_url, watch=metrics)
+    queue = SliceQueue(redis, render_budget=settings.render_budget)
     return Ports(
-        database=open_database(settings.database_url, watch=metrics),
+        database=database,
         admissions=AdmissionCache(redis, watch=metrics),
         template_pins=TemplatePins(redis, watch=metrics),
         image_pins=image_pins(redis),
@@ -37,7 +45,10 @@ def wire(settings: Settings) -> Ports:
         replies=Replies(redis, claims),
         claims=claims,
         blobs=blobs,
+        batches=BatchFlow(database, blobs, queue, Endings(redis)),
         outbound=Outbound(allow_private=settings.outbound_allow_private),
+        intake=Intake(database),
+        job_flow=JobFlow(database, JobStates(redis), Endings(redis), blobs),
         check_queue=lambda: assert_durable(redis),
         metrics=metrics,
         render_budget=settings.render_budget,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import Final
 
-from flask import Blueprint, Response, g, request
+from flask import Blueprint, Request, Response, g, request
 
-from api.admission.body import receive_body
+from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_validation
 from api.auth.guard import current_principal
+from api.jobs.idempotency import make_fingerprint, read_key
+from api.jobs.preference import prefers_async
 from api.ports import Ports
 from api.render.dispatch import dispatch
+from api.render.recorded import Admitted, render_on_record
 from api.render.reference import pin_template
 from api.render.request import (
     RENDER_PARAMETERS,
@@ -19,9 +25,13 @@ from api.render.request import (
     read_render_request,
 )
 from api.render.response import write_findings, write_pdf
+from shared.db.idempotency import Call, IdempotencyKey
 from shared.errors import ServiceError
-from shared.jobs import JobOutcome, Purpose
-from shared.limits import MAX_BODY_BYTES
+from shared.job_intake import KeyedCall
+from shared.jobs import JobOutcome, Lane, PinnedTemplate, Purpose
+from shared.limits import KB, MAX_BODY_BYTES
+
+_PIECE: Final = 256 * KB
 
 
 class RenderRoutes:
@@ -41,6 +51,10 @@ class RenderRoutes:
         """Render the body, alone or into a stored template."""
         principal = current_principal()
         asked = read_render_request(request, RENDER_PARAMETERS)
+        key = read_key(request, principal.state.account_id, Call.PDF)
+        lane = Lane.BATCH if prefers_async(request) else Lane.INTERACTIVE
+        if key is not None or lane is Lane.BATCH:
+            return self._render_on_record(asked, lane, key)
         outcome = self._run(
             asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
         )
@@ -55,18 +69,31 @@ class RenderRoutes:
         )
         return write_findings(outcome)
 
+    def _render_on_record(
+        self, asked: RenderRequest, lane: Lane, key: IdempotencyKey | None
+    ) -> Response:
+        """Receive the body, and only then see whether the call was made before."""
+        with _receive(request) as body:
+            call = None if key is None else _read_call(key, body)
+            return render_on_record(
+                lambda: Admitted(
+                    template=self._pin(asked),
+                    ticket=admit(current_principal(), asked.allowance, self._ports),
+                    asked=asked,
+                    body=body,
+                    request_id=g.request_id,
+                ),
+                lane,
+                call,
+                self._ports,
+            )
+
     def _run(
         self, asked: RenderRequest, purpose: Purpose, admit: Callable[[], Ticket]
     ) -> JobOutcome:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
-        with receive_body(request, limit=MAX_BODY_BYTES) as body:
-            if body.size == 0:
-                raise ServiceError(400, "The body is empty; send the document or its data.")
-            template = (
-                None
-                if asked.template is None
-                else pin_template(asked.template, current_principal(), self._ports)
-            )
+        with _receive(request) as body:
+            template = self._pin(asked)
             return dispatch(
                 admit(),
                 asked,
@@ -76,3 +103,24 @@ class RenderRoutes:
                 request_id=g.request_id,
                 ports=self._ports,
             )
+
+    def _pin(self, asked: RenderRequest) -> PinnedTemplate | None:
+        if asked.template is None:
+            return None
+        return pin_template(asked.template, current_principal(), self._ports)
+
+
+@contextmanager
+def _receive(request: Request) -> Iterator[Body]:
+    with receive_body(request, limit=MAX_BODY_BYTES) as body:
+        if body.size == 0:
+            raise ServiceError(400, "The body is empty; send the document or its data.")
+        yield body
+
+
+def _read_call(key: IdempotencyKey, body: Body) -> KeyedCall:
+    digest = sha256()
+    while piece := body.file.read(_PIECE):
+        digest.update(piece)
+    body.file.seek(0)
+    return KeyedCall(key, make_fingerprint(request, key.call, body_sha256=digest.hexdigest()))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.http import parse_options_header
 
-from api.render.response import write_disposition
+from api.pdf import write_disposition
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,108 @@
+"""Reading a job back: its record as it is now, and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+from typing import Any, Final
+
+from flask import Response
+
+from api.exchange import write_json
+from api.pdf import write_pdf_headers
+from api.ports import Ports
+from shared.blobs.store import BlobMissingError
+from shared.clock import now, ticks
+from shared.db.jobs import JobRecord, JobStatus, find_job
+from shared.errors import ErrorKind, ServiceError, Unavailable
+from shared.limits import KB
+
+_CHUNK: Final = 256 * KB
+
+
+def find_record(job_id: str, ports: Ports) -> JobRecord | None:
+    """Give a job as it is now, whoever's it is; whether it runs is the queue's to say."""
+    with ports.database.snapshot() as session:
+        record = find_job(session, job_id)
+    if record is None or record.status.is_final:
+        return record
+    with suppress(Unavailable):
+        started_at = ports.job_flow.states.find_started(job_id)
+        if started_at is not None:
+            return replace(record, status=JobStatus.RUNNING, started_at=started_at)
+    return record
+
+
+def await_end(job_id: str, ports: Ports, *, seconds: float) -> JobRecord | None:
+    """Give a job as soon as it has ended, or as it is after this time; None when it is no more."""
+    give_up_at = ticks() + seconds
+    while True:
+        record = find_record(job_id, ports)
+        left = give_up_at - ticks()
+        if record is None or record.status.is_final or left <= 0:
+            return record
+        ports.job_flow.endings.wait(job_id, seconds=left)
+
+
+def write_result(record: JobRecord, ports: Ports) -> Response:
+    """Answer with the PDF of a job that succeeded, or with the error body of one that failed.
+
+    Raises:
+        ServiceError: 410 when the PDF has expired, 409 when the job was cancelled.
+    """
+    match record.status:
+        case JobStatus.SUCCEEDED:
+            return _write_pdf(record, ports)
+        case JobStatus.FAILED:
+            error: dict[str, Any] = dict(record.error or {})
+            return write_json(error, error["statusCode"])
+        case _:
+            raise no_result(record)
+
+
+def no_result(record: JobRecord) -> ServiceError:
+    """Make the refusal of a result that there is none of, and say why."""
+    match record.status:
+        case JobStatus.FAILED:
+            reason = (record.error or {}).get("message", "")
+            return ServiceError(409, f"The job failed and has no PDF: {reason}")
+        case JobStatus.CANCELLED:
+            return ServiceError(409, "The job was cancelled and has no PDF.")
+        case status:
+            return ServiceError(
+                409, f"The job is {status}; its PDF is there when it has succeeded."
+            )
+
+
+def _write_pdf(record: JobRecord, ports: Ports) -> Response:
+    assert record.expires_at is not None
+    assert record.pdf_size is not None
+    if record.pdf_key is None or record.expires_at <= now():
+        raise _expired()
+    headers = write_pdf_headers(
+        record.id,
+        size=record.pdf_size,
+        pages=record.pages or 0,
+        filename=record.filename,
+        timings=record.timings or {},
+    )
+    pieces = _read(record.pdf_key, ports)
+    try:
+        first = next(pieces)  # what fails here can still be said with a status
+    except BlobMissingError as error:
+        raise _expired() from error
+    return Response(chain([first], pieces), 200, headers)
+
+
+def _read(key: str, ports: Ports) -> Iterator[bytes]:
+    with ports.blobs.open(key) as stream:
+        while piece := stream.read(_CHUNK):
+            yield piece
+
+
+def _expired() -> ServiceError:
+    return ServiceError(
+        410, "The PDF has expired; it is kept for 24 hours.", kind=ErrorKind.NOT_FOUND
+    )

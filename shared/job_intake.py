@@ -1,0 +1,104 @@
+"""Putting accepted jobs on record: what many threads accept at once is one transaction."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from typing import Final
+
+from shared.clock import now
+from shared.db.idempotency import FirstCall, IdempotencyKey, take_key
+from shared.db.jobs import JobRecord, add_jobs
+from shared.db.session import Database, Session
+
+_MOST_AT_ONCE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedCall:
+    """A call with an idempotency key; the same call has the same fingerprint."""
+
+    key: IdempotencyKey
+    fingerprint: str
+
+
+@dataclass(slots=True)
+class _Entry:
+    record: JobRecord
+    call: KeyedCall | None
+    ready: Event = field(default_factory=Event)
+    is_done: bool = False
+    first: FirstCall | None = None
+    failure: BaseException | None = None
+
+
+class Intake:
+    """Writes records for the threads of a front process.
+
+    A transaction costs its fsync whatever it writes. The thread that finds no other writing
+    writes for all that came meanwhile, then hands on to one of those that came since.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = Lock()
+        self._waiting: deque[_Entry] = deque()
+        self._is_writing = False
+
+    def accept(self, record: JobRecord, call: KeyedCall | None = None) -> FirstCall | None:
+        """Put a job on record, and its key with it.
+
+        Gives the call that the key stands for already; the job is not on record then.
+
+        Raises:
+            Unavailable: the database is away; nothing is on record.
+        """
+        entry = _Entry(record, call)
+        with self._lock:
+            self._waiting.append(entry)
+            writes = not self._is_writing
+            self._is_writing = True
+        if not writes:
+            entry.ready.wait()
+        if not entry.is_done:
+            self._write_waiting()
+        if entry.failure is not None:
+            raise entry.failure
+        return entry.first
+
+    def _write_waiting(self) -> None:
+        with self._lock:
+            count = min(len(self._waiting), _MOST_AT_ONCE)
+            entries = [self._waiting.popleft() for _ in range(count)]
+        try:
+            with self._database.session() as session:
+                _write(session, entries)
+        except BaseException as error:  # noqa: BLE001 - each thread raises it to its own client
+            for entry in entries:
+                entry.failure = error
+        for entry in entries:
+            entry.is_done = True
+        with self._lock:
+            # Not done yet, it wakes to write in its turn.
+            next_writer = self._waiting[0] if self._waiting else None
+            self._is_writing = next_writer is not None
+        for entry in entries:
+            entry.ready.set()
+        if next_writer is not None:
+            next_writer.ready.set()
+
+
+def _write(session: Session, entries: Sequence[_Entry]) -> None:
+    at = now()
+    for entry in entries:
+        if entry.call is not None:
+            entry.first = take_key(
+                session,
+                entry.call.key,
+                fingerprint=entry.call.fingerprint,
+                job_id=entry.record.id,
+                at=at,
+            )
+    add_jobs(session, [entry.record for entry in entries if entry.first is None])
