@@ -10,6 +10,7 @@ from api.account.routes import AccountRoutes
 from api.admission.body import DrainRefused
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
+from api.batches.routes import BatchRoutes, ItemJobId
 from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
 from api.jobs.routes import JobRoutes
@@ -38,6 +39,7 @@ class _Routes(Protocol):
 
 _ROUTES: Final[tuple[type[_Routes], ...]] = (
     RenderRoutes,
+    BatchRoutes,
     TemplateRoutes,
     VersionRoutes,
     TagRoutes,
@@ -56,6 +58,7 @@ def create_app(ports: Ports) -> Flask:
     """Make the app over the given ports."""
     app = Flask("pressroom", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.url_map.converters["item_job"] = ItemJobId
     app.url_map.merge_slashes = False  # a path is what was sent; nothing is redirected
 
     app.before_request(lambda: _begin(ports))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO, Final, cast
@@ -63,6 +63,42 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
         yield Body(cast("BinaryIO", file), size)
 
 
+class BodyStream:
+    """A body that is read as it comes, however large: nothing of it is kept here.
+
+    Raises `ServiceError` while reading: 413 as soon as it passes the limit, 400 when it ends before
+    its end. `note` is told of each piece.
+    """
+
+    def __init__(
+        self, request: Request, *, limit: int, note: Callable[[bytes], object] = lambda _: None
+    ) -> None:
+        """Begin; a body that is declared too large, or compressed, is refused before it is read.
+
+        Raises:
+            ServiceError: 413, 415.
+        """
+        _check_coding(request)
+        self._declared = request.content_length
+        if self._declared is not None and self._declared > limit:
+            raise _too_large(limit)
+        self._stream = request.stream
+        self._limit = limit
+        self._note = note
+        self._size = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Give the next bytes, up to `size`; none at the end."""
+        chunk = _read_chunk(self._stream, _CHUNK if size < 0 else min(size, _CHUNK))
+        self._size += len(chunk)
+        if self._size > self._limit:
+            raise _too_large(self._limit)
+        if not chunk and self._declared is not None and self._size != self._declared:
+            raise _broken_off()
+        self._note(chunk)
+        return chunk
+
+
 def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
     """Receive a small JSON object of known fields; without a body there is none of them.
 
@@ -113,9 +149,9 @@ def _drain(stream: IO[bytes]) -> None:
             left -= len(chunk)
 
 
-def _read_chunk(stream: IO[bytes]) -> bytes:
+def _read_chunk(stream: IO[bytes], size: int = _CHUNK) -> bytes:
     try:
-        return stream.read(_CHUNK)
+        return stream.read(size)
     except _BROKEN as error:
         raise _broken_off() from error
 

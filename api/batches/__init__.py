@@ -1,0 +1,1 @@
+"""Batches: many documents in one call, and what became of each."""

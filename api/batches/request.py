@@ -1,0 +1,113 @@
+"""Reading what is asked of batches: steps 4 and 5 of contract.md 1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from flask import Request
+
+from api.exchange import ContentType, read_content_type, read_query
+from shared.batches.records import BatchKind, ItemStatus, Output
+from shared.errors import ServiceError
+from shared.jobs import Allowance
+from shared.limits import MAX_BATCH_DOCUMENTS
+from shared.references import TemplateReference, parse_reference
+
+_KINDS: Final[Mapping[str, BatchKind]] = {
+    "application/x-ndjson": BatchKind.NDJSON,
+    "text/csv": BatchKind.CSV,
+}
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRequest:
+    """What to make of the documents of a batch: everything but the body."""
+
+    kind: BatchKind
+    charset: str | None
+    template: TemplateReference
+    output: Output
+    allowance: Allowance
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsQuery:
+    """Which documents of a batch to list."""
+
+    status: ItemStatus | None
+    after: int
+
+
+def read_batch_request(request: Request) -> BatchRequest:
+    """Read parameters and type, before any of the body.
+
+    Raises:
+        ServiceError: 400 for a parameter, 415 for the type.
+    """
+    query = read_query(request, ("template", "draft", "output"))
+    if "template" not in query:
+        raise ServiceError(400, "The template query parameter is required for a batch.")
+    template = parse_reference(query["template"], field="template")
+    output = _read_choice(query, "output", Output) or Output.FILES
+    content_type = read_content_type(request)
+    kind = _KINDS.get(content_type.media) if content_type else None
+    if content_type is None or kind is None:
+        raise _unaccepted(content_type)
+    if kind is BatchKind.NDJSON and content_type.charset not in (None, "utf-8"):
+        raise ServiceError(415, f"JSON is sent in UTF-8, not in {content_type.charset}.")
+    return BatchRequest(
+        kind=kind,
+        charset=content_type.charset,
+        template=template,
+        output=output,
+        allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
+    )
+
+
+def read_items_query(request: Request) -> ItemsQuery:
+    """Read which documents are asked for.
+
+    Raises:
+        ServiceError: 400 for a parameter.
+    """
+    query = read_query(request, ("status", "start_after"))
+    text = query.get("start_after")
+    if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ServiceError(
+            400,
+            f"Invalid start_after {_shown(text)}: accepted is the index of a document, from 0 to "
+            f"{MAX_BATCH_DOCUMENTS - 1}.",
+        )
+    return ItemsQuery(_read_choice(query, "status", ItemStatus), -1 if text is None else int(text))
+
+
+def _read_choice(query: Mapping[str, str], name: str, choices: type[Choice]) -> Choice | None:
+    text = query.get(name)
+    if text is None:
+        return None
+    try:
+        return choices(text)
+    except ValueError:
+        accepted = ", ".join(choice.value for choice in choices)
+        raise ServiceError(
+            400, f"Invalid {name} {_shown(text)}: accepted are {accepted}."
+        ) from None
+
+
+def _unaccepted(content_type: ContentType | None) -> ServiceError:
+    accepted = f"accepted are {', '.join(_KINDS)}."
+    return ServiceError(
+        415,
+        f"A Content-Type is required; {accepted}"
+        if content_type is None
+        else f"Unaccepted Content-Type {content_type.media!r}; {accepted}",
+    )
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 100 else text[:100] + "…")
