@@ -27,7 +27,7 @@ PICTURED = (
         "images",
         "positions",
     ),
-    *("inline", "text"),
+    *("inline", "text", "svg"),
 )
 
 

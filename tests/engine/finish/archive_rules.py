@@ -38,7 +38,7 @@ RELATIONSHIPS = {"/Source", "/Data", "/Alternative", "/Supplement", "/Unspecifie
 INFORMATION = {"/Title": f"{DC}title", "/Subject": f"{DC}description", "/Author": f"{DC}creator"}
 FORBIDDEN_OPERATORS = {
     **dict.fromkeys(("k", "K"), "6.2.4.3 DeviceCMYK"),
-    **dict.fromkeys(("cs", "CS", "sc", "SC", "scn", "SCN", "sh"), "6.2.4 colour space"),
+    **dict.fromkeys(("sc", "SC"), "6.2.4 colour space"),
     **dict.fromkeys(("BI", "INLINE IMAGE"), "6.2.8 inline image"),
     "ri": "6.2.6 rendering intent",
 }
@@ -213,10 +213,22 @@ class _Checker:
                 yield from self.shown(font, operands)
             elif name == "gs" and str(operands[0]) not in resources.ExtGState:
                 yield "6.2.2 resources"
+            elif name in ("cs", "CS") and operands[0] != "/Pattern":
+                yield "6.2.4 colour space"
+            elif name in ("scn", "SCN"):
+                yield from self.pattern(resources.Pattern[str(operands[-1])], seen, nested)
+            elif name == "sh":
+                yield from self.color_space(resources.Shading[str(operands[0])].ColorSpace)
             elif name == "Do":
                 yield from self.drawn(resources.XObject[str(operands[0])], seen, nested)
         if nested != depth:
             yield "6.1.13 q without Q"
+
+    def pattern(self, pattern: Any, seen: set[Any], depth: int) -> Iterator[str]:
+        if pattern.PatternType == 2:
+            yield from self.color_space(pattern.Shading.ColorSpace)
+        elif pattern.objgen not in seen:
+            yield from self.content(pattern, pattern.Resources, {*seen, pattern.objgen}, depth)
 
     def drawn(self, form: Any, seen: set[Any], depth: int) -> Iterator[str]:
         if form.Subtype != "/Form" or form.objgen in seen:

@@ -10,6 +10,7 @@ from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity
 from workers.engine.layout.context import in_mm
 from workers.engine.layout.display import Item, LaidOut, Page, Picture, Restore, Save
 from workers.engine.layout.images.prepared import PreparedImage
+from workers.engine.layout.svg.drawing import VectorImage
 from workers.engine.ports import Profile
 from workers.engine.tree.nodes import Document
 from workers.engine.units import Color, ColorSpace
@@ -69,6 +70,12 @@ class _JudgedPages:
                     )
             elif isinstance(item, Restore):
                 depth -= 1
+            elif isinstance(item, Picture) and _depth_of(item) + depth > MAX_GROUPS:
+                self._refuse(
+                    "profile-depth",
+                    f"an SVG with more than {MAX_GROUPS} clips and groups in each other",
+                    item.owner,
+                )
             elif _is_cmyk(item):
                 self._refuse(
                     "profile-color",
@@ -91,9 +98,16 @@ class _JudgedPages:
         self.findings.error(code, f'profile="{self.profile}" does not allow {what}', *places)
 
 
+def _depth_of(picture: Picture) -> int:
+    image = picture.image
+    return image.form.depth if isinstance(image, VectorImage) else 0
+
+
 def _is_cmyk(item: Item) -> bool:
     if isinstance(item, Picture):
         image = item.image
+        if isinstance(image, VectorImage):
+            return image.has_cmyk
         return isinstance(image, PreparedImage) and image.pixels.color_space == "DeviceCMYK"
     color = getattr(item, "color", None)
     return isinstance(color, Color) and color.space is ColorSpace.CMYK

@@ -35,10 +35,10 @@ from workers.engine.layout.display import (
     Stroke,
 )
 from workers.engine.layout.ellipsis import shorten_piece
-from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
 from workers.engine.layout.shrink import lay_out_shrunk
+from workers.engine.layout.svg.drawing import Drawable
 from workers.engine.tree.nodes import Container, Paragraph, Source
 from workers.engine.tree.styles import BoxStyle, Overflow
 from workers.engine.units import Border, BorderStyle, LengthKind, Sides
@@ -102,7 +102,7 @@ def set_backdrop(context: Context, piece: FramedPiece) -> None:
     named = piece.frame.box.background_image
     if named is None:
         return
-    image = find_picture(context, named)
+    image = find_picture(context, named, piece.node.source)
     if not isinstance(image, Problem):
         piece.backdrop = image
     elif piece.misfit is None:
@@ -155,7 +155,7 @@ class FramedPiece:
     is_start: bool
     mark: Mark | None
     misfit: Misfit | None = None
-    backdrop: PreparedImage | None = None
+    backdrop: Drawable | None = None
 
     @property
     def forced(self) -> str:
@@ -283,7 +283,7 @@ def draw_box(
     *,
     is_start: bool = True,
     is_end: bool = True,
-    backdrop: PreparedImage | None = None,
+    backdrop: Drawable | None = None,
 ) -> None:
     """Draw a box's backgrounds and borders; a side at a break has none."""
     x, y, width, height = rectangle

@@ -39,7 +39,7 @@ def draw_background(context: Context, master: PageMaster, items: list[Item]) -> 
         items.append(Fill(*area, master.background, None))
     if master.background_image is None:
         return
-    image = find_picture(context, master.background_image)
+    image = find_picture(context, master.background_image, master.source)
     if isinstance(image, Problem):
         places = () if master.source is None else (master.source.place,)
         context.findings.error(image.code, f"{image.text}, for the background of the page", *places)

@@ -162,7 +162,7 @@ class _Scaler:
     def _picture_style(self, node: Image) -> Style:
         box = node.style.box
         if box.width.kind is LengthKind.AUTO and box.height.kind is LengthKind.AUTO:
-            picture = find_picture(self._context, node.picture)
+            picture = find_picture(self._context, node.picture, node.source)
             if not isinstance(picture, Problem):
                 width = min(picture.width_points, self._width) * self._factor
                 return replace(node.style, box=replace(box, width=Length(width)))

@@ -23,8 +23,10 @@ from workers.engine.layout.display import (
 )
 from workers.engine.layout.fonts import Face
 from workers.engine.layout.images.prepared import PreparedImage
+from workers.engine.layout.svg.drawing import Drawable, VectorImage
 from workers.engine.paint.embedding import add_font, add_image
 from workers.engine.paint.objects import HUNDREDTHS, PdfFile, write_number
+from workers.engine.paint.vectors import VectorWriter
 from workers.engine.units import BLACK, Color, ColorSpace
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
@@ -52,6 +54,7 @@ class Stock:
         self._states: dict[float, bytes] = {}
         self._groups: list[tuple[bytes, bytes]] = []
         self._forms: list[tuple[bytes, bytes]] = []
+        self._vectors = VectorWriter(file, find_image=self._refer, use_font=self.use_font)
 
     def use_font(self, face: Face) -> tuple[bytes, list[str]]:
         """Give the resource name of a face, and the list to which the texts set in it are added."""
@@ -67,12 +70,20 @@ class Stock:
             self._characters[face].update("".join(texts))
             texts.clear()
 
-    def use_image(self, image: PreparedImage) -> bytes:
+    def use_image(self, image: Drawable) -> bytes:
         """Give the resource name of an image, which is in the file once."""
-        if image.key not in self._images:
-            name = b"/I%d" % (len(self._images) + 1)
-            self._images[image.key] = (name, add_image(self._file, image))
+        self._refer(image)
         return self._images[image.key][0]
+
+    def _refer(self, image: Drawable) -> bytes:
+        if image.key not in self._images:
+            reference = (
+                self._vectors.add_image(image)
+                if isinstance(image, VectorImage)
+                else add_image(self._file, image)
+            )
+            self._images[image.key] = (b"/I%d" % (len(self._images) + 1), reference)
+        return self._images[image.key][1]
 
     def use_opacity(self, opacity: float) -> bytes:
         """Give the resource name of the graphics state that sees through."""
@@ -107,6 +118,7 @@ class Stock:
             (name, add_font(self._file, face, self._widen(face, self._characters[face])))
             for face, name in self._fonts.items()
         ]
+        self._vectors.close(dict(fonts))
         states = [
             (name, b"<< /ca %b /CA %b >>" % (write_number(opacity), write_number(opacity)))
             for opacity, name in self._states.items()
@@ -321,7 +333,7 @@ class Painter:
     def write_picture(self, item: Picture) -> None:
         """Place an image; its orientation turns inside the place it takes."""
         image = item.image
-        assert isinstance(image, PreparedImage)
+        assert isinstance(image, PreparedImage | VectorImage)
         if (item.owner is None) is not self._is_artifact:
             self._switch_artifact()
         self._end_open_marks()

@@ -32,10 +32,10 @@ from workers.engine.layout.frames import (
     set_backdrop,
     with_width,
 )
-from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.lines import Look, draw_text
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
+from workers.engine.layout.svg.drawing import Drawable
 from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm
 
@@ -66,7 +66,7 @@ class PicturePiece:
     """An image in a box of its own size."""
 
     node: Image
-    image: PreparedImage
+    image: Drawable
     width: float
     height: float
     resume: Resume = None
@@ -135,7 +135,7 @@ class Caption(NamedTuple):
 
 def lay_out_image(context: Context, node: Image, space: Space, _resume: Resume) -> Piece | None:
     """Lay out an image; one that cannot be had is an error unless it is optional."""
-    prepared = find_picture(context, node.picture)
+    prepared = find_picture(context, node.picture, node.source)
     if isinstance(prepared, Problem):
         return NothingPiece(_judge_missing(context, node, prepared))
     frame = frame_of(context, node.style.box, space)
@@ -233,7 +233,7 @@ def _judge_side(context: Context, node: Barcode, symbol: Symbol, module: float) 
 
 def measure_image(context: Context, node: Image) -> tuple[float, float]:
     """Give the width of an image, box included."""
-    prepared = find_picture(context, node.picture)
+    prepared = find_picture(context, node.picture, node.source)
     if isinstance(prepared, Problem):
         return 0.0, 0.0
     frame = frame_of(context, node.style.box, Space(0.0))
@@ -341,7 +341,7 @@ def _stated_height(frame: Frame) -> float | None:
     return max(frame.height - frame.insets.top - frame.insets.bottom, 0.0)
 
 
-def _fitted(fit: str, image: PreparedImage, width: float, height: float) -> tuple[float, float]:
+def _fitted(fit: str, image: Drawable, width: float, height: float) -> tuple[float, float]:
     """Give the size an image is drawn at in a box (CSS Images 3, 5.5)."""
     if fit == "fill":
         return width, height

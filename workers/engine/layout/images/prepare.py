@@ -16,6 +16,9 @@ from workers.engine.layout.images.prepared import (
 )
 from workers.engine.layout.images.webp import prepare_webp
 from workers.engine.layout.problems import Problem
+from workers.engine.layout.svg.convert import convert_svg
+from workers.engine.layout.svg.drawing import Drawable, VectorImage
+from workers.engine.layout.svg.reader import is_svg
 from workers.engine.ports import ImageAwayError, Resources
 from workers.engine.tree.nodes import AnyImage, DataImage, RemoteImage
 
@@ -27,7 +30,7 @@ CONVERT: Final = "Convert it to one of these."
 CACHED_BYTES: Final = 48 * 1024 * 1024  # prepared images kept per process
 
 
-def load_picture(picture: AnyImage, resources: Resources) -> PreparedImage | Problem:
+def load_picture(picture: AnyImage, resources: Resources) -> Drawable | Problem:
     """Fetch and prepare the image a document names; what is wrong with it is a problem."""
     if isinstance(picture, DataImage):
         return prepare_image(picture.data)
@@ -39,7 +42,7 @@ def load_picture(picture: AnyImage, resources: Resources) -> PreparedImage | Pro
     return prepare_image(data)
 
 
-def _load_remote(address: str, resources: Resources) -> PreparedImage | Problem:
+def _load_remote(address: str, resources: Resources) -> Drawable | Problem:
     try:
         data = resources.find_remote_image(address)
     except ImageAwayError as away:
@@ -50,7 +53,7 @@ def _load_remote(address: str, resources: Resources) -> PreparedImage | Problem:
     return prepare_image(data)
 
 
-def prepare_image(data: bytes) -> PreparedImage | Problem:
+def prepare_image(data: bytes) -> Drawable | Problem:
     """Judge and prepare image bytes; the same bytes are prepared once while they stay in the cache."""
     key = sha256(data).hexdigest()
     known = _cache.find(key)
@@ -70,16 +73,16 @@ class _Cache:
     """The images prepared last, up to a number of bytes."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, PreparedImage] = OrderedDict()
+        self._kept: OrderedDict[str, Drawable] = OrderedDict()
         self._size = 0
 
-    def find(self, key: str) -> PreparedImage | None:
+    def find(self, key: str) -> Drawable | None:
         image = self._kept.get(key)
         if image is not None:
             self._kept.move_to_end(key)
         return image
 
-    def keep(self, image: PreparedImage) -> None:
+    def keep(self, image: Drawable) -> None:
         self._kept[image.key] = image
         self._size += _size(image)
         while self._size > CACHED_BYTES:
@@ -90,15 +93,29 @@ class _Cache:
 _cache = _Cache()
 
 
-def _size(image: PreparedImage) -> int:
+def _size(image: Drawable) -> int:
+    if isinstance(image, VectorImage):
+        return image.weight
     return len(image.pixels.data) + (len(image.mask.data) if image.mask else 0)
 
 
-def _prepare(data: bytes, key: str) -> PreparedImage:
+def _prepare(data: bytes, key: str) -> Drawable:
+    if is_svg(data):
+        return convert_svg(data, key, _prepare_raster)
+    return _prepare_pixels(data, key, "The image is neither PNG, JPEG, WebP nor SVG")
+
+
+def _prepare_raster(data: bytes) -> PreparedImage:
+    """Prepare an image that stands in an SVG."""
+    key = sha256(data).hexdigest()
+    return _prepare_pixels(data, key, "The image is neither PNG, JPEG nor WebP")
+
+
+def _prepare_pixels(data: bytes, key: str, otherwise: str) -> PreparedImage:
     if data.startswith(PNG_SIGNATURE):
         return prepare_png(data, key)
     if data.startswith(b"\xff\xd8\xff"):
         return prepare_jpeg(data, key)
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return prepare_webp(data, key)
-    raise UndrawableError("The image is neither PNG, JPEG nor WebP", advice=CONVERT)
+    raise UndrawableError(otherwise, advice=CONVERT)

@@ -1,0 +1,1 @@
+"""SVG: a bounded reader and a converter onto the operators of PDF, so that drawings stay vectors."""

@@ -1,0 +1,65 @@
+"""Outlines of letters, for lines around them: viewers differ in how wide they stroke text itself."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import uharfbuzz as hb
+
+from workers.engine.layout.svg.paths import CLOSE, Segments
+
+Point = tuple[float, float]
+_MAX_CHARACTERS: Final = 2_000
+
+
+def outline_letters(
+    runs: list[tuple[Any, str]], x: float, y: float, size: float, spacing: float
+) -> Segments:
+    """Give the outlines of text whose baseline begins at a point, y down."""
+    segments: Segments = []
+    for face, text in runs:
+        font = hb.Font(face.hb_face)
+        for at, char in enumerate(text[:_MAX_CHARACTERS]):
+            glyph = face.glyphs.get(char)
+            if glyph is not None:
+                # Kerning before the letter is part of where it begins.
+                before = face.measure(text[: at + 1]) - face.measure(char)
+                left = x + before * size + at * spacing
+                font.draw_glyph_with_pen(glyph, _Pen(segments, left, y, size / face.units))
+        x += face.measure(text) * size + len(text) * spacing
+    return segments
+
+
+class _Pen:
+    """Takes the outline of a glyph in font units, y up; the names are those that HarfBuzz calls."""
+
+    def __init__(self, segments: Segments, x: float, y: float, scale: float) -> None:
+        self._segments = segments
+        self._x, self._y, self._scale = x, y, scale
+        self._here: Point = (0.0, 0.0)
+
+    def moveTo(self, point: Point) -> None:
+        self._here = point
+        self._segments.append(("M", *self._place(point)))
+
+    def lineTo(self, point: Point) -> None:
+        self._here = point
+        self._segments.append(("L", *self._place(point)))
+
+    def curveTo(self, first: Point, second: Point, end: Point) -> None:
+        self._here = end
+        self._segments.append(("C", *self._place(first), *self._place(second), *self._place(end)))
+
+    def qCurveTo(self, control: Point, end: Point) -> None:
+        (x0, y0), (x1, y1), (x2, y2) = self._here, control, end
+        self.curveTo(
+            (x0 + (x1 - x0) * 2 / 3, y0 + (y1 - y0) * 2 / 3),
+            (x2 + (x1 - x2) * 2 / 3, y2 + (y1 - y2) * 2 / 3),
+            end,
+        )
+
+    def closePath(self) -> None:
+        self._segments.append(CLOSE)
+
+    def _place(self, point: Point) -> Point:
+        return self._x + point[0] * self._scale, self._y - point[1] * self._scale

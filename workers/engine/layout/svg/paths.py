@@ -1,0 +1,350 @@
+"""Path data and shapes as segments: move, line, cubic curve and close, in the units they are written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from math import acos, ceil, cos, pi, radians, sin, sqrt, tan
+from typing import Final
+
+from workers.engine.layout.svg.values import LARGEST, NUMBERS
+
+# ("M", x, y), ("L", x, y), ("C", x1, y1, x2, y2, x, y) and ("Z",).
+Segment = (
+    tuple[str, float, float] | tuple[str, float, float, float, float, float, float] | tuple[str]
+)
+Segments = list[Segment]
+Box = tuple[float, float, float, float]
+
+CLOSE: Final[Segment] = ("Z",)
+_ARC: Final = 0.5522847498  # control points of a quarter circle, in radii
+_COMMANDS: Final = re.compile(r"([MmZzLlHhVvCcSsQqTtAa])([^MmZzLlHhVvCcSsQqTtAa]*)")
+_BLANK: Final = re.compile(r"[\s,]*\Z")
+_ARC_ARGUMENTS: Final = re.compile(
+    r"{1}({0}){1}({0}){1}({0}){1}([01]){1}([01]){1}({0}){1}({0})".format(
+        NUMBERS.pattern, r"[\s,]*+"
+    )
+)
+_ARGUMENTS: Final = re.compile(rf"(?:[\s,]*+{NUMBERS.pattern})*+")
+_COUNTS: Final = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
+
+
+def parse_path(data: str) -> Segments:
+    """Read path data (SVG 2, 9.3). What stands after an error is not drawn, what is before it is."""
+    pen = _Pen()
+    matches = _COMMANDS.finditer(data)
+    is_first = True
+    for match in matches:
+        if is_first and (match[1] not in "Mm" or not _BLANK.match(data[: match.start()])):
+            break
+        is_first = False
+        if not pen.follow(match[1], match[2]):
+            break
+    return pen.segments
+
+
+class _Pen:
+    """Draws the commands of a path one after the other."""
+
+    def __init__(self) -> None:
+        self.segments: Segments = []
+        self._x = self._y = 0.0
+        self._start = (0.0, 0.0)
+        self._control: tuple[float, float] | None = None  # of the curve before
+        self._last = ""
+        self._is_closed = False
+
+    def follow(self, command: str, text: str) -> bool:
+        """Draw a command with all its repeats; False when its arguments are wrong."""
+        kind = command.upper()
+        if kind == "Z":
+            self._close()
+            return _BLANK.match(text) is not None
+        values, is_whole = _arc_values(text) if kind == "A" else _values(text)
+        count = _COUNTS[kind]
+        whole = len(values) - len(values) % count
+        if not whole:
+            return False
+        is_relative = command != kind
+        draw = _DRAW[kind]
+        for at in range(0, whole, count):
+            if kind == "M" and at:
+                draw = _DRAW["L"]
+            elif self._is_closed and kind != "M":
+                self.segments.append(("M", self._x, self._y))
+            self._is_closed = False
+            draw(self, values[at : at + count], is_relative)
+            self._last = kind
+        return is_whole and whole == len(values)
+
+    def _close(self) -> None:
+        if self.segments and not self._is_closed:
+            self.segments.append(CLOSE)
+            self._is_closed = True
+        self._x, self._y = self._start
+        self._last = "Z"
+
+    def _move(self, values: list[float], is_relative: bool) -> None:
+        self._go(values[0], values[1], is_relative)
+        self._start = (self._x, self._y)
+        self.segments.append(("M", self._x, self._y))
+
+    def _line(self, values: list[float], is_relative: bool) -> None:
+        self._go(values[0], values[1], is_relative)
+        self.segments.append(("L", self._x, self._y))
+
+    def _across(self, values: list[float], is_relative: bool) -> None:
+        self._x = values[0] + (self._x if is_relative else 0.0)
+        self.segments.append(("L", self._x, self._y))
+
+    def _down(self, values: list[float], is_relative: bool) -> None:
+        self._y = values[0] + (self._y if is_relative else 0.0)
+        self.segments.append(("L", self._x, self._y))
+
+    def _curve(self, values: list[float], is_relative: bool) -> None:
+        x1, y1, x2, y2, x, y = self._shifted(values, is_relative)
+        self._bend(x1, y1, x2, y2, x, y)
+
+    def _smooth_curve(self, values: list[float], is_relative: bool) -> None:
+        x1, y1 = self._mirrored("CS")
+        x2, y2, x, y = self._shifted(values, is_relative)
+        self._bend(x1, y1, x2, y2, x, y)
+
+    def _quadratic(self, values: list[float], is_relative: bool) -> None:
+        qx, qy, x, y = self._shifted(values, is_relative)
+        self._bend_quadratic(qx, qy, x, y)
+
+    def _smooth_quadratic(self, values: list[float], is_relative: bool) -> None:
+        qx, qy = self._mirrored("QT")
+        x, y = self._shifted(values, is_relative)
+        self._bend_quadratic(qx, qy, x, y)
+
+    def _arc(self, values: list[float], is_relative: bool) -> None:
+        rx, ry, turn, is_large, is_clockwise, x, y = values
+        if is_relative:
+            x, y = x + self._x, y + self._y
+        start = (self._x, self._y)
+        self._x, self._y = x, y
+        self.segments += arc_segments(
+            start, (rx, ry), turn, (x, y), is_large=bool(is_large), is_clockwise=bool(is_clockwise)
+        )
+
+    def _bend(self, x1: float, y1: float, x2: float, y2: float, x: float, y: float) -> None:
+        self.segments.append(("C", x1, y1, x2, y2, x, y))
+        self._control = (x2, y2)
+        self._x, self._y = x, y
+
+    def _bend_quadratic(self, qx: float, qy: float, x: float, y: float) -> None:
+        self.segments.append(
+            (
+                "C",
+                self._x + (qx - self._x) * 2 / 3,
+                self._y + (qy - self._y) * 2 / 3,
+                x + (qx - x) * 2 / 3,
+                y + (qy - y) * 2 / 3,
+                x,
+                y,
+            )
+        )
+        self._control = (qx, qy)
+        self._x, self._y = x, y
+
+    def _mirrored(self, kinds: str) -> tuple[float, float]:
+        if self._last in kinds and self._last and self._control is not None:
+            return 2 * self._x - self._control[0], 2 * self._y - self._control[1]
+        return self._x, self._y
+
+    def _shifted(self, values: list[float], is_relative: bool) -> list[float]:
+        if not is_relative:
+            return values
+        return [value + (self._y if at % 2 else self._x) for at, value in enumerate(values)]
+
+    def _go(self, x: float, y: float, is_relative: bool) -> None:
+        if is_relative:
+            x, y = x + self._x, y + self._y
+        self._x, self._y = x, y
+
+
+_DRAW: Final = {
+    "M": _Pen._move,
+    "L": _Pen._line,
+    "H": _Pen._across,
+    "V": _Pen._down,
+    "C": _Pen._curve,
+    "S": _Pen._smooth_curve,
+    "Q": _Pen._quadratic,
+    "T": _Pen._smooth_quadratic,
+    "A": _Pen._arc,
+}
+
+
+def _values(text: str) -> tuple[list[float], bool]:
+    good = _ARGUMENTS.match(text)
+    assert good is not None  # it matches the empty text too
+    return _clamped(NUMBERS.findall(good[0])), _BLANK.match(text, good.end()) is not None
+
+
+def _arc_values(text: str) -> tuple[list[float], bool]:
+    """Read the arguments of arcs, whose two flags need nothing between them."""
+    values: list[float] = []
+    at = 0
+    while match := _ARC_ARGUMENTS.match(text, at):
+        values += _clamped(match.groups())
+        at = match.end()
+    return values, _BLANK.match(text, at) is not None
+
+
+def _clamped(texts: Iterable[str]) -> list[float]:
+    values = [float(text) for text in texts]
+    if values and (max(values) > LARGEST or min(values) < -LARGEST):
+        return [max(-LARGEST, min(LARGEST, value)) for value in values]
+    return values
+
+
+# --- arcs (SVG 2, appendix B.2) ---------------------------------------------------------------------
+
+
+def arc_segments(
+    start: tuple[float, float],
+    radii: tuple[float, float],
+    turn: float,
+    end: tuple[float, float],
+    *,
+    is_large: bool,
+    is_clockwise: bool,
+) -> Segments:
+    """Give the curves of an elliptical arc between two points."""
+    rx, ry = abs(radii[0]), abs(radii[1])
+    if start == end:
+        return []
+    if rx < 1e-9 or ry < 1e-9:
+        return [("L", *end)]
+    cosine, sine = cos(radians(turn)), sin(radians(turn))
+    half_x, half_y = (start[0] - end[0]) / 2, (start[1] - end[1]) / 2
+    x = (cosine * half_x + sine * half_y) / rx
+    y = (cosine * half_y - sine * half_x) / ry
+    reach = x * x + y * y
+    if reach > 1:  # too small to reach: as large as is needed
+        rx, ry, x, y = rx * sqrt(reach), ry * sqrt(reach), x / sqrt(reach), y / sqrt(reach)
+        reach = 1.0
+    away = sqrt(max(0.0, 1 / reach - 1)) * (-1 if is_large == is_clockwise else 1)
+    cx, cy = away * y, -away * x
+    first = _angle(x - cx, y - cy)
+    sweep = _angle(-x - cx, -y - cy) - first
+    if is_clockwise and sweep < 0:
+        sweep += 2 * pi
+    elif not is_clockwise and sweep > 0:
+        sweep -= 2 * pi
+    middle = (
+        (start[0] + end[0]) / 2 + cosine * cx * rx - sine * cy * ry,
+        (start[1] + end[1]) / 2 + sine * cx * rx + cosine * cy * ry,
+    )
+
+    def place(px: float, py: float) -> tuple[float, float]:
+        px, py = px * rx, py * ry
+        return middle[0] + cosine * px - sine * py, middle[1] + sine * px + cosine * py
+
+    pieces = max(1, ceil(abs(sweep) / (pi / 2) - 1e-6))
+    step = sweep / pieces
+    handle = 4 / 3 * tan(step / 4)
+    found: Segments = []
+    for number in range(pieces):
+        a, b = first + number * step, first + (number + 1) * step
+        p1 = place(cos(a) - handle * sin(a), sin(a) + handle * cos(a))
+        p2 = place(cos(b) + handle * sin(b), sin(b) - handle * cos(b))
+        found.append(("C", *p1, *p2, *(end if number == pieces - 1 else place(cos(b), sin(b)))))
+    return found
+
+
+def _angle(x: float, y: float) -> float:
+    length = sqrt(x * x + y * y) or 1.0
+    angle = acos(max(-1.0, min(1.0, x / length)))
+    return -angle if y < 0 else angle
+
+
+# --- shapes (SVG 2, 10) -----------------------------------------------------------------------------
+
+
+def rectangle(x: float, y: float, width: float, height: float, rx: float, ry: float) -> Segments:
+    """Give a rectangle, with round corners where the radii are not 0."""
+    right, bottom = x + width, y + height
+    if rx <= 0 or ry <= 0:
+        return [("M", x, y), ("L", right, y), ("L", right, bottom), ("L", x, bottom), CLOSE]
+    rx, ry = min(rx, width / 2), min(ry, height / 2)
+    kx, ky = rx * (1 - _ARC), ry * (1 - _ARC)
+    return [
+        ("M", x + rx, y),
+        ("L", right - rx, y),
+        ("C", right - kx, y, right, y + ky, right, y + ry),
+        ("L", right, bottom - ry),
+        ("C", right, bottom - ky, right - kx, bottom, right - rx, bottom),
+        ("L", x + rx, bottom),
+        ("C", x + kx, bottom, x, bottom - ky, x, bottom - ry),
+        ("L", x, y + ry),
+        ("C", x, y + ky, x + kx, y, x + rx, y),
+        CLOSE,
+    ]
+
+
+def ellipse(cx: float, cy: float, rx: float, ry: float) -> Segments:
+    """Give an ellipse, begun at its right as SVG says."""
+    kx, ky = rx * _ARC, ry * _ARC
+    return [
+        ("M", cx + rx, cy),
+        ("C", cx + rx, cy + ky, cx + kx, cy + ry, cx, cy + ry),
+        ("C", cx - kx, cy + ry, cx - rx, cy + ky, cx - rx, cy),
+        ("C", cx - rx, cy - ky, cx - kx, cy - ry, cx, cy - ry),
+        ("C", cx + kx, cy - ry, cx + rx, cy - ky, cx + rx, cy),
+        CLOSE,
+    ]
+
+
+def polygon(points: list[float], *, is_closed: bool) -> Segments:
+    """Give lines from point to point; a last number without its partner is left out."""
+    pairs = list(zip(points[::2], points[1::2], strict=False))
+    if not pairs:
+        return []
+    found: Segments = [("M", *pairs[0]), *(("L", x, y) for x, y in pairs[1:])]
+    return [*found, CLOSE] if is_closed else found
+
+
+# --- the box around them ----------------------------------------------------------------------------
+
+
+def find_box(segments: Segments) -> Box | None:
+    """Give left, top, right and bottom of what the segments touch; None for nothing."""
+    xs: list[float] = []
+    ys: list[float] = []
+    x = y = 0.0
+    for segment in segments:
+        if len(segment) == 1:
+            continue
+        if len(segment) == 7:
+            _, x1, y1, x2, y2, end_x, end_y = segment
+            xs += _extremes(x, x1, x2, end_x)
+            ys += _extremes(y, y1, y2, end_y)
+        *_, x, y = segment
+        xs.append(x)
+        ys.append(y)
+    return (min(xs), min(ys), max(xs), max(ys)) if xs else None
+
+
+def _extremes(p0: float, p1: float, p2: float, p3: float) -> list[float]:
+    """Give the turning points of a curve in one direction that lie outside of its ends."""
+    low, high = min(p0, p3), max(p0, p3)
+    if low <= p1 <= high and low <= p2 <= high:
+        return []
+    a, b, c = p3 - 3 * p2 + 3 * p1 - p0, 2 * (p2 - 2 * p1 + p0), p1 - p0
+    if abs(a) < 1e-12:
+        roots = [-c / b] if abs(b) > 1e-12 else []
+    else:
+        square = b * b - 4 * a * c
+        if square < 0:
+            return []
+        root = sqrt(square)
+        roots = [(-b + root) / (2 * a), (-b - root) / (2 * a)]
+    return [
+        (1 - t) ** 3 * p0 + 3 * (1 - t) ** 2 * t * p1 + 3 * (1 - t) * t * t * p2 + t**3 * p3
+        for t in roots
+        if 0 < t < 1
+    ]

@@ -1,0 +1,185 @@
+"""The text of an SVG becomes a tree of its elements, within bounds; entities are refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+from xml.parsers import expat
+
+from workers.engine.layout.images.prepared import UndrawableError
+from workers.engine.layout.svg.limits import (
+    MAX_ATTRIBUTES,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_ELEMENTS,
+    SIMPLER,
+    too_much,
+)
+
+_SVG: Final = "http://www.w3.org/2000/svg "
+_XLINK: Final = "http://www.w3.org/1999/xlink "
+_XML: Final = "http://www.w3.org/XML/1998/namespace "
+_LONGEST_CLASS: Final = 1000  # characters of a class attribute that are read
+# What stands before the root; possessive, so one pass.
+_PROLOG: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->"
+    rb"|<!DOCTYPE(?:[^>\[\"']|\"[^\"]*+\"|'[^']*+')*+(?:>|\[))*+",
+    re.DOTALL,
+)
+_ROOT: Final = re.compile(rb"<(?:[A-Za-z_][\w.-]{0,40}:)?svg[\s/>]")
+
+
+class Node:
+    """An element of the SVG namespace: local name, attributes, and its elements and texts in order."""
+
+    __slots__ = ("attributes", "children", "classes", "parent", "tag")
+
+    def __init__(self, tag: str, attributes: dict[str, str], parent: Node | None = None) -> None:
+        self.parent = parent
+        self.tag = tag
+        self.attributes = attributes
+        self.classes = frozenset(attributes.get("class", "")[:_LONGEST_CLASS].split())
+        self.children: list[Node | str] = []
+
+    def elements(self) -> Iterator[Node]:
+        """Give the elements in it."""
+        for child in self.children:
+            if isinstance(child, Node):
+                yield child
+
+    def walk(self) -> Iterator[Node]:
+        """Give the element and all below it, in the order of the document."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(child for child in reversed(node.children) if isinstance(child, Node))
+
+    @property
+    def text(self) -> str:
+        """Give the text that stands directly in it."""
+        return "".join(child for child in self.children if isinstance(child, str))
+
+    @property
+    def href(self) -> str:
+        """Give what it refers to, empty for nothing; SVG 2 prefers the name without a prefix."""
+        found = self.attributes.get("href")
+        return (self.attributes.get("xlink:href", "") if found is None else found).strip()
+
+
+def is_svg(data: bytes) -> bool:
+    """Tell whether a file begins as an SVG does, in an encoding that holds ASCII, or in UTF-16."""
+    head = data[:65536]
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        head = head.decode("utf-16", "replace").encode()
+    prolog = _PROLOG.match(head)
+    if prolog is None:
+        return False
+    if prolog[0].rstrip().endswith(b"["):  # with declarations, which the reader refuses
+        return b"<!DOCTYPE svg" in prolog[0]
+    return _ROOT.match(head, prolog.end()) is not None
+
+
+def read_svg(data: bytes) -> Node:
+    """Read a file and give its root.
+
+    A document type without declarations of its own is dropped: many drawings carry the one of
+    SVG 1.1, and nothing of it is fetched.
+
+    Raises:
+        UndrawableError: not well-formed, no SVG, with declarations, or over a bound.
+    """
+    if len(data) > MAX_BYTES:
+        raise UndrawableError(
+            f"The SVG has {len(data):,} bytes; at most {MAX_BYTES:,} are drawn", advice=SIMPLER
+        )
+    reader = _Reader()
+    reader.read(data)
+    root = reader.root
+    if root is None or root.tag != "svg":
+        raise UndrawableError("The SVG is damaged: its root is no `svg` element")
+    return root
+
+
+class _Reader:
+    """Takes expat's events for one text, which is fed whole and once (CVE-2023-52425)."""
+
+    def __init__(self) -> None:
+        self.root: Node | None = None
+        self._open: list[Node] = []
+        self._foreign = 0  # how many elements of other namespaces are open
+        self._elements = 0
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._parser.StartDoctypeDeclHandler = self._refuse_subset
+        self._parser.EntityDeclHandler = self._refuse_entity
+
+    def read(self, data: bytes) -> None:
+        try:
+            self._parser.Parse(data, True)
+        except expat.ExpatError as error:
+            raise UndrawableError(
+                f"The SVG is not well-formed at line {error.lineno}, column {error.offset + 1}: "
+                f"{expat.ErrorString(error.code)}"
+            ) from None
+        except (LookupError, ValueError):
+            raise UndrawableError("The SVG is written in an unknown encoding") from None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._elements += 1
+        if self._elements > MAX_ELEMENTS:
+            raise too_much("elements", MAX_ELEMENTS)
+        if len(self._open) + self._foreign >= MAX_DEPTH:
+            raise UndrawableError(f"The SVG nests elements deeper than {MAX_DEPTH}", advice=SIMPLER)
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise too_much("attributes on one element", MAX_ATTRIBUTES)
+        if self._foreign or (" " in name and not name.startswith(_SVG)):
+            self._foreign += 1
+            return
+        parent = self._open[-1] if self._open else None
+        node = Node(name.removeprefix(_SVG), _local(attributes), parent)
+        if parent is not None:
+            parent.children.append(node)
+        else:
+            self.root = node
+        self._open.append(node)
+
+    def _end(self, _name: str) -> None:
+        if self._foreign:
+            self._foreign -= 1
+        else:
+            self._open.pop()
+
+    def _characters(self, text: str) -> None:
+        if self._open and not self._foreign:
+            self._open[-1].children.append(text)
+
+    def _refuse_subset(
+        self, _name: str, _system: str | None, _public: str | None, has_subset: bool
+    ) -> None:
+        if has_subset:
+            self._refuse_entity()
+
+    def _refuse_entity(self, *_: object) -> None:
+        raise UndrawableError(
+            "The SVG declares entities in its document type, which is not accepted",
+            advice="Save it as plain SVG, without declarations.",
+        )
+
+
+def _local(attributes: dict[str, str]) -> dict[str, str]:
+    """Give the attributes that SVG knows: its own, and those of XLink and XML by their usual prefix."""
+    found: dict[str, str] = {}
+    for name, value in attributes.items():
+        if " " not in name:
+            found[name] = value
+        elif name.startswith(_XLINK):
+            found["xlink:" + name.removeprefix(_XLINK)] = value
+        elif name.startswith(_XML):
+            found["xml:" + name.removeprefix(_XML)] = value
+    return found

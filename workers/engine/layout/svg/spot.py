@@ -1,0 +1,82 @@
+"""Where an element is drawn, and what one conversion holds together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from workers.engine.layout.images.prepared import Matrix, PreparedImage
+from workers.engine.layout.svg.canvas import Canvas
+from workers.engine.layout.svg.limits import Work
+from workers.engine.layout.svg.reader import Node
+from workers.engine.layout.svg.sheets import StyleSheet
+from workers.engine.layout.svg.styles import INITIAL, Look, font_size, resolve_look
+from workers.engine.layout.svg.values import Viewport, multiply
+
+_SHAPE_ONLY: Final = {
+    "fill": "white",
+    "fill-opacity": "1",
+    "filter": "none",
+    "mask": "none",
+    "opacity": "1",
+    "stroke": "none",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A canvas with the matrix from user units to those of the form, and what per cent is of.
+
+    `alpha` is an opacity that the one mark drawn here takes itself.
+    """
+
+    canvas: Canvas
+    matrix: Matrix
+    viewport: Viewport
+    depth: int = 0
+    alpha: float = 1.0
+
+    def moved(self, matrix: Matrix) -> Spot:
+        """Give the place in a coordinate system of its own."""
+        return replace(self, matrix=multiply(self.matrix, matrix))
+
+    def on(self, canvas: Canvas) -> Spot:
+        """Give the same place on another canvas."""
+        return replace(self, canvas=canvas, alpha=1.0)
+
+    def sized(self, look: Look) -> Viewport:
+        """Give what lengths of an element of a look are measured by."""
+        return self.viewport._replace(font_size=font_size(look))
+
+
+@dataclass(slots=True)
+class Job:
+    """One conversion: the elements by id, the style sheet, the count, and what was left out."""
+
+    identities: dict[str, Node]
+    sheet: StyleSheet
+    work: Work
+    prepare: Callable[[bytes], PreparedImage]
+    left_out: dict[str, None]
+    unit: float  # of the form in a CSS px
+    entered: set[Node] = field(default_factory=set)  # clips, masks and others that are being drawn
+    looks: dict[Node, Look] = field(default_factory=dict)
+    is_clipping: bool = False  # shapes count, not what they are painted with
+
+    def leave_out(self, what: str) -> None:
+        """Note that something is not drawn."""
+        self.left_out[what] = None
+
+    def look_in(self, node: Node, parent: Look) -> Look:
+        """Give the look of an element that is drawn in a parent of a look."""
+        look = resolve_look(node, parent, self.sheet)
+        return look | _SHAPE_ONLY | {"fill-rule": look["clip-rule"]} if self.is_clipping else look
+
+    def look_of(self, node: Node) -> Look:
+        """Give the look of an element where it stands in the file."""
+        known = self.looks.get(node)
+        if known is None:
+            parent = INITIAL if node.parent is None else self.look_of(node.parent)
+            known = self.looks[node] = self.look_in(node, parent)
+        return known

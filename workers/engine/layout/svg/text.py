@@ -1,0 +1,201 @@
+"""Text in an SVG: runs of one look, placed along lines, set in the fonts of the product."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from workers.engine.layout.fonts import find_missing, split_by_face
+from workers.engine.layout.svg.reader import Node
+from workers.engine.layout.svg.styles import Look, font_size, is_bold
+from workers.engine.layout.svg.values import to_length, to_lengths, to_number
+
+_SPACE: Final = re.compile(r"[ \t\r\n]+")
+_BREAK: Final = re.compile(r"[\t\r\n]")
+MAX_CHARACTERS: Final = 100_000
+_PARTS: Final = frozenset({"tspan", "a"})
+
+
+@dataclass(slots=True)
+class Letters:
+    """Characters of one look that stand together; x and y are where they begin, once placed."""
+
+    text: str
+    look: Look
+    x: float | None = None  # a new start, None where they go on
+    y: float | None = None
+    dx: float = 0.0
+    dy: float = 0.0
+    keeps_space: bool = False
+    spacing: float = 0.0  # between letters
+    width: float = 0.0
+    runs: list[tuple[Any, str]] = field(default_factory=list)
+
+
+class TextFlow:
+    """Collects and places the letters of one `text` element."""
+
+    def __init__(
+        self,
+        node: Node,
+        look: Look,
+        look_in: Callable[[Node, Look], Look],
+        whole: tuple[float, float],
+    ) -> None:
+        self._look_in = look_in
+        self._whole = whole
+        self._letters: list[Letters] = []
+        self._count = 0
+        self.left_out: list[str] = []
+        self._collect(node, look, keeps_space=False)
+        self._strip()
+        self._measure()
+        self._stretch(node)
+
+    def place(self) -> list[Letters]:
+        """Give the letters where they stand; a start and its anchor hold until the next start."""
+        x = y = 0.0
+        chunks: list[list[Letters]] = []
+        for letters in self._letters:
+            if letters.x is not None or letters.y is not None or not chunks:
+                chunks.append([])
+            chunks[-1].append(letters)
+        for chunk in chunks:
+            first = chunk[0]
+            x = x if first.x is None else first.x
+            y = y if first.y is None else first.y
+            width = sum(letters.dx + letters.width for letters in chunk) - first.dx
+            x -= width * _SHARES.get(first.look["text-anchor"], 0.0)
+            for letters in chunk:
+                x, y = x + letters.dx, y + letters.dy
+                letters.x, letters.y = x, y + _shift_down(letters)
+                x += letters.width
+        return self._letters
+
+    def _collect(self, node: Node, look: Look, *, keeps_space: bool) -> None:
+        """Take the text of an element; its lists of places belong to its first characters."""
+        keeps_space = (
+            node.attributes.get("xml:space", "preserve" if keeps_space else "") == "preserve"
+        )
+        keeps_space = keeps_space or look["white-space"].startswith("pre")
+        size = font_size(look)
+        xs, ys, dxs, dys = (
+            to_lengths(node.attributes.get(name, ""), whole, size)[:1000]
+            for name, whole in zip(("x", "y", "dx", "dy"), self._whole * 2, strict=True)
+        )
+        before = len(self._letters)
+        for child in node.children:
+            if isinstance(child, str):
+                self._add(
+                    child, look, keeps_space=keeps_space, steps=max(map(len, (xs, ys, dxs, dys)))
+                )
+            elif child.tag in _PARTS:
+                inner = self._look_in(child, look)
+                if inner["display"] != "none":
+                    self._collect(child, inner, keeps_space=keeps_space)
+            elif child.tag not in ("title", "desc"):
+                self.left_out.append(f"the element `{child.tag[:40]}`")
+        added = [letters for letters in self._letters[before:] if letters.text.strip()]
+        for name, values in (("x", xs), ("y", ys), ("dx", dxs), ("dy", dys)):
+            for letters, value in zip(added, values, strict=False):
+                if getattr(letters, name) in (None, 0.0):
+                    setattr(letters, name, value)
+
+    def _add(self, text: str, look: Look, *, keeps_space: bool, steps: int) -> None:
+        text = _BREAK.sub(" ", text) if keeps_space else _SPACE.sub(" ", text)
+        self._count += len(text)
+        if self._count > MAX_CHARACTERS:
+            self.left_out.append("text of more than 100,000 characters")
+            return
+        # Where characters have places of their own, each is a piece.
+        cut = min(steps, len(text)) if steps > 1 else 0
+        pieces = [*text[:cut], text[cut:]]
+        self._letters += [
+            Letters(piece, look, keeps_space=keeps_space) for piece in pieces if piece
+        ]
+
+    def _strip(self) -> None:
+        """Take away the space at both ends, and where two pieces meet."""
+        is_after_space = True
+        for letters in self._letters:
+            if letters.keeps_space:
+                is_after_space = False
+                continue
+            if is_after_space:
+                letters.text = letters.text.lstrip(" ")
+            if letters.text:
+                is_after_space = letters.text.endswith(" ")
+        for letters in reversed(self._letters):
+            if letters.keeps_space:
+                break
+            letters.text = letters.text.rstrip(" ")
+            if letters.text:
+                break
+        self._letters = [letters for letters in self._letters if letters.text]
+
+    def _measure(self) -> None:
+        for letters in self._letters:
+            look, size = letters.look, font_size(letters.look)
+            missing = find_missing(letters.text)
+            if missing:
+                # No empty boxes: what is left out is told.
+                letters.text = "".join(char for char in letters.text if char not in missing)
+                self.left_out.append(f"characters that no font has ({missing[:20]})")
+            letters.spacing = to_length(look["letter-spacing"], size, size) or 0.0
+            letters.runs = list(
+                split_by_face(
+                    _families(look["font-family"]),
+                    700 if is_bold(look) else 400,
+                    look["font-style"] in ("italic", "oblique"),
+                    letters.text,
+                )
+            )
+            width = sum(face.measure(text) for face, text in letters.runs) * size
+            letters.width = width + letters.spacing * len(letters.text)
+        self._letters = [letters for letters in self._letters if letters.text]
+
+    def _stretch(self, node: Node) -> None:
+        """Make the whole as long as `textLength` says, by the space between letters."""
+        wanted = to_number(node.attributes.get("textLength"), -1.0)
+        count = sum(len(letters.text) for letters in self._letters)
+        if wanted <= 0 or count < 2:
+            return
+        missing = wanted - sum(letters.width + letters.dx for letters in self._letters)
+        for letters in self._letters:
+            letters.spacing += missing / (count - 1)
+            letters.width += missing / (count - 1) * len(letters.text)
+
+
+_SHARES: Final = {"middle": 0.5, "end": 1.0}
+
+
+def _families(text: str) -> tuple[str, ...]:
+    names = (name.strip().strip("'\"").strip() for name in text[:1000].split(","))
+    return tuple(name for name in names if name)
+
+
+def _shift_down(letters: Letters) -> float:
+    """Give how far below its point the baseline stands (CSS Inline 3, 4)."""
+    look, size, face = letters.look, font_size(letters.look), letters.runs[0][0]
+    baseline = look["dominant-baseline"]
+    if look["alignment-baseline"] not in ("auto", "baseline"):
+        baseline = look["alignment-baseline"]
+    shift: float = {
+        "middle": face.x_height / 2,
+        "central": (face.ascent - face.descent) / 2,
+        "hanging": face.ascent * 0.8,
+        "text-before-edge": face.ascent,
+        "text-top": face.ascent,
+        "before-edge": face.ascent,
+        "text-after-edge": -face.descent,
+        "text-bottom": -face.descent,
+        "after-edge": -face.descent,
+        "ideographic": -face.descent,
+        "mathematical": face.ascent * 0.5,
+    }.get(baseline, 0.0)
+    raised = look["baseline-shift"]
+    if raised in ("sub", "super"):
+        return (shift + (0.2 if raised == "sub" else -0.33)) * size
+    return shift * size - (to_length(raised, size, size) or 0.0)

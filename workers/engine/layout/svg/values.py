@@ -1,0 +1,256 @@
+"""The values of SVG attributes: numbers, lengths, transforms and colours; what is wrong reads as None."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import cos, radians, sin, tan
+from typing import Final, NamedTuple
+
+from workers.engine.layout.images.prepared import Matrix
+from workers.engine.syntax.colors import NAMED_COLORS
+
+RGB = tuple[float, float, float]
+
+IDENTITY: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+LARGEST: Final = 1e9  # beyond it a number is of no drawing; keeps sums and products finite
+
+# Possessive: a run of digits can be read in one way only, however many numbers follow each other.
+_NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
+NUMBERS: Final = re.compile(_NUMBER)
+_LENGTH: Final = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Z]{{1,3}}|%)?\s*\Z")
+_TRANSFORM: Final = re.compile(r"([a-zA-Z]+)\s*\(([^()]{0,400})\)[\s,]*")
+_CALL: Final = re.compile(r"(rgba?|hsla?)\(([^()]{1,100})\)")
+_COMPONENT: Final = re.compile(rf"({_NUMBER})(%|deg|rad|turn)?")
+_URL: Final = re.compile(r"url\(\s*(['\"]?)#([^'\")\s]{1,200})\1\s*\)\s*(.*)", re.DOTALL)
+_PER_UNIT: Final = {
+    "px": 1.0,
+    "pt": 96 / 72,
+    "pc": 16.0,
+    "mm": 96 / 25.4,
+    "cm": 960 / 25.4,
+    "q": 24 / 25.4,
+    "in": 96.0,
+}
+
+
+class Viewport(NamedTuple):
+    """The size that per cent is of, and the font size that em is of, in user units."""
+
+    width: float
+    height: float
+    font_size: float = 16.0
+
+    @property
+    def diagonal(self) -> float:
+        """Give what per cent of neither direction is of (SVG 2, 8.9)."""
+        return float(((self.width**2 + self.height**2) / 2) ** 0.5)
+
+
+def to_number(text: str | None, default: float = 0.0) -> float:
+    """Read a number, or per cent as a share of one."""
+    match = _LENGTH.match(text or "")
+    if match is None or match[2] not in (None, "%"):
+        return default
+    value = _bounded(float(match[1]))
+    return value / 100 if match[2] else value
+
+
+def to_numbers(text: str) -> list[float]:
+    """Read the numbers of a list."""
+    return [_bounded(float(number)) for number in NUMBERS.findall(text)]
+
+
+def to_length(text: str | None, whole: float, font_size: float = 16.0) -> float | None:
+    """Read a length in user units; per cent is of `whole`. None for what is no length."""
+    match = _LENGTH.match(text or "")
+    if match is None:
+        return None
+    value, unit = _bounded(float(match[1])), (match[2] or "px").lower()
+    if unit == "%":
+        return value * whole / 100
+    if unit in ("em", "rem"):
+        return value * font_size
+    if unit in ("ex", "ch"):
+        return value * font_size / 2
+    per_unit = _PER_UNIT.get(unit)
+    return None if per_unit is None else value * per_unit
+
+
+def to_lengths(text: str, whole: float, font_size: float) -> list[float]:
+    """Read a list of lengths; what is no length ends it."""
+    found: list[float] = []
+    for part in text.replace(",", " ").split():
+        length = to_length(part, whole, font_size)
+        if length is None:
+            break
+        found.append(length)
+    return found
+
+
+def _bounded(value: float) -> float:
+    return max(-LARGEST, min(LARGEST, value))
+
+
+# --- transforms (CSS Transforms 1) ------------------------------------------------------------------
+
+
+def multiply(outer: Matrix, inner: Matrix) -> Matrix:
+    """Give the matrix that does `inner` first and `outer` then."""
+    a, b, c, d, e, f = outer
+    g, h, i, j, k, m = inner
+    return (
+        *(a * g + c * h, b * g + d * h),
+        *(a * i + c * j, b * i + d * j),
+        *(a * k + c * m + e, b * k + d * m + f),
+    )
+
+
+def apply(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    """Give where a point comes to lie."""
+    a, b, c, d, e, f = matrix
+    return a * x + c * y + e, b * x + d * y + f
+
+
+def invert(matrix: Matrix) -> Matrix | None:
+    """Give the matrix that undoes another, None when it makes everything flat."""
+    a, b, c, d, e, f = matrix
+    det = a * d - b * c
+    if not abs(det) > 1e-12:
+        return None
+    return (d / det, -b / det, -c / det, a / det, (c * f - d * e) / det, (b * e - a * f) / det)
+
+
+def to_matrix(text: str | None) -> Matrix | None:
+    """Read a transform list; None for one that is wrong, whose element is not drawn."""
+    if not text or text == "none":
+        return IDENTITY
+    result, at = IDENTITY, 0
+    text = text.strip()
+    for match in _TRANSFORM.finditer(text):
+        if match.start() != at:
+            return None
+        step = _step(match[1], match[2])
+        if step is None:
+            return None
+        result, at = multiply(result, step), match.end()
+    if at != len(text) or not all(abs(part) < LARGEST for part in result):
+        return None
+    return result
+
+
+def _step(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a table of transforms
+    values = [_transform_number(part) for part in text.replace(",", " ").split()]
+    numbers = [value for value in values if value is not None]
+    if len(numbers) != len(values):
+        return None
+    match name, numbers:
+        case "matrix", [a, b, c, d, e, f]:
+            return a, b, c, d, e, f
+        case (("translate" | "translateX"), [x]):
+            return 1, 0, 0, 1, x, 0
+        case "translateY", [y]:
+            return 1, 0, 0, 1, 0, y
+        case "translate", [x, y]:
+            return 1, 0, 0, 1, x, y
+        case "scale", [x]:
+            return x, 0, 0, x, 0, 0
+        case "scale", [x, y]:
+            return x, 0, 0, y, 0, 0
+        case "rotate", [angle]:
+            return _turn(angle)
+        case "rotate", [angle, x, y]:
+            return multiply(multiply((1, 0, 0, 1, x, y), _turn(angle)), (1, 0, 0, 1, -x, -y))
+        case "skewX", [angle]:
+            return 1, 0, tan(radians(angle)), 1, 0, 0
+        case "skewY", [angle]:
+            return 1, tan(radians(angle)), 0, 1, 0, 0
+    return None
+
+
+def _transform_number(text: str) -> float | None:
+    """Read a number with the unit that CSS gives it here: px, or an angle in degrees."""
+    match = NUMBERS.match(text)
+    if match is None:
+        return None
+    value, unit = _bounded(float(match[0])), text[match.end() :]
+    if unit in ("", "px", "deg"):
+        return value
+    return {"rad": value * 57.29577951308232, "turn": value * 360.0}.get(unit)
+
+
+def _turn(angle: float) -> Matrix:
+    cosine, sine = cos(radians(angle)), sin(radians(angle))
+    return cosine, sine, -sine, cosine, 0.0, 0.0
+
+
+# --- colours (CSS Color 4) --------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def to_color(text: str) -> tuple[RGB, float] | None:
+    """Read a colour and its opacity; None for what is none."""
+    text = text.strip().lower()
+    if text.startswith("#"):
+        return _from_hex(text[1:])
+    if text == "transparent":
+        return (0.0, 0.0, 0.0), 0.0
+    named = NAMED_COLORS.get(text)
+    if named is not None:
+        red, green, blue = named.components
+        return (red, green, blue), 1.0
+    call = _CALL.match(text)
+    return _from_call(call[1], call[2]) if call else None
+
+
+def _from_hex(digits: str) -> tuple[RGB, float] | None:
+    if len(digits) in (3, 4):
+        digits = "".join(digit * 2 for digit in digits)
+    if len(digits) not in (6, 8) or not all(digit in "0123456789abcdef" for digit in digits):
+        return None
+    red, green, blue, *alpha = (
+        int(digits[at : at + 2], 16) / 255 for at in range(0, len(digits), 2)
+    )
+    return (red, green, blue), alpha[0] if alpha else 1.0
+
+
+def _from_call(name: str, text: str) -> tuple[RGB, float] | None:
+    parts = _COMPONENT.findall(text)
+    if len(parts) not in (3, 4):
+        return None
+    alpha = 1.0
+    if len(parts) == 4:
+        alpha = _unit(float(parts[3][0]) / (100 if parts[3][1] == "%" else 1))
+    values = [float(number) for number, _ in parts[:3]]
+    if name.startswith("hsl"):
+        return _from_hsl(values[0] % 360, _unit(values[1] / 100), _unit(values[2] / 100)), alpha
+    red, green, blue = (
+        _unit(value / (100 if unit == "%" else 255))
+        for value, (_, unit) in zip(values, parts, strict=False)
+    )
+    return (red, green, blue), alpha
+
+
+def _from_hsl(hue: float, saturation: float, lightness: float) -> RGB:
+    spread = saturation * min(lightness, 1 - lightness)
+
+    def channel(n: float) -> float:
+        k = (n + hue / 30) % 12
+        return lightness - spread * max(-1.0, min(k - 3, 9 - k, 1.0))
+
+    return channel(0), channel(8), channel(4)
+
+
+def _unit(value: float) -> float:
+    return max(0.0, min(1.0, value))
+
+
+def to_opacity(text: str | None) -> float:
+    """Read an opacity, 1 for what is none."""
+    return _unit(to_number(text, 1.0))
+
+
+def to_reference(text: str) -> tuple[str, str] | None:
+    """Read `url(#id) rest`; gives the id and the rest, None for anything else."""
+    match = _URL.match(text.strip())
+    return None if match is None else (match[2], match[3].strip())
