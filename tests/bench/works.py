@@ -90,7 +90,7 @@ def statement_data(seed: int, *, rows: int) -> dict[str, Any]:
             {
                 "date": f"2026-{1 + n % 3:02}-{1 + n % 28:02}",
                 "value": f"2026-{1 + n % 3:02}-{1 + (n + 1) % 28:02}",
-                "ref": f"TX{n:08}",
+                "ref": f"TX{chance.randrange(10**8):08}",  # new in each document, as in life
                 "kind": chance.choice(["Card", "Transfer", "Direct debit"]),
                 "details": chance.choice(["Example Shop, London", "Salary", "Rent March"]),
                 "debit": chance.randint(100, 99999) / 100,
