@@ -193,6 +193,11 @@ class AdmissionCache:
         with _reachable():
             self._seed(keys=[usage_key(account_id, period)], args=[COUNTER_TTL_SECONDS, *pairs])
 
+    def unseed_usage(self, account_id: str, period: str) -> None:
+        """Have a period's counters compared with the ledger again when they are next needed."""
+        with _reachable():
+            self._redis.hdel(usage_key(account_id, period), "seeded")
+
 
 def _state_key(key_digest: str) -> str:
     return f"key:{key_digest}"

@@ -7,19 +7,25 @@ import sys
 
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
+from shared.buckets.admission import AdmissionCache
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
 from shared.errors import Unavailable
+from shared.job_flow import JobFlow
+from shared.queue.broker import Broker
 from shared.queue.connection import UnfitRedisError, assert_durable, connect
 from shared.queue.endings import Endings
 from shared.queue.slices import SliceQueue
+from shared.queue.states import JobStates
 from shared.settings import Settings, WrongSetting, get_settings
 from shared.telemetry.keeper import KeeperMetrics
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
 from workers.keeper.batches import batch_duties
 from workers.keeper.duty import Duty
+from workers.keeper.jobs import ForgetKeys, RequeueJobs, SweepJobs
 from workers.keeper.keeper import Keeper
+from workers.keeper.reconciliation import ReconcileJobs
 
 
 def main() -> None:
@@ -41,9 +47,16 @@ def assemble(settings: Settings) -> tuple[Keeper, KeeperMetrics]:
     """Make a keeper with all its duties, and its metrics."""
     database = open_database(settings.database_url)
     redis = connect(settings.redis_url)
+    blobs, endings = open_store(settings.blob_url), Endings(redis)
     queue = SliceQueue(redis, render_budget=settings.render_budget)
-    batches = BatchFlow(database, open_store(settings.blob_url), queue, Endings(redis))
-    duties: tuple[Duty, ...] = batch_duties(batches)
+    jobs = JobFlow(database, JobStates(redis), endings, blobs)
+    duties: tuple[Duty, ...] = (
+        RequeueJobs(jobs, Broker(redis)),
+        *batch_duties(BatchFlow(database, blobs, queue, endings)),
+        SweepJobs(jobs),
+        ReconcileJobs(database, AdmissionCache(redis)),
+        ForgetKeys(database),
+    )
     metrics = KeeperMetrics(
         [duty.name for duty in duties], count_unfinished=lambda: _count_unfinished(database)
     )

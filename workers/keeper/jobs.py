@@ -1,0 +1,154 @@
+"""The keeper's duties for recorded jobs: none is forgotten, none unmetered, none kept too long."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar, Final
+
+from shared.clock import now, ticks
+from shared.db.idempotency import remove_expired_keys
+from shared.db.jobs import (
+    RECORD_KEPT,
+    JobRecord,
+    forget_result,
+    list_due,
+    list_unfinished,
+    touch_jobs,
+)
+from shared.db.session import Database
+from shared.errors import Unavailable
+from shared.job_flow import JobFlow
+from shared.jobs import Lane, RenderJob
+from shared.queue.broker import Broker
+from shared.queue.names import BATCH, INTERACTIVE
+from shared.queue.states import OVERDUE
+from shared.telemetry.log import get_logger
+
+# Not younger: between the record and the queue a job is in its front's hands.
+FORGOTTEN_AFTER: Final = timedelta(seconds=3)
+# The clocks of two machines may differ by so much.
+_CLOCK_SLACK: Final = timedelta(seconds=2)
+_AT_ONCE: Final = 500
+_ROUND_SECONDS: Final = 10.0  # others of the keeper's duties wait meanwhile
+
+_QUEUES: Final = {Lane.INTERACTIVE: INTERACTIVE, Lane.BATCH: BATCH}
+
+log: Final = get_logger(__name__)
+
+
+@dataclass(slots=True)
+class RequeueJobs:
+    """Queues again what the queue has forgotten: a message lost on its way, or all that it had.
+
+    A queue is a list, so what came before its oldest message has left it. A job that came before,
+    and that no worker holds, is lost; it is believed at the second look, for a worker takes a
+    message and writes down that it holds it in two steps.
+    """
+
+    name: ClassVar[str] = "jobs_requeued"
+    every_seconds: ClassVar[float] = 2.0
+
+    flow: JobFlow
+    broker: Broker
+    _missed: dict[Lane, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def run_once(self) -> int:
+        """Queue again what is missing, or all that has not ended when Redis lost its memory."""
+        if self.flow.states.begin_epoch():
+            return self._requeue_all()
+        return sum(self._requeue_forgotten(lane) for lane in Lane)
+
+    def _requeue_all(self) -> int:
+        begun, begun_at = ticks(), now()
+        count = 0
+        try:
+            while jobs := self._list(before=begun_at):
+                self._queue_again(jobs)
+                count += len(jobs)
+                if ticks() - begun > _ROUND_SECONDS:
+                    self.flow.states.end_epoch()  # the next round goes on
+                    break
+        except Unavailable:
+            with suppress(Unavailable):
+                self.flow.states.end_epoch()
+            raise
+        return count
+
+    def _list(self, *, before: datetime) -> list[JobRecord]:
+        with self.flow.database.snapshot() as session:
+            found = [list_unfinished(session, lane, before=before, limit=_AT_ONCE) for lane in Lane]
+        return [job for jobs in found for job in jobs]
+
+    def _requeue_forgotten(self, lane: Lane) -> int:
+        seen = self.flow.states.look(_QUEUES[lane])
+        before = now() - FORGOTTEN_AFTER
+        if seen.oldest is not None:
+            before = min(before, datetime.fromtimestamp(seen.oldest, UTC) - _CLOCK_SLACK)
+        with self.flow.database.snapshot() as session:
+            jobs = list_unfinished(session, lane, before=before, limit=_AT_ONCE)
+        missing = [job for job in jobs if job.id not in seen.held]
+        forgotten = [job for job in missing if job.id in self._missed[lane]]
+        self._missed[lane] = {job.id for job in missing}
+        if forgotten:
+            self._queue_again(forgotten)
+        return len(forgotten)
+
+    def _queue_again(self, jobs: Sequence[JobRecord]) -> None:
+        self.broker.queue_again([RenderJob.decode(job.message) for job in jobs])
+        with self.flow.database.session() as session:
+            touch_jobs(session, [job.id for job in jobs], at=now())
+
+
+@dataclass(frozen=True, slots=True)
+class SweepJobs:
+    """Ends what is overdue, deletes PDFs a day after the end, and records a week after it."""
+
+    name: ClassVar[str] = "jobs_swept"
+    every_seconds: ClassVar[float] = 15.0
+
+    flow: JobFlow
+
+    def run_once(self) -> int:
+        """Sweep what is due, those longest due first."""
+        begun = ticks()
+        count = 0
+        while ticks() - begun < _ROUND_SECONDS:
+            with self.flow.database.snapshot() as session:
+                due = list_due(session, at=now(), limit=_AT_ONCE)
+            for job in due:
+                self._sweep(job)
+            count += len(due)
+            if len(due) < _AT_ONCE:
+                break
+        return count
+
+    def _sweep(self, job: JobRecord) -> None:
+        if not job.status.is_final:
+            self.flow.end_early(job.id, OVERDUE)
+            return
+        assert job.finished_at is not None
+        if now() >= job.finished_at + RECORD_KEPT:
+            self.flow.remove(job)
+            return
+        self.flow.delete_bytes(job)
+        with self.flow.database.session() as session:
+            forget_result(session, job)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetKeys:
+    """Removes idempotency keys a day after their first call."""
+
+    name: ClassVar[str] = "idempotency_keys_removed"
+    every_seconds: ClassVar[float] = 60.0
+
+    database: Database
+
+    def run_once(self) -> int:
+        """Remove what has expired."""
+        with self.database.session() as session:
+            return remove_expired_keys(session, at=now(), limit=_AT_ONCE)
