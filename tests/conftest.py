@@ -30,12 +30,15 @@ from api.wiring import wire
 from shared.db.accounts import CreatedAccount, create_account
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
+from shared.job_flow import JobFlow
 from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
 from shared.queue.names import INTERACTIVE, VALIDATE
+from shared.queue.states import Ended
 from shared.settings import Settings
+from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
 
 
@@ -227,12 +230,14 @@ def stranger(ports: Ports) -> FlaskClient:
 class ScriptedWorker:
     """Takes jobs from the real queue in a thread and commits what `answer` makes of each."""
 
-    def __init__(self, redis_url: str, claims: Claims) -> None:
+    def __init__(self, redis_url: str, claims: Claims, flow: JobFlow) -> None:
+        self.queues = [INTERACTIVE, VALIDATE]
         self.jobs: list[RenderJob] = []
         self.bodies: list[bytes] = []
         self.pdf = b"%PDF-1.7 scripted"
         self.answer: Callable[[RenderJob], JobOutcome | None] = self.succeed
         self._claims = claims
+        self._flow = flow
         self._redis = connect(redis_url)
         self._commits = Commits(self._redis)
         self._running = threading.Event()
@@ -245,7 +250,11 @@ class ScriptedWorker:
             OutcomeStatus.SUCCEEDED,
             pages=pages,
             filename=filename,
-            pdf=self._claims.store(job.id, self.pdf),
+            pdf=(
+                self._flow.store_pdf(job.id, self.pdf)
+                if job.is_recorded
+                else self._claims.store(job.id, self.pdf)
+            ),
             timings={"queue": 1.0, "merge": 2.0, "layout": 3.25, "finish": 4.0},
         )
 
@@ -261,7 +270,7 @@ class ScriptedWorker:
 
     def _run(self) -> None:
         while self._running.is_set():
-            if message := self._redis.brpop([INTERACTIVE, VALIDATE], timeout=0.1):
+            if message := self._redis.brpop(self.queues, timeout=0.1):
                 self._take(json.loads(message[1]))
 
     def _take(self, message: dict[str, str]) -> None:
@@ -270,13 +279,15 @@ class ScriptedWorker:
         self.jobs.append(job)
         self.bodies.append(self._claims.load(job.body))
         if outcome := self.answer(job):
-            self._commits.commit(job, outcome)
+            committed = self._commits.commit(job, outcome)
+            if job.is_recorded and committed is not None:
+                self._flow.record_end(job.id, Ended("", committed))
 
 
 @pytest.fixture
 def worker(redis_url: str, ports: Ports) -> Iterator[ScriptedWorker]:
     """Run a scripted worker for the length of the test."""
-    with ScriptedWorker(redis_url, ports.claims) as worker:
+    with ScriptedWorker(redis_url, ports.claims, ports.job_flow) as worker:
         yield worker
 
 

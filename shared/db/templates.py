@@ -17,7 +17,7 @@ from shared.db import people
 from shared.db.people import UserRef
 from shared.db.session import Session
 from shared.db.tables import contents, slugs, templates
-from shared.db.upsert import insert_or_ignore
+from shared.db.upsert import insert_or_renew
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import PUBLIC_PREFIX, new_template_id
 
@@ -178,10 +178,13 @@ def delete_template(session: Session, account_id: str, template_id: str, *, at: 
 
 
 def keep_content(session: Session, content: str, *, at: datetime) -> str:
-    """Keep a text under its SHA-256 (of its UTF-8 bytes) and give that; repeating changes nothing."""
+    """Keep a text under its SHA-256 (of its UTF-8 bytes) and give that; repeating renews its time.
+
+    The row is locked by that, so that no sweep removes it before the unit of work names it.
+    """
     digest = sha256(content.encode()).hexdigest()
     row = {"sha256": digest, "content": content, "created_at": at}
-    session.execute(insert_or_ignore(session, contents, row))
+    session.execute(insert_or_renew(session, contents, row, renewed=("created_at",)))
     return digest
 
 

@@ -1,4 +1,4 @@
-"""The one insert whose wording differs between the two databases."""
+"""The inserts whose wording differs between the two databases."""
 
 from __future__ import annotations
 
@@ -16,3 +16,19 @@ def insert_or_ignore(session: Session, table: Table, row: Mapping[str, Any]) -> 
     if session.dialect.name == "postgresql":
         return postgresql.insert(table).values(row).on_conflict_do_nothing()
     return sqlite.insert(table).values(row).on_conflict_do_nothing()
+
+
+def insert_or_renew(
+    session: Session, table: Table, row: Mapping[str, Any], *, renewed: tuple[str, ...]
+) -> Insert:
+    """Insert a row, or set some of its columns anew where its key is held, which locks the row."""
+    key = list(table.primary_key)
+    if session.dialect.name == "postgresql":
+        given = postgresql.insert(table).values(row)
+        return given.on_conflict_do_update(
+            index_elements=key, set_={name: given.excluded[name] for name in renewed}
+        )
+    sent = sqlite.insert(table).values(row)
+    return sent.on_conflict_do_update(
+        index_elements=key, set_={name: sent.excluded[name] for name in renewed}
+    )

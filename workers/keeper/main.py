@@ -26,6 +26,7 @@ from workers.keeper.duty import Duty
 from workers.keeper.jobs import ForgetKeys, RequeueJobs, SweepJobs
 from workers.keeper.keeper import Keeper
 from workers.keeper.reconciliation import ReconcileJobs
+from workers.keeper.sweeps import sweep_duties
 
 
 def main() -> None:
@@ -56,6 +57,7 @@ def assemble(settings: Settings) -> tuple[Keeper, KeeperMetrics]:
         SweepJobs(jobs),
         ReconcileJobs(database, AdmissionCache(redis)),
         ForgetKeys(database),
+        *sweep_duties(database, blobs),
     )
     metrics = KeeperMetrics(
         [duty.name for duty in duties], count_unfinished=lambda: _count_unfinished(database)

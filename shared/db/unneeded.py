@@ -1,0 +1,79 @@
+"""What nothing names any more: texts of templates, and the bytes of images (hazards.md 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import delete, exists, select
+
+from shared.db.session import Session
+from shared.db.tables import (
+    batches,
+    contents,
+    image_reservations,
+    images,
+    jobs,
+    templates,
+    versions,
+)
+
+_UNFINISHED = ("queued", "running")
+
+
+def find_unneeded_contents(session: Session, *, kept_before: datetime, limit: int) -> Sequence[str]:
+    """Give texts, by SHA-256, that no template and no version has and that nobody kept since then."""
+    query = (
+        select(contents.c.sha256)
+        .where(
+            contents.c.created_at < kept_before,
+            ~exists().where(templates.c.sha256 == contents.c.sha256),
+            ~exists().where(versions.c.sha256 == contents.c.sha256),
+        )
+        .order_by(contents.c.created_at)
+        .limit(limit)
+    )
+    return session.execute(query).scalars().all()
+
+
+def remove_content(session: Session, sha256: str, *, kept_before: datetime) -> bool:
+    """Remove a text unless somebody needs it after all; tell whether it is gone.
+
+    Whoever keeps the text in the meantime sets its time anew, in the row that this one waits for:
+    it is either seen to be kept, or kept again after.
+    """
+    if _is_pinned(session, sha256):
+        return False
+    removed = session.execute(
+        delete(contents).where(
+            contents.c.sha256 == sha256,
+            contents.c.created_at < kept_before,
+            ~exists().where(templates.c.sha256 == contents.c.sha256),
+            ~exists().where(versions.c.sha256 == contents.c.sha256),
+        )
+    )
+    return bool(removed.rowcount)
+
+
+def find_needed_images(session: Session, workspace_id: str) -> frozenset[str]:
+    """Give the bytes, by SHA-256, that images of a workspace or uploads under way point at."""
+    return frozenset(
+        digest
+        for table in (images, image_reservations)
+        for digest in session.execute(
+            select(table.c.sha256).where(table.c.workspace_id == workspace_id)
+        ).scalars()
+    )
+
+
+def _is_pinned(session: Session, sha256: str) -> bool:
+    """Tell whether work that was accepted and has not ended will render this text."""
+    waiting = select(jobs.c.id).where(
+        jobs.c.status.in_(_UNFINISHED), jobs.c.message.contains(sha256)
+    )
+    if session.scalar(waiting.limit(1)) is not None:
+        return True
+    pinned = session.execute(
+        select(batches.c.pinned).where(batches.c.status.in_(_UNFINISHED))
+    ).scalars()
+    return any(each["sha256"] == sha256 for each in pinned)
