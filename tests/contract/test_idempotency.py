@@ -1,0 +1,226 @@
+"""Contract.md 6, the row about `Idempotency-Key`, on POST /v2/pdf."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select, update
+
+from api.app import create_app
+from shared.clock import now
+from shared.db.idempotency import KEY_KEPT, remove_expired_keys
+from shared.db.tables import idempotency_keys, jobs
+from shared.errors import ErrorBody, ErrorKind
+from shared.jobs import JobOutcome, OutcomeStatus
+from shared.queue.names import BATCH
+
+XML = "text/xml"
+
+
+@pytest.fixture
+def worker(worker):
+    worker.queues = ["interactive", BATCH]
+    return worker
+
+
+def send(caller, body=b"<d/>", key="k1", query="", **headers):
+    sent = {"Idempotency-Key": key} | headers
+    return caller.post(f"/v2/pdf{query}", data=body, content_type=XML, headers=sent)
+
+
+def fail_with(status):
+    def answer(job):
+        error = ErrorBody(status, "Not now.", ErrorKind.RESOURCE, stack_trace=({"message": "x"},))
+        return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
+
+    return answer
+
+
+def same(answer, other):
+    assert answer.status_code == other.status_code
+    assert answer.data == other.data
+    assert sorted(answer.headers.items()) == sorted(other.headers.items())
+
+
+def count_jobs(database):
+    with database.snapshot() as session:
+        return session.scalar(select(func.count()).select_from(jobs))
+
+
+def test_a_repeated_render_gives_the_first_answer_and_is_metered_once(caller, worker, ports):
+    worker.answer = lambda job: worker.succeed(job, pages=2, filename="x")
+    first = send(caller)
+    assert first.status_code == 200
+    assert first.data == worker.pdf
+    same(send(caller), first)
+    assert len(worker.jobs) == 1
+    assert worker._redis.xlen("usage") == 1
+    assert caller.get(f"/v2/jobs/{first.headers['X-Job-Id']}").json["pages"] == 2
+
+
+def test_a_repeated_failure_gives_the_first_error_body(caller, worker):
+    worker.answer = fail_with(400)
+    first = send(caller)
+    assert first.status_code == 400
+    same(send(caller), first)
+    assert len(worker.jobs) == 1
+
+
+def test_a_repeated_async_render_gives_the_first_record(caller, worker):
+    first = send(caller, Prefer="respond-async")
+    assert first.status_code == 202
+    assert caller.get(f"/v2/jobs/{first.json['id']}?wait=5").json["status"] == "succeeded"
+    same(send(caller, Prefer="respond-async"), first)
+    same(send(caller), first)  # how it is to be answered is no part of what is asked
+    assert len(worker.jobs) == 1
+
+
+@pytest.mark.parametrize("status", [402, 503])
+def test_a_render_that_was_not_done_is_not_kept(caller, worker, status):
+    worker.answer = fail_with(status)
+    assert send(caller).status_code == status
+    worker.answer = worker.succeed
+    assert send(caller).status_code == 200
+    assert len(worker.jobs) == 2
+
+
+def test_a_refusal_before_the_render_is_not_kept(caller, worker, template, save):
+    assert send(caller, b"").status_code == 400
+    assert send(caller, query="?template=none").status_code == 404
+    assert send(caller).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "query"), [(b"<e/>", ""), (b"<d/>", "?draft=true"), (b"<e/>", "?draft=true")]
+)
+def test_another_request_with_the_same_key_is_refused(caller, worker, body, query):
+    send(caller)
+    answer = send(caller, body, query=query)
+    assert answer.status_code == 422
+    assert "used before with another request" in answer.json["message"]
+    assert len(worker.jobs) == 1
+
+
+def test_the_content_type_is_a_part_of_the_request(caller, worker):
+    send(caller)
+    headers = {"Idempotency-Key": "k1"}
+    again = caller.post("/v2/pdf", data=b"<d/>", content_type="application/xml", headers=headers)
+    assert again.status_code == 422
+
+
+def test_the_order_of_parameters_is_none(caller, worker, template, save):
+    save("<document/>")
+    first = send(caller, query=f"?template={template}&draft=true")
+    same(send(caller, query=f"?draft=true&template={template}"), first)
+
+
+def test_another_accounts_key_is_another_key(caller, other, worker):
+    send(caller)
+    assert send(other, b"<e/>").status_code == 200
+    assert len(worker.jobs) == 2
+
+
+@pytest.mark.parametrize("key", ["", " ", "a b", "ä", "x" * 256, "a\tb"])
+def test_a_key_that_is_none_is_refused(caller, key):
+    answer = send(caller, key=key)
+    assert answer.status_code == 400
+    assert "1 to 255 visible ASCII" in answer.json["message"]
+
+
+def test_a_key_may_be_long_and_odd(caller, worker):
+    assert send(caller, key="!~" * 127 + "'").status_code == 200
+
+
+def test_while_the_first_is_under_way_a_repeat_is_told_to_wait(caller, worker):
+    begin = threading.Event()
+    worker.answer = lambda job: begin.wait(5) and worker.succeed(job)
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(send, caller)
+        while not worker.jobs:
+            pass
+        again = send(caller)
+        begin.set()
+        assert again.status_code == 409
+        assert int(again.headers["Retry-After"]) >= 1
+        same(send_when_ready(caller), first.result())
+
+
+def send_when_ready(caller):
+    while (answer := send(caller)).status_code == 409:
+        pass
+    return answer
+
+
+def test_of_many_at_once_exactly_one_renders(ports, account, worker, database):
+    app = create_app(ports)
+    ready = threading.Barrier(12)
+
+    def call(_):
+        client = app.test_client()
+        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
+        ready.wait()
+        return send(client)
+
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(call, range(12)))
+    statuses = sorted(answer.status_code for answer in answers)
+    assert statuses[0] == 200
+    assert set(statuses) <= {200, 409}
+    assert len({answer.data for answer in answers if answer.status_code == 200}) == 1
+    assert len(worker.jobs) == 1
+    assert count_jobs(database) == 1
+    assert worker._redis.xlen("usage") == 1
+
+
+def test_many_calls_at_once_are_each_on_record(ports, account, worker, database):
+    app = create_app(ports)
+
+    def call(number):
+        client = app.test_client()
+        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
+        key = {"Idempotency-Key": f"k{number // 2}"} if number % 2 else {}
+        headers = {"Prefer": "respond-async"} | key
+        answer = client.post("/v2/pdf", data=b"<d/>", content_type=XML, headers=headers)
+        return answer.status_code
+
+    with ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(call, range(80))) == {202}
+    assert count_jobs(database) == 80
+
+
+def test_a_removed_job_is_gone_for_its_key_too(caller, worker):
+    caller.delete(f"/v2/jobs/{send(caller).headers['X-Job-Id']}")
+    assert send(caller).status_code == 410
+    assert len(worker.jobs) == 1
+
+
+def test_a_key_is_free_again_after_a_day(caller, worker, database):
+    send(caller)
+    with database.session() as session:
+        session.execute(update(idempotency_keys).values(expires_at=now()))
+    assert send(caller, b"<e/>").status_code == 200
+    assert len(worker.jobs) == 2
+
+
+def test_expired_keys_are_removed_some_at_a_time(caller, worker, database):
+    for number in range(3):
+        send(caller, key=f"k{number}")
+    with database.session() as session:
+        assert remove_expired_keys(session, at=now(), limit=10) == 0
+        later = now() + KEY_KEPT + timedelta(seconds=1)
+        assert remove_expired_keys(session, at=later, limit=2) == 2
+        assert remove_expired_keys(session, at=later, limit=2) == 1
+
+
+def test_a_render_nobody_takes_ends_in_time_and_its_answer_is_kept(caller, worker, settings):
+    worker.queues = ["nothing"]
+    time.sleep(0.3)  # for the look it is taking
+    first = send(caller)
+    assert first.status_code == 504
+    assert first.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
+    same(send(caller), first)
+    assert worker._redis.xlen("usage") == 0

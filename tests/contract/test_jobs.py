@@ -1,0 +1,285 @@
+"""Contract.md 6, the rows about jobs."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from shared.clock import now
+from shared.db.hooks import Event, create_webhook
+from shared.db.jobs import JobStatus, find_job
+from shared.db.tables import jobs, usage_ledger, webhook_deliveries
+from shared.errors import ErrorBody, ErrorKind
+from shared.jobs import JobOutcome, Lane, OutcomeStatus
+from shared.queue.names import BATCH, job_key
+from shared.queue.states import OVERDUE
+
+XML = "text/xml"
+ASYNC = {"Prefer": "respond-async"}
+INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
+
+
+@pytest.fixture
+def worker(worker):
+    worker.queues = [BATCH]
+    return worker
+
+
+def send(caller, body=b"<d/>", query="", **headers):
+    return caller.post(f"/v2/pdf{query}", data=body, content_type=XML, headers=ASYNC | headers)
+
+
+def end_of(caller, job_id):
+    return caller.get(f"/v2/jobs/{job_id}?wait=5").json
+
+
+def failure(job):
+    error = ErrorBody(400, "No field x.", ErrorKind.AUTHORING, stack_trace=({"message": "x"},))
+    return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
+
+
+def test_an_async_render_is_accepted_and_on_record(caller, template, save):
+    save("<document/>")
+    answer = send(caller, query=f"?template={template}&draft=true")
+    assert answer.status_code == 202
+    assert answer.headers["Preference-Applied"] == "respond-async"
+    assert answer.headers["Location"] == f"/v2/jobs/{answer.json['id']}"
+    assert answer.json == caller.get(answer.headers["Location"]).json
+    assert answer.json["status"] == "queued"
+    assert answer.json["draft"] is True
+    assert answer.json["template"] == template
+    assert INSTANT.match(answer.json["created_at"])
+    assert set(answer.json) == {"id", "status", "draft", "template", "created_at"}
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["respond-async", "Respond-Async", "wait=5, respond-async", 'foo="a, b"; x=1, respond-async;y'],
+)
+def test_the_preference_is_read_as_rfc_7240_says(caller, header):
+    assert send(caller, Prefer=header).status_code == 202
+
+
+@pytest.mark.parametrize("header", ["respond-asynchronously", 'foo="respond-async"', "wait=5", ""])
+def test_other_preferences_are_ignored(caller, header):
+    answer = caller.post("/v2/pdf", data=b"", content_type=XML, headers={"Prefer": header})
+    assert answer.status_code == 400
+
+
+def test_several_headers_are_one_list(caller):
+    headers = [("Prefer", "wait=1"), ("Prefer", "respond-async")]
+    assert (
+        caller.post("/v2/pdf", data=b"<d/>", content_type=XML, headers=headers).status_code == 202
+    )
+
+
+def test_what_a_render_is_refused_for_is_refused_at_once(caller):
+    assert send(caller, b"").status_code == 400
+    assert send(caller, query="?template=none").status_code == 404
+    assert caller.post("/v2/pdf", data=b"x", content_type="a/b", headers=ASYNC).status_code == 415
+
+
+def test_a_job_that_succeeds_has_the_pdf_a_caller_who_waits_would_have_got(caller, worker):
+    worker.answer = lambda job: worker.succeed(job, pages=3, filename="Rechnung 7")
+    job_id = send(caller).json["id"]
+    record = end_of(caller, job_id)
+    assert (record["status"], record["pages"]) == ("succeeded", 3)
+    assert all(INSTANT.match(record[name]) for name in ("finished_at", "expires_at"))
+    answer = caller.get(f"/v2/jobs/{job_id}/pdf")
+    assert answer.data == worker.pdf
+    assert answer.headers["X-Page-Count"] == "3"
+    assert answer.headers["X-Job-Id"] == job_id
+    assert answer.headers["Content-Disposition"] == 'inline; filename="Rechnung 7.pdf"'
+    assert "merge;dur=2.0, layout;dur=3.2" in answer.headers["Server-Timing"]
+    assert caller.get(f"/v2/jobs/{job_id}/pdf").data == worker.pdf  # as often as wanted
+
+
+def test_a_job_that_fails_has_the_error_body(caller, worker):
+    worker.answer = failure
+    job_id = send(caller).json["id"]
+    record = end_of(caller, job_id)
+    assert record["status"] == "failed"
+    assert record["error"]["statusCode"] == 400
+    assert record["error"]["stackTrace"] == [{"message": "x"}]
+    assert INSTANT.match(record["error"]["timestamp"])
+    answer = caller.get(f"/v2/jobs/{job_id}/pdf")
+    assert answer.status_code == 409
+    assert "No field x." in answer.json["message"]
+
+
+def test_the_pdf_of_an_unfinished_job_is_a_conflict(caller):
+    answer = caller.get(f"/v2/jobs/{send(caller).json['id']}/pdf")
+    assert answer.status_code == 409
+    assert "queued" in answer.json["message"]
+
+
+def test_a_body_too_large_for_the_message_is_kept_until_the_job_has_ended(caller, worker, ports):
+    body = b"<d>" + b"x" * 200_000 + b"</d>"
+    job_id = send(caller, body).json["id"]
+    assert end_of(caller, job_id)["status"] == "succeeded"
+    assert worker.bodies == [body]
+
+
+def test_waiting_ends_with_the_job(caller, worker):
+    begin = threading.Event()
+    worker.answer = lambda job: begin.wait(5) and worker.succeed(job)
+    job_id = send(caller).json["id"]
+    threading.Timer(0.4, begin.set).start()
+    before = time.monotonic()
+    assert end_of(caller, job_id)["status"] == "succeeded"
+    assert 0.2 < time.monotonic() - before < 2
+
+
+def test_waiting_ends_with_its_time(caller):
+    before = time.monotonic()
+    assert caller.get(f"/v2/jobs/{send(caller).json['id']}?wait=0.5").json["status"] == "queued"
+    assert 0.4 < time.monotonic() - before < 2
+
+
+@pytest.mark.parametrize("text", ["-1", "61", "x", "", "1e1", "060.0.0", "100"])
+def test_a_wrong_wait_is_refused(caller, text):
+    answer = caller.get(f"/v2/jobs/{send(caller).json['id']}?wait={text}")
+    assert answer.status_code == 400
+    assert "from 0 to 60" in answer.json["message"]
+
+
+def test_a_job_that_runs_is_told_so(caller, ports):
+    job_id = send(caller).json["id"]
+    ports.job_flow.states._redis.hset(job_key(job_id), "started_at", "1790000000.5")
+    record = caller.get(f"/v2/jobs/{job_id}").json
+    assert record["status"] == "running"
+    assert record["started_at"] == "2026-09-21T14:13:20.500Z"
+
+
+def test_the_pdf_expires_and_the_record_stays(caller, worker, database):
+    job_id = send(caller).json["id"]
+    end_of(caller, job_id)
+    with database.session() as session:
+        past = now() - timedelta(seconds=1)
+        session.execute(update(jobs).where(jobs.c.id == job_id).values(expires_at=past))
+    assert caller.get(f"/v2/jobs/{job_id}/pdf").status_code == 410
+    assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "succeeded"
+
+
+def test_a_waiting_job_is_cancelled(caller, worker, database, ports):
+    worker.queues = ["nothing"]
+    time.sleep(0.3)  # for the look it is taking
+    job_id = send(caller).json["id"]
+    assert caller.delete(f"/v2/jobs/{job_id}").status_code == 204
+    record = caller.get(f"/v2/jobs/{job_id}").json
+    assert record["status"] == "cancelled"
+    assert "finished_at" in record
+    assert caller.get(f"/v2/jobs/{job_id}/pdf").status_code == 409
+    worker.queues = [BATCH]
+    time.sleep(0.5)
+    assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "cancelled"
+    assert ports.job_flow.states._redis.xlen("usage") == 0
+
+
+def test_a_finished_job_is_removed_with_its_pdf(caller, worker, database, ports):
+    job_id = send(caller).json["id"]
+    end_of(caller, job_id)
+    with database.snapshot() as session:
+        key = find_job(session, job_id).pdf_key
+    assert caller.delete(f"/v2/jobs/{job_id}").status_code == 204
+    assert caller.get(f"/v2/jobs/{job_id}").status_code == 404
+    assert caller.delete(f"/v2/jobs/{job_id}").status_code == 404
+    with pytest.raises(KeyError):
+        ports.blobs.read(key)
+
+
+def test_a_cancelled_job_is_removed_by_the_next_delete(caller):
+    job_id = send(caller).json["id"]
+    assert [caller.delete(f"/v2/jobs/{job_id}").status_code for _ in range(3)] == [204, 204, 404]
+
+
+def test_a_job_cancelled_at_the_moment_of_its_end_is_removed(caller, worker, ports):
+    job_id = send(caller).json["id"]
+    end_of(caller, job_id)
+    ports.job_flow.end_early(job_id, OVERDUE)
+    assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "succeeded"
+
+
+def test_anothers_job_is_as_one_that_never_was(caller, other):
+    job_id = send(caller).json["id"]
+    never = "job_" + "a" * 24
+    for method in ("get", "delete"):
+        call = getattr(other, method)
+        theirs, none = call(f"/v2/jobs/{job_id}"), call(f"/v2/jobs/{never}")
+        assert theirs.status_code == none.status_code == 404
+        assert theirs.json["message"].replace(job_id, never) == none.json["message"]
+    assert other.get(f"/v2/jobs/{job_id}/pdf").status_code == 404
+    assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "queued"
+
+
+@pytest.mark.parametrize("job_id", ["x", "job_", "job_%00", "%F0%9F%96%A8", "job_" + "A" * 24])
+def test_what_is_no_job_id_is_not_found(caller, job_id):
+    for path in (f"/v2/jobs/{job_id}", f"/v2/jobs/{job_id}/pdf"):
+        assert caller.get(path).status_code == 404
+    assert caller.delete(f"/v2/jobs/{job_id}").status_code == 404
+
+
+def test_unknown_parameters_are_refused(caller):
+    job_id = send(caller).json["id"]
+    assert caller.get(f"/v2/jobs/{job_id}?x=1").status_code == 400
+    assert caller.get(f"/v2/jobs/{job_id}/pdf?wait=1").status_code == 400
+
+
+def test_the_end_and_its_webhooks_are_written_together(caller, worker, database, account):
+    with database.session() as session:
+        create_webhook(
+            session,
+            account.account_id,
+            url="https://example.org/hook",
+            events=(Event.JOB_SUCCEEDED,),
+            secret="whsec_x",
+            at=now(),
+        )
+    job_id = send(caller).json["id"]
+    end_of(caller, job_id)
+    with database.snapshot() as session:
+        [delivery] = session.execute(select(webhook_deliveries)).all()
+    assert delivery.event == "job.succeeded"
+    assert job_id in delivery.payload
+
+
+def test_a_job_is_accepted_while_redis_refuses_it(caller, ports, monkeypatch, database):
+    from shared.errors import Unavailable
+
+    def refuse(_self, _job):
+        raise Unavailable("queue")
+
+    monkeypatch.setattr(type(ports.broker), "queue_recorded", refuse)
+    answer = send(caller)
+    assert answer.status_code == 202
+    with database.snapshot() as session:
+        record = find_job(session, answer.json["id"])
+    assert (record.status, record.lane) == (JobStatus.QUEUED, Lane.BATCH)
+
+
+def test_a_job_is_not_metered_by_its_front(caller, worker, database):
+    end_of(caller, send(caller).json["id"])
+    with database.snapshot() as session:
+        assert session.execute(select(usage_ledger)).all() == []
+
+
+def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
+    job_id = send(caller).json["id"]
+    end_of(caller, job_id)
+    with database.snapshot() as session:
+        record = find_job(session, job_id)
+    late = worker.succeed(worker.jobs[0])
+    from shared.queue.states import Ended
+
+    ports.job_flow.record_end(job_id, Ended("", replace(late, pages=9)))
+    with database.snapshot() as session:
+        assert find_job(session, job_id) == record
+    with pytest.raises(KeyError):
+        ports.blobs.read(late.pdf.key)
+    assert ports.blobs.read(record.pdf_key) == worker.pdf
