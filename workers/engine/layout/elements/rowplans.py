@@ -77,7 +77,6 @@ class CellPlan:
     drop: float  # share of the free height that goes above the content
     takes_plain: bool
     measure: Callable[[str], float]
-    inner_style: Style
     decimals: DecimalEdge | None = None
 
 
@@ -102,6 +101,7 @@ class RowPlan:
     has_baselines: bool
     fills: tuple[tuple[float, float, Color], ...]
     frames: tuple[CellFrame, ...]
+    has_borders: bool
     uprights: tuple[tuple[float, Border], ...]
     anchors: tuple[tuple[float, str], ...]  # ids of the row and its cells
 
@@ -132,6 +132,8 @@ def plan_row(
     box = template.style.box
     heights = [cell.plain_height for cell in cells if cell.template.rowspan == 1]
     frames = _frames(cells, covers)
+    has_borders = any(any(map(_is_drawn, frame.border)) for frame in frames)
+    has_borders = has_borders or any(map(_is_drawn, box.border))
     return RowPlan(
         template=template,
         cells=tuple(cells),
@@ -142,7 +144,8 @@ def plan_row(
         ),
         fills=_fills(cells),
         frames=frames,
-        uprights=_uprights(template, frames, edges),
+        has_borders=has_borders,
+        uprights=_uprights(template, frames, edges) if has_borders else (),
         anchors=_anchors(template, cells),
     )
 
@@ -157,6 +160,16 @@ def look_key(template: RowTemplate) -> tuple[object, ...]:
     return (*row, template.starts, cells)
 
 
+def bare_style(context: Context, style: Style) -> Style:
+    """Give the style of a text that is alone in a cell, which has the box; one for all such cells."""
+    key = ("bare", id(style))
+    known: tuple[Style, Style] | None = context.memory.get(key)
+    if known is None:
+        bare = replace(style, box=BARE_BOX, breaks=BARE_BREAKS)
+        known = context.memory[key] = (style, bare)
+    return known[1]
+
+
 def find_edges(
     upper: RowPlan | None,
     lower: RowPlan | None,
@@ -167,6 +180,9 @@ def find_edges(
 
     `extra` are the borders of groups that begin or end on this edge.
     """
+    plans = [plan for plan in (upper, lower) if plan]
+    if not any(plan.has_borders for plan in plans) and not any(map(_is_drawn, extra)):
+        return ()
     columns = len(edges) - 1
     rivals: list[list[Border]] = [[] for _ in range(columns)]
     inside: set[int] = set()  # columns where a cell goes on over the edge
@@ -177,7 +193,7 @@ def find_edges(
                 inside.update(covered)
             for column in covered:
                 rivals[column].append(frame.border.bottom if is_upper else frame.border.top)
-    outer = [plan.template.style.box.border for plan in (upper, lower) if plan]
+    outer = [plan.template.style.box.border for plan in plans]
     rows = [outer[0].bottom] if upper else []
     rows += [outer[-1].top] if lower else []
     winners = [
@@ -203,12 +219,7 @@ def _plan_cell(
 ) -> CellPlan:
     style = template.style
     box, text, paragraph = style.box, style.text, style.paragraph
-    insets = Sides(
-        *(
-            padding + _width(border) / 2
-            for padding, border in zip(box.padding, box.border, strict=True)
-        )
-    )
+    insets = Sides(*map(_inset, box.padding, box.border))
     width = edges[last] - edges[first]
     room = max(width - insets.left - insets.right, 0.0)
     look = Look(text, context.fonts.find(text), None)
@@ -241,8 +252,11 @@ def _plan_cell(
         drop=drop,
         takes_plain=takes_plain,
         measure=measurer(look),
-        inner_style=replace(style, box=BARE_BOX, breaks=BARE_BREAKS),
     )
+
+
+def _inset(padding: float, border: Border) -> float:
+    return padding + _width(border) / 2
 
 
 def _frames(cells: Sequence[CellPlan], covers: Sequence[Cover]) -> tuple[CellFrame, ...]:

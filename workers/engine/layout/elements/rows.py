@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from workers.engine.layout.context import Context, Piece, Resume, Sheet, Space
 from workers.engine.layout.display import Fill, Glyphs
 from workers.engine.layout.elements.decimals import text_of
-from workers.engine.layout.elements.rowplans import CellPlan, RowPlan
+from workers.engine.layout.elements.rowplans import CellPlan, RowPlan, bare_style
 from workers.engine.layout.frames import draw_border
 from workers.engine.layout.stacks import lay_out_stack
 from workers.engine.tree.nodes import (
@@ -237,7 +237,8 @@ def _paragraph_of(context: Context, cell: CellPlan, row: TableRow, text: str) ->
     key = ("cell", id(row), cell.first)
     known: tuple[TableRow, Paragraph] | None = context.memory.get(key)
     if known is None:
-        style, source = cell.inner_style, Source(cell.template.source.place, row.loop)
+        style = bare_style(context, cell.template.style)
+        source = Source(cell.template.source.place, row.loop)
         paragraph = Paragraph(source, cell.template.role, style, (Run(text, style.text),))
         known = context.memory[key] = (row, paragraph)
     return known[1]
