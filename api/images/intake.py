@@ -10,12 +10,13 @@ from typing import BinaryIO, Final
 from PIL import Image, UnidentifiedImageError
 
 from api.images.png import check_png
+from api.images.svg import is_svg, read_svg_size
 from api.images.webp import is_webp, read_webp_size
 from shared.db.images import ImageFacts
 from shared.errors import ServiceError
 from shared.limits import KB, MAX_IMAGE_PIXELS, MAX_WEBP_PIXELS
 
-ACCEPTED: Final = "PNG, JPEG and WebP"
+ACCEPTED: Final = "PNG, JPEG, WebP and SVG"
 _FORMATS: Final = ("PNG", "JPEG")
 _PIECE: Final = 64 * KB
 
@@ -32,10 +33,10 @@ def inspect_image(file: BinaryIO, size: int) -> ImageFacts:
 
     Raises:
         ServiceError: 400, none of the accepted formats, more than 100 megapixels (24 of a WebP),
-            or not decodable.
+            not decodable, or an SVG over its bounds.
     """
     try:
-        media, width, height = _inspect_webp(file) if is_webp(file) else _inspect_other(file)
+        media, width, height = _inspect(file, size)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_many_pixels() from error
     except UnidentifiedImageError as error:
@@ -50,6 +51,15 @@ def inspect_image(file: BinaryIO, size: int) -> ImageFacts:
         digest.update(piece)
     file.seek(0)
     return ImageFacts(media, size, width, height, digest.hexdigest())
+
+
+def _inspect(file: BinaryIO, size: int) -> tuple[str, int, int]:
+    if is_webp(file):
+        return _inspect_webp(file)
+    if is_svg(file):
+        with _decoding:
+            return "image/svg+xml", *read_svg_size(file, size)
+    return _inspect_other(file)
 
 
 def _inspect_webp(file: BinaryIO) -> tuple[str, int, int]:

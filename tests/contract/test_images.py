@@ -15,6 +15,10 @@ ACCEPTED = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
 
 
 def draw(kind: str = "PNG", colour: str = "navy") -> bytes:
+    if kind == "SVG+XML":
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3" fill="{colour}"/>'.encode()
+        )
     out = BytesIO()
     Image.new("RGB", (4, 3), colour).save(out, kind)
     return out.getvalue()
@@ -24,18 +28,19 @@ def put(client, name: str, data: bytes, media: str = "image/png"):
     return client.put(f"/v2/images/{name}", data=data, content_type=media)
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "SVG+XML"])
 @pytest.mark.parametrize("declared", ACCEPTED)
 def test_the_bytes_decide_and_a_disagreeing_declared_type_is_ignored(caller, kind, declared):
     answer = put(caller, "logo", draw(kind), declared)
     assert answer.status_code == 201
     assert answer.json["content_type"] == f"image/{kind.lower()}"
+    assert (answer.json["width"], answer.json["height"]) == (4, 3)
 
 
 def test_bytes_of_no_accepted_format_are_refused_and_the_accepted_named(caller):
     answer = put(caller, "logo", draw("GIF"))
     assert answer.status_code == 400
-    assert "PNG, JPEG and WebP" in answer.json["message"]
+    assert "PNG, JPEG, WebP and SVG" in answer.json["message"]
 
 
 def test_a_replacement_keeps_who_made_the_name_and_draws_the_new_image(caller):
