@@ -8,6 +8,7 @@ import pytest
 from deploy.cli.main import main
 from shared.buckets.admission import AdmissionCache
 from shared.db.accounts import find_key_state
+from shared.db.jobs import count_unfinished
 from shared.db.session import open_database
 from shared.identifiers import digest_api_key
 from shared.queue.connection import connect
@@ -131,3 +132,12 @@ def test_a_change_that_fronts_may_not_see_yet_is_told(run, database_url, monkeyp
     monkeypatch.setenv("PRESSROOM_REDIS_URL", "redis://127.0.0.1:1/0")
     made = run("account", "create", "--email", "a@example.org")
     assert "Redis does not answer" in run("key", "revoke", made["key_id"], code=1)
+
+
+def test_migrating_makes_the_tables_and_again_changes_nothing(run, tmp_path):
+    for _ in range(2):
+        assert run("migrate", "--data", str(tmp_path / "farm")) == {"migrated": True}
+    database = open_database(f"sqlite:///{tmp_path}/farm/pressroom.sqlite3")
+    with database.snapshot() as session:
+        assert count_unfinished(session) == 0
+    database.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from deploy.embedded.leash import leashed
 from deploy.embedded.valkey import free_port
+
+TYPES = Path(__file__).parents[2] / "deploy/types"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -51,6 +54,18 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
+
+
+@pytest.fixture(scope="session")
+def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install Grafana's and KEDA's schemas and kustomize, pinned by digest; give the folder."""
+    folder = tmp_path_factory.mktemp("types")
+    for file in TYPES.iterdir():
+        if file.is_file():
+            shutil.copy(file, folder)
+    npm = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    subprocess.run(npm, cwd=folder, check=True, timeout=300)
+    return folder
 
 
 def await_port(port: int, process: subprocess.Popen[bytes], *, said: Path) -> None:

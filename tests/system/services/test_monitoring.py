@@ -21,7 +21,6 @@ from tests.system.conftest import DOCUMENTS, open_account
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "deploy/prometheus"
-TYPES = ROOT / "tests/deploy/types"
 HELLO = "<document><flow><p>Hello</p></flow></document>"
 LOAD_SECONDS = 25
 QUERIES = sorted(
@@ -188,18 +187,6 @@ def test_the_choice_of_accounts_has_the_one_that_renders(watched):
     prometheus, account = watched
     values = prometheus.get("/api/v1/label/account/values")
     assert account.id in values
-
-
-@pytest.fixture(scope="session")
-def schemas(tmp_path_factory):
-    """Install Grafana's and KEDA's schemas, pinned by digest, and give the folder."""
-    folder = tmp_path_factory.mktemp("types")
-    for file in TYPES.iterdir():
-        if file.is_file():
-            shutil.copy(file, folder)
-    npm = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-    subprocess.run(npm, cwd=folder, check=True, timeout=300)
-    return folder
 
 
 def compile_board(folder, board):

@@ -1,0 +1,228 @@
+"""Image, compose file and proxy say what the code needs, and the same as each other."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
+from shared.queue.names import QUEUES
+from shared.settings import Settings, load_settings
+from tests.deploy.deployment import DOCKER, PROCESSES, ROOT, compose, dockerfile, image_settings
+
+SETTINGS = {f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
+SERVICES = compose()["services"]
+OURS = {name: each for name, each in SERVICES.items() if "build" in each}
+WORKERS = ("worker", "batch")
+URLS = {
+    "PRESSROOM_DATABASE_URL": "sqlite:////x",
+    "PRESSROOM_REDIS_URL": "redis://x",
+    "PRESSROOM_BLOB_URL": "file:///x",
+}
+
+
+def seconds(text):
+    return int(re.fullmatch(r"(\d+)s", text)[1])
+
+
+def test_the_compose_file_is_of_its_schema():
+    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
+    command += ["--builtin-schema", "vendor.compose-spec", str(DOCKER / "compose.yaml")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_the_schema_finds_a_wrong_condition(tmp_path):
+    text = (DOCKER / "compose.yaml").read_text()
+    wrong = tmp_path / "compose.yaml"
+    wrong.write_text(text.replace("service_healthy", "service_happy"))
+    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
+    command += ["--builtin-schema", "vendor.compose-spec", str(wrong)]
+    assert subprocess.run(command, capture_output=True, check=False).returncode != 0
+
+
+def test_every_process_of_a_farm_is_a_service():
+    assert set(OURS) == {*PROCESSES, "migrate"}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_setting_of_a_service_is_one(name):
+    given = {key: value for key, value in OURS[name]["environment"].items() if "URL" not in key}
+    assert set(OURS[name]["environment"]) <= SETTINGS
+    load_settings(given | image_settings() | URLS)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_service_of_ours_can_change_nothing_but_its_memory(name):
+    service = OURS[name]
+    assert service["read_only"] is True
+    assert service["user"] == "10001:10001"
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert {entry.split(":")[0] for entry in service["tmpfs"]} == {"/tmp", "/run/pressroom"}
+    assert "volumes" not in service
+    assert "ports" not in service
+    assert "mem_limit" in service
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_service_runs_what_there_is(name):
+    match OURS[name].get("command"):
+        case None:
+            assert 'CMD ["gunicorn", "-c", "python:api.gunicorn_conf"' in dockerfile()
+        case ["python", "-m", module]:
+            assert importlib.util.find_spec(module)
+        case ["pressroom", command]:
+            from deploy.cli.main import build_parser
+
+            assert build_parser().parse_args([command])
+        case other:
+            pytest.fail(f"unknown command {other}")
+
+
+def test_what_was_begun_may_be_finished_when_a_service_stops():
+    budget = float(OURS["worker"]["environment"]["PRESSROOM_RENDER_BUDGET"])
+    for name in PROCESSES:
+        assert seconds(OURS[name]["stop_grace_period"]) >= budget + 10
+
+
+def test_every_queue_has_a_pool_and_only_one():
+    taken = [
+        queue
+        for name in WORKERS
+        for queue in OURS[name]["environment"]["PRESSROOM_WORKER_QUEUES"].split(",")
+    ]
+    assert sorted(taken) == sorted(QUEUES)
+
+
+@pytest.mark.parametrize("name", WORKERS)
+def test_a_worker_may_use_what_its_children_may(name):
+    settings = OURS[name]["environment"]
+    children = int(settings["PRESSROOM_WORKER_CONCURRENCY"])
+    wanted = children * int(settings["PRESSROOM_CHILD_MEMORY_MB"])
+    assert int(OURS[name]["mem_limit"].removesuffix("g")) * 1024 >= wanted * 1.25
+
+
+def test_the_ports_of_image_health_checks_and_prometheus_agree():
+    image = image_settings()
+    ports = {
+        "front": "8000",
+        "worker": image["PRESSROOM_WORKER_METRICS_PORT"],
+        "batch": image["PRESSROOM_WORKER_METRICS_PORT"],
+        "counter": image["PRESSROOM_COUNTER_METRICS_PORT"],
+        "keeper": image["PRESSROOM_KEEPER_METRICS_PORT"],
+        "hooks": image["PRESSROOM_HOOKS_METRICS_PORT"],
+    }
+    config = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
+    scraped = {
+        job["job_name"]: str(job["dns_sd_configs"][0]["port"]) for job in config["scrape_configs"]
+    }
+    exposed = set(re.search(r"^EXPOSE (.*)$", dockerfile(), re.MULTILINE)[1].split())
+    assert scraped == ports
+    assert exposed == set(ports.values())
+    for name, port in ports.items():
+        assert f":{port}/healthz" in OURS[name]["healthcheck"]["test"][-1]
+
+
+def test_redis_keeps_what_it_accepts():
+    [command] = SERVICES["redis"]["command"]
+    assert "--appendonly yes" in command
+    assert "--maxmemory-policy noeviction" in command
+    assert "requirepass" in command
+
+
+def test_no_secret_has_a_default():
+    text = (DOCKER / "compose.yaml").read_text()
+    for name in ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "S3_SECRET", "GRAFANA_PASSWORD"):
+        assert re.findall(rf"\$\{{{name}(.*?)\}}", text) == re.findall(
+            rf"\$\{{{name}(:\?choose one in \.env)\}}", text
+        )
+        assert f"\n{name}=\n" in (DOCKER / "env.example").read_text()
+
+
+def test_only_the_proxy_and_grafana_can_be_reached_and_grafana_from_here_alone():
+    published = {name: each["ports"] for name, each in SERVICES.items() if "ports" in each}
+    assert set(published) == {"proxy", "grafana"}
+    assert all(port.startswith("127.0.0.1:") for port in published["grafana"])
+
+
+def test_stores_are_in_a_network_that_leads_nowhere():
+    networks = compose()["networks"]
+    assert networks["inside"] == {"internal": True}
+    for name in ("postgresql", "redis", "s3", "prometheus", "counter", "keeper"):
+        assert SERVICES[name]["networks"] == ["inside"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_what_a_service_mounts_is_there(name):
+    named = set(compose()["volumes"])
+    for volume in SERVICES[name].get("volumes", ()):
+        source = volume.split(":")[0]
+        assert source in named or (DOCKER / source).exists()
+
+
+def test_the_proxy_takes_requests_whole_and_waits_longer_than_the_front():
+    text = (DOCKER / "nginx.conf").read_text()
+    values = dict(re.findall(r"^\s*([a-z_]+) ([^;]+);", text, re.MULTILINE))
+    assert values["proxy_request_buffering"] == "on"
+    assert values["proxy_next_upstream"] == "off"
+    assert int(values["client_max_body_size"].removesuffix("m")) * MB > max(
+        MAX_BODY_BYTES, MAX_IMAGE_BYTES
+    )
+    budget = float(OURS["front"]["environment"]["PRESSROOM_RENDER_BUDGET"])
+    assert seconds(values["proxy_read_timeout"]) > budget + 5
+    assert "$request_uri" not in text
+    assert "$http_" not in text
+
+
+def test_the_image_is_built_in_one_stage_and_runs_in_another_as_nobody():
+    stages = re.findall(r"^FROM (\S+)(?: AS (\S+))?$", dockerfile(), re.MULTILINE)
+    assert [name for _, name in stages] == ["build", ""]
+    assert len({image for image, _ in stages}) == 1
+    last = dockerfile().rpartition("FROM ")[2]
+    assert re.search(r"^USER 10001:10001$", last, re.MULTILINE)
+    assert "--require-hashes -r requirements.lock" in dockerfile()
+    assert not re.search(r"^ADD |COPY --chown|curl |wget ", dockerfile(), re.MULTILINE)
+
+
+def test_what_the_image_copies_reaches_the_builder():
+    ignored = (DOCKER / "Dockerfile.dockerignore").read_text().splitlines()
+    for sources in re.findall(r"^COPY (?!--from)(.*)$", dockerfile(), re.MULTILINE):
+        *copied, _ = sources.split()
+        for source in copied:
+            assert (ROOT / source).exists()
+            assert f"!{source}" in ignored
+
+
+def test_the_installed_package_has_every_file_its_code_reads(tmp_path):
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
+    source = tmp_path / "source"
+    source.mkdir()
+    listed = subprocess.run(
+        ["git", "ls-files", "api", "shared", "workers", "deploy", "pyproject.toml", "README.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split("\n")
+    for file in filter(None, listed):
+        if (ROOT / file).exists():
+            (source / file).parent.mkdir(parents=True, exist_ok=True)
+            (source / file).write_bytes((ROOT / file).read_bytes())
+    subprocess.run([*command, "-w", str(tmp_path), str(source)], check=True, cwd=tmp_path)
+    [wheel] = tmp_path.glob("*.whl")
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    read = {
+        file
+        for file in listed
+        if file.startswith(("api/", "shared/", "workers/", "deploy/cli/", "deploy/embedded/"))
+        and not file.startswith("deploy/embedded/demo/")  # the demo runs from the source tree
+    }
+    assert read <= packed, sorted(read - packed)

@@ -1,0 +1,265 @@
+"""The Kubernetes files hold against Kubernetes' schemas, the code, and each other."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from shared.queue.names import QUEUES
+from shared.settings import Settings, load_settings
+from shared.telemetry import metrics
+from tests.deploy.deployment import (
+    KUBERNETES,
+    PROCESSES,
+    ROOT,
+    config,
+    container_of,
+    deployments,
+    documents,
+    image_settings,
+    pod_of,
+    settings_of,
+)
+
+VERSION = "1.33"
+DEPLOYMENTS = deployments()
+[MIGRATE] = documents("migrate")
+[INGRESS] = [each for each in documents("production") if each["kind"] == "Ingress"]
+SCALED = {each["metadata"]["name"]: each for each in documents("scaling")}
+PODS = {**DEPLOYMENTS, "migrate": MIGRATE}
+STOP_MARGIN_SECONDS = 10
+PLAIN = [each for folder in ("base", "migrate") for each in documents(folder)] + [INGRESS]
+
+
+def name_of(document):
+    return f"{document['kind']}-{document['metadata']['name']}"
+
+
+@pytest.mark.parametrize("document", PLAIN, ids=name_of)
+def test_a_document_is_of_its_schema(document):
+    kubernetes_validate.validate(document, VERSION, strict=True)
+
+
+def test_the_schema_finds_a_wrong_type():
+    wrong = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS["front"]))
+    container_of(wrong)["resources"]["requests"] = ["500m"]
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, VERSION, strict=True)
+
+
+def test_every_process_of_a_farm_is_deployed():
+    assert set(DEPLOYMENTS) == set(PROCESSES)
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_pod_is_nobody_and_can_change_nothing(name):
+    pod, container = pod_of(PODS[name]), container_of(PODS[name])
+    assert pod["automountServiceAccountToken"] is False
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["runAsUser"] == 10001
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    security = container["securityContext"]
+    assert security["readOnlyRootFilesystem"] is True
+    assert security["allowPrivilegeEscalation"] is False
+    assert security["capabilities"] == {"drop": ["ALL"]}
+    assert container["resources"]["limits"]["memory"]
+    assert container["resources"]["requests"]
+    assert all("emptyDir" in volume for volume in pod["volumes"])
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_pod_runs_what_there_is(name):
+    match container_of(PODS[name])["command"]:
+        case ["gunicorn", "-c", settings, *_, app]:
+            assert settings == "python:api.gunicorn_conf"
+            assert app == "api.wsgi:app"
+        case ["python", "-m", module]:
+            assert importlib.util.find_spec(module)
+        case ["pressroom", command]:
+            assert command == "migrate"
+        case other:
+            pytest.fail(f"unknown command {other}")
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_every_setting_of_a_pod_is_one(name):
+    given = {**image_settings(), **config(), **settings_of(container_of(DEPLOYMENTS[name]))}
+    known = {f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
+    assert set(given) <= known
+    urls = {"DATABASE_URL": "sqlite:////x", "REDIS_URL": "redis://x", "BLOB_URL": "file:///x"}
+    load_settings(given | {f"PRESSROOM_{key}": value for key, value in urls.items()})
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_what_was_begun_may_be_finished_when_a_pod_stops(name):
+    pod, container = pod_of(DEPLOYMENTS[name]), container_of(DEPLOYMENTS[name])
+    before = (
+        container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", [0, 0])
+    )
+    works = 5.0 if name in {"counter", "keeper"} else 30.0
+    if name in {"front", "worker", "batch"}:
+        works = float(config()["PRESSROOM_RENDER_BUDGET"]) + 5
+    needed = int(before[1]) + works + STOP_MARGIN_SECONDS
+    assert pod["terminationGracePeriodSeconds"] >= needed
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_probes_and_services_use_the_port_that_the_process_has(name):
+    container = container_of(DEPLOYMENTS[name])
+    [port] = container["ports"]
+    named = {"worker": "WORKER", "batch": "WORKER"}.get(name, name.upper())
+    expected = 8000 if name == "front" else int(image_settings()[f"PRESSROOM_{named}_METRICS_PORT"])
+    assert port["containerPort"] == expected
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe]["httpGet"]["port"] == port["name"]
+    [service] = [
+        each for each in documents("base")
+        if each["kind"] == "Service" and each["metadata"]["name"] == name
+    ]  # fmt: skip
+    assert service["spec"]["clusterIP"] == "None"  # each replica by its address, for Prometheus
+    assert service["spec"]["ports"][0]["port"] == expected
+    labels = DEPLOYMENTS[name]["spec"]["template"]["metadata"]["labels"]
+    assert service["spec"]["selector"].items() <= labels.items()
+
+
+def test_every_queue_has_a_pool_and_only_one():
+    taken = [
+        queue
+        for deployment in DEPLOYMENTS.values()
+        for queue in settings_of(container_of(deployment))
+        .get("PRESSROOM_WORKER_QUEUES", "")
+        .split(",")
+        if queue
+    ]
+    assert sorted(taken) == sorted(QUEUES)
+
+
+@pytest.mark.parametrize("name", ["worker", "batch"])
+def test_a_worker_may_use_what_its_children_may(name):
+    container = container_of(DEPLOYMENTS[name])
+    settings = settings_of(container)
+    wanted = int(settings["PRESSROOM_WORKER_CONCURRENCY"]) * int(
+        settings["PRESSROOM_CHILD_MEMORY_MB"]
+    )
+    assert (
+        int(container["resources"]["limits"]["memory"].removesuffix("Gi")) * 1024 >= wanted * 1.25
+    )
+
+
+def test_there_is_one_counter_even_while_it_is_replaced():
+    counter = DEPLOYMENTS["counter"]["spec"]
+    assert (counter["replicas"], counter["strategy"]) == (1, {"type": "Recreate"})
+
+
+def test_those_that_serve_and_render_are_not_all_taken_at_once():
+    budgets = {
+        each["metadata"]["name"]: each["spec"]
+        for each in documents("base")
+        if each["kind"] == "PodDisruptionBudget"
+    }
+    assert set(budgets) == {"front", "worker", "batch"}
+    for name, budget in budgets.items():
+        assert budget["maxUnavailable"] == 1
+        labels = DEPLOYMENTS[name]["spec"]["template"]["metadata"]["labels"]
+        assert budget["selector"]["matchLabels"].items() <= labels.items()
+
+
+def policies():
+    return {
+        each["metadata"]["name"]: each["spec"]
+        for each in documents("base")
+        if each["kind"] == "NetworkPolicy"
+    }
+
+
+def test_nothing_is_open_that_is_not_said_to_be():
+    assert policies()["closed"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    ports = {
+        rule["port"]
+        for policy in ("requests", "scrapes")
+        for way in policies()[policy]["ingress"]
+        for rule in way["ports"]
+    }
+    assert ports == {
+        container_of(each)["ports"][0]["containerPort"] for each in DEPLOYMENTS.values()
+    }
+
+
+def test_only_front_and_hooks_reach_the_internet_until_fetching_is_added():
+    chosen = policies()["fetches"]["podSelector"]["matchLabels"]
+    reach = {
+        name
+        for name, each in DEPLOYMENTS.items()
+        if chosen.items() <= each["spec"]["template"]["metadata"]["labels"].items()
+    }
+    assert reach == {"front", "hooks"}
+    [to] = policies()["fetches"]["egress"][0]["to"]
+    for private in (
+        "10.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "169.254.0.0/16",
+        "127.0.0.0/8",
+    ):
+        assert private in to["ipBlock"]["except"]
+
+
+def test_every_path_of_the_interface_is_behind_the_ingress_and_the_operators_are_not():
+    paths = [path["path"] for path in INGRESS["spec"]["rules"][0]["http"]["paths"]]
+    routes = re.findall(
+        r"^\| `[A-Z]+ (/\S+)`", (ROOT / "deploy/README.md").read_text(), re.MULTILINE
+    )
+    assert routes
+    for route in routes:
+        is_public = route not in {"/metrics", "/readyz"}
+        assert any(route == path or route.startswith(f"{path}/") for path in paths) is is_public, (
+            route
+        )
+
+
+# What KEDA's prometheus trigger knows; its schema leaves a trigger's metadata open.
+TRIGGER_KEYS = {"serverAddress", "query", "threshold", "activationThreshold", "ignoreNullValues"}
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_a_pool_is_scaled_by_what_waits_and_what_runs(name):
+    spec = SCALED[name]["spec"]
+    assert spec["scaleTargetRef"]["name"] in DEPLOYMENTS
+    assert (
+        "stabilizationWindowSeconds"
+        in spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"]
+    )
+    [trigger] = spec["triggers"]
+    assert trigger["type"] == "prometheus"
+    assert set(trigger["metadata"]) == TRIGGER_KEYS
+    assert trigger["metadata"]["ignoreNullValues"] == "false"
+    series = {series for each in metrics.ALL for series in each.series}
+    query = trigger["metadata"]["query"]
+    assert set(re.findall(r"pressroom_\w+", query)) <= series
+    if name != "front":
+        asked = set(re.search(r'queue=~?"([^"]*)"', query)[1].split("|"))
+        settings = settings_of(container_of(DEPLOYMENTS[name]))
+        assert asked == set(settings["PRESSROOM_WORKER_QUEUES"].split(","))
+        assert {"pressroom_queue_waiting", "pressroom_queue_running"} <= set(
+            re.findall(r"pressroom_\w+", query)
+        )
+        slots = int(settings["PRESSROOM_WORKER_CONCURRENCY"])
+        assert float(trigger["metadata"]["threshold"]) <= 2 * slots
+
+
+def test_a_pool_shrinks_no_faster_than_a_render_may_last():
+    for scaled in SCALED.values():
+        behavior = scaled["spec"]["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+        window = behavior["scaleDown"]["stabilizationWindowSeconds"]
+        assert window > float(config()["PRESSROOM_RENDER_BUDGET"])
+
+
+def test_no_secret_stands_in_a_file():
+    for file in KUBERNETES.rglob("*.yaml"):
+        for document in yaml.safe_load_all(file.read_text()):
+            assert document["kind"] != "Secret"
+    assert not any("URL" in name for name in config())

