@@ -1,0 +1,118 @@
+"""A render costs the database no query that a cache could answer (design.md 5)."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from hashlib import sha256
+
+import pytest
+from redis import Redis
+from sqlalchemy import event
+
+from api.app import create_app
+from shared.clock import now
+from shared.db.accounts import create_account
+from shared.db.images import ImageFacts, blob_key, record_image, reserve_room
+from shared.db.templates import keep_content
+from shared.outbound import Outbound
+from workers.engine.pipeline import prepare_template
+from workers.farm.resources import Images, Templates
+
+XML = {"Content-Type": "text/xml"}
+
+
+@contextmanager
+def counted(database):
+    """Give the list of statements that are sent to the database within."""
+    seen: list[str] = []
+
+    def note(_connection, _cursor, statement, *_):
+        seen.append(statement)
+
+    event.listen(database._engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(database._engine, "before_cursor_execute", note)
+
+
+@pytest.fixture
+def template(caller):
+    made = caller.post("/v2/templates?name=T", data=b"<document/>", headers=XML)
+    caller.post(f"/v2/templates/{made.json['id']}/versions", json={})
+    return made.json["id"]
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("selector", ["", "@live", "@latest", "@1"])
+def test_the_front_asks_the_database_nothing_for_a_known_key_and_template(
+    ports, caller, redis_url, template, selector
+):
+    forget_changes(redis_url)
+    path = f"/v2/pdf?template={template}{selector}"
+
+    def render():
+        return caller.post(path, data=b"{}", content_type="application/json").status_code
+
+    assert render() == 200
+    with counted(ports.database) as statements:
+        assert render() == 200
+    assert statements == []
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_front_asks_the_database_nothing_for_a_document_without_a_template(ports, caller):
+    caller.post("/v2/pdf", data=b"<document/>", headers=XML)
+    with counted(ports.database) as statements:
+        assert caller.post("/v2/pdf", data=b"<document/>", headers=XML).status_code == 200
+    assert statements == []
+
+
+def test_checking_a_key_asks_the_database_nothing_the_second_time(ports, caller):
+    caller.get("/v2/authcheck")
+    with counted(ports.database) as statements:
+        assert caller.get("/v2/authcheck").status_code == 200
+    assert statements == []
+
+
+def test_another_front_process_asks_nothing_either(ports, settings, account, caller):
+    """What one process learnt is in Redis for all."""
+    caller.get("/v2/authcheck")
+    other = create_app(ports).test_client()
+    with counted(ports.database) as statements:
+        answer = other.get("/v2/authcheck", headers={"x-api-key": account.api_key})
+    assert (answer.status_code, statements) == (200, [])
+
+
+def test_a_worker_reads_a_template_and_an_image_once(ports, database):
+    data = b"bytes of an image"
+    facts = ImageFacts("image/png", len(data), 1, 1, sha256(data).hexdigest())
+    with database.session() as session:
+        made = create_account(session, email="bo@example.org")
+        room = reserve_room(session, made.workspace_id, name="logo", facts=facts, at=now())
+        record_image(session, room, facts=facts, user=made.user, at=now())
+    ports.blobs.put(blob_key(made.workspace_id, facts.sha256), io.BytesIO(data), len(data))
+    images = Images(database, ports.blobs, ports.image_pins, outbound=Outbound())
+    templates = Templates(database, prepare_template)
+    digest = keep(database, "<document><flow/></document>")
+
+    def gather():
+        templates.get(digest)
+        return images.of_workspace(made.workspace_id).find_image("logo")
+
+    with counted(database) as first:
+        assert gather() == data
+    with counted(database) as statements:
+        assert gather() == data
+    assert first != []
+    assert statements == []
+
+
+def forget_changes(redis_url):
+    """Do as if the last change of a template were long ago: right after one nothing is kept."""
+    with Redis.from_url(redis_url) as redis:
+        redis.delete(*redis.keys("pins:*"))
+
+
+def keep(database, text):
+    with database.session() as session:
+        return keep_content(session, text, at=now())
