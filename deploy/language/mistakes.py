@@ -68,7 +68,7 @@ GENERAL: Final = (
     Mistake("unknown-total", "p", "<p>{{ totals.sum.all }}</p>"),
     Mistake("loop-needs-list", "p", '<p for="x in 3">a</p>'),
     Mistake("filter-precedence", "p", "<p>{{ 3 * 1.155 | round(2) }}</p>"),
-    Mistake("missing-glyph", "p", "<p>漢</p>"),
+    Mistake("missing-glyph", "p", "<p>ខ</p>"),
     Mistake(
         "wider-than-container", "p", '<p white-space="nowrap" width="20mm">As wide as that</p>'
     ),

@@ -176,7 +176,10 @@ def test_page_furniture_is_an_artifact_around_whole_text_objects():
 
 
 def test_justified_words_move_apart():
-    spread = printed(page(text(5, 20, "two words", word_spacing=30.0)))
+    face = find_face((), 400, False)
+    spread = printed(
+        page(text(5, 20, "two words")._replace(codes=face.encode_spread("two words", 3000)))
+    )
     assert b")-3000(" in marks(spread)
     # The reader sees a gap, and no more text than there is.
     assert extracted(spread).split() == ["two", "words"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.layout.fonts import ALIASES, FAMILIES
+from workers.engine.layout.fonts import ALIASES, FAMILIES, OTHER_NAMES
 from workers.engine.syntax import values as v
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.units import AUTO, BorderStyle, Color, ColorSpace, Length, LengthKind, Sides
@@ -183,6 +183,7 @@ def test_wrong_patterns_are_refused(text: str):
 def test_the_families_named_here_are_those_installed():
     assert set(v.FONT_FAMILIES) == set(FAMILIES)
     assert set(v.GENERIC_FAMILIES) == set(ALIASES)
+    assert {name.lower() for name in v.OTHER_FAMILIES} == set(OTHER_NAMES)
 
 
 _KINDS = {spec.kind for element in ELEMENTS.values() for spec in element.attributes.values()}

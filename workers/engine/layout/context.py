@@ -57,6 +57,7 @@ class Typeface(Protocol):
     underline_position: float
     underline_thickness: float
     strike_position: float
+    shapes: bool  # whether text can be written by its glyphs
 
     def measure(self, text: str) -> float:
         """Give the width of `text`."""

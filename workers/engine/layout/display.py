@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from workers.engine.layout.fonts.shaping import Cluster
 from workers.engine.units import Color
 
 
@@ -35,6 +36,23 @@ class Glyphs(NamedTuple):
     owner: object | None
     word_spacing: float = 0.0
     letter_spacing: float = 0.0
+
+
+class ShapedGlyphs(NamedTuple):
+    """A run of text written by clusters of glyphs, from left to right (layout/fonts/shaping.py).
+
+    `text` is what it says in the order of reading.
+    """
+
+    x: float
+    y: float  # baseline
+    face: object
+    size: float
+    color: Color
+    clusters: tuple[Cluster, ...]
+    text: str
+    width: float
+    owner: object | None
 
 
 class Fill(NamedTuple):
@@ -114,7 +132,7 @@ class Restore(NamedTuple):
     """End the innermost group."""
 
 
-Item = Glyphs | Fill | Stroke | Outline | Cells | Picture | Save | Restore
+Item = Glyphs | ShapedGlyphs | Fill | Stroke | Outline | Cells | Picture | Save | Restore
 
 
 class LinkArea(NamedTuple):

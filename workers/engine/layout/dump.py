@@ -16,6 +16,7 @@ from workers.engine.layout.display import (
     Picture,
     Restore,
     Save,
+    ShapedGlyphs,
     Stroke,
 )
 from workers.engine.units import BLACK, Color, ColorSpace
@@ -62,6 +63,14 @@ def _glyphs(item: Glyphs) -> str:
     return (
         f"text{_furniture(item.owner)} {_pair(item.x, item.y)} {_n(item.width)}"
         f" {face} {_n(item.size)}{_color(item.color)}{spacing} {_quoted(item.text)}"
+    )
+
+
+def _shaped(item: ShapedGlyphs) -> str:
+    face = getattr(item.face, "name", "?")
+    return (
+        f"shaped{_furniture(item.owner)} {_pair(item.x, item.y)} {_n(item.width)}"
+        f" {face} {_n(item.size)}{_color(item.color)} {len(item.clusters)} clusters {_quoted(item.text)}"
     )
 
 
@@ -120,6 +129,7 @@ def _restore(_: Restore) -> str:
 
 _WRITERS: Final[dict[type[Item], Callable[[Any], str]]] = {
     Glyphs: _glyphs,
+    ShapedGlyphs: _shaped,
     Fill: _fill,
     Outline: _outline,
     Stroke: _stroke,

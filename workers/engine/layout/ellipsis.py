@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from workers.engine.layout.context import EPSILON, Piece
-from workers.engine.layout.lines import Inset, Line, Look, Part
+from workers.engine.layout.lines import Inset, Line, Look, Part, arrange
 from workers.engine.tree.styles import Align
 
 DOTS: Final = "…"
@@ -45,7 +45,8 @@ def end_in_dots(line: Line, width: float, align: Align) -> Line:
     used = parts[-1].x + parts[-1].width
     slack = width - indent - used
     shift = {Align.RIGHT: slack, Align.DECIMAL: slack, Align.CENTER: slack / 2}.get(align, 0.0)
-    return line._replace(x=indent + shift, width=used, parts=tuple(parts), word_spacing=0.0)
+    placed = arrange(tuple(parts)) if any(part.look.level for part in parts) else tuple(parts)
+    return line._replace(x=indent + shift, width=used, parts=placed, word_spacing=0.0)
 
 
 def _set_close(parts: tuple[Part, ...]) -> list[Part]:

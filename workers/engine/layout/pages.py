@@ -63,7 +63,9 @@ class FixedFonts:
 
     def split(self, style: TextStyle, text: str) -> Sequence[tuple[Typeface, str]]:
         """Cut `text` into runs of one face each."""
-        return fixed_fonts.split_by_face(style.families, style.weight, style.is_italic, text)
+        return fixed_fonts.split_by_face(
+            style.families, style.weight, style.is_italic, text, style.lang
+        )
 
     def find(self, style: TextStyle) -> Typeface:
         """Find the face of a style's first family."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 import uharfbuzz as hb
 
@@ -38,7 +38,11 @@ class Subset:
 
 def add_font(file: PdfFile, face: Face, characters: Iterable[str]) -> bytes:
     """Embed `face` with the glyphs of `characters` and give the reference of the font."""
-    subset = make_subset(face, frozenset(characters))
+    return write_font(file, face, make_subset(face, frozenset(characters)))
+
+
+def write_font(file: PdfFile, face: Face, subset: Subset) -> bytes:
+    """Write a subset as a font of two-byte codes (PDF 1.7, 9.7) and give its reference."""
     program = file.add_stream(
         b"/Filter /FlateDecode /Length1 %d" % subset.font_file_length, subset.font_file
     )
@@ -61,16 +65,14 @@ def add_font(file: PdfFile, face: Face, characters: Iterable[str]) -> bytes:
 def make_subset(face: Face, characters: frozenset[str]) -> Subset:
     """Cut a face down to `characters`. Equal characters give equal bytes; kept for the next document."""
     chars = sorted(set(written_text("".join(characters))))
-    plan = hb.SubsetPlan(face.hb_face, _subset_input(face, chars))
-    program: bytes = plan.execute().blob.data
-    new_glyphs: dict[int, int] = dict(plan.old_to_new_glyph_mapping)
+    program, new_glyphs = subset_glyphs(face, {face.glyphs.get(char, 0) for char in chars})
     glyphs = {ord(char): new_glyphs[face.glyphs[char]] for char in chars if char in face.glyphs}
-    tag = _tag(face.name + "".join(chars))
+    tag = make_tag(face.name + "".join(chars))
     return Subset(
         name=f"{tag}+{face.name}".encode("ascii"),
         font_file=zlib.compress(program, 6),
         font_file_length=len(program),
-        glyph_map=zlib.compress(_glyph_map(glyphs), 6),
+        glyph_map=zlib.compress(write_glyph_map(glyphs), 6),
         widths=_widths(face, chars),
         to_unicode=zlib.compress(_to_unicode(chars), 6),
     )
@@ -85,22 +87,26 @@ def add_image(file: PdfFile, image: PreparedImage) -> bytes:
     return file.add_stream(entries, image.pixels.data)
 
 
-def _subset_input(face: Face, chars: Iterable[str]) -> Any:
+def subset_glyphs(face: Face, glyphs: set[int]) -> tuple[bytes, dict[int, int]]:
+    """Cut a font down to some glyphs; gives its program, and the new glyph of each old one."""
     wanted = hb.SubsetInput()
-    wanted.glyph_set.update({face.glyphs.get(char, 0) for char in chars})
+    wanted.glyph_set.update(glyphs)
     wanted.flags = (
         hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
     )
     wanted.drop_table_tag_set.update(_DROPPED)
-    return wanted
+    plan = hb.SubsetPlan(face.hb_face, wanted)
+    program: bytes = plan.execute().blob.data
+    return program, dict(plan.old_to_new_glyph_mapping)
 
 
-def _tag(content: str) -> str:
+def make_tag(content: str) -> str:
+    """Give the six letters that name a subset (PDF 1.7, 9.6.4), from what it holds."""
     digest = sha256(content.encode("utf-8")).digest()
     return "".join(chr(65 + byte % 26) for byte in digest[:6])
 
 
-def _glyph_map(glyphs: dict[int, int]) -> bytes:
+def write_glyph_map(glyphs: dict[int, int]) -> bytes:
     """Map codes to glyphs, two bytes each; a code of no glyph shows the empty box."""
     mapped = bytearray(2 * (max(glyphs, default=0) + 1))
     for code, glyph in glyphs.items():
@@ -127,10 +133,10 @@ def _to_unicode(chars: list[str]) -> bytes:
     body = b"\n".join(
         b"%d beginbfrange\n%b\nendbfrange" % (len(block), b"\n".join(block)) for block in blocks
     )
-    return _CMAP % body
+    return CMAP % body
 
 
-_CMAP: Final = b"""/CIDInit /ProcSet findresource begin
+CMAP: Final = b"""/CIDInit /ProcSet findresource begin
 12 dict begin
 begincmap
 /CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def

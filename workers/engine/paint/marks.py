@@ -19,6 +19,7 @@ from workers.engine.layout.display import (
     Picture,
     Restore,
     Save,
+    ShapedGlyphs,
     Stroke,
 )
 from workers.engine.layout.fonts import Face
@@ -26,10 +27,12 @@ from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.svg.drawing import Drawable, VectorImage
 from workers.engine.paint.embedding import add_font, add_image
 from workers.engine.paint.objects import HUNDREDTHS, PdfFile, write_number
+from workers.engine.paint.shaped import ShapedFont
 from workers.engine.paint.vectors import VectorWriter
 from workers.engine.units import BLACK, Color, ColorSpace
 
 _ARC: Final = 0.5523  # control points of a quarter circle, in radii
+_STRENGTH: Final = 0.035  # of the outlines that make a regular face bold, in em
 
 
 class Stock:
@@ -50,6 +53,8 @@ class Stock:
         self._texts: dict[Face, list[str]] = {}
         self._characters: dict[Face, set[str]] = {}
         self._fonts: dict[Face, bytes] = {}
+        self._shaped: dict[Face, ShapedFont] = {}
+        self._full: list[ShapedFont] = []
         self._images: dict[str, tuple[bytes, bytes]] = {}
         self._states: dict[float, bytes] = {}
         self._groups: list[tuple[bytes, bytes]] = []
@@ -69,6 +74,16 @@ class Stock:
         for face, texts in self._texts.items():
             self._characters[face].update("".join(texts))
             texts.clear()
+
+    def use_shaped_font(self, face: Face) -> ShapedFont:
+        """Give the font in which the shaped text of a face is written."""
+        font = self._shaped.get(face)
+        if font is None or font.is_full:
+            if font is not None:
+                self._full.append(font)
+            count = len(self._shaped) + len(self._full) + 1
+            font = self._shaped[face] = ShapedFont(face, b"/X%d" % count)
+        return font
 
     def use_image(self, image: Drawable) -> bytes:
         """Give the resource name of an image, which is in the file once."""
@@ -119,6 +134,9 @@ class Stock:
             for face, name in self._fonts.items()
         ]
         self._vectors.close(dict(fonts))
+        fonts += [
+            (font.name, font.embed(self._file)) for font in (*self._full, *self._shaped.values())
+        ]
         states = [
             (name, b"<< /ca %b /CA %b >>" % (write_number(opacity), write_number(opacity)))
             for opacity, name in self._states.items()
@@ -144,6 +162,7 @@ class _Ink:
     size: float = 0.0
     texts: list[str] = field(default_factory=list)  # what is set in this face, for its subset
     letter_spacing: float = 0.0
+    is_emboldened: bool = False
     fill: Color = BLACK
     stroke: Color = BLACK
     line: tuple[float, tuple[float, ...]] = (1.0, ())  # width and dash
@@ -177,7 +196,7 @@ class Painter:
 
     def write_glyphs(self, item: Glyphs) -> None:
         """Set a run of text; runs that follow each other share one text object."""
-        x, y, face, size, color, codes, text, _, owner, word_spacing, letter_spacing = item
+        x, y, face, size, color, codes, text, _, owner, _, letter_spacing = item
         ink = self._ink
         if (owner is None) is not self._is_artifact:
             self._switch_artifact()
@@ -187,11 +206,11 @@ class Painter:
             self._set_font(face, size)
         if color is not ink.fill and color != ink.fill:
             self._set_fill(color)
+        if ink.is_emboldened and color != ink.stroke:
+            self._set_stroke(color)
         if letter_spacing != ink.letter_spacing:
             ink.letter_spacing = letter_spacing
             self._out.append(write_number(letter_spacing) + b" Tc\n")
-        if word_spacing and codes[:1] == b"(":
-            codes = ink.face.encode_spread(text, word_spacing * 1000 / size)
         ink.texts.append(text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
         self._out.append(
@@ -205,6 +224,33 @@ class Painter:
         )
         self._text_x, self._text_y = at_x, at_y
 
+    def write_shaped(self, item: ShapedGlyphs) -> None:
+        """Set a run of text by its glyphs."""
+        ink, size, color = self._ink, item.size, item.color
+        assert isinstance(item.face, Face)
+        font = self._stock.use_shaped_font(item.face)
+        if (item.owner is None) is not self._is_artifact:
+            self._switch_artifact()
+        if not self._in_text:
+            self._begin_text()
+        if font is not ink.face or size != ink.size:
+            ink.face, ink.size = font, size
+            self._out.append(b"%b %b Tf\n" % (font.name, write_number(size)))
+            self._set_boldness(font, size)
+        if color != ink.fill:
+            self._set_fill(color)
+        if ink.is_emboldened and color != ink.stroke:
+            self._set_stroke(color)
+        if ink.letter_spacing:
+            ink.letter_spacing = 0.0
+            self._out.append(b"0 Tc\n")
+        at_x, at_y = round(item.x * 100), round((self._height - item.y) * 100)
+        self._out.append(
+            b"%.10g %.10g Td " % ((at_x - self._text_x) / 100, (at_y - self._text_y) / 100)
+        )
+        self._out.append(font.write(item.clusters))
+        self._text_x, self._text_y = at_x, at_y
+
     def _begin_text(self) -> None:
         self._end_path()
         self._out.append(b"BT\n")
@@ -215,6 +261,18 @@ class Painter:
         name, self._ink.texts = self._stock.use_font(face)
         self._ink.face, self._ink.size = face, size
         self._out.append(b"%b %b Tf\n" % (name, write_number(size)))
+        if face.is_emboldened or self._ink.is_emboldened:
+            self._set_boldness(face, size)
+
+    def _set_boldness(self, face: Face | ShapedFont, size: float) -> None:
+        """Draw the outlines of letters too, or no longer: bold for a face that has none."""
+        ink = self._ink
+        if face.is_emboldened is not ink.is_emboldened:
+            ink.is_emboldened = face.is_emboldened
+            self._out.append(b"2 Tr\n" if face.is_emboldened else b"0 Tr\n")
+        line = (size * _STRENGTH, ())
+        if face.is_emboldened and ink.line != line:
+            self._set_line(line)
 
     # --- paths
 
@@ -428,6 +486,7 @@ class Painter:
 
 _WRITERS: Final[dict[type, Callable[[Painter, Any], None]]] = {
     Glyphs: Painter.write_glyphs,
+    ShapedGlyphs: Painter.write_shaped,
     Fill: Painter.write_fill,
     Cells: Painter.write_cells,
     Stroke: Painter.write_stroke,
@@ -439,7 +498,7 @@ _WRITERS: Final[dict[type, Callable[[Painter, Any], None]]] = {
 }
 
 # A form is drawn with the state of its caller; its painter began with the state of a page.
-_FRESH_INK: Final = b"0 g 0 G 1 w [] 0 d 0 Tc\n"
+_FRESH_INK: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
 
 _ROUND_RECTANGLE: Final = (
     b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"

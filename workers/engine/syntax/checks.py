@@ -14,6 +14,7 @@ from workers.engine.syntax.profile_checks import check_profile
 from workers.engine.syntax.values import (
     FONT_FAMILIES,
     GENERIC_FAMILIES,
+    OTHER_FAMILIES,
     BorderValue,
     ColorName,
 )
@@ -195,7 +196,7 @@ class _Checker:
         )
 
     def _check_families(self, element: Element, families: tuple[str, ...]) -> None:
-        known = {name.lower() for name in (*FONT_FAMILIES, *GENERIC_FAMILIES)}
+        known = {name.lower() for name in (*FONT_FAMILIES, *GENERIC_FAMILIES, *OTHER_FAMILIES)}
         unknown = [family for family in families if family.lower() not in known]
         for family in unknown:
             message = (

@@ -108,8 +108,15 @@ class Kind(Generic[T]):
 
 
 # The families that come with the product, and the generic names for them (layout/fonts/).
-FONT_FAMILIES: Final = ("Noto Sans", "Noto Serif", "JetBrains Mono")
+FONT_FAMILIES: Final = (
+    *("Noto Sans", "Noto Serif", "JetBrains Mono"),
+    *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali"),
+    *("Noto Sans Tamil", "Noto Sans Thai"),
+    *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR"),
+)
 GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")
+# The names that the same designs have elsewhere; accepted, but not told.
+OTHER_FAMILIES: Final = tuple(f"Noto Sans CJK {region}" for region in ("JP", "SC", "TC", "KR"))
 
 
 # --- words and names ----------------------------------------------------------------------------------

@@ -229,6 +229,7 @@ def _plan_cell(
     takes_plain = (
         paragraph.white_space in (WhiteSpace.NORMAL, WhiteSpace.NOWRAP)
         and not paragraph.indent
+        and not paragraph.is_rtl
         and not text.rise
         and text.decoration == "none"
         and text.background is None

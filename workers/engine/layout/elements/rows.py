@@ -16,7 +16,9 @@ from workers.engine.layout.context import Context, Piece, Resume, Sheet, Space
 from workers.engine.layout.display import Fill, Glyphs
 from workers.engine.layout.elements.decimals import text_of
 from workers.engine.layout.elements.rowplans import CellPlan, RowPlan, bare_style
+from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.frames import draw_border
+from workers.engine.layout.lines.bidi import has_right_to_left
 from workers.engine.layout.stacks import lay_out_stack
 from workers.engine.tree.nodes import (
     Block,
@@ -164,7 +166,7 @@ def draw_cells(sheet: Sheet, laid: LaidRow, x: float, y: float) -> None:
         if type(value) is not float:
             _draw_piece(sheet, cell, value, (x, y), own, line)
         elif content:
-            style, face, _ = cell.look
+            style, face, _, _, _ = cell.look
             left = x + cell.left + (cell.room - value) * cell.shift
             if cell.decimals is not None:
                 left -= cell.decimals.shift(content)  # type: ignore[arg-type]  # a width: it is text
@@ -198,6 +200,8 @@ def draw_uprights(sheet: Sheet, plan: RowPlan, x: float, top: float, bottom: flo
 
 
 def _has_one_face(context: Context, cell: CellPlan, text: str) -> bool:
+    if needs_shaping(text) or has_right_to_left(text):
+        return False
     faces = context.fonts.split(cell.look.style, text)
     if len(faces) != 1 or faces[0][0] is not cell.look.face:
         return False

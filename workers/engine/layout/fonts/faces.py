@@ -35,36 +35,61 @@ class Face:
 
     A character is written as its UTF-16 code; the embedded font maps codes to glyphs. So the text
     of a page can be copied exactly as it was written, even where two characters share a glyph.
+    Text that `needs_shaping` is written by its glyphs instead (fonts/shaping.py).
+
+    Without a bold font of its own (`has_bold`) bold is the regular one with stronger outlines.
     """
 
-    def __init__(self, family: str, *, is_bold: bool, is_italic: bool) -> None:
+    shapes = True
+
+    def __init__(
+        self,
+        family: str,
+        *,
+        is_bold: bool,
+        is_italic: bool,
+        has_bold: bool = True,
+        is_general: bool = True,
+    ) -> None:
         self.family = family
+        self.is_general = is_general  # of Latin, Greek and Cyrillic, not of one other script
         self.is_bold = is_bold
         self.is_italic = is_italic
-        self.name = f"{family.replace(' ', '')}-{_style_name(is_bold, is_italic)}"
-        self.data = (files("workers.engine.layout") / "typefaces" / f"{self.name}.ttf").read_bytes()
-        self.hb_face: Any = hb.Face(self.data)
-        font: Any = hb.Font(self.hb_face)
+        self.is_emboldened = is_bold and not has_bold
+        stem = family.replace(" ", "")
+        self.name = f"{stem}-{_style_name(is_bold, is_italic)}"
+        file = f"{stem}-{_style_name(is_bold and has_bold, is_italic)}.ttf"
+        path = files("workers.engine.layout") / "typefaces" / file
+        self.hb_face: Any = hb.Face(hb.Blob.from_file_path(str(path)))  # mapped: workers share it
+        self.hb_font: Any = hb.Font(self.hb_face)
         self.units: int = self.hb_face.upem
-        self.glyphs: dict[str, int] = {
-            chr(code): font.get_nominal_glyph(code)
-            for code in self.hb_face.unicodes
-            if 0x20 <= code < 0x10000 and not 0x7F <= code < 0xA0  # a control is never a glyph
-        }
-        self.advances = _Advances(font, self.glyphs)
-        self._kerns = _Kerns(font, self.advances)
-        self._covered = frozenset(self.glyphs)
+        self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
         self._widths: dict[str, float] = {}
         self._codes: dict[str, bytes] = {}
         self._operands: dict[str, bytes] = {}
-        extents = font.get_font_extents("ltr")
+        extents = self.hb_font.get_font_extents("ltr")
         self.ascent: float = extents.ascender / self.units
         self.descent: float = -extents.descender / self.units
-        self.cap_height = self._metric(font, hb.OTMetricsTag.CAP_HEIGHT)
-        self.x_height = self._metric(font, hb.OTMetricsTag.X_HEIGHT)
-        self.underline_position = self._metric(font, hb.OTMetricsTag.UNDERLINE_OFFSET)
-        self.underline_thickness = self._metric(font, hb.OTMetricsTag.UNDERLINE_SIZE)
-        self.strike_position = self._metric(font, hb.OTMetricsTag.STRIKEOUT_OFFSET)
+        self.cap_height = self._metric(hb.OTMetricsTag.CAP_HEIGHT)
+        self.x_height = self._metric(hb.OTMetricsTag.X_HEIGHT)
+        self.underline_position = self._metric(hb.OTMetricsTag.UNDERLINE_OFFSET)
+        self.underline_thickness = self._metric(hb.OTMetricsTag.UNDERLINE_SIZE)
+        self.strike_position = self._metric(hb.OTMetricsTag.STRIKEOUT_OFFSET)
+
+    @cached_property
+    def glyphs(self) -> dict[str, int]:
+        """Give the glyph of each character."""
+        find = self.hb_font.get_nominal_glyph
+        return {char: find(ord(char)) for char in self._covered}
+
+    @cached_property
+    def advances(self) -> _Advances:
+        """Give the advance width of each character, in font units."""
+        return _Advances(self.hb_font, self.glyphs)
+
+    @cached_property
+    def _kerns(self) -> _Kerns:
+        return _Kerns(self.hb_font, self.advances)
 
     def __repr__(self) -> str:
         """Name the face."""
@@ -173,8 +198,8 @@ class Face:
         data: bytes = self.hb_face.reference_table(tag).data
         return data
 
-    def _metric(self, font: Any, tag: Any) -> float:
-        return float(font.get_metric_position_with_fallback(tag)) / self.units
+    def _metric(self, tag: Any) -> float:
+        return float(self.hb_font.get_metric_position_with_fallback(tag)) / self.units
 
 
 def written_text(text: str) -> str:
@@ -188,6 +213,10 @@ def _write(text: str) -> bytes:
     """Write the inside of a PDF string."""
     codes = written_text(text).encode("utf-16-be")
     return _ESCAPED.sub(_escape, codes) if _ESCAPED.search(codes) else codes
+
+
+def _is_drawn(code: int) -> bool:
+    return code >= 0x20 and not 0x7F <= code < 0xA0  # a control is never a glyph
 
 
 class _Advances(dict[str, int]):
@@ -221,7 +250,7 @@ class _Kerns(dict[str, int]):
         return kern
 
     def _work_out(self, pair: str) -> int:
-        first, second = pair
+        first, second = pair[0], pair[1]
         if " " in pair or first.isdigit() or second.isdigit() or _UNUSUAL.search(pair):
             return 0
         buffer: Any = hb.Buffer()

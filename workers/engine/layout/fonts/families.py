@@ -2,21 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from workers.engine.layout.fonts.faces import Face
 
 SANS: Final = "Noto Sans"
 SERIF: Final = "Noto Serif"
 MONO: Final = "JetBrains Mono"
+JAPANESE: Final = "Noto Sans JP"
+SIMPLIFIED: Final = "Noto Sans SC"
+TRADITIONAL: Final = "Noto Sans TC"
+KOREAN: Final = "Noto Sans KR"
 
-FAMILIES: Final = (SANS, SERIF, MONO)
 ALIASES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
 
+# The names that the same designs have in the packages of other systems.
+OTHER_NAMES: Final = {
+    "noto sans cjk jp": JAPANESE,
+    "noto sans cjk sc": SIMPLIFIED,
+    "noto sans cjk tc": TRADITIONAL,
+    "noto sans cjk kr": KOREAN,
+}
+
+
+class _Script(NamedTuple):
+    """A family for the characters of one script, and the pattern of a text that has some."""
+
+    family: str
+    has: re.Pattern[str]
+
+
+_SCRIPTS: Final = (
+    _Script("Noto Sans Arabic", re.compile("[\u0600-\u06ff\u0750-\u077f\u0870-\u08ff\ufb50-\ufdff\ufe70-\ufefc]")),
+    _Script("Noto Sans Hebrew", re.compile("[\u0590-\u05ff\ufb1d-\ufb4f]")),
+    _Script("Noto Sans Devanagari", re.compile("[\u0900-\u097f\u1cd0-\u1cff\ua8e0-\ua8ff]")),
+    _Script("Noto Sans Bengali", re.compile("[\u0980-\u09ff]")),
+    _Script("Noto Sans Tamil", re.compile("[\u0b80-\u0bff]")),
+    _Script("Noto Sans Thai", re.compile("[\u0e00-\u0e7f]")),
+)  # fmt: skip
+
+_GENERAL: Final = (SANS, SERIF, MONO)
+FAMILIES: Final = (
+    *_GENERAL,
+    *(script.family for script in _SCRIPTS),
+    JAPANESE,
+    SIMPLIFIED,
+    TRADITIONAL,
+    KOREAN,
+)
+_WITHOUT_BOLD: Final = frozenset({JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN})
+
 _BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
+_MAX_CHARACTERS: Final = 20_000  # kept for each chain of families
+
+_EAST_ASIAN: Final = re.compile(
+    "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
+)
+_KANA: Final = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
+_HANGUL: Final = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
+_BOPOMOFO: Final = re.compile("[\u3105-\u312f\u31a0-\u31bf]")
+
+# Characters are unified across China, Japan and Korea, but drawn differently in each: the families
+# of a language, best first. What the first has not, another mostly has.
+_BY_REGION: Final = {
+    "ja": (JAPANESE, TRADITIONAL, SIMPLIFIED, KOREAN),
+    "ko": (KOREAN, JAPANESE, TRADITIONAL, SIMPLIFIED),
+    "zh-hant": (TRADITIONAL, JAPANESE, SIMPLIFIED, KOREAN),
+    "zh": (SIMPLIFIED, TRADITIONAL, JAPANESE, KOREAN),
+}
+_TRADITIONAL_TAGS: Final = frozenset({"hant", "tw", "hk", "mo"})
+
+# What belongs to its neighbour before it, whichever face would be first: spaces, joiners, dandas.
+_STICKY: Final = " \u00a0\u0964\u0965\u200c\u200d\u202f"
 
 
 def find_face(families: tuple[str, ...], weight: int, is_italic: bool) -> Face:
@@ -24,53 +86,131 @@ def find_face(families: tuple[str, ...], weight: int, is_italic: bool) -> Face:
 
     A family that is not of the set is passed over; with none at all it is Noto Sans.
     """
-    return _chain(families, weight >= _BOLD_FROM, is_italic)[0]
+    return _chain(families, weight >= _BOLD_FROM, is_italic, "zh").first
 
 
 def split_by_face(
-    families: tuple[str, ...], weight: int, is_italic: bool, text: str
+    families: tuple[str, ...], weight: int, is_italic: bool, text: str, lang: str = "en"
 ) -> list[tuple[Face, str]]:
     """Cut `text` into runs of the first face that has each character: the families, then the set.
 
-    A character that no face has stays with the first face, which draws its empty box;
+    Of the set comes first the family of the character's script, for Chinese characters that of
+    `lang`. A character that no face has stays with the first face, which draws its empty box;
     `find_missing` tells which these are.
     """
-    chain = _chain(families, weight >= _BOLD_FROM, is_italic)
-    if chain[0].covers_all(text):
-        return [(chain[0], text)]
-    chosen = ((_face_of(chain, char), char) for char in text)
+    is_bold = weight >= _BOLD_FROM
+    chain = _chain(families, is_bold, is_italic, "zh")
+    if chain.first.covers_all(text):
+        return [(chain.first, text)]
+    if _EAST_ASIAN.search(text):
+        chain = _chain(families, is_bold, is_italic, _find_region(lang, text))
     return [
         (face, "".join(char for _, char in run))
-        for face, run in groupby(chosen, key=lambda pair: pair[0])
+        for face, run in groupby(_choose_faces(chain, text), key=lambda pair: pair[0])
     ]
 
 
 def find_missing(text: str) -> str:
     """Give the characters of `text` that no family of the set has, each once, in order."""
-    chain = _chain((), False, False)
-    if chain[0].covers_all(text):
+    chain = _chain((), False, False, "zh")
+    if chain.first.covers_all(text):
         return ""
-    return "".join(
-        char for char in dict.fromkeys(text) if not any(face.covers(char) for face in chain)
-    )
+    return "".join(char for char in dict.fromkeys(text) if chain[char] is None)
+
+
+class _Chain(dict[str, "Face | None"]):
+    """The face of each character, None for one that no face has, found when it is first met.
+
+    Faces are loaded when a character asks for them: a Latin document never reads another font.
+    """
+
+    def __init__(self, named: Iterable[str], is_bold: bool, is_italic: bool, region: str) -> None:
+        super().__init__()
+        self._named = tuple(named)
+        self._is_bold = is_bold
+        self._is_italic = is_italic
+        self._region = region
+        self.first = self._load((*self._named, SANS)[0])
+
+    def __missing__(self, char: str) -> Face | None:
+        if len(self) >= _MAX_CHARACTERS:
+            self.clear()
+        families = dict.fromkeys(self._list_families(char))
+        found = next((face for face in map(self._load, families) if face.covers(char)), None)
+        self[char] = found
+        return found
+
+    def _list_families(self, char: str) -> Iterator[str]:
+        yield from self._named
+        yield from (script.family for script in _SCRIPTS if script.has.match(char))
+        east_asian = _BY_REGION[self._region]
+        if _EAST_ASIAN.match(char):
+            yield from (family for family in _own_families(char))
+            yield from east_asian
+        yield from _GENERAL
+        yield from east_asian  # they have many signs and symbols that no other has
+        yield from FAMILIES
+
+    def _load(self, family: str) -> Face:
+        return _face(family, self._is_bold, self._is_italic and family in _GENERAL)
 
 
 @cache
 def _face(family: str, is_bold: bool, is_italic: bool) -> Face:
-    return Face(family, is_bold=is_bold, is_italic=is_italic)
+    return Face(
+        family,
+        is_bold=is_bold,
+        is_italic=is_italic,
+        has_bold=family not in _WITHOUT_BOLD,
+        is_general=family in _GENERAL,
+    )
 
 
 @lru_cache(maxsize=256)
-def _chain(families: tuple[str, ...], is_bold: bool, is_italic: bool) -> tuple[Face, ...]:
-    named = [*_known(families), *FAMILIES]
-    return tuple(_face(family, is_bold, is_italic) for family in dict.fromkeys(named))
+def _chain(families: tuple[str, ...], is_bold: bool, is_italic: bool, region: str) -> _Chain:
+    return _Chain(dict.fromkeys(_known(families)), is_bold, is_italic, region)
 
 
 def _known(families: Iterable[str]) -> list[str]:
-    by_name = {name.casefold(): name for name in FAMILIES} | ALIASES
+    by_name = {name.casefold(): name for name in FAMILIES} | ALIASES | OTHER_NAMES
     found = (by_name.get(family.casefold()) for family in families)
     return [family for family in found if family]
 
 
-def _face_of(chain: tuple[Face, ...], char: str) -> Face:
-    return next((face for face in chain if face.covers(char)), chain[0])
+def _choose_faces(chain: _Chain, text: str) -> Iterator[tuple[Face, str]]:
+    before: Face | None = None
+    for char in text:
+        face = chain[char] or chain.first
+        if before is not None and face is not before and _sticks(char) and before.covers(char):
+            face = before
+        before = face
+        yield face, char
+
+
+def _sticks(char: str) -> bool:
+    return char in _STICKY or unicodedata.category(char)[0] == "M"
+
+
+def _own_families(char: str) -> Iterator[str]:
+    """Give the family of the one language that writes a character, if there is one."""
+    if _KANA.match(char):
+        yield JAPANESE
+    if _HANGUL.match(char):
+        yield KOREAN
+    if _BOPOMOFO.match(char):
+        yield TRADITIONAL
+
+
+def _find_region(lang: str, text: str) -> str:
+    """Find whose Chinese characters a text is written in: its language's, else by its other signs."""
+    primary, *rest = lang.lower().split("-")
+    if primary in ("zh", "yue", "lzh", "wuu", "nan", "hak"):
+        is_traditional = primary == "yue" or not _TRADITIONAL_TAGS.isdisjoint(rest)
+        return "zh-hant" if is_traditional and "hans" not in rest else "zh"
+    if primary in _BY_REGION:
+        return primary
+    if _KANA.search(text):
+        return "ja"
+    if _HANGUL.search(text):
+        return "ko"
+    return "zh-hant" if _BOPOMOFO.search(text) else "zh"

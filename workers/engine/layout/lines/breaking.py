@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from workers.engine.layout.context import EPSILON, Context
+from workers.engine.layout.lines.bidi import reorder
 from workers.engine.layout.lines.heights import Metrics
 from workers.engine.layout.lines.parts import EMPTY, Inset, Line, Lines, Part, Place, Point
 from workers.engine.layout.lines.strips import SOFT, SOFT_HYPHEN, SPACE, Strip, make_strips
@@ -147,7 +148,9 @@ class _Characters:
         while offset > first and offset < len(text) and unicodedata.combining(text[offset]):
             offset -= 1
         if offset == first and unit == start.unit:
-            offset = _next_cluster(text, first)
+            offset = max(
+                _next_cluster(text, first), bisect_right(self._ends, self._ends[first], lo=first)
+            )
         if offset >= len(text):
             if unit < last:
                 return Point(unit + 1, 0, strip.lefts[unit + 1])
@@ -191,26 +194,41 @@ def _compose(
     indent: float,
 ) -> Line:
     parts = _one_part(strip, start, end) if strip.has_one_look else _parts(strip, start, end)
-    own_width = parts[-1].x + parts[-1].width
+    own_width = parts[-1].x + parts[-1].width  # as yet in the order of reading
     height, baseline = metrics.of_line(parts)
     room = width - indent
     slack = room - own_width
-    x = indent
+    x = 0.0 if style.is_rtl else indent  # a first line is indented where it begins
     word_spacing = 0.0
     match style.align:
         case Align.RIGHT | Align.DECIMAL:
             x += slack
         case Align.CENTER:
             x += slack / 2
-        case Align.JUSTIFY if slack > 0 and end.unit < len(strip.texts) - 1:
+        case Align.JUSTIFY:
             gaps = sum(part.text.count(" ") for part in parts)
-            if gaps and end.offset < 0:
+            is_last = end.unit == len(strip.texts) - 1
+            if slack > 0 and gaps and end.offset < 0 and not is_last:
                 word_spacing = slack / gaps
                 parts = _spread(parts, word_spacing)
                 own_width = room
+            elif style.is_rtl:
+                x += slack
         case _:
             pass
+    if strip.has_levels:
+        parts = arrange(parts)
     return Line(x, 0.0, height, baseline, own_width, parts, word_spacing)
+
+
+def arrange(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Place the parts of a line in the order they are seen in; they stay in that of reading."""
+    x = 0.0
+    arranged = list(parts)
+    for number in reorder([part.look.level for part in parts]):
+        arranged[number] = parts[number]._replace(x=x)
+        x += parts[number].width
+    return tuple(arranged)
 
 
 def _one_part(strip: Strip, start: Point, end: Point) -> tuple[Part, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workers.engine.layout.context import Sheet
-from workers.engine.layout.display import Fill, Glyphs, LinkArea, Stroke
+from workers.engine.layout.display import Fill, Glyphs, LinkArea, ShapedGlyphs, Stroke
 from workers.engine.layout.lines.parts import Inset, Line, Look
+from workers.engine.layout.lines.shaped import set_clusters
 
 
 def draw_lines(sheet: Sheet, lines: Sequence[Line], x: float, y: float, owner: object) -> None:
@@ -23,6 +24,10 @@ def draw_text(
 ) -> None:
     """Draw text of one look, with neither decoration nor background."""
     style = look.style
+    if look.is_shaped:
+        width = look.measure(text)
+        sheet.items.append(_shape(look, text, x, baseline, width, 0.0, owner))
+        return
     sheet.items.append(
         Glyphs(
             x,
@@ -47,35 +52,53 @@ def _draw_line(sheet: Sheet, line: Line, x: float, baseline: float, owner: objec
         if isinstance(look, Inset):
             look.piece.draw(sheet, left, baseline - look.piece.height)
             continue
-        style, face, link = look
+        style, face, link, _, is_shaped = look
         size = style.size
         if style.background is not None:
             _draw_background(sheet, look, left, baseline, width, owner)
-        codes = (
-            face.encode_spread(text, word_spacing / size * 1000)
-            if word_spacing
-            else face.encode(text)
-        )
-        sheet.items.append(
-            Glyphs(
-                left,
-                baseline - style.rise,
-                face,
-                size,
-                style.color,
-                codes,
-                text,
-                width,
-                owner,
-                word_spacing,
-                style.letter_spacing,
+        if is_shaped:
+            sheet.items.append(_shape(look, text, left, baseline, width, word_spacing, owner))
+        else:
+            codes = (
+                face.encode_spread(text, word_spacing / size * 1000)
+                if word_spacing
+                else face.encode(text)
             )
-        )
+            sheet.items.append(
+                Glyphs(
+                    left,
+                    baseline - style.rise,
+                    face,
+                    size,
+                    style.color,
+                    codes,
+                    text,
+                    width,
+                    owner,
+                    word_spacing,
+                    style.letter_spacing,
+                )
+            )
         if style.decoration != "none":
             _draw_decoration(sheet, look, left, baseline, width, owner)
         if link is not None:
             top = baseline - face.ascent * size
             sheet.link(LinkArea(left, top, width, (face.ascent + face.descent) * size, link))
+
+
+def _shape(
+    look: Look,
+    text: str,
+    x: float,
+    baseline: float,
+    width: float,
+    word_spacing: float,
+    owner: object | None,
+) -> ShapedGlyphs:
+    style = look.style
+    clusters = set_clusters(look.run, text, word_spacing)
+    y = baseline - style.rise
+    return ShapedGlyphs(x, y, look.face, style.size, style.color, clusters, text, width, owner)
 
 
 def _draw_background(

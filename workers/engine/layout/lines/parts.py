@@ -9,31 +9,49 @@ from operator import add
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON, Piece, Typeface
+from workers.engine.layout.lines.shaped import ShapedRun, ends_of_shaped, measure_shaped
 from workers.engine.tree.styles import TextStyle
 
 
 class Look(NamedTuple):
-    """How one run of characters of one face looks."""
+    """How one run of characters of one face looks.
+
+    `level` is how it reads in its line (lines/bidi.py); text that `is_shaped` is written by
+    clusters of glyphs, any other by its characters.
+    """
 
     style: TextStyle
     face: Typeface
     link: str | None
+    level: int = 0
+    is_shaped: bool = False
 
     def measure(self, text: str) -> float:
         """Give the width of `text` in points."""
         style = self.style
+        if self.is_shaped:
+            return measure_shaped(self.run, text)
         return self.face.measure(text) * style.size + style.letter_spacing * len(text)
 
     def kern(self, first: str, second: str) -> float:
         """Give by how much `second` is moved when it follows `first`."""
-        return self.face.kern(first, second) * self.style.size
+        return 0.0 if self.is_shaped else self.face.kern(first, second) * self.style.size
 
     def ends_of(self, text: str) -> list[float]:
         """Give how far from its beginning each character of a text ends."""
+        if self.is_shaped:
+            return ends_of_shaped(self.run, text)
         size, spacing = self.style.size, self.style.letter_spacing
         widths = [self.face.measure(char) * size + spacing for char in text]
         kerns = (self.kern(*pair) for pair in pairwise(text))
         return list(accumulate(map(add, widths, chain((0.0,), kerns))))
+
+    @property
+    def run(self) -> ShapedRun:
+        """Give what shaping asks for."""
+        style = self.style
+        is_rtl = self.level % 2 == 1
+        return ShapedRun(self.face, style.size, style.letter_spacing, is_rtl, style.lang)
 
 
 class Inset(NamedTuple):
@@ -41,6 +59,7 @@ class Inset(NamedTuple):
 
     piece: Piece
     width: float
+    level: int = 0
 
 
 class Part(NamedTuple):

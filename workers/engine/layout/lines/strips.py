@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
-from workers.engine.layout.context import Context, Space
+from workers.engine.layout.context import Context, Space, Typeface
+from workers.engine.layout.fonts import needs_shaping
+from workers.engine.layout.lines.bidi import has_right_to_left, resolve_levels
 from workers.engine.layout.lines.hyphenation import hyphenate
+from workers.engine.layout.lines.opportunities import cut_word, may_break_inside
 from workers.engine.layout.lines.parts import Inset, Look
 from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
 from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
 
 TAB_STOP: Final = 8  # characters, CSS Text 3, 4.2
 SOFT_HYPHEN: Final = "\u00ad"
-
-# Behind a hyphen between letters (a digit after it is a number's), a dash, U+200B, a soft hyphen.
-_INNER_BREAK: Final = re.compile(
-    r"(?<=\w[-\u2010])(?=[^\W\d_])|(?<=\w[\u2013\u2014])(?=\w)|(?<=[\u200b\u00ad])(?=.)"
-)
-_HAS_INNER_BREAK: Final = re.compile(r"[-\u2010\u2013\u2014\u200b\u00ad]")
 
 # What follows a unit.
 JOIN: Final = 0  # the next unit, with no chance to break
@@ -45,6 +41,7 @@ class Strip:
     rights: list[float] = field(default_factory=list)
     strays: dict[int, Look] = field(default_factory=dict)
     has_one_look: bool = True
+    has_levels: bool = False  # parts may stand in another order than they are read in
 
     def chances(self) -> Sequence[int]:
         """Give the units after which a line may end; the last is always one."""
@@ -61,7 +58,7 @@ class Strip:
         spaced = [word for word in words if word]
         if not spaced:
             return
-        if _HAS_INNER_BREAK.search(text):
+        if may_break_inside(text):
             self._add_cut_words(look, spaced, hyphens=hyphens)
         else:
             self._add_words(look, spaced)
@@ -92,7 +89,9 @@ class Strip:
         count = len(words)
         size, spacing = look.style.size, look.style.letter_spacing
         measure = look.face.measure
-        if spacing:
+        if look.is_shaped:
+            widths = list(map(look.measure, words))
+        elif spacing:
             widths = [measure(word) * size + spacing * len(word) for word in words]
         else:
             widths = [measure(word) * size for word in words]
@@ -109,7 +108,7 @@ class Strip:
 
     def _add_cut_words(self, look: Look, words: list[str], *, hyphens: bool) -> None:
         for index, word in enumerate(words):
-            pieces = _INNER_BREAK.split(word) if _HAS_INNER_BREAK.search(word) else [word]
+            pieces = cut_word(word)
             if not hyphens:
                 pieces = _drop_soft_hyphens(pieces)
             for number, piece in enumerate(pieces[:-1]):
@@ -152,31 +151,94 @@ def make_strips(
 ) -> Iterator[Strip]:
     """Cut inline content at its forced breaks; a strip has what stands between two of them."""
     keeps_newlines = style.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE)
-    is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
-    strip = Strip()
+    has_levels = style.is_rtl or any(
+        isinstance(inline, Run) and has_right_to_left(inline.text) for inline in inlines
+    )
+    content: list[_Content] = []
     ended_by_break = False
     for inline in inlines:
         ended_by_break = False
         match inline:
             case LineBreak():
-                strip.empty_style = inline.style
-                yield strip
-                strip = Strip()
+                yield _make_strip(context, content, style, inline.style, has_levels=has_levels)
+                content = []
                 ended_by_break = True
             case InlineBlock():
-                strip.add_inset(_lay_out_inset(context, inline))
+                content.append(inline)
             case Run():
                 texts = inline.text.split("\n") if keeps_newlines else [inline.text]
                 for index, text in enumerate(texts):
                     if index:
-                        strip.empty_style = inline.style
-                        yield strip
-                        strip = Strip()
-                    _add_run(context, strip, inline, text, style, is_solid=is_solid)
+                        yield _make_strip(
+                            context, content, style, inline.style, has_levels=has_levels
+                        )
+                        content = []
+                    if text:
+                        content.append((inline, _prepare(inline, text, style)))
                     ended_by_break = bool(index) and not text
     # A break at the very end closes its line and opens none, as in HTML.
     if not ended_by_break or not inlines:
-        yield strip
+        yield _make_strip(context, content, style, None, has_levels=has_levels)
+
+
+# What a strip is made of: text in the look of its run, and blocks.
+_Content = tuple[Run, str] | InlineBlock
+
+_INSET: Final = "\ufffc"  # as what a block counts among characters
+
+
+def _prepare(run: Run, text: str, style: ParagraphStyle) -> str:
+    if style.white_space is WhiteSpace.PRE:
+        return text.expandtabs(TAB_STOP)
+    if style.hyphens == "auto" and style.white_space is not WhiteSpace.NOWRAP:
+        return hyphenate(text, run.style.lang)
+    return text
+
+
+def _make_strip(
+    context: Context,
+    content: Sequence[_Content],
+    style: ParagraphStyle,
+    empty_style: TextStyle | None,
+    *,
+    has_levels: bool,
+) -> Strip:
+    strip = Strip(empty_style, has_levels=has_levels)
+    if not has_levels:
+        for part in content:
+            if isinstance(part, InlineBlock):
+                strip.add_inset(_lay_out_inset(context, part))
+            else:
+                _add_run(context, strip, *part, style)
+        return strip
+    texts = [_INSET if isinstance(part, InlineBlock) else part[1] for part in content]
+    runs = resolve_levels("".join(texts), is_rtl=style.is_rtl)
+    for part, levels in zip(content, _share_levels(texts, runs), strict=True):
+        if isinstance(part, InlineBlock):
+            inset = _lay_out_inset(context, part)
+            strip.add_inset(inset._replace(level=levels[0][1]))
+        else:
+            looks: dict[tuple[Typeface, int, bool], Look] = {}
+            for text, level in levels:
+                _add_run(context, strip, part[0], text, style, level=level, looks=looks)
+    return strip
+
+
+def _share_levels(
+    texts: Sequence[str], runs: Sequence[tuple[int, int, int]]
+) -> Iterator[list[tuple[str, int]]]:
+    """Cut each text where its level changes."""
+    at = number = 0
+    for text in texts:
+        pieces: list[tuple[str, int]] = []
+        start, end = at, at + len(text)
+        while at < end:
+            stop = min(runs[number][1], end)
+            pieces.append((text[at - start : stop - start], runs[number][2]))
+            at = stop
+            if at == runs[number][1]:
+                number += 1
+        yield pieces
 
 
 def _add_run(
@@ -186,16 +248,16 @@ def _add_run(
     text: str,
     style: ParagraphStyle,
     *,
-    is_solid: bool,
+    level: int = 0,
+    looks: dict[tuple[Typeface, int, bool], Look] | None = None,
 ) -> None:
-    if not text:
-        return
-    if style.white_space is WhiteSpace.PRE:
-        text = text.expandtabs(TAB_STOP)
-    if style.hyphens == "auto" and not is_solid:
-        text = hyphenate(text, run.style.lang)
+    """Add text that reads one way; `looks` are those that the run has shown before."""
+    is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
     for face, part in context.fonts.split(run.style, text):
-        look = Look(run.style, face, run.link)
+        is_shaped = face.shapes and (level % 2 == 1 or needs_shaping(part))
+        look = Look(run.style, face, run.link, level, is_shaped)
+        if looks is not None:
+            look = looks.setdefault((face, level, is_shaped), look)
         if is_solid:
             strip.add_solid(look, part, look.measure(part), JOIN)
         else:

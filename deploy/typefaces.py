@@ -1,0 +1,92 @@
+"""Cut the Chinese, Japanese and Korean fonts down to what only each of them has to bring.
+
+`python -m deploy.typefaces FOLDER` takes NotoSansJP-Regular.ttf and its like for SC, TC and KR
+as Google distributes them, and writes those of workers/engine/layout/typefaces.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import uharfbuzz as hb
+
+TYPEFACES = Path(__file__).parents[1] / "workers" / "engine" / "layout" / "typefaces"
+REGIONS = ("JP", "SC", "TC", "KR")
+# Text in these scripts is set by characters alone, so layout tables would only take room.
+DROPPED = (b"BASE", b"VORG", b"vhea", b"vmtx", b"gasp", b"DSIG", b"meta", b"STAT", b"GSUB", b"GPOS", b"GDEF")  # fmt: skip
+
+
+def main() -> None:
+    """Cut the four fonts."""
+    folder = Path(sys.argv[1])
+    faces = {
+        region: hb.Face(hb.Blob.from_file_path(str(folder / f"NotoSans{region}-Regular.ttf")))
+        for region in REGIONS
+    }
+    codes = {region: set(face.unicodes) for region, face in faces.items()}
+    kept = choose(codes)
+    for region, face in faces.items():
+        path = TYPEFACES / f"NotoSans{region}-Regular.ttf"
+        path.write_bytes(cut(face, kept[region]))
+
+
+def choose(codes: dict[str, set[int]]) -> dict[str, set[int]]:
+    """Give the characters each font keeps; no character of any is lost but a few of the rarest."""
+    big5, korean, simplified = (
+        {code for code in range(0x80, 0x10000) if is_in(code, name)}
+        for name in ("big5", "cp949", "gb2312")
+    )
+    japanese = codes["JP"]
+    traditional = {
+        code
+        for code in codes["TC"]
+        if not is_hangul(code) and (not is_ideograph(code) or code in big5 or code > 0xFFFF)
+    }
+    rest = japanese | traditional
+    return {
+        "JP": japanese,
+        "TC": traditional,
+        "KR": {code for code in codes["KR"] if not is_ideograph(code) or code in korean},
+        "SC": {
+            code
+            for code in codes["SC"]
+            if not is_hangul(code)
+            and (not is_ideograph(code) or code in simplified or code not in rest)
+        },
+    }
+
+
+def cut(face: Any, codes: set[int]) -> bytes:
+    """Write a font with some characters only, without hints and layout tables."""
+    wanted = hb.SubsetInput()
+    wanted.unicode_set.update(codes)
+    wanted.flags = hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NOTDEF_OUTLINE
+    wanted.drop_table_tag_set.update(int.from_bytes(tag, "big") for tag in DROPPED)
+    data: bytes = hb.subset(face, wanted).blob.data
+    return data
+
+
+def is_in(code: int, encoding: str) -> bool:
+    """Tell whether a character has a code in an encoding."""
+    try:
+        chr(code).encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_ideograph(code: int) -> bool:
+    """Tell whether a character is a Chinese one."""
+    return 0x3400 <= code <= 0x9FFF or 0xF900 <= code <= 0xFAFF or code >= 0x20000
+
+
+def is_hangul(code: int) -> bool:
+    """Tell whether a character is a Korean letter or syllable."""
+    blocks = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF))
+    return any(low <= code <= high for low, high in blocks)
+
+
+if __name__ == "__main__":
+    main()

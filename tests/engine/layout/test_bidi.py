@@ -1,0 +1,88 @@
+"""Which way text reads, as the bidirectional algorithm says, beside another reading of it."""
+
+from __future__ import annotations
+
+import pytest
+from bidi import get_display
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workers.engine.layout.lines.bidi import has_right_to_left, reorder, resolve_levels
+
+CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+ALPHABET = "abאבגשس123٤٥ +-.,:;$%/()[]!?\u0301"
+
+
+def levels(text: str, *, is_rtl: bool) -> list[int]:
+    runs = resolve_levels(text, is_rtl=is_rtl)
+    assert [start for start, _, _ in runs] == [0, *(end for _, end, _ in runs[:-1])][: len(runs)]
+    return [level for start, end, level in runs for _ in range(start, end)]
+
+
+def seen(text: str, *, is_rtl: bool = False) -> str:
+    return "".join(text[at] for at in reorder(levels(text, is_rtl=is_rtl)))
+
+
+def test_text_of_one_direction_is_one_run():
+    assert resolve_levels("abc def", is_rtl=False) == [(0, 7, 0)]
+    assert resolve_levels("אבג דה", is_rtl=True) == [(0, 6, 1)]
+
+
+def test_words_of_the_other_direction_are_turned():
+    assert seen("abc אבג def") == "abc גבא def"
+    assert seen("אבג abc", is_rtl=True) == "abc גבא"
+
+
+def test_numbers_keep_their_direction():
+    assert seen("אבג 12,345.67", is_rtl=True) == "12,345.67 גבא"
+    assert seen("מחיר 12%", is_rtl=True) == "12% ריחמ"
+    assert seen("المبلغ 12.50", is_rtl=True) == "12.50 غلبملا"
+
+
+def test_brackets_read_as_what_they_hold():
+    # Each bracket is drawn mirrored, so this is seen as a whole pair.
+    assert seen("אב (cd)", is_rtl=True) == ")cd( בא"
+    assert levels("a (אב) b", is_rtl=False) == [0, 0, 0, 1, 1, 0, 0, 0]
+
+
+def test_isolates_do_not_touch_what_is_around_them():
+    assert seen("\u2067אב 1\u2069 2") == "\u2067" + "1 בא" + "\u2069 2"
+
+
+def test_what_is_not_closed_ends_with_the_text():
+    assert levels("\u202eab", is_rtl=False)[1:] == [1, 1]
+    assert levels("\u2069\u202cab", is_rtl=False)[2:] == [0, 0]
+
+
+def test_embeddings_beyond_the_deepest_are_counted_not_opened():
+    text = "\u202b" * 200 + "a" + "\u202c" * 200 + "b"
+    assert max(levels(text, is_rtl=False)) <= 126
+    assert levels(text, is_rtl=False)[-1] == 0
+
+
+@pytest.mark.parametrize("is_rtl", [False, True])
+@given(text=st.text(alphabet=ALPHABET + CONTROLS, min_size=1, max_size=20))
+def test_lines_look_as_another_implementation_sets_them(is_rtl, text):
+    # Spaces at the end of a line are set by the line's own rule (L1), which is not asked here.
+    text += "a" if not is_rtl else "א"
+    ours = seen(text, is_rtl=is_rtl)
+    theirs = get_display(text, base_dir="R" if is_rtl else "L")
+    assert plain(ours) == plain(theirs)
+
+
+@given(st.text(max_size=60), st.booleans())
+def test_any_text_has_a_level_for_each_character(text, is_rtl):
+    assert len(levels(text, is_rtl=is_rtl)) == len(text)
+    assert sorted(seen(text, is_rtl=is_rtl)) == sorted(text)
+
+
+def test_what_may_read_from_right_to_left_is_found():
+    assert has_right_to_left("a א")
+    assert has_right_to_left("a \u2067")
+    assert not has_right_to_left("日本 हिन्दी é")
+
+
+def plain(text: str) -> str:
+    """Leave out controls and the side of brackets, which the other turns while it orders."""
+    shown = (char for char in text if char not in CONTROLS)
+    return "".join(shown).translate(str.maketrans(")]", "(["))

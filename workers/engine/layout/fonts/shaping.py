@@ -1,0 +1,126 @@
+"""Shaping: text whose glyphs depend on each other, word by word, by HarfBuzz.
+
+Arabic letters join, Indian vowels stand before their consonant, marks sit on their letter: such
+text is written by clusters of glyphs, not by characters. Each cluster carries the characters it
+stands for, so that a word can be copied and searched as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, groupby
+from typing import Any, Final, NamedTuple
+
+import uharfbuzz as hb
+
+from workers.engine.layout.fonts.faces import Face
+
+# Marks that are set on letters, scripts whose letters depend on each other, and what has no code of
+# two bytes. Ideographs, kana and whole Hangul syllables stand for themselves.
+_SHAPED: Final = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0590-\u109f\u1100-\u11ff\u135d-\u135f\u1700-\u18af\u1900-\u1aff"
+    "\u1b00-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2de0-\u2dff\u302a-\u302f\u3099\u309a\ua66f-\ua67d"
+    "\ua69e\ua69f\ua6f0\ua6f1\ua800-\ua82f\ua840-\uabff\ud7b0-\ud7ff\ufb1d-\ufdff\ufe00-\ufe0f"
+    "\ufe20-\ufe2f\ufe70-\ufefc\U00010000-\U0010ffff]"
+)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")  # JSON can say half a character
+_JOINERS: Final = "\u200c\u200d"
+_CURSIVE: Final = re.compile("[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc]")
+
+# As in the text that is written by characters: kerned, and without ligatures.
+_SIMPLE_SCRIPTS: Final = {"liga": False, "clig": False, "calt": False}
+_MAX_WORDS: Final = 10_000
+_LONGEST_KEPT: Final = 60  # characters: longer texts seldom come again
+
+
+class Cluster(NamedTuple):
+    """Characters that are drawn as one: a letter with its marks, a syllable, a ligature.
+
+    `parts` are its glyphs with their places from the pen, which then moves on by `advance`, all in
+    font units. `text` is what it says in the order it is seen in, from left to right.
+    """
+
+    parts: tuple[tuple[int, int, int], ...]
+    advance: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedWord:
+    """A word's clusters from left to right, and its width in em.
+
+    `ends` is how far from its beginning each character ends; those of one cluster end together.
+    """
+
+    clusters: tuple[Cluster, ...]
+    width: float
+    ends: tuple[float, ...]
+
+
+def needs_shaping(text: str) -> bool:
+    """Tell whether text is written by glyphs rather than by characters."""
+    return not text.isascii() and _SHAPED.search(text) is not None
+
+
+def is_cursive(text: str) -> bool:
+    """Tell whether letters of the text join, so that nothing may be put between them."""
+    return _CURSIVE.search(text) is not None
+
+
+def shape_word(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
+    """Shape a word, or any text that stands in one direction and one face."""
+    if len(word) > _LONGEST_KEPT:
+        return _shape(face, word, is_rtl, lang)
+    return _shape_kept(face, word, is_rtl, lang)
+
+
+@lru_cache(maxsize=_MAX_WORDS)
+def _shape_kept(face: Face, word: str, is_rtl: bool, lang: str) -> ShapedWord:
+    return _shape(face, word, is_rtl, lang)
+
+
+def _shape(face: Face, word: str, is_rtl: bool, lang: str) -> ShapedWord:
+    buffer: Any = hb.Buffer()
+    buffer.add_codepoints(list(map(ord, _SURROGATE.sub("\ufffd", word))))
+    buffer.cluster_level = hb.BufferClusterLevel.MONOTONE_CHARACTERS
+    buffer.guess_segment_properties()
+    buffer.direction = "rtl" if is_rtl else "ltr"
+    buffer.language = lang
+    hb.shape(face.hb_font, buffer, _SIMPLE_SCRIPTS if face.is_general else {})
+    glyphs = list(zip(buffer.glyph_infos, buffer.glyph_positions, strict=True))
+    starts = _find_starts(word, {info.cluster for info, _ in glyphs})
+    ends = dict(zip(starts, [*starts[1:], len(word)], strict=True))
+    runs = groupby(glyphs, lambda pair: starts[bisect_right(starts, pair[0].cluster) - 1])
+    clusters: dict[int, Cluster] = {}
+    for start, run in runs:
+        text = _SURROGATE.sub("\ufffd", word[start : ends[start]])
+        clusters[start] = _join(run, text[::-1] if is_rtl else text)
+    widths = [clusters[start].advance / face.units for start in starts]
+    reached = accumulate(widths)
+    by_character = [
+        end for start, end in zip(starts, reached, strict=True) for _ in range(start, ends[start])
+    ]
+    return ShapedWord(tuple(clusters.values()), sum(widths), tuple(by_character))
+
+
+def _find_starts(word: str, clusters: set[int]) -> list[int]:
+    """Give where the clusters of a word begin: marks stay with their letter."""
+    return [
+        at
+        for at in sorted(clusters)
+        if at == 0 or not (word[at] in _JOINERS or unicodedata.category(word[at])[0] == "M")
+    ]
+
+
+def _join(run: Iterable[tuple[Any, Any]], text: str) -> Cluster:
+    parts: list[tuple[int, int, int]] = []
+    pen = 0
+    for info, at in run:
+        parts.append((info.codepoint, pen + at.x_offset, at.y_offset))
+        pen += at.x_advance
+    return Cluster(tuple(parts), pen, text)

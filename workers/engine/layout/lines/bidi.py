@@ -1,0 +1,342 @@
+"""The bidirectional algorithm (Unicode Standard Annex 9): which way each part of a text reads.
+
+Types of characters are one letter each, so that most rules are one substitution on a string. Levels
+are even for text from left to right, odd from right to left. Lines are put in order by `reorder`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final
+
+# L R A(L) N(EN) S(ES) T(ET) H(AN) C(S) M(NSM) X(BN) B K(segment) W(S) O(N), and the controls:
+# embeddings l r, overrides d e, pop p, isolates i j f, pop isolate q.
+_LETTERS: Final = {
+    "L": "L", "R": "R", "AL": "A", "EN": "N", "ES": "S", "ET": "T", "AN": "H", "CS": "C", "NSM": "M",
+    "BN": "X", "B": "B", "S": "K", "WS": "W", "ON": "O", "LRE": "l", "RLE": "r", "LRO": "d",
+    "RLO": "e", "PDF": "p", "LRI": "i", "RLI": "j", "FSI": "f", "PDI": "q", "": "L",
+}  # fmt: skip
+_RIGHT_TO_LEFT: Final = re.compile(
+    "[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc"
+    "\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+_CONTROLS: Final = re.compile("[lrdepijfqX]")
+_NEUTRAL: Final = re.compile("[OWBKijfq]+")
+_MAX_DEPTH: Final = 125
+_MAX_BRACKETS: Final = 63
+
+_BRACKETS: Final = dict(
+    zip("([{\u2045\u207d\u208d\u2308\u230a\u27e6\u27e8\u27ea\u3008\u300a\u300c\u300e\u3010\u3014\u3016\u3018\u301a\uff08\uff3b\uff5b\uff5f\uff62",
+        ")]}\u2046\u207e\u208e\u2309\u230b\u27e7\u27e9\u27eb\u3009\u300b\u300d\u300f\u3011\u3015\u3017\u3019\u301b\uff09\uff3d\uff5d\uff60\uff63", strict=True)
+)  # fmt: skip
+_CLOSING: Final = frozenset(_BRACKETS.values())
+_HAS_BRACKET: Final = re.compile("[" + re.escape("".join(_BRACKETS)) + "]")
+
+
+class _Types(dict[int, str]):
+    """The letter of each character's type, for `str.translate`."""
+
+    def __missing__(self, code: int) -> str:
+        letter = self[code] = _LETTERS[unicodedata.bidirectional(chr(code))]
+        return letter
+
+
+_TYPES: Final = _Types()
+
+
+def has_right_to_left(text: str) -> bool:
+    """Tell whether any of a text may read from right to left."""
+    return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
+
+
+def resolve_levels(text: str, *, is_rtl: bool) -> list[tuple[int, int, int]]:
+    """Give the runs of a paragraph that read one way: begin, end and level of each.
+
+    Embedding controls take the level of what is before them; nothing of them is drawn.
+    """
+    types = text.translate(_TYPES)
+    base = int(is_rtl)
+    if _CONTROLS.search(types):
+        levels = _resolve_explicit(text, types, base)
+    else:
+        levels = _resolve_sequence(text, types, base, _way(base), _way(base))
+    runs: list[tuple[int, int, int]] = []
+    at = 0
+    for level, run in groupby(levels):
+        end = at + sum(1 for _ in run)
+        runs.append((at, end, level))
+        at = end
+    return runs
+
+
+def reorder(levels: Sequence[int]) -> list[int]:
+    """Give the order from left to right of things that stand in a line (rule L2)."""
+    order = list(range(len(levels)))
+    lowest = min((level for level in levels if level % 2), default=None)
+    if lowest is None:
+        return order
+    for level in range(max(levels), lowest - 1, -1):
+        at = 0
+        while at < len(order):
+            if levels[order[at]] < level:
+                at += 1
+                continue
+            end = at
+            while end < len(order) and levels[order[end]] >= level:
+                end += 1
+            order[at:end] = reversed(order[at:end])
+            at = end
+    return order
+
+
+# --- embeddings and isolates (rules X1 to X10) --------------------------------------------------------
+
+
+def _resolve_explicit(text: str, types: str, base: int) -> list[int]:
+    levels, own = _find_embeddings(types, base)
+    matches = _match_isolates(types)
+    kept = [at for at, letter in enumerate(types) if letter not in "lrdepX"]
+    result = list(levels)
+    for sequence in _find_sequences(kept, types, levels, matches):
+        level = levels[sequence[0]]
+        before, after = _neighbours(sequence, kept, types, levels, matches, base)
+        resolved = _resolve_sequence(
+            "".join(text[at] for at in sequence),
+            "".join(own[at] for at in sequence),
+            level,
+            _way(max(level, before)),
+            _way(max(level, after)),
+        )
+        for at, found in zip(sequence, resolved, strict=True):
+            result[at] = found
+    # What rule X9 takes out reads as what stands before it.
+    for at, letter in enumerate(types):
+        if letter in "lrdepX":
+            result[at] = result[at - 1] if at else base
+    return result
+
+
+def _find_embeddings(types: str, base: int) -> tuple[list[int], list[str]]:
+    """Give the level of each character by the controls alone, and its type where it is overridden."""
+    stack = _Stack(base)
+    levels: list[int] = []
+    own = list(types)
+    ends = _match_isolates(types)
+    for at, letter in enumerate(types):
+        if letter == "q":
+            stack.pop_isolate()
+        elif letter == "p":
+            stack.pop_embedding()
+        level, override, _ = stack.entries[-1]
+        levels.append(level)
+        if override and letter not in "lrdepX":
+            own[at] = override
+        if letter == "f":
+            is_rtl = _first_strong(types[at + 1 : ends.get(at, len(types))])
+            stack.push("j" if is_rtl else "i")
+        elif letter in "lrdeij":
+            stack.push(letter)
+    return levels, own
+
+
+class _Stack:
+    """The directions that are open: the level of each, its override, and whether it is an isolate."""
+
+    def __init__(self, base: int) -> None:
+        self.entries: list[tuple[int, str, bool]] = [(base, "", False)]
+        self._lost_isolates = 0
+        self._lost_embeddings = 0
+
+    def push(self, kind: str) -> None:
+        """Open an embedding, an override or an isolate (rules X2 to X5)."""
+        level = self.entries[-1][0]
+        is_isolate = kind in "ij"
+        following = (level + 1) | 1 if kind in "rej" else (level + 2) & ~1
+        if following <= _MAX_DEPTH and not self._lost_isolates and not self._lost_embeddings:
+            self.entries.append((following, {"d": "L", "e": "R"}.get(kind, ""), is_isolate))
+        elif is_isolate:
+            self._lost_isolates += 1
+        elif not self._lost_isolates:
+            self._lost_embeddings += 1
+
+    def pop_isolate(self) -> None:
+        """Close an isolate with all that is open in it (rule X6a)."""
+        if self._lost_isolates:
+            self._lost_isolates -= 1
+        elif any(is_isolate for *_, is_isolate in self.entries):
+            self._lost_embeddings = 0
+            while not self.entries.pop()[2]:
+                pass
+
+    def pop_embedding(self) -> None:
+        """Close an embedding or an override (rule X7)."""
+        if self._lost_isolates:
+            return
+        if self._lost_embeddings:
+            self._lost_embeddings -= 1
+        elif not self.entries[-1][2] and len(self.entries) > 1:
+            self.entries.pop()
+
+
+def _match_isolates(types: str) -> dict[int, int]:
+    """Give the end of each isolate (definition BD9)."""
+    open_at: list[int] = []
+    matches: dict[int, int] = {}
+    for at, letter in enumerate(types):
+        if letter in "ijf":
+            open_at.append(at)
+        elif letter == "q" and open_at:
+            matches[open_at.pop()] = at
+    return matches
+
+
+def _first_strong(types: str) -> bool:
+    """Tell whether the first letter outside of isolates reads from right to left (P2, P3)."""
+    depth = 0
+    for letter in types:
+        if letter in "ijf":
+            depth += 1
+        elif letter == "q":
+            depth = max(depth - 1, 0)
+        elif not depth and letter in "LRA":
+            return letter != "L"
+    return False
+
+
+def _find_sequences(
+    kept: Sequence[int], types: str, levels: Sequence[int], matches: dict[int, int]
+) -> list[list[int]]:
+    """Put together the runs that an isolate parts (rule X10, definition BD13)."""
+    runs = [list(run) for _, run in groupby(kept, lambda at: levels[at])]
+    by_start = {run[0]: run for run in runs}
+    ends = set(matches.values())
+    sequences = []
+    for run in runs:
+        if types[run[0]] == "q" and run[0] in ends:
+            continue
+        sequence = list(run)
+        while types[sequence[-1]] in "ijf" and sequence[-1] in matches:
+            following = by_start.get(matches[sequence[-1]])
+            if following is None:
+                break
+            sequence += following
+        sequences.append(sequence)
+    return sequences
+
+
+def _neighbours(
+    sequence: Sequence[int],
+    kept: Sequence[int],
+    types: str,
+    levels: Sequence[int],
+    matches: dict[int, int],
+    base: int,
+) -> tuple[int, int]:
+    """Give the levels before and behind a sequence."""
+    first = bisect_left(kept, sequence[0])
+    last = bisect_left(kept, sequence[-1])
+    before = levels[kept[first - 1]] if first else base
+    is_open = types[sequence[-1]] in "ijf" and sequence[-1] not in matches
+    after = base if is_open or last + 1 >= len(kept) else levels[kept[last + 1]]
+    return before, after
+
+
+# --- one sequence (rules W1 to I2) --------------------------------------------------------------------
+
+
+def _resolve_sequence(text: str, types: str, level: int, before: str, after: str) -> list[int]:
+    types = _resolve_weak(types, before)
+    if _NEUTRAL.search(types):
+        if _HAS_BRACKET.search(text):
+            types = _resolve_brackets(text, types, level, before)
+        types = _resolve_neutral(types, level, before, after)
+    table = _ODD if level % 2 else _EVEN
+    return [level + table[letter] for letter in types]
+
+
+_EVEN: Final = {"L": 0, "R": 1, "N": 2, "H": 2}
+_ODD: Final = {"L": 1, "R": 0, "N": 1, "H": 1}
+
+
+def _resolve_weak(types: str, before: str) -> str:
+    if "M" in types:
+        types = re.sub(r"([ijfq])M+", lambda m: m[1] + "O" * (len(m[0]) - 1), types)
+        types = re.sub(r"([^M])M+", lambda m: m[1] * len(m[0]), types)
+        types = re.sub(r"^M+", lambda m: before * len(m[0]), types)  # W1
+    if "N" in types:
+        if "A" in types:
+            types = re.sub(r"A[^LR]*", lambda m: m[0].replace("N", "H"), types)  # W2
+        if "S" in types or "C" in types:
+            types = re.sub(r"(?<=N)[SC](?=N)", "N", types)  # W4
+        if "T" in types:
+            types = re.sub(r"T+(?=N)|(?<=N)T+", lambda m: "N" * len(m[0]), types)  # W5
+    types = types.replace("A", "R")  # W3
+    if "C" in types and "H" in types:
+        types = re.sub(r"(?<=H)C(?=H)", "H", types)
+    types = re.sub("[STC]", "O", types)  # W6
+    if "N" in types:  # W7
+        types = re.sub(r"L[^R]*", lambda m: m[0].replace("N", "L"), "L" * (before == "L") + types)
+        types = types[1:] if before == "L" else types
+    return types
+
+
+def _resolve_brackets(text: str, types: str, level: int, before: str) -> str:
+    """Let brackets read as what they hold (rule N0)."""
+    own = list(types)
+    inside = _way(level)
+    for start, end in _pair_brackets(text, types):
+        strong = {_strong(letter) for letter in own[start + 1 : end]} - {""}
+        if inside in strong:
+            way = inside
+        elif strong:
+            context = next((_strong(x) for x in reversed(own[:start]) if _strong(x)), before)
+            way = context if context != inside else inside
+        else:
+            continue
+        own[start] = own[end] = way
+    return "".join(own)
+
+
+def _pair_brackets(text: str, types: str) -> list[tuple[int, int]]:
+    open_: list[tuple[str, int]] = []
+    pairs: list[tuple[int, int]] = []
+    for at, (char, letter) in enumerate(zip(text, types, strict=True)):
+        if letter != "O":
+            continue
+        if char in _BRACKETS:
+            if len(open_) >= _MAX_BRACKETS:
+                return []
+            open_.append((_BRACKETS[char], at))
+        elif char in _CLOSING:
+            for depth in range(len(open_) - 1, -1, -1):
+                if open_[depth][0] == char:
+                    pairs.append((open_[depth][1], at))
+                    del open_[depth:]
+                    break
+    return sorted(pairs)
+
+
+def _resolve_neutral(types: str, level: int, before: str, after: str) -> str:
+    """Let what stands between two readings of one way go with them (rules N1 and N2)."""
+    inside = _way(level)
+    length = len(types)
+
+    def read(match: re.Match[str]) -> str:
+        start, end = match.span()
+        left = _strong(types[start - 1]) if start else before
+        right = _strong(types[end]) if end < length else after
+        return (left if left == right else inside) * (end - start)
+
+    return _NEUTRAL.sub(read, types)
+
+
+def _strong(letter: str) -> str:
+    return "L" if letter == "L" else "R" if letter in "RNH" else ""
+
+
+def _way(level: int) -> str:
+    return "R" if level % 2 else "L"

@@ -1,0 +1,84 @@
+"""Runs of shaped text: words of one face and one direction, with the spaces between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from workers.engine.layout.context import Typeface
+from workers.engine.layout.fonts import Cluster, ShapedWord, is_cursive, shape_word
+
+
+class ShapedRun(NamedTuple):
+    """How a run is shaped: its face and size, and which way and in which language it reads."""
+
+    face: Typeface
+    size: float
+    letter_spacing: float
+    is_rtl: bool
+    lang: str
+
+    def shape(self, word: str) -> ShapedWord:
+        """Shape one word."""
+        face: Any = self.face  # shaped text stands in faces of the set, never in others
+        return shape_word(face, word, is_rtl=self.is_rtl, lang=self.lang)
+
+    def spacing_in(self, word: str) -> float:
+        """Give the space between the clusters of a word; letters that join stay together."""
+        return 0.0 if self.letter_spacing and is_cursive(word) else self.letter_spacing
+
+
+def measure_shaped(run: ShapedRun, text: str) -> float:
+    """Give the width of a text in points."""
+    words = text.split(" ")
+    width = (len(words) - 1) * (run.face.measure(" ") * run.size + run.letter_spacing)
+    for word in words:
+        if word:
+            shaped = run.shape(word)
+            width += shaped.width * run.size + run.spacing_in(word) * len(shaped.clusters)
+    return width
+
+
+def ends_of_shaped(run: ShapedRun, word: str) -> list[float]:
+    """Give how far from its beginning each character of a word ends, in points.
+
+    Characters that are drawn as one end together.
+    """
+    spacing = run.spacing_in(word)
+    ends: list[float] = []
+    clusters = 0
+    last = -1.0
+    for end in run.shape(word).ends:
+        if end != last:
+            clusters += 1
+            last = end
+        ends.append(end * run.size + spacing * clusters)
+    return ends
+
+
+def set_clusters(run: ShapedRun, text: str, word_spacing: float) -> tuple[Cluster, ...]:
+    """Give the clusters of a text from left to right, with its spaces."""
+    words = text.split(" ")
+    if run.is_rtl:
+        words.reverse()
+    return tuple(_set_words(run, words, word_spacing))
+
+
+def _set_words(run: ShapedRun, words: list[str], word_spacing: float) -> Iterator[Cluster]:
+    face: Any = run.face
+    in_units = face.units / run.size
+    space = _space(face, round((run.letter_spacing + word_spacing) * in_units))
+    for number, word in enumerate(words):
+        if number:
+            yield space
+        if not word:
+            continue
+        spacing = round(run.spacing_in(word) * in_units)
+        clusters = run.shape(word).clusters
+        if spacing:
+            clusters = tuple(c._replace(advance=c.advance + spacing) for c in clusters)
+        yield from clusters
+
+
+def _space(face: Any, extra: int) -> Cluster:
+    return Cluster(((face.glyphs[" "], 0, 0),), face.advances[" "] + extra, " ")
