@@ -6,6 +6,7 @@ from celery import Celery
 from kombu.entity import Queue
 
 from shared.queue.lease import LEASE_SECONDS, Lease
+from shared.queue.stops import Stops
 from shared.settings import Settings
 
 
@@ -48,4 +49,5 @@ def create_consumer(settings: Settings) -> Celery:
         worker_redirect_stdouts=False,
     )
     app.steps["consumer"].add(Lease)
+    app.steps["consumer"].add(Stops)
     return app
