@@ -45,8 +45,8 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, Prometheus and 
 	@$(PYTEST) -m services
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
-bench: $(DEV_READY) ## measure the engine alone, through HTTP, and beside stock Celery
-	@$(BIN)/python tests/bench/table.py
+bench: $(DEV_READY) ## measure the engine alone, over HTTP and beside stock Celery; writes tests/bench/RESULTS.md
+	@$(BIN)/python tests/bench/table.py --write
 
 ##@ Check
 lint: $(DEV_READY) ## style and common mistakes
