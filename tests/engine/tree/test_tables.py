@@ -131,3 +131,15 @@ def test_only_the_rule_nobody_asked_for_gives_way_to_a_later_one() -> None:
         f"<tr><td>y</td></tr></table>"
     )
     assert [group.has_built_in_rule for group in found.heads] == [True, False]
+
+
+def test_heads_read_the_lists_and_records_they_name() -> None:
+    data = {"titles": ["One", "Two"], "who": {"name": "Ann"}, "rows": [{"n": 1}, {"n": 2}]}
+    found = table(
+        '<table><thead><tr for="t in titles"><th>{{ t }} {{ page.number }}</th></tr>'
+        "<tr><th>{{ who.name }} {{ rows | sum('n') }}</th></tr></thead>"
+        '<tr for="r in rows"><td>{{ r.n }}</td></tr></table>',
+        data,
+    )
+    rows = found.heads[0].rows.evaluate(PIECE)
+    assert [row.cells[0] for row in rows] == ["One 2", "Two 2", "Ann 3"]
