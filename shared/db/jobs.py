@@ -13,7 +13,7 @@ from sqlalchemy import Row, delete, func, insert, select, update
 from shared.clock import timestamp
 from shared.db.hooks import Event, enqueue
 from shared.db.session import Session
-from shared.db.tables import jobs, usage_ledger
+from shared.db.tables import jobs
 from shared.jobs import Lane
 
 RESULT_KEPT: Final = timedelta(hours=24)  # contract.md 6
@@ -157,22 +157,6 @@ def count_unfinished(session: Session) -> int:
     """Count the jobs that have not ended."""
     counted = select(func.count()).where(jobs.c.status == JobStatus.QUEUED.value)
     return session.scalar(counted) or 0
-
-
-def list_unmetered(
-    session: Session, *, after: datetime, until: datetime, limit: int
-) -> Sequence[JobRecord]:
-    """Give jobs that succeeded in a span of time and are not in the usage ledger, oldest first."""
-    found = (
-        select(jobs)
-        .outerjoin(usage_ledger, usage_ledger.c.job_id == jobs.c.id)
-        .where(jobs.c.status == JobStatus.SUCCEEDED.value)
-        .where(jobs.c.finished_at > after, jobs.c.finished_at <= until)
-        .where(usage_ledger.c.job_id.is_(None))
-        .order_by(jobs.c.finished_at, jobs.c.id)
-        .limit(limit)
-    )
-    return [_record(row) for row in session.execute(found)]
 
 
 def list_due(session: Session, *, at: datetime, limit: int) -> Sequence[JobRecord]:

@@ -21,6 +21,7 @@ from shared.clock import now
 from shared.db.jobs import JobRecord, JobStatus, add_jobs, find_job
 from shared.db.session import Database, open_database
 from shared.db.tables import jobs, usage_ledger
+from shared.db.unmetered import list_unmetered_jobs
 from shared.db.usage import find_totals
 from shared.identifiers import new_id
 from shared.job_flow import JobFlow
@@ -30,7 +31,7 @@ from shared.queue.endings import Endings
 from shared.queue.names import BATCH, UNACKED, job_key
 from shared.queue.states import CANCELLED, JobStates
 from workers.keeper.jobs import RequeueJobs, SweepJobs
-from workers.keeper.reconciliation import ReconcileJobs
+from workers.keeper.reconciliation import Reconcile
 
 PERIOD = "2026-11-01"
 
@@ -148,7 +149,7 @@ def test_a_flushed_redis_loses_no_job_and_meters_each_once(
     assert time.monotonic() - flushed_at < 12
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     # Events that were lost with Redis are recorded later, the others by the counter.
-    ReconcileJobs(farm.database, AdmissionCache(front.redis), settled_after=timedelta(0)).run_once()
+    reconciliation(farm, settled_after=timedelta(0)).run_once()
     assert farm.ledger() == {sent[0].id: 1, **dict.fromkeys((job.id for job in sent[1:]), 2)}
 
 
@@ -300,14 +301,19 @@ def test_reconciliation_counts_what_the_ledger_lacks_once(farm, front, start_wor
     job = farm.send("pages 4")
     wait_until(lambda: farm.has_ended(job))
     front.redis.hset(usage_key("acc_1", PERIOD), "seeded", 1)
-    duty = ReconcileJobs(farm.database, AdmissionCache(front.redis))
+    duty = reconciliation(farm)
     assert duty.run_once() == 0  # the counter may still come to it
-    duty = ReconcileJobs(farm.database, AdmissionCache(front.redis), settled_after=timedelta(0))
+    duty = reconciliation(farm, settled_after=timedelta(0))
     assert [duty.run_once() for _ in range(2)] == [1, 0]
     assert farm.ledger() == {job.id: 4}
     with farm.database.snapshot() as session:
         assert find_totals(session, "acc_1", PERIOD).production.pages == 4
     assert not front.redis.hexists(usage_key("acc_1", PERIOD), "seeded")
+
+
+def reconciliation(farm: Farm, **options: timedelta) -> Reconcile:
+    admissions = AdmissionCache(farm.front.redis)
+    return Reconcile("jobs", list_unmetered_jobs, farm.database, admissions, **options)
 
 
 def test_the_keeper_outlasts_an_outage_and_stops_when_told(own_redis, worker_environment, tmp_path):

@@ -25,7 +25,7 @@ from workers.keeper.batches import batch_duties
 from workers.keeper.duty import Duty
 from workers.keeper.jobs import ForgetKeys, RequeueJobs, SweepJobs
 from workers.keeper.keeper import Keeper
-from workers.keeper.reconciliation import ReconcileJobs
+from workers.keeper.reconciliation import reconciliations
 from workers.keeper.sweeps import sweep_duties
 
 
@@ -55,7 +55,7 @@ def assemble(settings: Settings) -> tuple[Keeper, KeeperMetrics]:
         RequeueJobs(jobs, Broker(redis)),
         *batch_duties(BatchFlow(database, blobs, queue, endings)),
         SweepJobs(jobs),
-        ReconcileJobs(database, AdmissionCache(redis)),
+        *reconciliations(database, AdmissionCache(redis)),
         ForgetKeys(database),
         *sweep_duties(database, blobs),
     )

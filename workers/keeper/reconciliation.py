@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Protocol
 
 from shared.buckets.admission import AdmissionCache
 from shared.clock import now
-from shared.db.jobs import JobRecord, list_unmetered
-from shared.db.session import Database
+from shared.db.session import Database, Session
+from shared.db.unmetered import list_unmetered_items, list_unmetered_jobs
 from shared.db.usage import record_events
-from shared.jobs import RenderJob
 from shared.metering import PageEvent
 from shared.telemetry.log import get_logger
 
@@ -29,38 +27,43 @@ def _two_days_ago() -> datetime:
     return now() - LOOKS_BACK
 
 
+class FindUnmetered(Protocol):
+    """Finds events of what ended in a span of time: `shared.db.unmetered` has two such."""
+
+    def __call__(
+        self, session: Session, *, after: datetime, until: datetime, limit: int
+    ) -> list[PageEvent]:
+        """Find up to `limit` events."""
+
+
 @dataclass(slots=True)
-class ReconcileJobs:
+class Reconcile:
     """Writes to the ledger what it lacks: each job once, whoever else writes it meanwhile."""
 
-    name: ClassVar[str] = "jobs_reconciled"
-    every_seconds: ClassVar[float] = 15.0
-
+    name: str
+    find: FindUnmetered
     database: Database
     admissions: AdmissionCache
     settled_after: timedelta = SETTLED_AFTER
+    every_seconds: ClassVar[float] = 15.0
     _looked_until: datetime = field(default_factory=_two_days_ago)
-    _now: Callable[[], datetime] = now
 
     def run_once(self) -> int:
         """Look at what succeeded since the last round, and was settled by now."""
-        until = self._now() - self.settled_after
+        until = now() - self.settled_after
         count = 0
-        while jobs := self._find(until):
-            count += self._record(jobs)
+        while events := self._find(until):
+            count += self._record(events)
         self._looked_until = until
         return count
 
-    def _find(self, until: datetime) -> list[JobRecord]:
+    def _find(self, until: datetime) -> list[PageEvent]:
         with self.database.snapshot() as session:
-            return list(
-                list_unmetered(session, after=self._looked_until, until=until, limit=_AT_ONCE)
-            )
+            return self.find(session, after=self._looked_until, until=until, limit=_AT_ONCE)
 
-    def _record(self, jobs: list[JobRecord]) -> int:
-        events = [_make_event(job) for job in jobs]
+    def _record(self, events: list[PageEvent]) -> int:
         with self.database.session() as session:
-            count = record_events(session, events, at=self._now())
+            count = record_events(session, events, at=now())
         for account_id, period in {(event.account_id, event.period) for event in events}:
             # Their counters may have been rebuilt from a ledger that lacked these.
             self.admissions.unseed_usage(account_id, period)
@@ -68,9 +71,9 @@ class ReconcileJobs:
         return count
 
 
-def _make_event(job: JobRecord) -> PageEvent:
-    meter = RenderJob.decode(job.message).meter
-    assert job.finished_at is not None
-    return PageEvent(
-        job.id, meter.account_id, meter.period, meter.allowance, job.pages or 0, job.finished_at
+def reconciliations(database: Database, admissions: AdmissionCache) -> tuple[Reconcile, Reconcile]:
+    """Make the duties for jobs and for documents of batches."""
+    return (
+        Reconcile("jobs_reconciled", list_unmetered_jobs, database, admissions),
+        Reconcile("items_reconciled", list_unmetered_items, database, admissions),
     )

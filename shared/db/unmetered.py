@@ -1,0 +1,68 @@
+"""What was rendered for the record and is not in the usage ledger: its events were lost."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, String, and_, cast, func, literal, select
+
+from shared.db.jobs import JobStatus
+from shared.db.session import Session
+from shared.db.tables import batch_items, batch_parts, batches, jobs, usage_ledger
+from shared.jobs import Allowance, RenderJob
+from shared.metering import PageEvent
+
+
+def list_unmetered_jobs(
+    session: Session, *, after: datetime, until: datetime, limit: int
+) -> list[PageEvent]:
+    """Give the events of jobs that succeeded in a span of time, those that ended first first."""
+    query = (
+        select(jobs.c.id, jobs.c.message, jobs.c.pages, jobs.c.finished_at)
+        .outerjoin(usage_ledger, usage_ledger.c.job_id == jobs.c.id)
+        .where(jobs.c.status == JobStatus.SUCCEEDED.value)
+        .where(jobs.c.finished_at > after, jobs.c.finished_at <= until)
+        .where(usage_ledger.c.job_id.is_(None))
+        .order_by(jobs.c.finished_at, jobs.c.id)
+        .limit(limit)
+    )
+    events = []
+    for job_id, message, pages, finished_at in session.execute(query):
+        meter = RenderJob.decode(message).meter
+        events.append(
+            PageEvent(job_id, meter.account_id, meter.period, meter.allowance, pages, finished_at)
+        )
+    return events
+
+
+def list_unmetered_items(
+    session: Session, *, after: datetime, until: datetime, limit: int
+) -> list[PageEvent]:
+    """Give the events of documents of batches whose slices ended in a span of time."""
+    items, parts = batch_items.c, batch_parts.c
+    is_part = and_(parts.batch_id == items.batch_id, parts.first_index == items.part_first_index)
+    job_id = _job_id(items.batch_id, items["index"])
+    query = (
+        select(job_id, batches.c.meter, items.pages, parts.created_at)
+        .select_from(
+            batch_parts.join(batch_items, is_part)
+            .join(batches, batches.c.id == parts.batch_id)
+            .outerjoin(usage_ledger, usage_ledger.c.job_id == job_id)
+        )
+        .where(parts.created_at > after, parts.created_at <= until)
+        .where(items.status == JobStatus.SUCCEEDED.value, usage_ledger.c.job_id.is_(None))
+        .order_by(parts.created_at)
+        .limit(limit)
+    )
+    events = []
+    for item_job_id, raw_meter, pages, ended_at in session.execute(query):
+        account_id, period = raw_meter["account_id"], raw_meter["period"]
+        allowance = Allowance(raw_meter["allowance"])
+        events.append(PageEvent(item_job_id, account_id, period, allowance, pages, ended_at))
+    return events
+
+
+def _job_id(batch_id: ColumnElement[str], index: ColumnElement[int]) -> ColumnElement[str]:
+    """Write `shared.batches.records.item_job_id` as the database computes it."""
+    random_part = func.substr(batch_id, len("batch_") + 1)
+    return literal("job_") + random_part + literal("-") + cast(index, String)
