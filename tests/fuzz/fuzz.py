@@ -21,17 +21,19 @@ from types import FrameType
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.fuzz.hostile_markdown import make_markdown  # noqa: E402
 from tests.fuzz.mutations import mutate  # noqa: E402 - the repository is not installed for scripts
 from tests.golden.case import OPTIONS, Case, FolderImages, find_cases  # noqa: E402
 from workers.engine.diagnostics import AuthoringError  # noqa: E402
 from workers.engine.pipeline import prepare_template, render, validate  # noqa: E402
-from workers.engine.ports import Payload  # noqa: E402
+from workers.engine.ports import Payload, PayloadKind  # noqa: E402
 
 FINDS = ROOT / "build" / "fuzz"
 SECONDS_PER_CASE = 10
 MEMORY = 1536 * 1024 * 1024
 ROUNDS_PER_CHILD = 400
 DIED = 3
+MARKDOWN = Case("markdown")
 
 
 class TooSlowError(BaseException):
@@ -82,13 +84,24 @@ def run_rounds(seed: int, first: int, seconds: float) -> int:
         if time.monotonic() > end:
             break
         random = Random(seed * 1_000_003 + number)
-        case = random.choice(cases)
-        text = mutate(case.source.decode(), random, texts)
+        if number % 5 == 0:
+            text, payload = MARKDOWN.source.decode(), make_markdown_payload(random)
+        else:
+            case = random.choice(cases)
+            text = mutate(case.source.decode(), random, texts)
+            payload = mutated_payload(case, random)
         (FINDS / "running.xml").write_text(text, errors="surrogatepass")
-        finds += try_case(number, text, mutated_payload(case, random))
+        finds += try_case(number, text, payload)
         rounds += 1
     print(f"rounds {first} to {first + rounds}: {finds} finds")
     return 1 if finds else 0
+
+
+def make_markdown_payload(random: Random) -> Payload:
+    """Give Markdown that nobody would write."""
+    body = make_markdown(random).encode(errors="replace")
+    (FINDS / "running.md").write_bytes(body)
+    return Payload(PayloadKind.MARKDOWN, body)
 
 
 def mutated_payload(case: Case, random: Random) -> Payload | None:

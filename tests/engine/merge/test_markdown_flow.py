@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +56,12 @@ def read(text: str) -> tuple[str, list[str]]:
         ("https://b.c", "<p><a href=https://b.c>https://b.c</a></p>"),
         ("![an *image*](logo)", "<p><img src=logo alt=an image></img></p>"),
         ("&amp; &copy; &#65; &nope;", "<p>& © A &nope;</p>"),
+        ("~a~ b~c", "<p><s>a</s> b~c</p>"),
+        ("www.b.c/(d)).", "<p><a href=http://www.b.c/(d)>www.b.c/(d)</a>).</p>"),
+        ("*https://b.c*, x", "<p><i><a href=https://b.c>https://b.c</a></i>, x</p>"),
+        ("a.b@c.d. e@f_", "<p><a href=mailto:a.b@c.d>a.b@c.d</a>. e@f_</p>"),
+        ("[www.a.b](https://c.d)", "<p><a href=https://c.d>www.a.b</a></p>"),
+        ("xwww.a.b ftp://a.b www.a", "<p>xwww.a.b ftp://a.b <a href=http://www.a>www.a</a></p>"),
         ("{{ x }}", "<p>{{ x }}</p>"),
         ("`&lt;`", "<p><code>&lt;</code></p>"),
         (
@@ -100,6 +108,8 @@ def test_what_is_not_accepted_leaves_its_text_and_a_warning(
         ("*a **a " * 2000 + "b" + " a** a*" * 2000, "accepted are at most 2000"),
         ("&]*_***" * 4000, "accepted are at most 2000"),
         ("a\0b", "U+0000"),
+        ("|a" * 201 + "|\n" + "|-" * 201 + "|", "201 columns, accepted are at most 200"),
+        ("|a" * 200 + "|\n" + "|-" * 200 + "|\n" + "a\n" * 600, "more than 100,000 cells"),
     ],
 )
 def test_hostile_markdown_is_refused(markdown: str, says: str):
@@ -114,6 +124,92 @@ def test_repeated_marks_end_in_elements_or_a_refusal(unit: str):
         read_markdown(unit * 1500, PLACE, Findings())
     except MarkdownError as error:
         assert error.args[0]  # noqa: PT017 — every refusal says why
+
+
+def rows(markdown: str) -> list[list[str]]:
+    """Read one table, as the texts of its cells."""
+    (table,) = read_markdown(markdown, PLACE, Findings())
+    assert isinstance(table, Element)
+    return [
+        [outline(cell.children) for cell in row.elements()]
+        for row in table.walk()
+        if row.tag == "tr"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "cells"),
+    [
+        ("a | b\n-|-\n1 | 2", [["a", "b"], ["1", "2"]]),
+        ("| a | b |\n:-: | --:\n1 | 2 |", [["a", "b"], ["1", "2"]]),
+        ("|a|b|\n|-|-|\n|1|\n|1|2|3|", [["a", "b"], ["1", ""], ["1", "2"]]),
+        ("|a|\n|-|\n|b\\|c `d\\|e`|", [["a"], ["b|c <code>d|e</code>"]]),
+        ("|a|\n|-|\nno bar", [["a"], ["no bar"]]),
+        ("|a|\n|-|", [["a"]]),
+        ("|a\\\\|b|\n|-|-|", [["a\\", "b"]]),
+    ],
+)
+def test_tables_are_read_as_github_does(markdown: str, cells: list[list[str]]):
+    assert rows(markdown) == cells
+
+
+@pytest.mark.parametrize(
+    ("markdown", "written"),
+    [
+        (
+            "text\n|a|\n|-|\n\nmore",
+            "<p>text</p><table><thead><tr><th>a</th></tr></thead></table><p>more</p>",
+        ),
+        ("|a|\n|-|\n# b", "<table><thead><tr><th>a</th></tr></thead></table><h1>b</h1>"),
+        ("|a|b|\n|-|", "<p>|a|b|\n|-|</p>"),
+        (
+            "> |a|\n> |-|",
+            "<blockquote><table><thead><tr><th>a</th></tr></thead></table></blockquote>",
+        ),
+        ("- |a|\n  |-|", "<ul><li><table><thead><tr><th>a</th></tr></thead></table></li></ul>"),
+    ],
+)
+def test_tables_stand_where_blocks_do(markdown: str, written: str):
+    assert read(markdown) == (written, [])
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<a title='x > y'>b</a>", "b"),
+        ("a < b > c", "a < b > c"),
+        ("<?php echo 1 > 2 ?>b", "b"),
+        ("<![CDATA[x > y]]>b", "b"),
+        ("<!-->b", "b"),
+        ("<!DOCTYPE html>b", "b"),
+    ],
+)
+def test_tags_go_and_text_stays(html: str, text: str):
+    written, _ = read(f"<div>\n{html}\n</div>")
+    assert " ".join(written.removeprefix("<p>").removesuffix("</p>").split()) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("~a " * 1900, "www.a " * 20_000, "www.a" + "&a;" * 100_000, "www.a" + ")" * 300_000),
+        *("a." * 100_000 + "@b", "a@" + "b." * 100_000 + "_", "<div>\n" + '<a "' * 60_000),
+        *(
+            "<div>\n" + "<?" * 100_000,
+            "<div>\n" + "<!a" * 100_000,
+            "|a" * 100_000,
+            "a|\n" + "-|" * 99_000,
+        ),
+        *("-|-\n" * 5000, "|a\n|-\n" * 5000),
+    ],
+)
+def test_what_repeats_takes_no_quadratic_time(text: str):
+    begin = time.process_time()
+    try:
+        read_markdown(text, PLACE, Findings())
+    except MarkdownError as error:
+        assert str(error)  # noqa: PT017 - a refusal is an answer too
+    assert time.process_time() - begin < 5  # each takes well under a second on an idle machine
 
 
 @given(st.text(alphabet="ab*_`~[]()<>!#-+|\n :&;{}\\1.^", max_size=80))

@@ -1,4 +1,4 @@
-"""Markdown becomes elements of the language: CommonMark with tables, strikethrough, tasks, footnotes."""
+"""Markdown becomes elements of the language: CommonMark with what GitHub adds, and footnotes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from mistune.plugins import import_plugin
 
 from workers.engine.diagnostics import Findings, Place
 from workers.engine.merge.json_data import FORBIDDEN_CHARACTERS
+from workers.engine.merge.markdown_inlines import read_github_inlines
+from workers.engine.merge.markdown_tables import TableTooLargeError, read_tables
 from workers.engine.syntax import values as v
 from workers.engine.syntax.checks import shown
 from workers.engine.syntax.encodings import position_after
@@ -27,7 +29,14 @@ MAX_MARKS: Final = 2000
 _MARKS: Final = re.compile(r"[*_~`]+|[\[\]]")
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _BREAK_TAG: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_TAG: Final = re.compile(r"<!--(?:(?!-->).)*+(?:-->)?|<[^<>]*+>", re.DOTALL)
+# CommonMark 6.6, and what is left open to its end. Quoted values are bounded: a long text of open
+# quotes would be searched to its end from each of them.
+_TAG: Final = re.compile(
+    r"""<!---?>|<!--(?:(?!-->).)*+(?:-->|\Z)|<\?(?:(?!\?>).)*+(?:\?>|\Z)"""
+    r"""|<!\[CDATA\[(?:(?!\]\]>).)*+(?:\]\]>|\Z)|<![A-Za-z][^<>]*+>"""
+    r"""|</?[A-Za-z][A-Za-z0-9-]*+(?:[^<>"']|"[^"]{0,300}+"|'[^']{0,300}+')*+>""",
+    re.DOTALL,
+)
 
 _Node = Element | Text
 _Token = Mapping[str, Any]
@@ -59,6 +68,8 @@ def read_markdown(text: str, place: Place, findings: Findings) -> list[_Node]:
     try:
         tokens: Any = _PARSER.parse(text)[0]
         return list(_Reader(place, findings).blocks(tokens))
+    except TableTooLargeError as error:
+        raise MarkdownError(str(error)) from None
     except RecursionError:
         raise _too_deep() from None
 
@@ -79,8 +90,8 @@ class _BoundedInline(InlineParser):
 
 
 def _make_parser() -> mistune.Markdown:
-    names = ("table", "strikethrough", "task_lists", "footnotes", "url")
-    plugins = [import_plugin(name) for name in names]
+    names = ("strikethrough", "task_lists", "footnotes")
+    plugins: list[Any] = [read_tables, read_github_inlines, *map(import_plugin, names)]
     return mistune.Markdown(renderer=None, inline=_BoundedInline(), plugins=plugins)
 
 
