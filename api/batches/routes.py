@@ -154,14 +154,15 @@ class BatchRoutes:
         batch, item = self._get_item(job_id)
         if item.status is not ItemStatus.SUCCEEDED:
             raise ServiceError(409, f"There is no PDF: the job is {item.status}.")
-        if batch.is_expired(now()) or (item.place is not None and item.part_key is None):
-            raise _expired("PDF of this job")
-        if item.place is None or item.part_key is None:
+        if batch.output is Output.MERGED:
             raise ServiceError(
                 409,
                 "The documents of a batch of output=merged have no PDF of their own; the one of all "
                 f"is at /v2/batches/{batch.id}/result.",
             )
+        if batch.is_expired(now()) or item.part_key is None:
+            raise _expired("PDF of this job")
+        assert item.place is not None, "a success of its own has a place in its part"
         headers = {
             "Content-Type": "application/pdf",
             "Content-Length": str(item.place.length),

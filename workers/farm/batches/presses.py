@@ -39,6 +39,9 @@ class Press(Protocol):
     def close(self) -> tuple[BinaryIO, int] | None:
         """Give what was made and its size, None when there is nothing."""
 
+    def discard(self) -> None:
+        """Let go of what was made."""
+
 
 def open_press(batch: Batch, farm: Farm) -> Press:
     """Make the press of a batch's output.
@@ -82,9 +85,14 @@ class FilePress:
     def close(self) -> tuple[BinaryIO, int] | None:
         """Give what was made; see `Press.close`."""
         if not self.size:
+            self.discard()
             return None
         self._file.seek(0)
         return cast("BinaryIO", self._file), self.size
+
+    def discard(self) -> None:
+        """Let go of what was made."""
+        self._file.close()
 
 
 class MergedPress:
@@ -113,6 +121,9 @@ class MergedPress:
         """Give the PDF; see `Press.close`."""
         pdf = self._part.close()
         return None if pdf is None else (BytesIO(pdf), len(pdf))
+
+    def discard(self) -> None:
+        """Let go of what was made."""
 
 
 class _Surroundings:

@@ -104,18 +104,28 @@ class _SliceRun:
         was cancelled before the first.
         """
         press = _outwait(lambda: open_press(self.batch, self.farm))
+        try:
+            ended, done_bytes = self._print(press, begun)
+        except BaseException:
+            press.discard()
+            raise
+        if not ended:
+            press.discard()
+            return None
+        if self._is_merged and _may_be_half_printed(ended[-1]):
+            press = self._print_again(ended)
+        key, size = self._store(press)
+        return Journal(self.chunk.done, done_bytes, key, size, tuple(ended))
+
+    def _print(self, press: Press, begun: Begun) -> tuple[list[Ended], int]:
         ended: list[Ended] = []
         done_bytes = self.chunk.done_bytes
         for end, outcome in self._render_all(press, begun):
             ended.append(outcome)
             done_bytes = self.chunk.done_bytes + end
             if self._is_merged and _may_be_half_printed(outcome):
-                press = self._print_again(ended)
                 break
-        if not ended:
-            return None
-        key, size = self._store(press)
-        return Journal(self.chunk.done, done_bytes, key, size, tuple(ended))
+        return ended, done_bytes
 
     @property
     def _is_merged(self) -> bool:

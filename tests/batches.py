@@ -1,0 +1,147 @@
+"""A worker of batches inside the test: real stores, the real engine, and time in the test's hands."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from flask.testing import FlaskClient
+
+from shared.batches.records import Slice
+from shared.queue.connection import connect
+from shared.queue.names import BATCH
+from shared.queue.slices import Assembly
+from shared.settings import Settings
+from workers.engine.pipeline import prepare_template, render, validate
+from workers.farm.batches.assembly import run_assembly
+from workers.farm.batches.slices import run_slice
+from workers.farm.main import assemble, assemble_desk
+from workers.farm.run import Engine
+from workers.keeper.batches import batch_duties
+
+TEMPLATE = """
+<document filename="doc-{{ n }}.pdf" title="Number {{ n }}">
+  <data>
+    <json>{ "n": 0, "extra": [] }</json>
+    <field name="n" type="integer"/>
+  </data>
+  <flow>
+    <p>This is number {{ n }}.</p>
+    <p for="line in extra" height="200mm">{{ line }}</p>
+  </flow>
+</document>
+"""
+
+
+class SliceWorker:
+    """Takes work on batches from the real queue when it is told to."""
+
+    _at_work: ClassVar[list[SliceWorker]] = []
+
+    def __init__(self, settings: Settings, *, render: Callable[..., Any] = render) -> None:
+        self._at_work.append(self)
+        self.farm = assemble(settings, engine=Engine(prepare_template, render, validate))
+        self.desk = assemble_desk(settings, tally=self.farm.tally)
+        self.redis = connect(settings.redis_url)
+        self.taken: list[str] = []
+
+    @classmethod
+    def close_all(cls) -> None:
+        """Let go of every connection of every worker of this test."""
+        while cls._at_work:
+            worker = cls._at_work.pop()
+            worker.farm.flow.database.close()
+            worker.desk.database.close()
+            worker.redis.close()
+
+    def take(self) -> dict[str, Any] | None:
+        """Take the next message out of the queue, without doing anything for it."""
+        message = self.redis.rpop(BATCH)
+        if message is None:
+            return None
+        (argument,), _, _ = json.loads(json.loads(message)["body"])
+        return argument
+
+    def work_once(self) -> bool:
+        """Do the next work of the queue and tell whether there was any."""
+        argument = self.take()
+        if argument is None:
+            return False
+        self.run(argument)
+        return True
+
+    def run(self, argument: dict[str, Any]) -> None:
+        self.taken.append(argument["batch"])
+        if "chunk" in argument:
+            run_slice(Slice.decode(argument), self.farm, self.desk)
+        else:
+            run_assembly(Assembly(argument["batch"]), self.desk)
+
+    def work_off(self) -> None:
+        """Do all work there is."""
+        while self.work_once():
+            pass
+
+    def keep(self) -> None:
+        """Do each duty of the keeper once; the same duties every time."""
+        if not hasattr(self, "_duties"):
+            self._duties = batch_duties(self.desk.flow)
+        for duty in self._duties:
+            duty.run_once()
+
+    def events(self) -> list[dict[str, Any]]:
+        """Give the usage events so far."""
+        entries = self.redis.xrange("usage")
+        return [json.loads(fields[b"event"]) for _, fields in entries]
+
+
+def store_template(caller: FlaskClient, source: str = TEMPLATE) -> str:
+    made = caller.post("/v2/templates?name=T", data=source.encode(), content_type="text/xml")
+    assert made.status_code == 201, made.json
+    return str(made.json["id"])
+
+
+def ndjson(documents: Iterable[object]) -> bytes:
+    lines = (each if isinstance(each, str) else json.dumps(each) for each in documents)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def numbers(count: int) -> bytes:
+    return ndjson({"n": number} for number in range(count))
+
+
+def send(
+    caller: FlaskClient,
+    template: str,
+    body: bytes,
+    *,
+    output: str = "zip",
+    content_type: str = "application/x-ndjson",
+    query: str = "",
+    **options: Any,
+) -> Any:
+    path = f"/v2/batches?template={template}&output={output}{query}"
+    return caller.post(path, data=body, content_type=content_type, **options)
+
+
+def accept(caller: FlaskClient, template: str, body: bytes, **options: Any) -> str:
+    answer = send(caller, template, body, **options)
+    assert answer.status_code == 202, answer.json
+    return str(answer.json["id"])
+
+
+def items_of(caller: FlaskClient, batch_id: str, query: str = "") -> list[dict[str, Any]]:
+    answer = caller.get(f"/v2/batches/{batch_id}/items{query}")
+    assert answer.status_code == 200, answer.json
+    return list(answer.json["items"])
+
+
+def archive_of(caller: FlaskClient, batch_id: str) -> zipfile.ZipFile:
+    answer = caller.get(f"/v2/batches/{batch_id}/result")
+    assert answer.status_code == 200, answer.json
+    archive = zipfile.ZipFile(io.BytesIO(answer.data))
+    assert archive.testzip() is None
+    return archive
