@@ -7,6 +7,7 @@ PORT ?= 8000
 DATA ?= .pressroom
 SECONDS ?= 60
 SEED ?= 1
+SCALE ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --no-input
 PYTEST := $(BIN)/python -m pytest
 
@@ -14,7 +15,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services bench lint types arch fmt check render language gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-faults bench lint types arch fmt check render language gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -43,6 +44,8 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, Prometheus and 
 	@sh deploy/setup/need-prometheus.sh
 	@sh deploy/setup/need-node.sh
 	@$(PYTEST) -m services
+test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
+	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 bench: $(DEV_READY) ## measure the engine alone, over HTTP and beside stock Celery; writes tests/bench/RESULTS.md

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import pwd
-import shutil
 import socket
 import subprocess
-import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import psycopg
 import pytest
 import redis
 from flask.testing import FlaskClient
@@ -38,6 +32,7 @@ from shared.queue.connection import connect
 from shared.queue.names import INTERACTIVE, VALIDATE
 from shared.queue.states import Ended
 from shared.settings import Settings
+from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
 
@@ -49,6 +44,15 @@ class RedisServer:
     url: str
     port: int
     pid: int
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--faults-scale",
+        type=float,
+        default=0.02,
+        help="size of the runs of tests/faults; 1 is what make test-faults asks for",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -126,48 +130,20 @@ def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
 
 
 @pytest.fixture(scope="session")
-def postgresql_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def postgresql_port() -> Iterator[int]:
     """Run one PostgreSQL server from its package; missing is a failure, never a skip."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-    if not found:
-        pytest.fail("PostgreSQL is not installed; run: apt-get install postgresql")
-    programs, port = found[-1].parent, free_port()
-    # Not a folder of pytest's: those are closed to the user the server runs as.
-    folder = Path(tempfile.mkdtemp(prefix="pressroom-postgresql-"))
-    if os.getuid() == 0:
-        shutil.chown(folder, unprivileged_user())
-    # Another collation than C on purpose: names must be ordered by code point all the same.
-    initdb = [programs / "initdb", "-D", folder / "data", "-U", "pressroom", "--no-sync"]
-    initdb += ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"]
-    subprocess.run([*as_ordinary_user(), *initdb], check=True, capture_output=True, cwd=folder)
-    server = [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", folder]
-    for option in ("listen_addresses=127.0.0.1", "fsync=off", "max_connections=200"):
-        server += ["-c", option]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [*as_ordinary_user(), *server], stdout=log, stderr=log, cwd=folder
-        )
     try:
-        await_postgresql(port, said=folder / "log")
-        yield port
-    finally:
-        process.terminate()
-        process.wait()
-        shutil.rmtree(folder)
+        with running_postgresql() as port:
+            yield port
+    except NoPostgresqlError as error:
+        pytest.fail(str(error))
 
 
 @pytest.fixture(scope="session")
 def make_postgresql(postgresql_port: int) -> Callable[..., str]:
     """Give a function that makes a database, empty or from a template, and gives its URL."""
     numbers = itertools.count(1)
-
-    def make(*, template: str = "template1") -> str:
-        name = f"test_{next(numbers)}"
-        with connect_postgresql(postgresql_port) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        return f"postgresql+psycopg://pressroom@127.0.0.1:{postgresql_port}/{name}"
-
-    return make
+    return lambda **options: make_database(postgresql_port, f"test_{next(numbers)}", **options)
 
 
 @pytest.fixture(scope="session")
@@ -296,31 +272,3 @@ def serve() -> Iterator[Callable[[Answer | bytes], Server]]:
     """Give a function that starts a server on loopback which answers as it is told."""
     with ExitStack() as stack:
         yield lambda answer: stack.enter_context(Server(answer))
-
-
-def connect_postgresql(port: int) -> psycopg.Connection:
-    return psycopg.connect(
-        f"host=127.0.0.1 port={port} user=pressroom dbname=postgres", autocommit=True
-    )
-
-
-def await_postgresql(port: int, *, said: Path) -> None:
-    for _ in range(200):
-        with suppress(psycopg.OperationalError), connect_postgresql(port):
-            return
-        time.sleep(0.1)
-    pytest.fail(f"PostgreSQL does not start:\n{said.read_text(errors='replace')}")
-
-
-def as_ordinary_user() -> list[str]:
-    """Give the start of a command line: PostgreSQL refuses root, and must not outlive the tests."""
-    command = ["setpriv", "--pdeathsig", "KILL"]
-    if os.getuid() == 0:
-        user = unprivileged_user()
-        command += [f"--reuid={user}", f"--regid={pwd.getpwnam(user).pw_gid}", "--clear-groups"]
-    return command
-
-
-def unprivileged_user() -> str:
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in names else "nobody"

@@ -35,20 +35,15 @@ class History:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = path.open("a")
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
 
     def add(self, entry: Entry) -> None:
         """Write an entry."""
         with self._lock:
-            self._file.write(json.dumps(asdict(entry)) + "\n")
-            self._file.flush()
+            with self.path.open("a") as file:
+                file.write(json.dumps(asdict(entry)) + "\n")
             self._entries.append(entry)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
     def __iter__(self) -> Iterator[Entry]:
         with self._lock:

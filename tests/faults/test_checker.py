@@ -85,6 +85,5 @@ def test_a_history_is_read_back_as_it_was_written(tmp_path) -> None:
     history = History(tmp_path / "history.jsonl")
     for entry in HISTORY:
         history.add(entry)
-    history.close()
     assert read_history(history.path) == HISTORY == list(history)
     assert history.count(200, 202) == 4

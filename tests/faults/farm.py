@@ -1,0 +1,205 @@
+"""A farm that faults happen to: its processes by name, and what it holds afterwards."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import redis
+import sqlalchemy as sa
+
+from deploy.embedded.launch import LaunchedFarm
+from shared.batches.records import item_job_id
+from shared.blobs.store import BlobMissingError, open_store
+from shared.db import tables
+from shared.queue.names import QUEUES, UNACKED, USAGE_GROUP, USAGE_STREAM
+from tests.faults.checker import State
+from tests.faults.clients import Client
+from tests.faults.history import History
+
+SETTLE_SECONDS = 60
+
+
+class FaultyFarm:
+    """A running farm with one account, and the means to harm it."""
+
+    def __init__(self, farm: LaunchedFarm, folder: Path, *options: str) -> None:
+        self.farm = farm
+        self.history = History(folder / "history.jsonl")
+        made = farm.command("account", "create", "--email", "a@example.org", *options)
+        self.account_id, self.key = made["account_id"], made["api_key"]
+
+    @property
+    def processes(self) -> dict[str, int]:
+        """Give the processes by name, as they are now."""
+        record = self.farm.folder.read_record()
+        return dict(record.processes) if record else {}
+
+    def client(self) -> Client:
+        """Make a client of the account."""
+        return Client(self.farm.record.ports["front"], self.key, self.history)
+
+    def redis(self) -> redis.Redis:
+        """Connect to the farm's Redis."""
+        return redis.Redis.from_url(self.farm.record.redis_url, socket_timeout=5)
+
+    def kill(self, name: str, number: int = signal.SIGKILL) -> int:
+        """Send a signal to a process of the farm, by name; gives its id."""
+        wait_until(lambda: name in self.processes, seconds=20)
+        pid = self.processes[name]
+        os.kill(pid, number)
+        return pid
+
+    def kill_some_worker(self, chance: random.Random) -> None:
+        """Kill a worker's main process, or one of its children."""
+        name = chance.choice(["worker", "batch"])
+        main = self.processes.get(name)
+        if main is None:
+            return
+        with suppress(ProcessLookupError):
+            os.kill(chance.choice([main, *children_of(main)]), signal.SIGKILL)
+
+    def settle(self) -> State:
+        """Wait until nothing is under way, and give what the farm holds."""
+        wait_until(self._is_quiet, seconds=SETTLE_SECONDS)
+        before = None
+        deadline = time.monotonic() + SETTLE_SECONDS
+        # The counter may still be at what it took.
+        while (state := self.read_state()) != before and time.monotonic() < deadline:
+            before = state
+            time.sleep(1.5)
+        return state
+
+    def read_state(self) -> State:
+        """Read the ledger, the records, the queues and the blobs."""
+        engine = sa.create_engine(self.farm.record.database_url)
+        try:
+            with engine.connect() as connection:
+                return self._read(connection)
+        finally:
+            engine.dispose()
+
+    def _read(self, connection: sa.Connection) -> State:
+        mine = self.account_id
+        ledger = connection.execute(
+            sa.select(tables.usage_ledger.c.job_id, tables.usage_ledger.c.pages).where(
+                tables.usage_ledger.c.account_id == mine
+            )
+        )
+        totals = connection.execute(
+            sa.select(
+                sa.func.coalesce(sa.func.sum(tables.usage_totals.c.pages), 0),
+                sa.func.coalesce(sa.func.sum(tables.usage_totals.c.calls), 0),
+            ).where(tables.usage_totals.c.account_id == mine)
+        ).one()
+        jobs = connection.execute(
+            sa.select(tables.jobs.c.id, tables.jobs.c.status, tables.jobs.c.pages,
+                      tables.jobs.c.pdf_key).where(tables.jobs.c.account_id == mine)
+        ).all()  # fmt: skip
+        batches, batch_items = _read_batches(connection, mine)
+        return State(
+            ledger=[(row.job_id, row.pages) for row in ledger],
+            totals=(int(totals[0]), int(totals[1])),
+            jobs={row.id: (row.status, row.pages) for row in jobs},
+            batches=batches,
+            batch_items=batch_items,
+            waiting=self._read_queues(),
+            half_files=tuple(self._find_half_files()),
+            missing_blobs=tuple(self._find_missing(row.pdf_key for row in jobs if row.pdf_key)),
+        )
+
+    def _read_queues(self) -> dict[str, int]:
+        with self.redis() as client:
+            waiting = {queue: int(client.llen(queue)) for queue in QUEUES}
+            waiting[UNACKED] = int(client.hlen(UNACKED))
+            with suppress(redis.ResponseError):
+                groups: Any = client.xinfo_groups(USAGE_STREAM)
+                waiting[USAGE_STREAM] = sum(
+                    int(group["pending"])
+                    for group in groups
+                    if group["name"] == USAGE_GROUP.encode()
+                )
+            return waiting
+
+    def _find_half_files(self) -> Iterator[str]:
+        parts = urlsplit(self.farm.record.blob_url)
+        if parts.scheme == "file":
+            for path in Path(parts.path).rglob("*"):
+                if path.is_file() and (path.suffix == ".part" or path.name.startswith(".")):
+                    yield str(path)
+
+    def _find_missing(self, keys: Iterator[str]) -> Iterator[str]:
+        store = open_store(self.farm.record.blob_url)
+        for key in keys:
+            try:
+                with store.open(key) as stream:
+                    stream.read(1)
+            except BlobMissingError:
+                yield key
+
+    def _is_quiet(self) -> bool:
+        try:
+            state = self.read_state()
+        except (redis.RedisError, sa.exc.SQLAlchemyError):
+            return False
+        under_way = any(status in ("queued", "running") for status, _ in state.jobs.values())
+        under_way |= any(batch[0] in ("queued", "running") for batch in state.batches.values())
+        return not under_way and not any(state.waiting.values())
+
+
+def _read_batches(
+    connection: sa.Connection, account_id: str
+) -> tuple[dict[str, tuple[str, int, dict[str, int], int]], dict[str, int]]:
+    found: dict[str, tuple[str, int, dict[str, int], int]] = {}
+    counted: dict[str, int] = {}
+    query = sa.select(tables.batches).where(tables.batches.c.account_id == account_id)
+    for batch in connection.execute(query).all():
+        items = connection.execute(
+            sa.select(tables.batch_items).where(tables.batch_items.c.batch_id == batch.id)
+        ).all()
+        pages = connection.scalar(
+            sa.select(sa.func.coalesce(sa.func.sum(tables.batch_chunks.c.pages), 0)).where(
+                tables.batch_chunks.c.batch_id == batch.id
+            )
+        )
+        found[batch.id] = (
+            batch.status, batch.total, dict(Counter(item.status for item in items)), int(pages or 0)
+        )  # fmt: skip
+        counted |= {
+            item_job_id(batch.id, item.index): item.pages
+            for item in items
+            if item.status == "succeeded"
+        }
+    return found, counted
+
+
+def children_of(pid: int) -> list[int]:
+    """Give the direct children of a process."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit():
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[1]) == pid and fields[0] not in "ZX":
+                    found.append(int(entry.name))
+    return found
+
+
+def wait_until(holds: Callable[[], object], *, seconds: float) -> None:
+    """Wait until something holds.
+
+    Raises:
+        AssertionError: it did not in time.
+    """
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"not so within {seconds} s"
+        time.sleep(0.05)

@@ -1,0 +1,151 @@
+"""A store is away, or full: clean errors in time, nothing uncounted, and recovery by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+from PIL import Image
+
+from tests.faults.clients import Client, Crowd
+from tests.faults.conftest import assert_sound
+from tests.faults.farm import FaultyFarm, wait_until
+from tests.faults.gate import Gate
+
+pytestmark = pytest.mark.faults
+
+AWAY_SECONDS = 10
+# Too large for Redis: such a body crosses the object store.
+LARGE = "<!--" + "x" * 5_000_000 + "-->"
+
+
+@pytest.fixture
+def gated(
+    start, make_postgresql, rclone_url
+) -> Iterator[Callable[[], tuple[FaultyFarm, Gate, Gate]]]:
+    """Give a function that starts a farm whose database and object store lie behind gates."""
+    with ExitStack() as stack:
+
+        def start_gated() -> tuple[FaultyFarm, Gate, Gate]:
+            database_url = make_postgresql()
+            database = stack.enter_context(Gate(urlsplit(database_url).port or 0))
+            objects = stack.enter_context(Gate(urlsplit(rclone_url).port or 0))
+            farm = start(
+                PRESSROOM_DATABASE_URL=through(database_url, database),
+                PRESSROOM_BLOB_URL=through(f"{rclone_url}/faults-{objects.port}", objects),
+            )
+            return farm, database, objects
+
+        yield start_gated
+
+
+def through(url: str, gate: Gate) -> str:
+    parts = urlsplit(url)
+    user, at, _ = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user}{at}127.0.0.1:{gate.port}"))
+
+
+def use_everything(client: Client, number: int) -> None:
+    if number % 10 == 3:
+        entry = client.accept(number)
+    elif number % 10 == 7:
+        entry = client.render(number, text=LARGE)
+    else:
+        entry = client.render(number)
+    if entry.status == 503:
+        time.sleep(0.2)
+
+
+def assert_clean_errors(farm: FaultyFarm) -> None:
+    assert {entry.status for entry in farm.history} <= {200, 202, 503}
+    refused = [entry for entry in farm.history if entry.status == 503]
+    assert refused
+    assert max(entry.ended - entry.started for entry in refused) <= 6
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("part", ["database", "object store"])
+def test_a_store_is_away_for_ten_seconds(gated, scaled, part) -> None:
+    farm, database, objects = gated()
+    gate = database if part == "database" else objects
+    with Crowd(farm.client, clients=6, total=scaled(3000), act=use_everything):
+        time.sleep(1)
+        gate.close()
+        time.sleep(AWAY_SECONDS)
+        gate.reopen()
+        begun_at = time.monotonic()
+        wait_until(lambda: farm.client().accept(1).status == 202, seconds=10)
+        wait_until(lambda: farm.client().render(1, text=LARGE).status == 200, seconds=10)
+        assert time.monotonic() - begun_at <= 10
+        time.sleep(1)
+    assert_clean_errors(farm)
+    assert_sound(farm)
+    state = farm.read_state()
+    assert {status for status, _ in state.jobs.values()} == {"succeeded"}
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Give a file system of 16 MB of this test's own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=0700", "pressroom-test", str(disk)]
+    subprocess.run(command, check=True)
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def picture(number: int) -> bytes:
+    """Give an image of some 700 KB that no other number has."""
+    file = BytesIO()
+    Image.effect_noise((900, 900), 90 + number).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_the_disk_of_the_blobs_is_full_for_a_while(start, small_disk) -> None:
+    farm = start(PRESSROOM_BLOB_URL=f"file://{small_disk}/blobs")
+    client = farm.client()
+    data = [picture(number) for number in range(30)]
+    uploads = [client.upload(f"image-{at}", each) for at, each in enumerate(data)]
+    statuses = [entry.status for entry in uploads]
+    stored = statuses.index(503)
+    assert statuses[:stored] == [201] * stored
+    assert set(statuses[stored:]) <= {201, 503}
+    assert client.render(1).status == 200  # what needs no blob goes on
+    assert not list(farm.read_state().half_files)
+    for at in range(stored):
+        farm.client().ask("DELETE", f"/v2/images/image-{at}")
+    wait_until(lambda: client.upload("again", data[0]).status == 201, seconds=10)
+    listed = client.ask("GET", "/v2/images?limit=1000")
+    assert listed["usage"]["count"] == len(listed["images"]) == statuses[stored:].count(201) + 1
+    assert_sound(farm)
+
+
+def test_the_disk_of_the_database_is_full_for_a_while(start, small_disk) -> None:
+    farm = start(PRESSROOM_DATABASE_URL=f"sqlite:///{small_disk}/pressroom.sqlite3")
+    client = farm.client()
+    assert client.render(0).status == 200
+    filler = small_disk / "filler"
+    with filler.open("wb") as file:
+        block = b"\0" * 65536
+        try:
+            while True:
+                file.write(block)
+        except OSError:
+            pass
+    entries = [client.render(number) for number in range(20)]
+    entries += [client.accept(number) for number in range(200)]
+    assert {entry.status for entry in entries[:20]} == {200}  # counted in the stream meanwhile
+    assert {entry.status for entry in entries[20:]} <= {202, 503}
+    assert entries[-1].status == 503
+    filler.unlink()
+    wait_until(lambda: client.accept(1).status == 202, seconds=10)
+    assert_sound(farm)
