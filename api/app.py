@@ -63,7 +63,7 @@ def create_app(ports: Ports) -> Flask:
 
     app.before_request(lambda: _begin(ports))
     app.after_request(lambda response: _finish(response, ports))
-    app.teardown_request(lambda _error: ports.metrics.end())
+    app.teardown_request(lambda error: _end(error, ports))
     register_problems(app)
     for routes in _ROUTES:
         app.register_blueprint(routes(ports).blueprint())
@@ -73,6 +73,10 @@ def create_app(ports: Ports) -> Flask:
 
 def _begin(ports: Ports) -> None:
     ports.metrics.begin()
+    g.span = ports.traces.serve(
+        f"{request.method} {name_route(request)}", parent=request.headers.get("traceparent")
+    )
+    g.span.__enter__()
     g.begun_at = ticks()
     g.request_id = new_id("req")
     # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
@@ -80,6 +84,12 @@ def _begin(ports: Ports) -> None:
         g.principal = authenticate(request.headers, ports)
         g.spent = count_request(g.principal, ports)
         check_rate(g.spent)
+
+
+def _end(error: BaseException | None, ports: Ports) -> None:
+    ports.metrics.end()
+    if "span" in g:
+        g.span.__exit__(None if error is None else type(error), error, None)
 
 
 def _finish(response: Response, ports: Ports) -> Response:
@@ -92,6 +102,7 @@ def _finish(response: Response, ports: Ports) -> Response:
     observe_answer(ports.metrics, request, response, seconds=seconds)
     if "problem" in g:
         ports.metrics.count_error(g.problem)
+    ports.traces.tell(request=g.request_id, status=response.status_code)
     if "principal" in g:
         _log.info(
             "request answered",
@@ -100,6 +111,7 @@ def _finish(response: Response, ports: Ports) -> Response:
             method=request.method,
             route=name_route(request),
             status=response.status_code,
+            job=g.get("job_id"),
             milliseconds=round(seconds * 1000, 1),
         )
     return response

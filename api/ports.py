@@ -18,6 +18,7 @@ from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.replies import Replies
 from shared.telemetry.front import FrontMetrics
+from shared.telemetry.traces import Traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +43,5 @@ class Ports:
     job_flow: JobFlow
     check_queue: Callable[[], None]
     metrics: FrontMetrics
+    traces: Traces
     render_budget: float

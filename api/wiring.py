@@ -21,6 +21,7 @@ from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
 from shared.settings import Settings
 from shared.telemetry.front import FrontMetrics
+from shared.telemetry.traces import open_traces
 
 
 def wire(settings: Settings) -> Ports:
@@ -51,5 +52,6 @@ def wire(settings: Settings) -> Ports:
         job_flow=JobFlow(database, JobStates(redis), Endings(redis), blobs),
         check_queue=lambda: assert_durable(redis),
         metrics=metrics,
+        traces=open_traces("front", is_on=settings.traces),
         render_budget=settings.render_budget,
     )

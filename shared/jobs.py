@@ -94,7 +94,8 @@ class RenderJob:
     after it.
 
     A recorded job stands in the job table, which is told of its end too. `budget_seconds` bounds
-    one run of a job whose deadline is no answer's; None: the deadline does.
+    one run of a job whose deadline is no answer's; None: the deadline does. `traceparent` is the
+    span that waits for it, where requests are traced.
     """
 
     id: str
@@ -112,6 +113,7 @@ class RenderJob:
     lane: Lane = Lane.INTERACTIVE
     is_recorded: bool = False
     budget_seconds: float | None = None
+    traceparent: str | None = None
 
     @property
     def is_draft(self) -> bool:
@@ -146,6 +148,7 @@ class RenderJob:
             lane=Lane(raw.get("lane", Lane.INTERACTIVE)),
             is_recorded=raw.get("is_recorded", False),
             budget_seconds=raw.get("budget_seconds"),
+            traceparent=raw.get("traceparent"),
         )
 
 

@@ -47,6 +47,7 @@ class Settings(BaseSettings):
     counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     keeper_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     hooks_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    traces: bool = False
     account_metrics: Annotated[int, Field(ge=0, le=10_000)] = 100
     blob_quota_gb: Annotated[int, Field(ge=0)] = 0
     log_level: str = "INFO"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from flask import g
+
 from api.admission.body import Body
 from api.admission.gate import Ticket
 from api.ports import Ports
@@ -31,7 +33,8 @@ def dispatch(
     Raises:
         ServiceError: 504 at the deadline; nothing of the job is metered after it.
     """
-    job_id = new_id("job")
+    job_id = g.job_id = new_id("job")
+    ports.traces.tell(job=job_id)
     job = RenderJob(
         id=job_id,
         request_id=request_id,
@@ -45,6 +48,7 @@ def dispatch(
         admitted_at=ticket.admitted_at,
         deadline=ticket.deadline,
         purpose=purpose,
+        traceparent=ports.traces.traceparent(),
     )
     published = ports.broker.publish(job)
     outcome = ports.replies.wait(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response
+from flask import Response, g
 
 from api.admission.body import Body
 from api.admission.gate import Ticket
@@ -77,7 +77,8 @@ def write_accepted(record: JobRecord) -> Response:
 
 def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
     ticket, asked = admitted.ticket, admitted.asked
-    job_id = new_id("job")
+    job_id = g.job_id = new_id("job")
+    ports.traces.tell(job=job_id)
     is_awaited = lane is Lane.INTERACTIVE
     return RenderJob(
         id=job_id,
@@ -94,6 +95,7 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
         lane=lane,
         is_recorded=True,
         budget_seconds=None if is_awaited else ports.render_budget,
+        traceparent=ports.traces.traceparent(),
     )
 
 

@@ -83,5 +83,10 @@ class Counter:
         for unreadable in batch.unreadable:
             self._stream.bury(unreadable.entry, reason=unreadable.reason)
             log.error("event not understood", entry=unreadable.entry.id, reason=unreadable.reason)
-        log.info("events counted", new=fresh, repeated=repeated)
+        log.info(
+            "events counted",
+            new=fresh,
+            repeated=repeated,
+            jobs=[event.job_id for event in batch.events],
+        )
         return fresh

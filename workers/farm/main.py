@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from celery.signals import worker_process_init
+from celery.signals import worker_process_init, worker_process_shutdown
 
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
@@ -30,6 +30,7 @@ from shared.settings import Settings, WrongSetting, get_settings
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
 from shared.telemetry.totals import Tally
+from shared.telemetry.traces import open_traces
 from shared.telemetry.worker import WorkerMetrics
 from workers.engine.layout.safety import UnsafeLibraryError, assert_safe_libraries
 from workers.engine.pipeline import prepare_template, render, validate
@@ -120,6 +121,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         tally=tally,
         flow=JobFlow(database, states, Endings(redis), blobs),
         stopper=Stopper(lambda job_id: states.find_end(job_id) is not None),
+        traces=open_traces("worker", is_on=settings.traces),
     )
 
 
@@ -150,6 +152,7 @@ class _Child:
         self._desk: Desk | None = None
         self._parent_pid = os.getpid()
         worker_process_init.connect(self._bind, weak=False)
+        worker_process_shutdown.connect(self._close, weak=False)
 
     def get_farm(self) -> Farm:
         assert self._farm is not None
@@ -168,9 +171,15 @@ class _Child:
         gc.set_threshold(_COLLECT_EVERY)
         self._farm = assemble(self._settings, engine=self._engine)
 
+    def _close(self, **_: Any) -> None:
+        # A child that has had its number of jobs ends without the interpreter's own goodbye.
+        if self._farm is not None:
+            self._farm.traces.close()
+
 
 def _assert_fit(settings: Settings) -> None:
     assert_safe_libraries()
+    open_traces("worker", is_on=settings.traces).close()
     open_store(settings.blob_url)
     redis = connect(settings.redis_url)
     try:

@@ -17,6 +17,7 @@ from shared.queue.commits import Begin, Commits, fail
 from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
+from shared.telemetry.traces import UNTRACED, Traces
 from workers.engine.diagnostics import Findings
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import (
@@ -96,6 +97,7 @@ class Farm:
     tally: Tally
     flow: JobFlow
     stopper: Stopper
+    traces: Traces = UNTRACED
 
 
 def run_job(job: RenderJob, farm: Farm) -> None:
@@ -104,7 +106,11 @@ def run_job(job: RenderJob, farm: Farm) -> None:
     Raises:
         Unavailable: Redis stayed away until the job's deadline.
     """
-    with log_context(job=job.id, request=job.request_id, account=job.meter.account_id):
+    with (
+        log_context(job=job.id, request=job.request_id, account=job.meter.account_id),
+        farm.traces.span(job.purpose.value, parent=job.traceparent, job=job.id),
+    ):
+        farm.traces.record("queue", begin=job.admitted_at, end=epoch())
         if not is_wanted(job, farm.flow):
             log.info("delivery skipped", verdict="on record")
             return
@@ -147,7 +153,8 @@ def _leave_on_record(job: RenderJob, verdict: Begin, farm: Farm) -> None:
 
 
 def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
-    committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
+    with farm.traces.span("commit"):
+        committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
     if committed is not outcome and outcome.pdf is not None:
         farm.claims.drop(outcome.pdf)
     if job.is_recorded:
@@ -173,7 +180,7 @@ def _render_recorded(job: RenderJob, farm: Farm) -> JobOutcome:
 
 
 def _render(job: RenderJob, farm: Farm) -> JobOutcome:
-    timer = StageTimer()
+    timer = StageTimer(farm.traces)
     queued_ms = round((epoch() - job.admitted_at) * 1000, 3)
     template = farm.templates.get(job.template.sha256) if job.template else None
     rendered = farm.render(
@@ -194,7 +201,10 @@ def _render(job: RenderJob, farm: Farm) -> JobOutcome:
 
 
 def _store(job: RenderJob, pdf: bytes, farm: Farm) -> Claim:
-    return farm.flow.store_pdf(job.id, pdf) if job.is_recorded else farm.claims.store(job.id, pdf)
+    with farm.traces.span("store", bytes=len(pdf)):
+        if job.is_recorded:
+            return farm.flow.store_pdf(job.id, pdf)
+        return farm.claims.store(job.id, pdf)
 
 
 def _validate(job: RenderJob, farm: Farm) -> JobOutcome:
