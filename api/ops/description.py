@@ -8,13 +8,14 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 
+from api.ops.batches import BATCH_OPERATIONS, BATCH_SCHEMAS
 from api.ops.operations import OPERATIONS, PATH_PARAMETERS, Body, Operation, Parameter
 from api.ops.schemas import SCHEMAS, ref
 from api.ops.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS
 from shared.errors import ErrorCode
 
-_ALL_OPERATIONS: Final = (*OPERATIONS, *WEBHOOK_OPERATIONS)
-_ALL_SCHEMAS: Final = {**SCHEMAS, **WEBHOOK_SCHEMAS}
+_ALL_OPERATIONS: Final = (*OPERATIONS, *BATCH_OPERATIONS, *WEBHOOK_OPERATIONS)
+_ALL_SCHEMAS: Final = {**SCHEMAS, **BATCH_SCHEMAS, **WEBHOOK_SCHEMAS}
 # What any request with a key may end in; 400 stands for an unknown or wrong parameter.
 _EVERY_KEYED: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     400: (),

@@ -36,7 +36,7 @@ def test_the_description_is_openapi_3_1_of_version_2_0_0(stranger):
 
 def test_every_route_is_described_and_nothing_else(ports, description):
     routes = {
-        (method.lower(), re.sub(r"<\w+>", "{}", rule.rule))
+        (method.lower(), re.sub(r"<[\w:]+>", "{}", rule.rule))
         for rule in create_app(ports).url_map.iter_rules()
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
