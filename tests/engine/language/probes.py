@@ -371,6 +371,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     "watermark": {
         "text": Probe("MINE", other="COPY"),
+        "src": Probe("dot", other="logo", is_bare=True),
         "layer": Probe("under"),
         "opacity": Probe("0.5"),
         "font-size": Probe("20pt"),

@@ -25,7 +25,7 @@ from tests.engine.layout.builders import (
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.display import Cells, Page, Picture, Save
 from workers.engine.tree.nodes import Barcode, Image, InlineBlock, StoredImage
-from workers.engine.units import Length, mm
+from workers.engine.units import Length, LengthKind, mm
 
 
 class Stored:
@@ -52,6 +52,22 @@ def qr(value: str = "HELLO", **given: Any) -> Barcode:
 
 def drawn(*blocks: Any, **given: Any) -> Page:
     return laid(*blocks, resources=Stored(), **given).pages[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        ({"width": Length(120), "max_width": Length(60)}, (60, 30)),
+        ({"width": Length(120), "max_width": Length(60), "height": Length(20)}, (40, 20)),
+        ({"height": Length(60), "max_width": Length(60)}, (60, 30)),
+        ({"max_width": Length(20)}, (20, 10)),
+        ({"width": Length(20), "max_width": Length(60)}, (20, 10)),
+        ({"width": Length(120), "max_width": Length(25, LengthKind.PERCENT)}, (25, 12.5)),
+    ],
+)
+def test_max_width_holds_against_every_other_size(given, size):
+    page = drawn(img(**given))
+    assert picture(page)[2:] == size
 
 
 def picture(page: Page) -> tuple[float, ...]:

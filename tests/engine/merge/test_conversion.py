@@ -36,6 +36,8 @@ def field(attributes: str, value: str) -> Any:
         ("time", '"09:30"', time(9, 30)),
         ("time", '"09:30:15"', time(9, 30, 15)),
         ("image", '"logo"', "logo"),
+        ("image", '"https://images.example/logo.svg"', "https://images.example/logo.svg"),
+        ("image", '""', ""),
         ("markdown", '"*x*"', "*x*"),
         ("json", '{"b": [1]}', {"b": [Decimal(1)]}),
     ],

@@ -166,6 +166,19 @@ def test_links_are_kept_as_written(text: str):
 def test_images_are_names_or_data():
     assert v.IMAGE.parse("company-logo") == "company-logo"
     assert v.IMAGE.parse("data:image/png;base64,aGk=") == b"hi"
+    assert v.IMAGE.parse("data:image/svg+xml;base64,PHN2Zy8+") == b"<svg/>"
+
+
+@pytest.mark.parametrize("head", ["", ";charset=utf-8", ";utf8"])
+def test_drawings_may_be_written_in_per_cent(head: str):
+    assert (
+        v.IMAGE.parse(f"data:image/svg+xml{head},%3Csvg fill='%23f00'/%3E") == b"<svg fill='#f00'/>"
+    )
+
+
+@pytest.mark.parametrize("text", ["https://a.example/b.png", "http://a.example/?q=1&r=2"])
+def test_addresses_of_images_are_kept_as_written(text: str):
+    assert v.IMAGE.parse(text) == text
 
 
 @pytest.mark.parametrize("text", ["../logo", "/etc/passwd", "Logo", "a", "data:image/png;base64,%%", "file:x"])  # fmt: skip

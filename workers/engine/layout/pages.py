@@ -185,14 +185,14 @@ def _draw_page(context: Context, document: Document, sheet: Sheet, plan: PagePla
     boxes = evaluate_boxes(master, sheet.values)
     check_room(sheet, plan)
     draw_background(context, master, page.items)
-    draw_watermarks(marks, page, are_over=False)
+    draw_watermarks(context, marks, page, are_over=False)
     draw_boxes(context, sheet, boxes, are_over=False)
     draw_running(sheet, plan)
     _check_areas(context, sheet, plan)
     for poured in plan.poured:
         poured.piece.draw(sheet, poured.rectangle.x, poured.rectangle.y)
     draw_boxes(context, sheet, boxes, are_over=True)
-    draw_watermarks(marks, page, are_over=True)
+    draw_watermarks(context, marks, page, are_over=True)
     draw_crop_marks(page)
 
 

@@ -11,7 +11,7 @@ from workers.engine.layout.context import EPSILON, Context
 from workers.engine.layout.display import Fill, Glyphs, Item, Page, Picture, Restore, Save, Stroke
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
-from workers.engine.tree.nodes import PageMaster, Watermark
+from workers.engine.tree.nodes import AnyImage, PageMaster, Watermark
 from workers.engine.units import BLACK, mm
 
 _WATERMARK_SHARE: Final = 0.7  # of the diagonal, for a mark that states no size
@@ -61,11 +61,38 @@ def draw_crop_marks(page: Page) -> None:
             page.items.append(Stroke(edge, start, edge, end, _MARK_WIDTH, BLACK, None))
 
 
-def draw_watermarks(marks: Sequence[Watermark], page: Page, *, are_over: bool) -> None:
+def draw_watermarks(
+    context: Context, marks: Sequence[Watermark], page: Page, *, are_over: bool
+) -> None:
     """Draw the marks that lie over the content, or those that lie under it."""
     for mark in marks:
-        if mark.is_over is are_over:
+        if mark.is_over is not are_over:
+            continue
+        if mark.picture is None:
             _draw_watermark(mark, page)
+        else:
+            _draw_picture(context, mark, mark.picture, page)
+
+
+def _draw_picture(context: Context, mark: Watermark, picture: AnyImage, page: Page) -> None:
+    """Draw a picture in the middle of the page, turned, and as large as its share of it."""
+    image = find_picture(context, picture, mark.source)
+    if isinstance(image, Problem):
+        places = () if mark.source is None else (mark.source.place,)
+        context.findings.error(image.code, f"{image.text}, for the watermark", *places)
+        return
+    width, height = image.width_points, image.height_points
+    across, down = abs(cos(radians(mark.rotate))), abs(sin(radians(mark.rotate)))
+    scale = _WATERMARK_SHARE * min(
+        page.width / (width * across + height * down),
+        page.height / (width * down + height * across),
+    )
+    width, height = width * scale, height * scale
+    left, top = (page.width - width) / 2, (page.height - height) / 2
+    centre = (page.width / 2, page.height / 2)
+    page.items.append(Save(rotate=(-mark.rotate, *centre), opacity=mark.opacity))
+    page.items.append(Picture(left, top, width, height, image, None))
+    page.items.append(Restore())
 
 
 def _draw_watermark(mark: Watermark, page: Page) -> None:

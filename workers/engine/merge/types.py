@@ -136,8 +136,10 @@ def _read_moment(value: Any, read: Callable[[str], MomentT], accepts: str) -> Mo
 
 
 def _to_image(value: Any) -> str:
-    v.IMAGE.parse(_to_text(value))
-    return str(value)
+    text = _to_text(value)
+    if text:  # an empty text is no image, as in a text column of a record that has none
+        v.IMAGE.parse(text)
+    return text
 
 
 def _to_anything(value: Any) -> Value:

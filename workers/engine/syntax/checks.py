@@ -236,6 +236,8 @@ class _Checker:
             )
         if element.tag == "flow":
             self._heading = 0
+        if element.tag == "watermark":
+            self._check_watermark(element)
         if element.tag in _HEADINGS:
             self._check_heading(element, _HEADINGS[element.tag])
         if element.tag == "style":
@@ -244,6 +246,21 @@ class _Checker:
             self._findings.error(
                 "two-values",
                 f"`{element.tag}` has both `value` and text in it; it takes one of them",
+                element.place,
+            )
+
+    def _check_watermark(self, element: Element) -> None:
+        if len(element.attributes.keys() & {"text", "src"}) != 1:
+            self._findings.error(
+                "watermark-content",
+                "`watermark` takes either `text` or `src`",
+                element.place,
+            )
+        idle = sorted(element.attributes.keys() & {"font-size", "color"})
+        if "src" in element.attributes and idle:
+            self._findings.warn(
+                "no-effect",
+                f"`{'` and `'.join(idle)}` of a `watermark` with `src` have no effect",
                 element.place,
             )
 

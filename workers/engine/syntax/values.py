@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Generic, NamedTuple, TypeVar
+from urllib.parse import unquote_to_bytes
 
 from workers.engine.syntax.colors import NAMED_COLORS, rgb_from_hex
 from workers.engine.units import (
@@ -132,6 +133,8 @@ _LINK: Final = re.compile(
 _STORED_IMAGE: Final = re.compile(r"(?=.{3,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _REMOTE_IMAGE: Final = re.compile(r"https?://[^\s<>\"\x00-\x1f\x7f]{1,2000}")
 _DATA_IMAGE: Final = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,")
+# SVG is text, and is as often written in per cent.
+_DATA_SVG: Final = re.compile(r"data:image/svg\+xml(?:;charset=[A-Za-z0-9-]{1,20}|;utf8)?,")
 
 # Words of the expression grammar and the names that are always present (language.md 1.4).
 RESERVED_NAMES: Final = frozenset(
@@ -218,6 +221,8 @@ def _read_pattern(text: str) -> re.Pattern[str]:
 def _read_image(text: str) -> str | bytes:
     if _STORED_IMAGE.fullmatch(text) or _REMOTE_IMAGE.fullmatch(text):
         return text
+    if drawing := _DATA_SVG.match(text):
+        return unquote_to_bytes(text[drawing.end() :])
     head = _DATA_IMAGE.match(text)
     if head is None:
         raise ValueError(text)

@@ -572,7 +572,10 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """A template's own mark across its pages. `size` in points, None to fit the diagonal."""
+    """A template's own mark across its pages: a text, or a picture.
+
+    `size` is that of the text in points, None to fit the diagonal.
+    """
 
     text: str
     is_over: bool
@@ -581,6 +584,7 @@ class Watermark:
     size: float | None
     color: Color
     source: Source | None = None
+    picture: AnyImage | None = None
 
 
 @dataclass(frozen=True, slots=True)

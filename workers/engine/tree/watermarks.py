@@ -8,11 +8,12 @@ from typing import Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import Context, find_color
+from workers.engine.tree.figures import read_picture
 from workers.engine.tree.nodes import Source, Watermark
 from workers.engine.tree.runtime import Scope
 from workers.engine.units import BLACK
 
-_NAMES: Final = ("text", "layer", "opacity", "rotate", "font-size", "color")
+_NAMES: Final = ("text", "src", "layer", "opacity", "rotate", "font-size", "color")
 
 BuildWatermark = Callable[[Scope, Look], Watermark | None]
 
@@ -40,6 +41,7 @@ def compile_watermark(element: Element, context: Context) -> BuildWatermark:
             None if size is None else sheet.to_points(size, root),
             find_color(sheet, values["color"], scope, place) or BLACK,
             Source(place),
+            read_picture(values["src"]),
         )
 
     return build

@@ -317,10 +317,27 @@ def _scaled(
             width = height / ratio
     elif height is None:
         height = width * ratio
+    most = _most_width(node, frame, space)
+    if most is not None and width > most:
+        # A stated height stays, and the image is fitted into the narrower box.
+        if not is_free and _stated_height(frame) is None:
+            height *= most / width
+        width = most
     limit = node.style.box.max_height
     if limit is not None and limit.kind is LengthKind.POINTS and height > limit.value > 0:
         return width * limit.value / height, limit.value
     return width, height
+
+
+def _most_width(node: Image | Barcode, frame: Frame, space: Space | None) -> float | None:
+    """Give what `max-width` leaves for the content; a module that is stated holds against it."""
+    limit = node.style.box.max_width
+    if limit is None or (isinstance(node, Barcode) and node.module is not None):
+        return None
+    if space is None and limit.kind is not LengthKind.POINTS:
+        return None
+    most = limit.resolve(space.width if space else 0.0)
+    return None if most is None else max(most - frame.insets.left - frame.insets.right, 0.0)
 
 
 def _stated_width(node: Image | Barcode, frame: Frame, space: Space | None) -> float | None:

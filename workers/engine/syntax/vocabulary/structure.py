@@ -201,7 +201,8 @@ STRUCTURE: Final = (
     ),
     element(
         "watermark", "A mark across every page, or those of the page it stands in.", Content.EMPTY,
-        required("text", v.TEXT, "What it says."),
+        attribute("text", v.TEXT, "What it says; this or `src`."),
+        attribute("src", v.IMAGE, "Image to draw, as large as fits in seven tenths of the page."),
         attribute("layer", v.choice("over", "under"), "Above or below the content.", "over"),
         attribute("opacity", v.OPACITY, "How opaque it is.", "0.15"),
         attribute("rotate", v.ANGLE, "Turn, against the clock.", "45deg"),
