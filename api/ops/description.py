@@ -9,13 +9,14 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from api.ops.batches import BATCH_OPERATIONS, BATCH_SCHEMAS
+from api.ops.jobs import JOB_OPERATIONS, JOB_SCHEMAS
 from api.ops.operations import OPERATIONS, PATH_PARAMETERS, Body, Operation, Parameter
 from api.ops.schemas import SCHEMAS, ref
 from api.ops.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS
 from shared.errors import ErrorCode
 
-_ALL_OPERATIONS: Final = (*OPERATIONS, *BATCH_OPERATIONS, *WEBHOOK_OPERATIONS)
-_ALL_SCHEMAS: Final = {**SCHEMAS, **BATCH_SCHEMAS, **WEBHOOK_SCHEMAS}
+_ALL_OPERATIONS: Final = (*OPERATIONS, *JOB_OPERATIONS, *BATCH_OPERATIONS, *WEBHOOK_OPERATIONS)
+_ALL_SCHEMAS: Final = {**SCHEMAS, **JOB_SCHEMAS, **BATCH_SCHEMAS, **WEBHOOK_SCHEMAS}
 # What any request with a key may end in; 400 stands for an unknown or wrong parameter.
 _EVERY_KEYED: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     400: (),
@@ -90,6 +91,7 @@ def _write_operation(operation: Operation) -> dict[str, Any]:
         "parameters": [
             *(_write_parameter(parameter, "path") for parameter in in_path),
             *(_write_parameter(parameter, "query") for parameter in operation.query),
+            *(_write_parameter(parameter, "header") for parameter in operation.headers),
         ],
         "responses": _write_responses(operation),
     }

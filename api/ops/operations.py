@@ -58,6 +58,7 @@ class Operation:
     answers: Mapping[int, Answer]
     in_path: tuple[Parameter, ...] = ()  # where they differ from PATH_PARAMETERS
     query: tuple[Parameter, ...] = ()
+    headers: tuple[Parameter, ...] = ()  # of the request
     body: Body | None = None
     failures: Failures = field(default_factory=dict)
     needs_key: bool = True
@@ -135,6 +136,29 @@ _RENDER: Final[Failures] = {
 }
 _EMPTY: Final = Answer("Done; there is no body.")
 
+_ACCEPTED: Final = Answer(
+    "Accepted, where the request prefers respond-async: the job is on record.",
+    {"application/json": ref("Job")},
+    {
+        "Location": "The job, /v2/jobs/{id}.",
+        "Preference-Applied": "respond-async.",
+    },
+)
+_PREFER: Final = Parameter(
+    "Prefer",
+    {"type": "string", "examples": ["respond-async"]},
+    "respond-async answers 202 with the job as soon as it is accepted (RFC 7240).",
+)
+IDEMPOTENCY_KEY: Final = Parameter(
+    "Idempotency-Key",
+    {"type": "string", "pattern": "^[!-~]{1,255}$"},
+    "Makes the call safe to repeat: for 24 hours the same key and request give the first answer, and "
+    "are metered once. With another request it is refused (422), and while the first is under way "
+    "(409). An answer of 402 or 503 is not kept.",
+)
+# What a call that takes a key may be refused for besides.
+KEYED_FAILURES: Final[Failures] = {409: (), 410: (), 422: ()}
+
 OPERATIONS: Final = (
     Operation(
         "post", "/v2/pdf", "renderPdf", "Rendering", "Render a PDF",
@@ -150,14 +174,16 @@ OPERATIONS: Final = (
                     "X-Job-Id": "The job, as logs and the ledger name it.",
                     "Server-Timing": "Milliseconds of queue, merge, layout and finish.",
                 },
-            )
+            ),
+            202: _ACCEPTED,
         },
         query=(
             *_RENDER_QUERY,
             Parameter("draft", {"type": "string"}, "A draft exactly when it is true."),
         ),
+        headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
-        failures={**_RENDER, 402: (ErrorCode.QUOTA_EXCEEDED, ErrorCode.DRAFT_QUOTA_EXCEEDED)},
+        failures={**_RENDER, **KEYED_FAILURES, 402: (ErrorCode.QUOTA_EXCEEDED, ErrorCode.DRAFT_QUOTA_EXCEEDED)},
     ),
     Operation(
         "post", "/v2/validate", "validate", "Rendering", "Find problems without rendering",
