@@ -19,10 +19,11 @@ def send(
     query: Mapping[str, str] | None = None,
     body: bytes | None = None,
     content_type: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> bytes:
     """Give the body of the answer; after a failure print the error body and end the program."""
     url = os.environ["PRESSROOM_URL"] + path + (f"?{urlencode(query)}" if query else "")
-    request = Request(url, method=method, data=body)
+    request = Request(url, method=method, data=body, headers=dict(headers or {}))
     request.add_header("Authorization", f"Bearer {os.environ['PRESSROOM_KEY']}")
     if content_type:
         request.add_header("Content-Type", content_type)

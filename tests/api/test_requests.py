@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -15,15 +17,23 @@ from PIL import Image
 
 from api.app import create_app
 from shared.jobs import JobOutcome, OutcomeStatus
+from shared.queue.names import BATCH
+from tests.batches import SliceWorker
 
 README = Path(__file__).parents[2] / "deploy" / "README.md"
 REQUESTS = README.parent / "requests"
 
 
+@pytest.fixture
+def slices(settings) -> Iterator[SliceWorker]:
+    yield SliceWorker(settings)
+    SliceWorker.close_all()
+
+
 @pytest.mark.parametrize(
     ("suffix", "program"), [(".sh", []), (".py", [sys.executable])], ids=["sh", "py"]
 )
-def test_every_request_runs(port, account, worker, tmp_path, suffix, program):
+def test_every_request_runs(port, account, worker, slices, tmp_path, suffix, program):
     (tmp_path / "t.xml").write_text("<document/>")
     (tmp_path / "d.json").write_text("{}")
     (tmp_path / "r.csv").write_text("a\n1\n")
@@ -70,6 +80,24 @@ def test_every_request_runs(port, account, worker, tmp_path, suffix, program):
     ):
         run(name, *args)
         assert (tmp_path / "document.pdf").read_bytes() == worker.pdf
+    job = json.loads(run("render-async", "t.xml", "key-1"))["id"]
+    assert json.loads(run("render-async", "t.xml", "key-1"))["id"] == job
+    worker.queues.append(BATCH)
+    assert json.loads(run("job-read", job))["status"] == "succeeded"
+    worker.queues.remove(BATCH)
+    (tmp_path / "document.pdf").unlink()
+    run("job-pdf", job)
+    assert (tmp_path / "document.pdf").read_bytes() == worker.pdf
+    run("job-delete", job)
+    (tmp_path / "rows.ndjson").write_text("{}\n")
+    for data in ("r.csv", "rows.ndjson"):
+        batch = json.loads(run("batch-create", template, data))["id"]
+        slices.work_off()
+        assert json.loads(run("batch-read", batch))["status"] == "finished"
+        assert len(json.loads(run("batch-items", batch))["items"]) == 1
+        run("batch-result", batch, "batch.zip")
+        assert zipfile.ZipFile(tmp_path / "batch.zip").testzip() is None
+    run("batch-cancel", json.loads(run("batch-create", template, data, "merged"))["id"])
     assert json.loads(run("version-publish", template, "First"))["version"] == 1
     assert len(json.loads(run("version-list", template))["versions"]) == 1
     assert json.loads(run("version-read", template, "1"))["content"].endswith("<document/>")
@@ -94,7 +122,7 @@ def test_every_request_runs(port, account, worker, tmp_path, suffix, program):
     assert json.loads(run("webhook-rotate", webhook))["secret"].startswith("whsec_")
     assert json.loads(run("webhook-deliveries", webhook))["deliveries"] == []
     run("webhook-delete", webhook)
-    assert json.loads(run("usage"))["apiCalls"] == 4
+    assert json.loads(run("usage"))["apiCalls"] == 5
     assert json.loads(run("usage", "2026-01-01"))["apiCalls"] == 0
     assert b"pressroom_http_requests_total" in run("health")
     assert json.loads(run("docs"))["info"]["version"] == "2.0.0"
@@ -126,7 +154,7 @@ def test_the_readme_lists_every_route_with_a_request_that_is_there(ports):
     rows = re.findall(r"^\| `(\w+) (/\S*)` \| .+ \| (.+) \|$", README.read_text(), re.MULTILINE)
     told = {(method, re.sub(r"{\w+}", "{}", path)) for method, path, _ in rows}
     routes = {
-        (method, re.sub(r"<\w+>", "{}", rule.rule))
+        (method, re.sub(r"<[\w:]+>", "{}", rule.rule))
         for rule in create_app(ports).url_map.iter_rules()
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }

@@ -1,0 +1,6 @@
+"""DELETE /v2/jobs/{id}: cancels a job, or removes one that has ended."""
+
+from client import read_arguments, send
+
+(job_id,) = read_arguments("JOB_ID")
+send("DELETE", f"/v2/jobs/{job_id}")

@@ -1,0 +1,5 @@
+#!/bin/sh
+# GET /v2/jobs/{id}: the record, as soon as the job has ended or after a minute
+set -eu
+curl -sS --fail-with-body "$PRESSROOM_URL/v2/jobs/${1:?usage: job-read.sh JOB_ID}?wait=60" \
+    -H "Authorization: Bearer $PRESSROOM_KEY"
