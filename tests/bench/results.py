@@ -20,7 +20,7 @@ def write_results(parts: dict[str, str]) -> None:
     head = (
         "# What was measured last\n\n"
         f"{clock.now():%Y-%m-%d} on {describe_machine()}. Written by"
-        " `python tests/bench/table.py --write`;\nratios hold from machine to machine,"
+        " `make bench`;\nratios hold from machine to machine,"
         " times do not.\n"
     )
     RESULTS.write_text("\n".join([head, *sections]), encoding="utf-8")
