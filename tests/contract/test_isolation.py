@@ -13,6 +13,7 @@ from api.app import create_app
 MISSING = "zzzzzzzzzz0123456789"
 XML = {"data": "<x/>", "content_type": "text/xml"}
 DATA = {"data": "{}", "content_type": "application/json"}
+LINES = {"data": "{}\n", "content_type": "application/x-ndjson"}
 
 # Every endpoint that names a thing: how the owner's is named, and with what the request is made.
 NAMED = [
@@ -45,6 +46,16 @@ NAMED = [
     ("DELETE", "/v2/slugs/{slug}", {}),
     ("GET", "/v2/images/{image}", {}),
     ("DELETE", "/v2/images/{image}", {}),
+    ("POST", "/v2/batches?template={id}", LINES),
+    ("POST", "/v2/batches?template={slug}", LINES),
+    ("GET", "/v2/batches/{batch}", {}),
+    ("GET", "/v2/batches/{batch}?wait=1", {}),
+    ("GET", "/v2/batches/{batch}/items", {}),
+    ("GET", "/v2/batches/{batch}/result", {}),
+    ("DELETE", "/v2/batches/{batch}", {}),
+    ("GET", "/v2/jobs/{item}", {}),
+    ("GET", "/v2/jobs/{item}/pdf", {}),
+    ("DELETE", "/v2/jobs/{item}", {}),
     ("GET", "/v2/webhooks/{webhook}", {}),
     ("DELETE", "/v2/webhooks/{webhook}", {}),
     ("POST", "/v2/webhooks/{webhook}/rotate", {}),
@@ -74,12 +85,17 @@ def owned(caller, template, publish) -> dict[str, str]:
     caller.post("/v2/slugs", json={"slug": "letter", "template": template})
     caller.put("/v2/images/logo", data=png(), content_type="image/png")
     webhook = caller.post("/v2/webhooks", json={"url": "https://93.184.216.34/"}).json["id"]
-    return {"id": template, "slug": "letter", "image": "logo", "webhook": webhook}
+    path = f"/v2/batches?template={template}"
+    batch = caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
+    item = f"job_{batch.removeprefix('batch_')}-0"
+    owned = {"id": template, "slug": "letter", "image": "logo", "webhook": webhook}
+    return owned | {"batch": batch, "item": item}
 
 
 @pytest.mark.parametrize(("method", "path", "how"), NAMED, ids=lambda value: str(value)[:60])
 def test_anothers_thing_is_as_one_that_is_not_there(other, owned, method, path, how):
     missing = {"id": MISSING, "slug": "missing", "image": "missing", "webhook": "hook_none"}
+    missing |= {"batch": f"batch_{'a' * 24}", "item": f"job_{'a' * 24}-0"}
     theirs, nothing = (ask(other, method, path, how, names) for names in (owned, missing))
     assert theirs.status_code == nothing.status_code == 404
     assert shape(theirs, owned) == shape(nothing, missing)
@@ -118,7 +134,7 @@ def test_the_matrix_has_every_endpoint(ports):
     for rule in create_app(ports).url_map.iter_rules():
         if rule.rule.startswith("/v2"):
             for method in rule.methods - {"HEAD", "OPTIONS"}:
-                assert (method, re.sub(r"<\w+>", "{}", rule.rule)) in tried | UNNAMED
+                assert (method, re.sub(r"<[\w:]+>", "{}", rule.rule)) in tried | UNNAMED
 
 
 def png() -> bytes:

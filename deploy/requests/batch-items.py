@@ -1,0 +1,6 @@
+"""GET /v2/batches/{batch_id}/items: list what became of each document."""
+
+from client import read_arguments, send
+
+(batch_id,) = read_arguments("ID")
+print(send("GET", f"/v2/batches/{batch_id}/items").decode())

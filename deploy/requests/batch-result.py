@@ -1,0 +1,8 @@
+"""GET /v2/batches/{batch_id}/result: get the zip, or the one merged PDF."""
+
+from pathlib import Path
+
+from client import read_arguments, send
+
+batch_id, file = read_arguments("ID FILE")
+Path(file).write_bytes(send("GET", f"/v2/batches/{batch_id}/result"))
