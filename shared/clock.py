@@ -24,4 +24,6 @@ def ticks() -> float:
 def timestamp(instant: datetime) -> str:
     """Write an instant as contract.md 2 says: ISO 8601, UTC, milliseconds, `Z`."""
     # Not strftime, which writes the years before 1000 with three digits.
-    return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if instant.tzinfo is not UTC:
+        instant = instant.astimezone(UTC)
+    return f"{instant.isoformat(timespec='milliseconds')[:-6]}Z"  # in place of +00:00

@@ -132,20 +132,22 @@ def main():
     parts = {
         "The engine alone": run_script("engine.py"),
         "The farm over HTTP": show(measure_farm()),
+        "The front alone": run_script("-m", "tests.bench.front"),
         "The queue beside stock Celery": run_script("overhead.py"),
     }
     if arguments.write:
         write_results(parts)
 
 
-def run_script(name: str) -> str:
+def run_script(*name: str) -> str:
     """Run another file of the bench, show what it prints and give it."""
-    command = [sys.executable, str(Path(__file__).with_name(name))]
+    file = [str(Path(__file__).with_name(name[0]))] if len(name) == 1 else name
+    command = [sys.executable, *file]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         printed = show(line.rstrip("\n") for line in process.stdout)
     if process.returncode:
-        raise SystemExit(f"{name} failed")
+        raise SystemExit(f"{name[-1]} failed")
     return printed
 
 
