@@ -221,6 +221,28 @@ def test_a_document_with_security_is_refused_unless_it_is_a_draft(tmp_path: Path
         assert all("/PressroomDraft" in page.resources.XObject for page in pdf.pages)
 
 
+def test_a_document_with_security_names_the_rule() -> None:
+    template = b"<document><security/><flow><p>Text</p></flow></document>"
+    with pytest.raises(AuthoringError) as caught:
+        MergedPart(prepare_template(template), options=OPTIONS).add(_payload({}), name="A")
+    assert caught.value.diagnostics[0].code == "merged-security"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b'<document profile="pdf/a-2b"><flow><p>Text</p></flow></document>',
+        b'<document><flow><p>Text</p></flow><attachment name="a.txt">a</attachment></document>',
+    ],
+)
+def test_what_holds_for_a_file_as_a_whole_is_refused(written: bytes) -> None:
+    part = MergedPart(prepare_template(written), options=OPTIONS)
+    with pytest.raises(AuthoringError, match="output=zip") as caught:
+        part.add(_payload({}), name="A")
+    assert caught.value.diagnostics[0].code == "merged-archive"
+    assert part.close() is None
+
+
 def test_the_file_is_sound_and_the_same_each_time(tmp_path: Path) -> None:
     files = []
     for name in ("first", "second"):

@@ -245,3 +245,17 @@ def test_flows_in_flows_that_are_too_deep_together_are_an_error():
     text = f'<document>{flows}<flow name="f20"><p>x</p></flow><flow><insert flow="f0"/></flow></document>'
     with pytest.raises(AuthoringError, match="nested too deeply"):
         render(None, Payload(PayloadKind.XML, text.encode()), options=OPTIONS)
+    with pytest.raises(AuthoringError, match="nested too deeply"):
+        render(prepare_template(text.encode()), None, options=OPTIONS)
+    for template, payload in (
+        (None, Payload(PayloadKind.XML, text.encode())),
+        (prepare_template(text.encode()), None),
+    ):
+        found = validate(template, payload, options=OPTIONS)
+        assert [one.code for one in found.errors] == ["too-deep"]
+
+
+def test_a_style_without_effect_is_told_by_render_too():
+    text = '<document><style name="s" margin-top="5mm"/><flow><p><span class="s">a</span></p></flow></document>'
+    (warning,) = render(None, Payload(PayloadKind.XML, text.encode()), options=OPTIONS).warnings
+    assert warning.code == "no-effect"

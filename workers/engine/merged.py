@@ -129,3 +129,12 @@ def _judge(document: Document, *, is_draft: bool) -> None:
             "passwords: ask for output=zip or files"
         )
         raise AuthoringError((Diagnostic(Severity.ERROR, "merged-security", text),))
+    if document.profile is not None or document.attachments:
+        what = (
+            "with attachments" if document.profile is None else f'of profile="{document.profile}"'
+        )
+        text = (
+            f"A document {what} cannot be merged with others, which would lose that: ask for "
+            "output=zip or files"
+        )
+        raise AuthoringError((Diagnostic(Severity.ERROR, "merged-archive", text),))

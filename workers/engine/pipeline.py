@@ -7,6 +7,8 @@ import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Origin, Severity
 from workers.engine.finish.finisher import FinishOptions, finish
@@ -43,8 +45,7 @@ class PreparedTemplate:
     __slots__ = ("blueprint", "source")
 
     def __init__(self, source: PreparedSource) -> None:
-        self.source = source
-        self.blueprint = _compile(source)
+        self.source, self.blueprint = _compile_or_tell(source)
 
 
 def prepare_template(source: bytes) -> PreparedTemplate:
@@ -68,10 +69,8 @@ def render(
     with collector_paused():
         try:
             return _render(template, payload, options, resources or NoImages(), watch or NoWatch())
-        except RecursionError:  # flows inserted in flows add up to more than one document's levels
-            text = "Elements are nested too deeply, with the flows that are inserted"
-            told = Diagnostic(Severity.ERROR, "too-deep", text)
-            raise AuthoringError((told,)) from None
+        except RecursionError:
+            raise AuthoringError((_TOO_DEEP,)) from None
 
 
 @contextmanager
@@ -139,12 +138,25 @@ def validate(
     """Find every problem that can be found without layout (interface.md, POST /v2/validate)."""
     del resources  # an image that is missing is found by rendering
     findings = Findings()
+    try:
+        _validate(template, payload, options, findings)
+    except RecursionError:
+        findings.add(_TOO_DEEP)
+    return findings
+
+
+def _validate(
+    template: PreparedTemplate | None,
+    payload: Payload | None,
+    options: RenderOptions,
+    findings: Findings,
+) -> None:
     merged = merge_payload(template.source if template else None, payload, findings)
     if merged is None:
-        return findings
+        return
     blueprint = _blueprint_of(template, merged)
     if blueprint is None:
-        return findings
+        return
     findings.extend(blueprint.findings)
     root = merged.source.root
     if root is not None:
@@ -152,7 +164,6 @@ def validate(
         judge_codes(root, findings)
     if merged.is_data_sound:
         _try_build(blueprint, merged, options, findings)
-    return findings
 
 
 def build_document(
@@ -191,6 +202,23 @@ def lay_out_document(
     drawn = laid_out.drawn()
     findings.raise_errors()
     return drawn
+
+
+def _compile_or_tell(source: PreparedSource) -> tuple[PreparedSource, Blueprint | None]:
+    """Give a source with its blueprint, or one without a tree whose findings say why it has none."""
+    try:
+        return source, _compile(source)
+    except RecursionError:
+        findings = Findings()
+        findings.extend(source.findings)
+        findings.add(_TOO_DEEP)
+        return replace(source, root=None, findings=findings), None
+
+
+# Flows that are inserted in flows add up to more levels than one document may have.
+_TOO_DEEP: Final = Diagnostic(
+    Severity.ERROR, "too-deep", "Elements are nested too deeply, with the flows that are inserted"
+)
 
 
 def _compile(source: PreparedSource) -> Blueprint | None:

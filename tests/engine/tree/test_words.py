@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from workers.engine.tree.filters import matches
+from workers.engine.tree.filters import capitalize, matches, title
 from workers.engine.tree.formats import get_formats
 from workers.engine.tree.runtime import ExpressionError
 
@@ -61,3 +61,17 @@ def test_a_text_matches_as_a_whole():
 def test_a_pattern_that_cannot_be_tried_is_told(pattern):
     with pytest.raises(ExpressionError):
         matches("a", pattern)
+
+
+@pytest.mark.parametrize(
+    ("text", "titled", "capitalized"),
+    [
+        ("hELLO wORLD", "Hello World", "Hello world"),
+        ("o'neil and foo-bar (baz)", "O'neil And Foo-Bar (Baz)", "O'neil and foo-bar (baz)"),
+        ("éCOLE straße", "École Straße", "École straße"),
+        ("", "", ""),
+    ],
+)
+def test_titles_and_capitals_are_written_as_jinja_does(text, titled, capitalized):
+    assert title(text) == titled
+    assert capitalize(text) == capitalized

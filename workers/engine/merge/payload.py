@@ -18,6 +18,7 @@ from workers.engine.syntax.checks import check_document, nearest
 from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
 from workers.engine.syntax.nodes import Element, SyntaxTree
 from workers.engine.syntax.parser import parse_document
+from workers.engine.syntax.usage import check_effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ def _prepare_root(root: Element, found: Findings) -> PreparedSource:
     findings.extend(check_document(root))
     if root.tag != "document":
         return PreparedSource(None, Declarations(), Converter(Declarations()), findings)
+    check_effects(root, findings)
     declarations = read_declarations(root.find("data"), findings)
     return PreparedSource(root, declarations, Converter(declarations), findings)
 

@@ -20,8 +20,19 @@ _KEYS: Final = frozenset({"name", "element", "extends", "final"})
 
 
 def check_usage(root: Element, findings: Findings) -> None:
-    """Warn of styles and flows that nothing uses, and of properties without effect."""
+    """Warn of styles and flows that nothing uses."""
     _Usage(root, findings).check()
+
+
+def check_effects(root: Element, findings: Findings) -> None:
+    """Warn of properties that a style gives to elements which do nothing with them."""
+    usage = _Usage(root, findings)
+    usage.check_element_styles()
+    for element in root.walk():
+        classes = element.attributes.get("class", "")
+        if "{{" not in classes:
+            for name in classes.split():
+                usage.check_class(element, name)
 
 
 class _Usage:
@@ -37,7 +48,6 @@ class _Usage:
 
     def check(self) -> None:
         self._check_flows()
-        self._check_element_styles()
         used = {style.attributes.get("extends", "") for style in self._root.elements("style")}
         is_open = False
         for element in self._root.walk():
@@ -47,9 +57,7 @@ class _Usage:
             if "{{" in classes:
                 is_open = True  # any style may be meant
                 continue
-            for name in classes.split():
-                used.add(name)
-                self._check_class(element, name)
+            used.update(classes.split())
         if not is_open:
             self._check_styles(used)
 
@@ -75,7 +83,7 @@ class _Usage:
                     flow.place,
                 )
 
-    def _check_element_styles(self) -> None:
+    def check_element_styles(self) -> None:
         for style in self._root.elements("style"):
             target = style.attributes.get("element")
             if target is not None and target in ELEMENTS and "name" not in style.attributes:
@@ -87,7 +95,7 @@ class _Usage:
                         style.place,
                     )
 
-    def _check_class(self, element: Element, name: str) -> None:
+    def check_class(self, element: Element, name: str) -> None:
         tag = element.tag
         if name not in self._styles or tag not in ELEMENTS or tag in _UNJUDGED:
             return

@@ -181,18 +181,22 @@ def lower(value: Value) -> Value:
 
 
 def title(value: Value) -> Value:
-    """Begin each word with a capital and leave the rest as it is."""
-    return capitalize_words(_text(value, "title"))
+    """Begin each word with a capital, and write the rest of it in small letters, as Jinja does."""
+    parts = _WORD_STARTS.split(_text(value, "title"))
+    return bounded("".join(part[:1].upper() + part[1:].lower() for part in parts))
 
 
 def capitalize(value: Value) -> Value:
-    """Begin the text with a capital and leave the rest as it is."""
+    """Begin the text with a capital, and write the rest of it in small letters, as Jinja does."""
     text = _text(value, "capitalize")
-    return text[:1].upper() + text[1:]
+    return bounded(text[:1].upper() + text[1:].lower())
+
+
+_WORD_STARTS: Final = re.compile(r"([-\s({\[<]+)")
 
 
 def capitalize_words(text: str) -> str:
-    """Begin each word with a capital."""
+    """Begin each word with a capital and leave the rest as it is, as CSS does."""
     return re.sub(r"(?<![\w'’])\w", lambda found: found.group().upper(), text)
 
 
