@@ -17,18 +17,20 @@ from shared.db.migrate import upgrade
 from shared.db.session import Database, Session, open_database
 from shared.errors import Unavailable
 from shared.queue.connection import connect
+from shared.queue.states import JobStates
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class FarmAccess:
-    """The stores a command writes to. `cache` is None while an embedded farm is down: its start
-    drops every cached state.
+    """The stores of a command. `cache` and `states` are None while an embedded farm is down: its
+    start drops every cached state.
     """
 
     database: Database
     cache: AdmissionCache | None
+    states: JobStates | None = None
 
     def change(self, work: Callable[[Session], T]) -> T:
         """Do `work` in one unit of work.
@@ -80,9 +82,13 @@ def open_farm(data: Path | None) -> Iterator[FarmAccess]:
     database_url, redis_url = _find_urls(data)
     upgrade(database_url)  # a folder without a farm yet gets its tables; elsewhere nothing is done
     database = open_database(database_url)
-    cache = AdmissionCache(connect(redis_url)) if redis_url else None
+    redis = connect(redis_url) if redis_url else None
     try:
-        yield FarmAccess(database, cache)
+        yield FarmAccess(
+            database,
+            AdmissionCache(redis) if redis else None,
+            JobStates(redis) if redis else None,
+        )
     finally:
         database.close()
 

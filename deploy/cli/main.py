@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from deploy.cli import accounts, batch, demo, documents, keys, migrate, up
+from deploy.cli import accounts, batch, demo, documents, jobs, keys, migrate, up
 from deploy.cli.output import CommandFailed
 from deploy.embedded.demo.client import DemoFailed
 from deploy.embedded.home import FolderTaken
@@ -48,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     up.add_commands(commands)
     accounts.add_commands(commands)
     keys.add_commands(commands)
+    jobs.add_commands(commands)
     documents.add_commands(commands)
     batch.add_commands(commands)
     migrate.add_commands(commands)

@@ -52,7 +52,6 @@ def plan_farm(
         "COUNTER_METRICS_PORT": str(free_port()),
         "KEEPER_METRICS_PORT": str(free_port()),
         "HOOKS_METRICS_PORT": str(free_port()),
-        "HOOKS_METRICS_PORT": str(free_port()),
         "ENFORCE_RATE_LIMITS": "false",  # contract.md 4: `pressroom up` sets none unless asked
         "LOG_FORMAT": "json",
     }

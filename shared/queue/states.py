@@ -60,6 +60,11 @@ class JobStates:
             started = cast("bytes | None", self._redis.hget(job_key(job_id), "started_at"))
         return None if started is None else datetime.fromtimestamp(float(started), UTC)
 
+    def count_deliveries(self, job_id: str) -> int:
+        """Give how often workers began the job."""
+        with reachable():
+            return int(cast("bytes | None", self._redis.hget(job_key(job_id), "deliveries")) or 0)
+
     def find_end(self, job_id: str) -> Ended | None:
         """Give how the job ended, None when it has not."""
         with reachable():

@@ -5,12 +5,24 @@ import stat
 
 import pytest
 
+from api.jobs.accepting import make_record
 from deploy.cli.main import main
 from shared.buckets.admission import AdmissionCache
+from shared.clock import now
 from shared.db.accounts import find_key_state
-from shared.db.jobs import count_unfinished
+from shared.db.jobs import JobEnd, JobStatus, add_jobs, count_unfinished, end_job
 from shared.db.session import open_database
 from shared.identifiers import digest_api_key
+from shared.jobs import (
+    Allowance,
+    BodyKind,
+    Claim,
+    ClaimHome,
+    Lane,
+    Meter,
+    PinnedTemplate,
+    RenderJob,
+)  # fmt: skip
 from shared.queue.connection import connect
 
 
@@ -141,3 +153,31 @@ def test_migrating_makes_the_tables_and_again_changes_nothing(run, tmp_path):
     with database.snapshot() as session:
         assert count_unfinished(session) == 0
     database.close()
+
+
+def test_a_job_is_shown_as_its_client_and_its_operator_see_it(run, made, tmp_path):
+    meter = Meter(made["account_id"], "2026-11-01", Allowance.DRAFT, None)
+    body = Claim(ClaimHome.INLINE, 4, data=b"<d/>")
+    template = PinnedTemplate("t", 3, "f" * 64)
+    job = RenderJob(
+        "job_" + "a" * 24, "req_1", None, meter, BodyKind.XML, body, None, template, None,
+        admitted_at=1_790_000_000.0, deadline=1_790_086_400.0, lane=Lane.BATCH, is_recorded=True,
+    )  # fmt: skip
+    database = open_database(f"sqlite:///{tmp_path}/.pressroom/pressroom.sqlite3")
+    with database.session() as session:
+        add_jobs(session, [make_record(job, user_id="usr_1", template="letter@3")])
+    shown = run("job", "show", job.id)
+    assert (shown["id"], shown["status"], shown["template"]) == (job.id, "queued", "letter@3")
+    assert (shown["account_id"], shown["lane"]) == (made["account_id"], "batch")
+    assert shown["pinned"] == {"version": 3, "sha256": "f" * 64}
+    assert shown["body"] == {"kind": "xml", "bytes": 4}
+    with database.session() as session:
+        pdf = JobEnd(JobStatus.SUCCEEDED, pages=2, pdf_key="jobs/x/pdf", pdf_size=9)
+        assert end_job(session, job.id, pdf, at=now())
+    database.close()
+    assert run("job", "show", job.id)["pdf"] == {"key": "jobs/x/pdf", "bytes": 9}
+
+
+@pytest.mark.parametrize("job_id", ["x", "job_" + "b" * 24, f"job_{'b' * 24}-0"])
+def test_a_job_that_is_not_on_record_is_not_shown(run, made, job_id):
+    assert "no job" in run("job", "show", job_id, code=1)

@@ -1,0 +1,82 @@
+"""`pressroom job show`: what is known of one job, whoever's it is."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from typing import Any
+
+from api.batches.views import write_item_job
+from deploy.cli.access import FarmAccess, add_farm_option, open_farm
+from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from shared.batches.records import find_item_of_job
+from shared.clock import timestamp
+from shared.db.batch_items import find_item
+from shared.db.batches import find_batch
+from shared.db.jobs import JobRecord, find_job, write_job
+from shared.db.session import Session
+from shared.errors import Unavailable
+from shared.jobs import RenderJob
+
+
+def add_commands(commands: Commands) -> None:
+    """Add `job show`."""
+    group = commands.add_parser("job", help="look at jobs on record", allow_abbrev=False)
+    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
+    show = actions.add_parser("show", help="show one job", allow_abbrev=False)
+    show.add_argument("job_id", metavar="ID", help="a job, or a document of a batch")
+    show.set_defaults(run=run_show)
+    add_farm_option(show)
+    add_json_option(show)
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Show a job as its client sees it, and what only an operator may know."""
+    with open_farm(arguments.data) as farm:
+        shown = _find(farm, arguments.job_id)
+    if shown is None:
+        raise CommandFailed(f"there is no job {arguments.job_id!r} on record")
+    print_result(shown, as_json=arguments.json)
+    return 0
+
+
+def _find(farm: FarmAccess, job_id: str) -> dict[str, Any] | None:
+    item = find_item_of_job(job_id)
+    with farm.database.snapshot() as session:
+        if item is not None:
+            return _show_item(session, *item)
+        record = find_job(session, job_id)
+    return None if record is None else _show_job(farm, record)
+
+
+def _show_item(session: Session, batch_id: str, index: int) -> dict[str, Any] | None:
+    batch = find_batch(session, batch_id)
+    item = None if batch is None else find_item(session, batch, index)
+    if batch is None or item is None:
+        return None
+    beside = {"account_id": batch.account_id, "batch_id": batch.id, "index": index}
+    return {**write_item_job(batch, item), **beside}
+
+
+def _show_job(farm: FarmAccess, record: JobRecord) -> dict[str, Any]:
+    job = RenderJob.decode(record.message)
+    shown = {
+        **write_job(record),
+        "account_id": record.account_id,
+        "user_id": record.user_id,
+        "request_id": job.request_id,
+        "lane": record.lane.value,
+        "body": {"kind": job.body_kind.value, "bytes": job.body.size},
+        "queued_at": timestamp(record.queued_at),
+    }
+    if job.template is not None:
+        shown["pinned"] = {"version": job.template.version, "sha256": job.template.sha256}
+    if record.timings is not None:
+        shown["milliseconds"] = dict(record.timings)
+    if record.pdf_key is not None:
+        shown["pdf"] = {"key": record.pdf_key, "bytes": record.pdf_size}
+    if not record.status.is_final and farm.states is not None:
+        with suppress(Unavailable):
+            deliveries = farm.states.count_deliveries(record.id)
+            shown |= {"deliveries": deliveries} | ({"status": "running"} if deliveries else {})
+    return shown
