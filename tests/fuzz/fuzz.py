@@ -21,6 +21,7 @@ from types import FrameType
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.fuzz.hostile_images import make_document  # noqa: E402
 from tests.fuzz.hostile_markdown import make_markdown  # noqa: E402
 from tests.fuzz.mutations import mutate  # noqa: E402 - the repository is not installed for scripts
 from tests.golden.case import OPTIONS, Case, FolderImages, find_cases  # noqa: E402
@@ -86,6 +87,8 @@ def run_rounds(seed: int, first: int, seconds: float) -> int:
         random = Random(seed * 1_000_003 + number)
         if number % 5 == 0:
             text, payload = MARKDOWN.source.decode(), make_markdown_payload(random)
+        elif number % 5 == 1:
+            text, payload = make_document(random), None
         else:
             case = random.choice(cases)
             text = mutate(case.source.decode(), random, texts)

@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from PIL import Image as Pillow
 
@@ -172,11 +172,21 @@ def _decoded_png(data: bytes, header: _PngHeader) -> tuple[PixelStream, PixelStr
         )
     is_gray = header.color_type in (_GRAY, _GRAY_ALPHA)
     with Pillow.open(io.BytesIO(data), formats=("PNG",)) as opened:
-        image = _eight_bits(opened).convert("LA" if is_gray else "RGBA")
+        image = _eight_bits(opened)
+        if "transparency" in opened.info and header.color_type in (_GRAY, _RGB):
+            image.info["transparency"] = _to_eight(opened.info["transparency"], header.depth)
+        image = image.convert("LA" if is_gray else "RGBA")
     alpha = image.getchannel("A")
     color = image.convert("L" if is_gray else "RGB")
     mask = None if is_opaque(alpha) else pack_pixels(alpha)
     return pack_pixels(color), mask
+
+
+def _to_eight(sample: Any, depth: int) -> Any:
+    """Give the transparent colour in eight bits: Pillow widens the pixels, and leaves this as it is."""
+    if isinstance(sample, tuple):
+        return tuple(_to_eight(part, depth) for part in sample)
+    return sample >> 8 if depth == 16 else sample * 255 // ((1 << depth) - 1)
 
 
 def _eight_bits(image: Pillow.Image) -> Pillow.Image:

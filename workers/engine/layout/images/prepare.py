@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from hashlib import sha256
 from typing import Final
@@ -60,7 +61,9 @@ def prepare_image(data: bytes) -> Drawable | Problem:
     if known is not None:
         return known
     try:
-        prepared = _prepare(data, key)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of damaged Exif data, which turns nothing
+            prepared = _prepare(data, key)
     except UndrawableError as wrong:
         return Problem(CODE, str(wrong), wrong.advice)
     except DECODER_ERRORS:
