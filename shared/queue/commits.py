@@ -35,6 +35,11 @@ if ARGV[2] ~= '' then redis.call('HSETNX', KEYS[1], 'started_at', ARGV[2]) end
 return delivery
 """
 
+_GIVE_BACK: Final = """
+if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return 0 end
+return redis.call('HINCRBY', KEYS[1], 'deliveries', -1)
+"""
+
 # KEYS: job state, reply list, usage counters, usage stream, farm totals.
 # ARGV: 1 token of this attempt, 2 outcome, 3 its TTL, 4 TTL of the state, 5 metered (1/0),
 #       6 deadline, 7 allowance, 8 pages, 9 cap ('' for none), 10 event, 11 TTL of the counters,
@@ -87,6 +92,7 @@ class Commits:
     def __init__(self, redis: Redis) -> None:
         self._begin = redis.register_script(_BEGIN)
         self._commit = redis.register_script(_COMMIT)
+        self._give_back = redis.register_script(_GIVE_BACK)
 
     def begin(self, job: RenderJob) -> Begin:
         """Count a delivery of the job and say what to do with it."""
@@ -96,6 +102,15 @@ class Commits:
         if epoch() >= job.deadline:
             return Begin.OVERDUE
         return Begin.EXHAUSTED if delivery > MAX_DELIVERIES else Begin.RUN
+
+    def give_back(self, job: RenderJob) -> None:
+        """Take a delivery back that came to nothing through no fault of the job.
+
+        Raises:
+            Unavailable: Redis is away.
+        """
+        with reachable():
+            self._give_back(keys=[job_key(job.id)])
 
     def commit(
         self, job: RenderJob, outcome: JobOutcome, *, beside: Mapping[str, float] | None = None

@@ -45,6 +45,15 @@ def gated(
         yield start_gated
 
 
+def store_template(farm: FaultyFarm) -> str:
+    source = b"""<document><data><field name="n" type="integer"/></data>
+<flow><p>Note {{ n }}</p></flow></document>"""
+    headers = {"Content-Type": "text/xml"}
+    made = farm.client().ask("POST", "/v2/templates?name=note", source, **headers)
+    assert made is not None
+    return str(made["id"])
+
+
 def through(url: str, gate: Gate) -> str:
     parts = urlsplit(url)
     user, at, _ = parts.netloc.rpartition("@")
@@ -74,6 +83,8 @@ def assert_clean_errors(farm: FaultyFarm) -> None:
 def test_a_store_is_away_for_ten_seconds(gated, scaled, part) -> None:
     farm, database, objects = gated()
     gate = database if part == "database" else objects
+    batch = farm.client().submit(store_template(farm), max(scaled(3000), 400))
+    assert batch.status == 202
     with Crowd(farm.client, clients=6, total=scaled(3000), act=use_everything):
         time.sleep(1)
         gate.close()
@@ -88,6 +99,8 @@ def test_a_store_is_away_for_ten_seconds(gated, scaled, part) -> None:
     assert_sound(farm)
     state = farm.read_state()
     assert {status for status, _ in state.jobs.values()} == {"succeeded"}
+    status, total, items, _ = state.batches[batch.batch_id or ""]
+    assert (status, items) == ("finished", {"succeeded": total})
 
 
 @pytest.fixture

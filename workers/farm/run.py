@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from shared.clock import epoch
-from shared.errors import ErrorBody, Unavailable
+from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.job_flow import JobFlow
-from shared.jobs import Claim, JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.jobs import Claim, JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Begin, Commits, fail
 from shared.queue.states import OVERDUE
@@ -131,12 +131,21 @@ def _run(job: RenderJob, farm: Farm) -> None:
         started_at = epoch()
         with farm.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
             outcome = _attempt(job, farm)
+        if job.lane is Lane.BATCH and _is_outage(outcome):
+            # Nobody waits who could ask again: the keeper does, until the job's day is over.
+            farm.commits.give_back(job)
+            log.warning("render postponed, a part of the farm is away")
+            return
         # Not under the watchdog: what is on record may end as late as the stores let it.
         _end(job, replace(outcome, started_at=started_at), farm)
         return
     # Past its deadline a job has no more to do here: it cannot be committed any more.
     with farm.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
         _end(job, _attempt(job, farm), farm)
+
+
+def _is_outage(outcome: JobOutcome) -> bool:
+    return outcome.error is not None and outcome.error.kind is ErrorKind.UNAVAILABLE
 
 
 def _seconds_left(job: RenderJob) -> float:
