@@ -205,6 +205,7 @@ PROBES: Final[dict[str, Probe]] = {
     "text-transform": Probe("uppercase"),
     "text-decoration": Probe("underline", other="line-through"),
     "white-space": Probe("pre-line", other="normal"),
+    "direction": Probe("rtl"),
     "hyphens": Probe("none"),
     "overflow-wrap": Probe("normal", told="wider-than-container"),
     "vertical-align": Probe("3pt"),
@@ -266,6 +267,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "timezone": Probe("Asia/Tokyo"),
         "currency": Probe("GBP", other="EUR", host="<document @><flow><p>{{ 1 | currency }}</p></flow></document>"),
         "filename": Probe("a.pdf"),
+        "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ខ</p></flow></document>", told="missing-glyph"),
         "profile": Probe("pdf/a-2b"),
     },
     "data": {"final": Probe("true", told="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>'))},
@@ -474,5 +476,12 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         }
         for tag in ("td", "th")
     },
-    "a": {"href": Probe("https://example.org/", other="https://example.com/")},
+    **{
+        tag: {"direction": Probe("rtl", host=f"<p>zero <{tag} @>one!</{tag}> end</p>")}
+        for tag in ("span", "b", "i", "u", "s", "sub", "sup", "code")
+    },
+    "a": {
+        "href": Probe("https://example.org/", other="https://example.com/"),
+        "direction": Probe("rtl", host="<p>zero <a @>one!</a> end</p>"),
+    },
 }  # fmt: skip

@@ -47,11 +47,12 @@ class ColumnsPiece:
         return self.columns[0][1].first_baseline
 
     def draw(self, sheet: Sheet, x: float, y: float) -> None:
-        """Draw the columns, and a rule left of every one but the first."""
+        """Draw the columns, and a rule left of every one but the leftmost."""
         if self.misfit is not None:
             sheet.report(self.misfit)
+        leftmost = min(offset for offset, _ in self.columns)
         for offset, piece in self.columns:
-            if offset and self.look.rule.width:
+            if offset > leftmost and self.look.rule.width:
                 middle = x + offset - self.look.gap / 2
                 draw_border(
                     sheet.items, self.look.rule, (middle, y), (middle, y + self.height), None
@@ -119,7 +120,8 @@ def fill_columns(
         if piece is None:
             forced = ""
             break
-        filled.append((number * (width + columns.gap), piece))
+        offset = number * (width + columns.gap)
+        filled.append((space.width - width - offset if columns.is_rtl else offset, piece))
         at, forced = piece.resume, piece.forced
         if at is None or (forced not in ("", "column") and not is_bound):
             break

@@ -38,6 +38,7 @@ from workers.engine.units import POINTS_PER_MM
 # Lengths come from decimal millimetres and sums of widths; a hundredth of a point is not seen.
 EPSILON: Final = 0.01
 
+_LISTED_GLYPHS: Final = 5
 EXCERPT_CHARACTERS: Final = 20  # language.md 1.9: data values in messages are cut
 
 TOO_WIDE: Final = "wider-than-container"  # the finding of what is wider than what it stands in
@@ -269,6 +270,7 @@ class Context:
     memory: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     has_families: bool = False
     is_in_columns: bool = False
+    missing_glyphs: Severity = Severity.WARNING
 
     def lay_out(self, block: AnyBlock, space: Space, resume: Resume = None) -> Piece | None:
         """Lay out a block of any kind; see the module's text for the contract."""
@@ -285,14 +287,18 @@ class Context:
             known = self.memory[key] = (block, self.measures[type(block)](self, block))
         return known[1]
 
-    def warn_of_missing(self, text: str, source: Source) -> None:
-        """Warn of the characters of a text that no font has (language.md 1.5)."""
+    def tell_missing(self, text: str, source: Source) -> None:
+        """Tell the characters of a text that no font has (language.md 1.5)."""
         missing = self.fonts.find_missing(text)
-        if missing:
-            shown = ", ".join(f'"{char}" (U+{ord(char):04X})' for char in missing[:5])
-            self.findings.warn(
-                "missing-glyph", f"No font has {shown}; an empty box is drawn", source.place
-            )
+        if not missing:
+            return
+        shown = ", ".join(f'"{char}" (U+{ord(char):04X})' for char in missing[:_LISTED_GLYPHS])
+        if len(missing) > _LISTED_GLYPHS:
+            shown += f" and {len(missing) - _LISTED_GLYPHS} more characters"
+        message = f"No font has {shown}; an empty box is drawn"
+        self.findings.add(
+            Diagnostic(self.missing_glyphs, "missing-glyph", message, (source.place,))
+        )
 
     def chain(self, *inner: Source) -> tuple[Source, ...]:
         """Give the elements responsible for an error: `inner`, then the open ones outwards."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.diagnostics import AuthoringError, Findings, Severity
 from workers.engine.layout import fonts as fixed_fonts
 from workers.engine.layout.areas import find_rectangle
 from workers.engine.layout.conformance import watch_conformance
@@ -97,6 +97,7 @@ def lay_out(
         measures=MEASURES,
         turn=lay_out_turned,
         has_families=len({master.name for master in document.masters}) > 1,
+        missing_glyphs=Severity.ERROR if document.refuses_missing_glyphs else Severity.WARNING,
     )
     pages, numbers = _settle(context, document)
     outline: list[OutlineEntry] = []
@@ -181,7 +182,7 @@ def _draw_page(context: Context, document: Document, sheet: Sheet, plan: PagePla
     marks = (*document.watermarks, *master.watermarks)
     for mark in marks:
         if mark.source is not None:
-            context.warn_of_missing(mark.text, mark.source)
+            context.tell_missing(mark.text, mark.source)
     boxes = evaluate_boxes(master, sheet.values)
     check_room(sheet, plan)
     draw_background(context, master, page.items)

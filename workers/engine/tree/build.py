@@ -82,6 +82,7 @@ class Blueprint:
         self._security = _compile_security(root.find("security"), context)
         self._watermarks = [compile_watermark(mark, context) for mark in root.elements("watermark")]
         self._profile = context.value(root, "profile")
+        self._refuses_missing = context.value(root, "missing-glyph") == "error"
         self._attachments = [
             (element.place, compile_attachment(element, context))
             for element in root.elements("attachment")
@@ -147,6 +148,7 @@ class Blueprint:
             findings.warnings,
             self._profile,
             build_attachments(self._attachments, scope),
+            self._refuses_missing,
         )
 
     def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:

@@ -44,7 +44,11 @@ MAX_CACHED: Final = 512  # looks that depend on data must not grow a template's 
 SUB_DROP: Final = 0.2  # of the parent's font size, as browsers lower and raise sub and super
 SUPER_RISE: Final = 0.33
 _SIDES: Final = ("top", "right", "bottom", "left")
-_RTL: Final = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"})
+# Languages and scripts that read from right to left; a script that is named decides.
+_RTL: Final = frozenset(
+    {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"}
+)
+_RTL_SCRIPTS: Final = frozenset({"arab", "hebr", "syrc", "thaa", "nkoo", "adlm", "rohg", "mand"})
 
 _CELL_WORDS: Final[dict[Any, VerticalAlign]] = {word.value: word for word in VerticalAlign}
 
@@ -70,6 +74,7 @@ class Inherited(NamedTuple):
     orphans: int = 2
     widows: int = 2
     lang: str = "en"
+    is_rtl: bool = False
     decoration: str = "none"  # drawn through the children too, as in CSS
     page: str | None = None
 
@@ -262,6 +267,7 @@ class _Values:
             orphans=get("orphans", parent.orphans),
             widows=get("widows", parent.widows),
             lang=lang or parent.lang,
+            is_rtl=self._is_rtl(lang),
             decoration=decoration if decoration not in (None, "none") else parent.decoration,
             page=_given(get("page"), self.sheet.find_family, parent.page),
         )
@@ -288,7 +294,7 @@ class _Values:
     def paragraph(self) -> ParagraphStyle:
         """Compute how lines are made."""
         own = self.inherited
-        is_rtl = own.lang.split("-")[0].lower() in _RTL
+        is_rtl = own.is_rtl
         height = own.line_height
         return ParagraphStyle(
             line_height=height.value if isinstance(height, Length) else height * own.size,
@@ -314,8 +320,8 @@ class _Values:
             max_width=self._limit("max-width"),
             min_height=self.length("min-height", ZERO),
             max_height=self._limit("max-height"),
-            margin=self._each(lambda side: self.length(f"margin-{side}", ZERO)),
-            padding=self._each(lambda side: self.points(f"padding-{side}", 0.0)),
+            margin=self._each(self._margin),
+            padding=self._each(self._padding),
             border=self._each(lambda side: self.border(get(f"border-{side}"))),
             radius=self.points("border-radius", 0.0),
             background=self._color(get("background")),
@@ -362,6 +368,26 @@ class _Values:
 
     def _each(self, make: Callable[[str], T]) -> Sides[T]:
         return Sides(*(make(side) for side in _SIDES))
+
+    def _is_rtl(self, lang: str | None) -> bool:
+        """Tell which way text reads: as stated, or as the language does where it is stated."""
+        stated = self.get("direction")
+        if stated is not None:
+            return bool(stated == "rtl")
+        return self.parent.is_rtl if lang is None else reads_from_right(lang)
+
+    def _margin(self, side: str) -> Length:
+        """Give a margin; what is narrower than its container stands where lines begin (CSS 2.1, 10.3.3)."""
+        takes_rest = side == "left" and self.inherited.is_rtl
+        return self.length(f"margin-{side}", AUTO if takes_rest else ZERO)
+
+    def _padding(self, side: str) -> float:
+        """Give a padding; `padding-start`, which only built-in looks have, is where lines begin."""
+        own = self.points(f"padding-{side}", -1.0)
+        if own >= 0:
+            return own
+        start = "right" if self.inherited.is_rtl else "left"
+        return self.points("padding-start", 0.0) if side == start else 0.0
 
     def _limit(self, name: str) -> Length | None:
         value = self.get(name)
@@ -427,3 +453,10 @@ _INITIAL: Final = Style(
     ),
     BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None),
 )  # fmt: skip
+
+
+def reads_from_right(lang: str) -> bool:
+    """Tell whether a language is written from right to left."""
+    primary, *rest = lang.lower().split("-")
+    scripts = [part for part in rest if len(part) == 4 and part.isalpha()]
+    return scripts[0] in _RTL_SCRIPTS if scripts else primary in _RTL

@@ -19,6 +19,10 @@ from workers.engine.tree.whitespace import InlineGatherer, transform
 _GATHERER: Final = "#gatherer"
 _LINK: Final = "#link"
 
+# An element that reads the other way is set apart from the text around it, as HTML's `dir` does.
+_ISOLATES: Final = {False: "\u2066", True: "\u2067"}
+_END_OF_ISOLATE: Final = "\u2069"
+
 MARKS: Final = frozenset({"span", "b", "i", "u", "s", "sub", "sup", "code"})
 
 
@@ -94,7 +98,7 @@ def _compile_mark(element: Element, context: Context) -> Part:
 
     def build_mark(scope: Scope, parent: Look, out: list[Any]) -> None:
         _note_id(identity, scope, out)
-        inner.build(look.enter(scope), look.find(scope, parent), out)
+        _build_inner(inner, look.enter(scope), parent, look.find(scope, parent), out)
 
     return Part(build_mark, look.is_static and inner.is_static and "id" not in element.attributes)
 
@@ -110,11 +114,22 @@ def _compile_link(element: Element, context: Context) -> Part:
         target = href.read(scope)
         if target and target.startswith("#"):
             scope[RUN].links.append((target[1:], place))
-        inner.build({**look.enter(scope), _LINK: target}, look.find(scope, parent), out)
+        entered = {**look.enter(scope), _LINK: target}
+        _build_inner(inner, entered, parent, look.find(scope, parent), out)
 
     leads_inside = href.constant is None or href.constant.startswith("#")
     is_static = href.is_static and not leads_inside and look.is_static and inner.is_static
     return Part(build_link, is_static and "id" not in element.attributes)
+
+
+def _build_inner(inner: Part, scope: Scope, parent: Look, own: Look, out: list[Any]) -> None:
+    """Build what stands in a mark, as an isolate where it reads another way than its parent."""
+    if own.inherited.is_rtl is parent.inherited.is_rtl:
+        inner.build(scope, own, out)
+        return
+    _add(scope, own, _ISOLATES[own.inherited.is_rtl])
+    inner.build(scope, own, out)
+    _add(scope, own, _END_OF_ISOLATE)
 
 
 def _note_id(identity: Attribute[str | None], scope: Scope, out: list[Any]) -> None:

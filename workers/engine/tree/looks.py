@@ -65,12 +65,13 @@ def spread(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parse(looks: Mapping[str, Mapping[str, str]]) -> Mapping[str, Properties]:
-    return MappingProxyType(
-        {
-            tag: spread({name: PROPERTIES[name].kind.parse(text) for name, text in written.items()})
-            for tag, written in looks.items()
-        }
-    )
+    parsed = {
+        tag: spread({name: PROPERTIES[name].kind.parse(text) for name, text in written.items()})
+        for tag, written in looks.items()
+    }
+    for tag in ("ul", "ol"):  # markers stand where lines begin, which may be to the right
+        parsed[tag]["padding-start"] = parsed[tag].pop("padding-left")
+    return MappingProxyType(parsed)
 
 
 BUILT_IN: Final = _parse(WRITTEN)

@@ -134,13 +134,14 @@ class Position:
 class Columns:
     """Columns of one width side by side, `gap` points apart with `rule` between them.
 
-    Balanced ones end at one height.
+    Balanced ones end at one height; the first is the rightmost where lines read from right to left.
     """
 
     count: int
     gap: float
     is_balanced: bool = False
     rule: Border = NO_BORDER
+    is_rtl: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -599,3 +600,4 @@ class Document:
     warnings: tuple[Diagnostic, ...]
     profile: Profile | None = None
     attachments: tuple[Attachment, ...] = ()
+    refuses_missing_glyphs: bool = False

@@ -68,6 +68,7 @@ def compile_columns(element: Element, context: Context) -> ReadColumns:
             context.sheet.to_points(gap.read(scope), look),
             fill is not None and fill.read(scope) == "balance",
             NO_BORDER if rule is None else _read_rule(rule, context, scope, look),
+            look.style.paragraph.is_rtl,
         )
 
     return read

@@ -146,10 +146,12 @@ def _assemble(
 ) -> RowPiece:
     height = max((piece.height for piece in pieces if piece is not None), default=0.0)
     placed = []
+    is_rtl = node.style.paragraph.is_rtl
     x = 0.0
     for width, piece in zip(widths, pieces, strict=True):
         if piece is not None:
-            placed.append((x, _offset(node.align, height - piece.height), piece))
+            left = space.width - x - width if is_rtl else x
+            placed.append((left, _offset(node.align, height - piece.height), piece))
         x += width + node.gap
     is_finished = all(piece is None or piece.resume is None for piece in pieces)
     resumes = tuple(

@@ -222,7 +222,10 @@ class _Filler:
         return known[1]
 
     def _left(self, column: int) -> float:
-        return sum(self.widths[:column]) + column * self.node.column_gap
+        before = sum(self.widths[:column]) + column * self.node.column_gap
+        if self.node.style.paragraph.is_rtl:
+            return self.space.width - before - self.widths[column]
+        return before
 
     def _judge_width(self) -> Misfit | None:
         used = _sum_with_gaps(self.widths, self.node.column_gap)

@@ -70,7 +70,12 @@ class Grid:
         if known is None:
             key = (*look_key(template), covers)
             known = self.plans.get(key) or plan_row(
-                context, template, self.edges, fractions=self.fractions, covers=covers
+                context,
+                template,
+                self.edges,
+                fractions=self.fractions,
+                covers=covers,
+                is_rtl=self.node.style.paragraph.is_rtl,
             )
             self.plans[own_key] = self.plans[key] = known
             self.templates.append(template)
@@ -145,7 +150,7 @@ def grid_of(context: Context, node: Table, width: float) -> Grid:
     groups = group_rows([*rows, *_outer_rows(node, carried)])
     widths, fractions = find_widths(context, node.columns, groups, width)
     edges = [0.0]
-    for column in widths:
+    for column in reversed(widths) if node.style.paragraph.is_rtl else widths:
         edges.append(edges[-1] + column)
     grid = Grid(
         node=node,

@@ -1,6 +1,7 @@
-"""Lists: items below each other, their markers hanging to the left of the content.
+"""Lists: items below each other, their markers hanging before the content.
 
-The room for markers is the list's own left padding; a marker ends 0.4 em before the item's edge.
+The room for markers is the list's own padding where lines begin; a marker ends 0.4 em before the
+item's edge, which is to the right of the content where lines read from right to left.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ class ItemPiece:
 
     node: ListItem
     content: Piece
-    marker: tuple[Look, float]  # and the baseline for an item without text
+    marker: tuple[tuple[Look, str], float]  # and the baseline for an item without text
     has_marker: bool
+    width: float
 
     @property
     def height(self) -> float:
@@ -55,12 +57,13 @@ class ItemPiece:
     def draw(self, sheet: Sheet, x: float, y: float) -> None:
         """Draw the marker and the content."""
         if self.has_marker:
-            look, alone = self.marker
+            (look, marker), alone = self.marker
             baseline = self.content.first_baseline
-            right = x - MARKER_GAP * look.style.size
-            left = right - look.measure(self.node.marker)
+            gap = MARKER_GAP * look.style.size
+            is_rtl = self.node.style.paragraph.is_rtl
+            left = x + self.width + gap if is_rtl else x - gap - look.measure(marker)
             line = y + (alone if baseline is None else baseline)
-            draw_text(sheet, look, self.node.marker, left, line, sheet.owner(self.node))
+            draw_text(sheet, look, marker, left, line, sheet.owner(self.node))
         self.content.draw(sheet, x, y)
 
 
@@ -95,9 +98,15 @@ def lay_out_item(context: Context, node: ListItem, space: Space, resume: Resume)
         has_marker = bool(node.marker) and at is None
         if has_marker and not node.children:
             piece.height = height
-        return ItemPiece(node, piece, (look, baseline), has_marker)
+        marker = (look, _turn(node.marker) if style.paragraph.is_rtl else node.marker)
+        return ItemPiece(node, piece, (marker, baseline), has_marker, inner.width)
 
     return lay_out_framed(context, node, space, resume, content)
+
+
+def _turn(marker: str) -> str:
+    """Give a marker as it is seen from right to left: its dot is to the left of the number."""
+    return marker[-1] + marker[:-1] if marker.endswith(".") else marker
 
 
 def measure_list(context: Context, node: ListBlock) -> tuple[float, float]:

@@ -113,17 +113,19 @@ def plan_row(
     *,
     fractions: Mapping[int, float],
     covers: Sequence[Cover] = (),
+    is_rtl: bool = False,
 ) -> RowPlan:
     """Work out the geometry of a template's rows; `edges` are the columns' left edges and the end.
 
     `fractions` are the widest of each column of aligned numbers; `covers` the cells of rows above
-    that reach into the row.
+    that reach into the row. In a table that reads from right to left columns stand in that order.
     """
     cells: list[CellPlan] = []
     last_column = len(edges) - 1
     for cell, column in zip(template.cells, columns_of(template), strict=True):
         first, end = min(column, last_column), min(column + cell.colspan, last_column)
-        plan = _plan_cell(context, cell, first, end, edges)
+        seen = (last_column - end, last_column - first) if is_rtl else (first, end)
+        plan = _plan_cell(context, cell, *seen, edges)
         if is_decimal(cell):
             sign = cell.style.paragraph.decimal_sign
             edge = DecimalEdge(sign, fractions.get(end - 1, 0.0), plan.measure)
@@ -131,6 +133,11 @@ def plan_row(
         cells.append(plan)
     box = template.style.box
     heights = [cell.plain_height for cell in cells if cell.template.rowspan == 1]
+    if is_rtl:
+        covers = [
+            cover._replace(first=last_column - cover.last, last=last_column - cover.first)
+            for cover in covers
+        ]
     frames = _frames(cells, covers)
     has_borders = any(any(map(_is_drawn, frame.border)) for frame in frames)
     has_borders = has_borders or any(map(_is_drawn, box.border))
@@ -312,7 +319,7 @@ def _anchors(template: RowTemplate, cells: Sequence[CellPlan]) -> tuple[tuple[fl
 def _fills(cells: Sequence[CellPlan]) -> tuple[tuple[float, float, Color], ...]:
     """Give the backgrounds of cells, neighbours of one colour together."""
     fills: list[tuple[float, float, Color]] = []
-    for cell in cells:
+    for cell in sorted(cells, key=lambda cell: cell.x):
         color = cell.template.style.box.background
         if color is None or cell.template.rowspan > 1:
             continue

@@ -205,7 +205,7 @@ def _has_one_face(context: Context, cell: CellPlan, text: str) -> bool:
     faces = context.fonts.split(cell.look.style, text)
     if len(faces) != 1 or faces[0][0] is not cell.look.face:
         return False
-    context.warn_of_missing(text, cell.template.source)
+    context.tell_missing(text, cell.template.source)
     return True
 
 

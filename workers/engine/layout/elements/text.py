@@ -201,7 +201,7 @@ def _lines_of(context: Context, node: Paragraph, width: float, start: Place | No
     if known is not None and known[0] is node:
         return known[1]
     if start is None:
-        _warn_of_missing_glyphs(context, node)
+        _tell_missing_glyphs(context, node)
         _warn_of_unknown_hyphens(context, node)
     style = node.style
     context.path.append(node.source)
@@ -218,10 +218,10 @@ def _lines_of(context: Context, node: Paragraph, width: float, start: Place | No
     return lines
 
 
-def _warn_of_missing_glyphs(context: Context, node: Paragraph) -> None:
+def _tell_missing_glyphs(context: Context, node: Paragraph) -> None:
     for inline in node.inlines:
         if isinstance(inline, Run) and not inline.text.isascii():
-            context.warn_of_missing(inline.text, node.source)
+            context.tell_missing(inline.text, node.source)
 
 
 def _warn_of_unknown_hyphens(context: Context, node: Paragraph) -> None:

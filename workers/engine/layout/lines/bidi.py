@@ -21,10 +21,11 @@ _LETTERS: Final = {
     "RLO": "e", "PDF": "p", "LRI": "i", "RLI": "j", "FSI": "f", "PDI": "q", "": "L",
 }  # fmt: skip
 _RIGHT_TO_LEFT: Final = re.compile(
-    "[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc"
+    "[\u0590-\u08ff\u200f\u202a-\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc"
     "\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
-_CONTROLS: Final = re.compile("[lrdepijfqX]")
+CONTROLS: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # never drawn
+_CONTROL_TYPES: Final = re.compile("[lrdepijfqX]")
 _NEUTRAL: Final = re.compile("[OWBKijfq]+")
 _MAX_DEPTH: Final = 125
 _MAX_BRACKETS: Final = 63
@@ -60,7 +61,7 @@ def resolve_levels(text: str, *, is_rtl: bool) -> list[tuple[int, int, int]]:
     """
     types = text.translate(_TYPES)
     base = int(is_rtl)
-    if _CONTROLS.search(types):
+    if _CONTROL_TYPES.search(types):
         levels = _resolve_explicit(text, types, base)
     else:
         levels = _resolve_sequence(text, types, base, _way(base), _way(base))

@@ -9,7 +9,7 @@ from typing import Final
 
 from workers.engine.layout.context import Context, Space, Typeface
 from workers.engine.layout.fonts import needs_shaping
-from workers.engine.layout.lines.bidi import has_right_to_left, resolve_levels
+from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import cut_word, may_break_inside
 from workers.engine.layout.lines.parts import Inset, Look
@@ -220,7 +220,9 @@ def _make_strip(
         else:
             looks: dict[tuple[Typeface, int, bool], Look] = {}
             for text, level in levels:
-                _add_run(context, strip, part[0], text, style, level=level, looks=looks)
+                shown = CONTROLS.sub("", text)
+                if shown:
+                    _add_run(context, strip, part[0], shown, style, level=level, looks=looks)
     return strip
 
 

@@ -46,6 +46,7 @@ STRUCTURE: Final = (
         attribute("timezone", v.TIMEZONE, "Time zone in which instants are shown.", "UTC"),
         attribute("currency", v.CURRENCY, "Currency of amounts that name none."),
         attribute("filename", v.TEXT, "File name offered for download."),
+        *fixed(attribute("missing-glyph", v.choice("warn", "error"), "What a character is that no font has; in a file for archives it is always an error.", "warn")),
         *fixed(attribute("profile", files.PROFILE, "Standard for archives that the file conforms to.")),
         children=("data", "style", "color", "page", "flow", "security", "attachment", "watermark"),
     ),

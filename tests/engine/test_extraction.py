@@ -1,0 +1,138 @@
+"""What is copied from a page is what was written, in every script: read back by another program."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import unicodedata
+
+import pikepdf
+import pypdfium2
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.golden.case import OPTIONS
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import NoImages, Payload, PayloadKind
+
+TEXTS = {
+    "en": "Text with “AVAST” and figures, 1,234.50 €",
+    "el": "Ελληνικό κείμενο με τόνους",
+    "ru": "Русский текст, ещё один",
+    "hi": "हिन्दी में लिखा गया पाठ और क्षत्रिय",
+    "bn": "বাংলায় লেখা কোনো পাঠ ক্ষমা",
+    "ta": "தமிழில் எழுதப்பட்ட உரை கொடு",
+    "th": "ภาษาไทยเขียนติดกันน้ำใจ",
+    "ja": "日本語の「文章」は、空白なしに書きます。",
+    "zh-Hans": "中文没有空格，价格为￥123元。",
+    "zh-Hant": "繁體中文也沒有空格。",
+    "ko": "한국어 문단은 띄어쓰기가 있습니다.",
+    "ar": "مرحبا بالعالم لا إله",
+    "he": "שָׁלוֹם עולם טוב",
+    "fa": "می‌خواهم این را بخوانم",
+}
+
+
+def rendered(text: str, lang: str, attributes: str = "") -> bytes:
+    template = prepare_template(
+        f'<document lang="{lang}"><page size="A4" margin="20mm"/>'
+        f"<flow><p {attributes}>{{{{ text }}}}</p></flow></document>".encode()
+    )
+    return render(template, payload_of(text), options=OPTIONS, resources=NoImages()).pdf
+
+
+def payload_of(text: str) -> Payload:
+    return Payload(PayloadKind.JSON, json.dumps({"text": text}).encode())
+
+
+def extracted(pdf: bytes) -> str:
+    document = pypdfium2.PdfDocument(pdf)
+    page = document[0].get_textpage()
+    return page.get_text_bounded().replace("\r\n", "\n")
+
+
+def same(text: str) -> str:
+    """Give what is alike in equal texts: composed, and any space a space."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+@pytest.mark.parametrize("lang", TEXTS)
+def test_what_is_extracted_is_what_was_written(lang: str):
+    assert same(extracted(rendered(TEXTS[lang], lang))) == same(TEXTS[lang])
+
+
+@pytest.mark.parametrize("lang", TEXTS)
+def test_bold_text_says_the_same(lang: str):
+    pdf = rendered(TEXTS[lang], lang, 'font-weight="bold"')
+    assert same(extracted(pdf)) == same(TEXTS[lang])
+
+
+@pytest.mark.parametrize("lang", ["ja", "zh-Hans", "th"])
+def test_text_without_spaces_is_broken_and_nothing_is_lost(lang: str):
+    text = TEXTS[lang] * 6
+    lines = extracted(rendered(text, lang, 'width="50mm"'))
+    assert lines.count("\n") > 2
+    assert lines.replace("\n", "") == text
+
+
+@pytest.mark.parametrize("lang", ["ar", "he"])
+def test_lines_from_right_to_left_follow_each_other(lang: str):
+    text = " ".join([TEXTS[lang]] * 5)
+    pdf = rendered(text, lang, 'width="50mm" text-align="justify"')
+    assert same(extracted(pdf)) == same(text)
+
+
+def said_by_codes(pdf: bytes) -> str:
+    """Give all that the fonts of a file say, code by code in the order they are shown."""
+    with pikepdf.open(io.BytesIO(pdf)) as file:
+        return "".join(_said_on(page) for page in file.pages)
+
+
+def _said_on(page: pikepdf.Page) -> str:
+    maps: dict[str, dict[int, str]] = {}
+    font = ""
+    said = []
+    for operands, operator in pikepdf.parse_content_stream(page):
+        match str(operator):
+            case "Tf":
+                font = str(operands[0])
+                if font not in maps:
+                    maps[font] = _read_cmap(page.resources.Font[font].ToUnicode.read_bytes())
+            case "Tj" | "TJ":
+                strings = operands[0] if str(operator) == "TJ" else [operands[0]]
+                codes = b"".join(bytes(one) for one in strings if isinstance(one, pikepdf.String))
+                said += [
+                    maps[font][int.from_bytes(codes[at : at + 2], "big")]
+                    for at in range(0, len(codes), 2)
+                ]
+    return "".join(said)
+
+
+def _read_cmap(cmap: bytes) -> dict[int, str]:
+    def text(code: str) -> str:
+        return bytes.fromhex(code).decode("utf-16-be")
+
+    found: dict[int, str] = {}
+    for low, high, first in re.findall(r"<(\w+)> <(\w+)> <(\w+)>", cmap.decode()):
+        for number in range(int(low, 16), int(high, 16) + 1):
+            found[number] = chr(int(first, 16) + number - int(low, 16))
+    for code, said in re.findall(r"^<(\w+)> <(\w+)>$", cmap.decode(), re.MULTILINE):
+        found[int(code, 16)] = text(said)
+    return found
+
+
+UNDRAWN = re.compile("[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Co", "Cn"]), min_size=1, max_size=40))
+def test_any_text_is_set_and_says_its_characters(text: str):
+    pdf = rendered(text, "en", 'white-space="nowrap" overflow-wrap="normal" font-size="2pt"')
+    # Which way lines read is another test's: here each character is there as often as it was given.
+    assert sorted(shown(said_by_codes(pdf))) == sorted(shown(text))
+
+
+def shown(text: str) -> str:
+    return "".join(UNDRAWN.sub("", text).split())
