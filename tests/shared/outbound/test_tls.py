@@ -1,0 +1,142 @@
+"""Over TLS the name that was asked for is what the certificate must be of, whatever address was judged."""
+
+from __future__ import annotations
+
+import datetime
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from shared.outbound import Outbound, TargetUnreachableError, connections
+
+NAME = "pictures.example"
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """Make a certificate of one name that signs itself; give the files of it and of its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    folder = tmp_path_factory.mktemp("certificate")
+    (folder / "certificate.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return folder / "certificate.pem", folder / "key.pem"
+
+
+class TlsServer:
+    """Answers over TLS and notes the names it was asked for, and the requests that came."""
+
+    def __init__(self, certificate) -> None:
+        self.names: list[str | None] = []
+        self.requests: list[bytes] = []
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(*certificate)
+        self._context.sni_callback = lambda _socket, name, _context: self.names.append(name)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+
+    def run(self) -> None:
+        while True:
+            try:
+                plain, _ = self.listener.accept()
+            except OSError:
+                return
+            plain.settimeout(5)
+            with suppress(OSError), self._context.wrap_socket(plain, server_side=True) as secure:
+                self.requests.append(secure.recv(65536))
+                secure.sendall(ANSWER)
+
+
+@pytest.fixture
+def server(certificate) -> Iterator[TlsServer]:
+    server = TlsServer(certificate)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield server
+    server.listener.shutdown(socket.SHUT_RDWR)
+    server.listener.close()
+    thread.join(10)
+
+
+@pytest.fixture
+def trusted(certificate, monkeypatch):
+    """Have the machine trust the certificate, as an operator of a closed network would."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
+    connections._tls_context.cache_clear()
+    yield
+    connections._tls_context.cache_clear()
+
+
+@pytest.fixture
+def outbound():
+    """Give the way out, where every name is loopback's."""
+    return Outbound(
+        allow_private=True, resolve=lambda _, port: [(socket.AF_INET, ("127.0.0.1", port))]
+    )
+
+
+def fetch(outbound, url):
+    return outbound.fetch(url, limit_bytes=1000, deadline_seconds=5)
+
+
+@pytest.mark.usefixtures("trusted")
+def test_the_name_is_in_sni_host_and_certificate(server, outbound):
+    assert fetch(outbound, f"https://{NAME}:{server.port}/").body == b"hello"
+    assert server.names == [NAME]
+    assert f"host: {NAME}:{server.port}".encode() in server.requests[0].lower()
+
+
+@pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize("host", ["other.example", "127.0.0.1"])
+def test_a_certificate_of_another_name_is_not_trusted(server, outbound, host):
+    with pytest.raises(TargetUnreachableError, match="TLS"):
+        fetch(outbound, f"https://{host}:{server.port}/")
+    assert server.requests in ([], [b""])
+
+
+def test_a_certificate_that_nobody_vouches_for_is_not_trusted(server, outbound):
+    with pytest.raises(TargetUnreachableError, match="TLS"):
+        fetch(outbound, f"https://{NAME}:{server.port}/")
+    assert server.requests in ([], [b""])
+
+
+@pytest.mark.usefixtures("trusted")
+def test_a_call_over_tls_sends_its_body(server, outbound):
+    answered = outbound.post(
+        f"https://{NAME}:{server.port}/hook", body=b"{}", headers={}, deadline_seconds=5
+    )
+    assert (answered.status, answered.body_excerpt) == (200, "hello")
+
+
+def test_a_server_that_speaks_no_tls_is_unreachable(serve, outbound):
+    server = serve(ANSWER)
+    with pytest.raises(TargetUnreachableError, match="TLS"):
+        fetch(outbound, f"https://{NAME}:{server.port}/")
