@@ -34,6 +34,7 @@ def wire(settings: Settings) -> Ports:
     redis = connect(settings.redis_url)
     blobs = open_store(settings.blob_url, watch=metrics)
     claims = Claims(redis, blobs)
+    broker = Broker(redis)
     database = open_database(settings.database_url, watch=metrics)
     queue = SliceQueue(redis, render_budget=settings.render_budget)
     return Ports(
@@ -42,13 +43,13 @@ def wire(settings: Settings) -> Ports:
         template_pins=TemplatePins(redis, watch=metrics),
         image_pins=image_pins(redis),
         rates=RateLimiter(redis) if settings.enforce_rate_limits else None,
-        broker=Broker(redis),
+        broker=broker,
         replies=Replies(redis, claims),
         claims=claims,
         blobs=blobs,
         batches=BatchFlow(database, blobs, queue, Endings(redis)),
         outbound=Outbound(allow_private=settings.outbound_allow_private),
-        intake=Intake(database),
+        intake=Intake(database, broker),
         job_flow=JobFlow(database, JobStates(redis), Endings(redis), blobs),
         check_queue=lambda: assert_durable(redis),
         metrics=metrics,

@@ -1,9 +1,10 @@
-"""Putting accepted jobs on record: what many threads accept at once is one transaction."""
+"""Accepting jobs: on record, then queued; what many threads accept at once is one transaction."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import Final
@@ -12,6 +13,9 @@ from shared.clock import now
 from shared.db.idempotency import FirstCall, IdempotencyKey, take_key
 from shared.db.jobs import JobRecord, add_jobs
 from shared.db.session import Database, Session
+from shared.errors import Unavailable
+from shared.jobs import RenderJob
+from shared.queue.broker import Broker
 
 _MOST_AT_ONCE: Final = 100
 
@@ -26,6 +30,7 @@ class KeyedCall:
 
 @dataclass(slots=True)
 class _Entry:
+    job: RenderJob
     record: JobRecord
     call: KeyedCall | None
     ready: Event = field(default_factory=Event)
@@ -41,21 +46,25 @@ class Intake:
     writes for all that came meanwhile, then hands on to one of those that came since.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, broker: Broker) -> None:
         self._database = database
+        self._broker = broker
         self._lock = Lock()
         self._waiting: deque[_Entry] = deque()
         self._is_writing = False
 
-    def accept(self, record: JobRecord, call: KeyedCall | None = None) -> FirstCall | None:
-        """Put a job on record, and its key with it.
+    def accept(
+        self, job: RenderJob, record: JobRecord, call: KeyedCall | None = None
+    ) -> FirstCall | None:
+        """Put a job on record, and its key with it; then queue it.
 
-        Gives the call that the key stands for already; the job is not on record then.
+        Gives the call that the key stands for already; the job is not accepted then. What is on
+        record runs, whatever becomes of the queue: the keeper queues what Redis did not take.
 
         Raises:
             Unavailable: the database is away; nothing is on record.
         """
-        entry = _Entry(record, call)
+        entry = _Entry(job, record, call)
         with self._lock:
             self._waiting.append(entry)
             writes = not self._is_writing
@@ -75,6 +84,9 @@ class Intake:
         try:
             with self._database.session() as session:
                 _write(session, entries)
+            accepted = [entry.job for entry in entries if entry.first is None]
+            with suppress(Unavailable):
+                self._broker.queue_recorded(accepted)
         except BaseException as error:  # noqa: BLE001 - each thread raises it to its own client
             for entry in entries:
                 entry.failure = error

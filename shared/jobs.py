@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -122,9 +122,7 @@ class RenderJob:
 
     def encode(self) -> str:
         """Write the job as a JSON message."""
-        return json.dumps(
-            {"v": MESSAGE_VERSION, **asdict(self)}, default=_plain, separators=(",", ":")
-        )
+        return _encode(self)
 
     @classmethod
     def decode(cls, text: str) -> RenderJob:
@@ -177,9 +175,7 @@ class JobOutcome:
 
     def encode(self) -> str:
         """Write the outcome as a JSON message."""
-        return json.dumps(
-            {"v": MESSAGE_VERSION, **asdict(self)}, default=_plain, separators=(",", ":")
-        )
+        return _encode(self)
 
     @classmethod
     def decode(cls, text: str | bytes) -> JobOutcome:
@@ -202,9 +198,22 @@ class JobOutcome:
         )
 
 
+def _encode(message: RenderJob | JobOutcome) -> str:
+    # Not `asdict`, which copies all the way down and takes three times as long.
+    return json.dumps(
+        {"v": MESSAGE_VERSION, **_fields(message)}, default=_plain, separators=(",", ":")
+    )
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return b64encode(value).decode("ascii")
+    if is_dataclass(value):
+        return _fields(value)
     raise TypeError(f"not a message value: {type(value).__name__}")
 
 

@@ -72,16 +72,13 @@ def accept_job(
         Unavailable: the database is away; nothing is accepted.
     """
     try:
-        first = ports.intake.accept(record, call)
+        first = ports.intake.accept(job, record, call)
     except Unavailable:
         _drop_body(job, ports)
         raise
     if first is not None:
         _drop_body(job, ports)
-        return first
-    with suppress(Unavailable):  # the keeper queues it when Redis is back
-        ports.broker.queue_recorded(job)
-    return None
+    return first
 
 
 def as_accepted(record: JobRecord) -> JobRecord:

@@ -75,15 +75,13 @@ class Broker:
             pipe.execute()
         return published
 
-    def queue_recorded(self, job: RenderJob) -> None:
-        """Queue a job that stands in the job table.
+    def queue_recorded(self, jobs: Sequence[RenderJob]) -> None:
+        """Queue jobs that stand in the job table.
 
         Raises:
-            Unavailable: Redis is away; the keeper queues the job later.
+            Unavailable: Redis is away; the keeper queues the jobs later.
         """
-        published = _write(job, admitted_at=job.admitted_at)
-        with reachable():
-            self._redis.lpush(published.queue, published.message)
+        self._push([_write(job, admitted_at=job.admitted_at) for job in jobs])
 
     def queue_again(self, jobs: Sequence[RenderJob]) -> None:
         """Queue recorded jobs that were queued before; twice in the queue is harmless.
@@ -91,11 +89,7 @@ class Broker:
         Raises:
             Unavailable: Redis is away.
         """
-        with reachable(), self._redis.pipeline(transaction=False) as pipe:
-            for job in jobs:
-                published = _write(job, admitted_at=epoch())
-                pipe.lpush(published.queue, published.message)
-            pipe.execute()
+        self._push([_write(job, admitted_at=epoch()) for job in jobs])
 
     def requeue_forgotten(self, job: Published) -> bool:
         """Queue a job again that is neither begun nor queued nor held by a worker; tell whether.
@@ -110,6 +104,12 @@ class Broker:
         if requeued:
             log.warning("job was forgotten by the queue and is queued again", job=job.job_id)
         return bool(requeued)
+
+    def _push(self, published: Sequence[Published]) -> None:
+        with reachable(), self._redis.pipeline(transaction=False) as pipe:
+            for each in published:
+                pipe.lpush(each.queue, each.message)
+            pipe.execute()
 
 
 def queue_of_job(job: RenderJob) -> str:
