@@ -62,7 +62,7 @@ def _go_on(
                 continue
             now = time.perf_counter()
             took.append(now - begun[key.fd])
-            failures += not answer.startswith(b"HTTP/1.1 200")
+            failures += not answer.startswith(b"HTTP/1.1 20")
             begun[key.fd] = now
             connection.sendall(request)
     return took, failures
