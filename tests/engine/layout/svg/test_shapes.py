@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.layout.svg.drawings import BLACK, BLUE, RED, WHITE, file_of, seen, svg
-from tests.engine.paint.drawing import extracted
+from tests.engine.layout.svg.drawings import (
+    BLACK,
+    BLUE,
+    RED,
+    WHITE,
+    converted,
+    file_of,
+    seen,
+    svg,
+)
+from tests.engine.paint.drawing import extracted, rendered
 from workers.engine.layout.svg.paths import find_box, parse_path
 
 FILLED = [
@@ -102,6 +111,53 @@ def test_markers_stand_at_the_ends():
         ' marker-end="url(#dot)"/>'
     )
     assert seen(content, (13, 50), (50, 50), (87, 42)) == [BLUE, RED, BLUE]
+
+
+def inked(content: str) -> tuple[int, int]:
+    """Give the first and last column of a drawing that has ink in it."""
+    image = rendered(file_of(svg(content))).convert("L").point(lambda value: 255 * (value < 128))
+    box = image.getbbox()
+    assert box is not None
+    return box[0], box[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0645\u0631\u062d\u0628\u0627",
+        "\u0928\u092e\u0938\u094d\u0924\u0947",
+        "\u05e9\u05dc\u05d5\u05dd",
+    ],
+)
+def test_letters_that_depend_on_each_other_are_drawn(text: str):
+    content = f'<text x="10" y="50" font-size="20">{text}</text>'
+    first, last = inked(content)
+    assert first >= 8
+    assert 25 < last < 80
+    assert converted(svg(content)).left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "last"),
+    [
+        ("", 50, 100),
+        ('text-anchor="middle"', 0, 100),
+        ('text-anchor="end"', 0, 50),
+        ('direction="rtl"', 0, 50),
+        ('direction="rtl" text-anchor="end"', 50, 100),
+    ],
+)
+def test_text_stands_at_its_anchor(given: str, first: int, last: int):
+    left, right = inked(f'<text x="50" y="50" font-size="16" {given}>HHH</text>')
+    assert first <= left
+    assert right <= last
+    assert ("middle" in given) == (left < 45 < 55 < right)
+
+
+def test_text_is_as_long_as_it_says():
+    left, right = inked('<text x="10" y="50" textLength="80">HH</text>')
+    assert left == pytest.approx(11, abs=2)
+    assert right == pytest.approx(89, abs=3)
 
 
 def test_text_can_be_found():

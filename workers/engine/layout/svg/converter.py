@@ -284,22 +284,29 @@ def _write_letters(letters: Letters, spot: Spot, canvas: Canvas) -> None:
         return
     out = [b"BT %b Tc\n" % number(letters.spacing)]
     x = 0.0
-    for face, text in letters.runs:
-        name, texts = canvas.use_font(face)
-        texts.append(text)
-        codes = face.encode(text)
-        out.append(
-            b"%b %b Tf %b Tm %b %b\n"
-            % (
-                name,
-                number(size),
-                numbers((a, b, c, d, e + a * x, f + b * x)),
-                codes,
-                b"TJ" if codes[:1] == b"[" else b"Tj",
-            )
-        )
-        x += face.measure(text) * size + letters.spacing * len(text)
+    for run in letters.runs:
+        if run.clusters is None:
+            name, texts = canvas.use_font(run.face)
+            texts.append(run.text)
+            codes = run.face.encode(run.text)
+            show = b"TJ" if codes[:1] == b"[" else b"Tj"
+            place = numbers((a, b, c, d, e + a * x, f + b * x))
+            out.append(b"%b %b Tf %b Tm %b %b\n" % (name, number(size), place, codes, show))
+        x += run.width * size + letters.spacing * len(run.text)
     canvas.write(b"".join(out) + b"0 Tc ET\n")
+    _fill_shaped(letters, spot, canvas)
+
+
+def _fill_shaped(letters: Letters, spot: Spot, canvas: Canvas) -> None:
+    """Fill the outlines of what is written by glyphs: a drawing has no codes for them."""
+    assert letters.x is not None
+    assert letters.y is not None
+    size, x = font_size(letters.look), letters.x
+    for run in letters.runs:
+        if run.clusters is not None:
+            outline = outline_letters([run], x, letters.y, size, letters.spacing)
+            canvas.draw_path(outline, spot.matrix, b"f\n")
+        x += run.width * size + letters.spacing * len(run.text)
 
 
 _DRAW: Final[dict[str, Callable[[Converter, Node, Look, Spot], None]]] = {

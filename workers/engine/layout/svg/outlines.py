@@ -1,33 +1,49 @@
-"""Outlines of letters, for lines around them: viewers differ in how wide they stroke text itself."""
+"""Outlines of letters: for lines around them, as viewers differ in how wide they stroke text, and for
+scripts whose letters depend on each other.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-import uharfbuzz as hb
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final
 
 from workers.engine.layout.svg.paths import CLOSE, Segments
+from workers.engine.layout.svg.text import LetterRun
 
 Point = tuple[float, float]
-_MAX_CHARACTERS: Final = 2_000
+_MAX_GLYPHS: Final = 2_000
 
 
 def outline_letters(
-    runs: list[tuple[Any, str]], x: float, y: float, size: float, spacing: float
+    runs: Iterable[LetterRun], x: float, y: float, size: float, spacing: float
 ) -> Segments:
     """Give the outlines of text whose baseline begins at a point, y down."""
     segments: Segments = []
-    for face, text in runs:
-        font = hb.Font(face.hb_face)
-        for at, char in enumerate(text[:_MAX_CHARACTERS]):
+    for run in runs:
+        for glyph, left, up in islice(_place_glyphs(run, spacing / size), _MAX_GLYPHS):
+            pen = _Pen(segments, x + left * size, y - up * size, size / run.face.units)
+            run.face.hb_font.draw_glyph_with_pen(glyph, pen)
+        x += run.width * size + len(run.text) * spacing
+    return segments
+
+
+def _place_glyphs(run: LetterRun, spacing: float) -> Iterator[tuple[int, float, float]]:
+    """Give the glyphs of a run and where each stands, in em."""
+    face, text = run.face, run.text
+    if run.clusters is None:
+        for at, char in enumerate(text):
             glyph = face.glyphs.get(char)
             if glyph is not None:
                 # Kerning before the letter is part of where it begins.
                 before = face.measure(text[: at + 1]) - face.measure(char)
-                left = x + before * size + at * spacing
-                font.draw_glyph_with_pen(glyph, _Pen(segments, left, y, size / face.units))
-        x += face.measure(text) * size + len(text) * spacing
-    return segments
+                yield glyph, before + at * spacing, 0.0
+        return
+    pen = 0.0
+    for cluster in run.clusters:
+        for glyph, across, up in cluster.parts:
+            yield glyph, pen + across / face.units, up / face.units
+        pen += cluster.advance / face.units + len(cluster.text) * spacing
 
 
 class _Pen:

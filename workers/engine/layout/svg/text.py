@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from workers.engine.layout.fonts import find_missing, split_by_face
+from workers.engine.layout.fonts import (
+    Cluster,
+    Face,
+    find_missing,
+    needs_shaping,
+    shape_word,
+    split_by_face,
+)
+from workers.engine.layout.lines.bidi import has_right_to_left, reorder, resolve_levels
 from workers.engine.layout.svg.reader import Node
 from workers.engine.layout.svg.styles import Look, font_size, is_bold
 from workers.engine.layout.svg.values import to_length, to_lengths, to_number
@@ -16,6 +24,15 @@ _SPACE: Final = re.compile(r"[ \t\r\n]+")
 _BREAK: Final = re.compile(r"[\t\r\n]")
 MAX_CHARACTERS: Final = 100_000
 _PARTS: Final = frozenset({"tspan", "a"})
+
+
+class LetterRun(NamedTuple):
+    """Text of one face, from left to right; `clusters` where it is written by glyphs. Width in em."""
+
+    face: Face
+    text: str
+    width: float
+    clusters: tuple[Cluster, ...] | None
 
 
 @dataclass(slots=True)
@@ -31,7 +48,7 @@ class Letters:
     keeps_space: bool = False
     spacing: float = 0.0  # between letters
     width: float = 0.0
-    runs: list[tuple[Any, str]] = field(default_factory=list)
+    runs: list[LetterRun] = field(default_factory=list)
 
 
 class TextFlow:
@@ -67,7 +84,8 @@ class TextFlow:
             x = x if first.x is None else first.x
             y = y if first.y is None else first.y
             width = sum(letters.dx + letters.width for letters in chunk) - first.dx
-            x -= width * _SHARES.get(first.look["text-anchor"], 0.0)
+            share = _SHARES.get(first.look["text-anchor"], 0.0)
+            x -= width * (1 - share if first.look["direction"] == "rtl" else share)
             for letters in chunk:
                 x, y = x + letters.dx, y + letters.dy
                 letters.x, letters.y = x, y + _shift_down(letters)
@@ -144,15 +162,8 @@ class TextFlow:
                 letters.text = "".join(char for char in letters.text if char not in missing)
                 self.left_out.append(f"characters that no font has ({missing[:20]})")
             letters.spacing = to_length(look["letter-spacing"], size, size) or 0.0
-            letters.runs = list(
-                split_by_face(
-                    _families(look["font-family"]),
-                    700 if is_bold(look) else 400,
-                    look["font-style"] in ("italic", "oblique"),
-                    letters.text,
-                )
-            )
-            width = sum(face.measure(text) for face, text in letters.runs) * size
+            letters.runs = _make_runs(letters.text, look)
+            width = sum(run.width for run in letters.runs) * size
             letters.width = width + letters.spacing * len(letters.text)
         self._letters = [letters for letters in self._letters if letters.text]
 
@@ -171,6 +182,31 @@ class TextFlow:
 _SHARES: Final = {"middle": 0.5, "end": 1.0}
 
 
+def _make_runs(text: str, look: Look) -> list[LetterRun]:
+    """Cut text into runs of one face and direction, in the order they are seen in."""
+    is_rtl = look["direction"] == "rtl"
+    if not is_rtl and not has_right_to_left(text):
+        return [run for _, run in _runs_of(text, look, level=0)]
+    leveled = [
+        (level, run)
+        for start, end, level in resolve_levels(text, is_rtl=is_rtl)
+        for _, run in _runs_of(text[start:end], look, level=level)
+    ]
+    order = reorder([level for level, _ in leveled])
+    return [leveled[at][1] for at in order]
+
+
+def _runs_of(text: str, look: Look, *, level: int) -> Iterator[tuple[int, LetterRun]]:
+    families, weight = _families(look["font-family"]), 700 if is_bold(look) else 400
+    is_italic, is_rtl = look["font-style"] in ("italic", "oblique"), level % 2 == 1
+    for face, part in split_by_face(families, weight, is_italic, text):
+        if is_rtl or needs_shaping(part):
+            shaped = shape_word(face, part, is_rtl=is_rtl, lang="en")
+            yield level, LetterRun(face, part, shaped.width, shaped.clusters)
+        else:
+            yield level, LetterRun(face, part, face.measure(part), None)
+
+
 def _families(text: str) -> tuple[str, ...]:
     names = (name.strip().strip("'\"").strip() for name in text[:1000].split(","))
     return tuple(name for name in names if name)
@@ -178,7 +214,7 @@ def _families(text: str) -> tuple[str, ...]:
 
 def _shift_down(letters: Letters) -> float:
     """Give how far below its point the baseline stands (CSS Inline 3, 4)."""
-    look, size, face = letters.look, font_size(letters.look), letters.runs[0][0]
+    look, size, face = letters.look, font_size(letters.look), letters.runs[0].face
     baseline = look["dominant-baseline"]
     if look["alignment-baseline"] not in ("auto", "baseline"):
         baseline = look["alignment-baseline"]
