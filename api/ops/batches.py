@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from api.ops.jobs import WAIT
 from api.ops.operations import Answer, Body, Operation, Parameter
 from api.ops.schemas import REFERENCE, Schema, ref
 from shared.batches.records import BatchStatus, ItemStatus, Output
@@ -14,11 +15,6 @@ from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
 _ID: Final[Schema] = {"type": "string", "description": "The id.", "minLength": 1, "maxLength": 64}
 _GROUP: Final = "Batches"
 _NAMED: Final = (Parameter("batch_id", _ID, "A batch of the account."),)
-_WAIT: Final = Parameter(
-    "wait",
-    {"type": "number", "minimum": 0, "maximum": 60, "default": 0},
-    "Seconds to wait for the end; the answer comes as soon as it does.",
-)
 
 
 def _instant(text: str) -> Schema:
@@ -119,7 +115,7 @@ BATCH_OPERATIONS: Final = (
         "Its record is kept for 7 days after its end, its PDFs for 24 hours.",
         {200: Answer("The record.", _BATCH)},
         in_path=_NAMED,
-        query=(_WAIT,),
+        query=(WAIT,),
         failures=_UNKNOWN,
     ),
     Operation(
