@@ -7,13 +7,14 @@ import json
 import socket
 from typing import Any
 
-from gunicorn import util
+from gunicorn import glogging, util
 from gunicorn.http import wsgi
 
 from api.problems import make_body
 from shared.errors import ServiceError
 from shared.settings import get_settings
 from shared.telemetry.files import clear_metrics_dir, forget_process
+from shared.telemetry.log import set_up_logging
 
 _settings = get_settings()
 
@@ -25,6 +26,30 @@ graceful_timeout = int(_settings.render_budget) + 5
 keepalive = 30
 control_socket_disable = True
 loglevel = _settings.log_level.lower()
+
+
+class FrontLog(glogging.Logger):  # type: ignore[misc] # gunicorn has no types
+    """gunicorn's own messages, as lines of our log and without what clients sent."""
+
+    def setup(self, cfg: Any) -> None:
+        """Hand every message on to the root's one handler."""
+        super().setup(cfg)
+        set_up_logging(level=_settings.log_level, log_format=_settings.log_format)
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True
+
+    def warning(self, msg: str, *args: Any, **kwargs: Any) -> None:
+        """Log a warning; of a request that is no HTTP only where it came from."""
+        if msg.startswith("Invalid request"):
+            msg = msg.partition(": ")[0]
+        super().warning(msg, *args, **kwargs)
+
+    def exception(self, msg: str, *_: Any, **kwargs: Any) -> None:
+        """Log a failure; not the address that was asked for, which may carry anything."""
+        super().exception(msg.partition(" %s")[0], **kwargs)
+
+
+logger_class = FrontLog
 
 # The Server header names the product, not what it is made of.
 wsgi.SERVER = "pressroom"

@@ -33,6 +33,7 @@ def set_up_logging(*, level: str, log_format: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    logging.captureWarnings(True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
     structlog.configure(

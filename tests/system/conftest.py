@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
+from tests.system.leaks import find_leaks
 
 DOCUMENTS = Path(__file__).parents[2] / "deploy/embedded/demo/documents"
 
@@ -105,6 +106,18 @@ class Account:
 def open_account(farm: LaunchedFarm, *options: str) -> Account:
     made = farm.command("account", "create", "--email", "test@example.org", *options)
     return Account(farm, made["account_id"], made["key_id"], made["api_key"])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet_logs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Search the logs of every farm of these tests, after the last of them has stopped."""
+    yield
+    found = [
+        leak
+        for log in sorted(tmp_path_factory.getbasetemp().glob("**/log/*.log*"))
+        for leak in find_leaks(log.read_text(errors="replace"))
+    ]
+    assert not found, found[:10]
 
 
 @pytest.fixture(scope="session")

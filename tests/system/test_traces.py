@@ -12,9 +12,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from deploy.embedded.launch import launched_farm
 from tests.system.conftest import open_account
+from tests.system.leaks import SECRET
 
 ROOT = Path(__file__).parents[2]
-SECRET = "xylophone-under-the-bed"
 HELLO = f"<document><flow><p>{SECRET}</p></flow></document>"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 CALLER = "00f067aa0ba902b7"

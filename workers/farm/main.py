@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from celery.signals import worker_process_init, worker_process_shutdown
+from celery.signals import setup_logging, worker_process_init, worker_process_shutdown
 
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
@@ -74,6 +74,8 @@ def run_worker(engine: Engine, *, rehearse: Callable[[Engine], None] | None = No
 def _serve(settings: Settings, engine: Engine) -> None:
     # Its children inherit it: beside a busy interactive pool, batches take what is left.
     os.nice(settings.worker_nice)
+    # Whoever answers this signal has set the log up: Celery would put its own level over ours.
+    setup_logging.connect(_leave_log, weak=False)
     app = create_consumer(settings)
     app.steps["consumer"].add(ChildWatch)
     child = _Child(settings, engine)
@@ -175,6 +177,10 @@ class _Child:
         # A child that has had its number of jobs ends without the interpreter's own goodbye.
         if self._farm is not None:
             self._farm.traces.close()
+
+
+def _leave_log(**_: Any) -> None:
+    """Leave the log as it is."""
 
 
 def _assert_fit(settings: Settings) -> None:
