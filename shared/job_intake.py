@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,6 +19,9 @@ from shared.jobs import RenderJob
 from shared.queue.broker import Broker
 
 _MOST_AT_ONCE: Final = 100
+# While many come at once, a transaction waits so long for more of them: it costs 0.5 ms of CPU and
+# its fsync by itself, and 0.05 ms for each row. A caller who comes alone waits for nobody.
+_GATHER_SECONDS: Final = 0.004
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Intake:
         self._lock = Lock()
         self._waiting: deque[_Entry] = deque()
         self._is_writing = False
+        self._is_busy = False
 
     def accept(
         self, job: RenderJob, record: JobRecord, call: KeyedCall | None = None
@@ -78,13 +83,16 @@ class Intake:
         return entry.first
 
     def _write_waiting(self) -> None:
+        if self._is_busy:
+            time.sleep(_GATHER_SECONDS)
         with self._lock:
             count = min(len(self._waiting), _MOST_AT_ONCE)
             entries = [self._waiting.popleft() for _ in range(count)]
+            self._is_busy = count > 1
         try:
             with self._database.session() as session:
                 _write(session, entries)
-            accepted = [entry.job for entry in entries if entry.first is None]
+            accepted = {e.record.message: e.job for e in entries if e.first is None}
             with suppress(Unavailable):
                 self._broker.queue_recorded(accepted)
         except BaseException as error:  # noqa: BLE001 - each thread raises it to its own client

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from redis import Redis, RedisError
 
 from shared.clock import epoch
 from shared.jobs import Lane, Purpose, RenderJob
+from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.connection import reachable
 from shared.queue.messages import Envelope, write_message
 from shared.queue.names import (
@@ -42,6 +43,16 @@ redis.call('LPUSH', KEYS[3], ARGV[2])
 return 1
 """
 
+# Whoever is first has it: the worker that begins it, or this.
+_WITHDRAW: Final = """
+local state = redis.call('HMGET', KEYS[1], 'done', 'deliveries')
+if state[1] or tonumber(state[2] or '0') > 0 then return 0 end
+redis.call('HSET', KEYS[1], 'done', 'withdrawn')
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+redis.call('LREM', KEYS[2], 0, ARGV[2])
+return 1
+"""
+
 
 class Published(NamedTuple):
     """A job as it stands in the queue, so that it can be told whether it still does."""
@@ -58,6 +69,7 @@ class Broker:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._requeue = redis.register_script(_REQUEUE)
+        self._withdraw = redis.register_script(_WITHDRAW)
 
     def publish(self, job: RenderJob) -> Published:
         """Queue a job that the caller waits for: call `Replies.wait` at once.
@@ -75,13 +87,18 @@ class Broker:
             pipe.execute()
         return published
 
-    def queue_recorded(self, jobs: Sequence[RenderJob]) -> None:
-        """Queue jobs that stand in the job table.
+    def queue_recorded(self, jobs: Mapping[str, RenderJob]) -> None:
+        """Queue jobs that stand in the job table, given by their encoded messages.
 
         Raises:
             Unavailable: Redis is away; the keeper queues the jobs later.
         """
-        self._push([_write(job, admitted_at=job.admitted_at) for job in jobs])
+        self._push(
+            [
+                _write(job, admitted_at=job.admitted_at, encoded=encoded)
+                for encoded, job in jobs.items()
+            ]
+        )
 
     def queue_again(self, jobs: Sequence[RenderJob]) -> None:
         """Queue recorded jobs that were queued before; twice in the queue is harmless.
@@ -111,13 +128,23 @@ class Broker:
                 pipe.lpush(each.queue, each.message)
             pipe.execute()
 
+    def withdraw(self, job: Published) -> bool:
+        """Take a job back that no worker has begun; tell whether it was. It never runs then.
+
+        Raises:
+            Unavailable: Redis is away.
+        """
+        keys = [job_key(job.job_id), job.queue]
+        with reachable():
+            return bool(self._withdraw(keys=keys, args=[CLAIM_TTL_SECONDS, job.message]))
+
 
 def queue_of_job(job: RenderJob) -> str:
     """Name the queue that a job waits in."""
     return VALIDATE if job.purpose is Purpose.VALIDATE else _LANES[job.lane]
 
 
-def _write(job: RenderJob, *, admitted_at: float) -> Published:
+def _write(job: RenderJob, *, admitted_at: float, encoded: str | None = None) -> Published:
     queue = queue_of_job(job)
     envelope = Envelope(
         task=RENDER_TASK,
@@ -127,7 +154,8 @@ def _write(job: RenderJob, *, admitted_at: float) -> Published:
         limit_seconds=_limit_seconds(job),
         admitted_at=admitted_at,
     )
-    return Published(job.id, queue, envelope.delivery_tag, write_message(envelope, [job.encode()]))
+    message = write_message(envelope, [encoded or job.encode()])
+    return Published(job.id, queue, envelope.delivery_tag, message)
 
 
 def _limit_seconds(job: RenderJob) -> float:

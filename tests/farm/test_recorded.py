@@ -58,7 +58,7 @@ class Farm:
 
     def send(self, body: str = "pages 1") -> RenderJob:
         job = self.accept(body)
-        self.front.broker.queue_recorded([job])
+        self.front.broker.queue_recorded({job.encode(): job})
         return job
 
     def record(self, job: RenderJob) -> JobRecord:
@@ -123,7 +123,7 @@ def test_killed_between_the_commit_and_the_record_it_is_completed_and_not_repeat
     job = farm.accept(f"sleep 0 {started}")
     with farm.database.session() as holding:  # nobody else can write meanwhile
         holding.execute(update(jobs).where(jobs.c.id == "none").values(pages=0))
-        front.broker.queue_recorded([job])
+        front.broker.queue_recorded({job.encode(): job})
         wait_until(lambda: front.redis.hexists(job_key(job.id), "outcome"))
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait()
@@ -212,7 +212,7 @@ def test_what_has_ended_on_record_is_not_run_again_after_a_flush(
     wait_until(lambda: farm.has_ended(job))
     record = farm.record(job)
     front.redis.flushall()
-    front.broker.queue_recorded([job])
+    front.broker.queue_recorded({job.encode(): job})
     wait_until(lambda: not front.redis.llen(BATCH) and not held(front))
     assert front.events() == 0
     assert farm.record(job) == record
