@@ -16,11 +16,12 @@ from shared.telemetry.totals import write_totals
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
-    """One queue: jobs waiting and running, and the wait of the oldest."""
+    """One queue: jobs waiting and running, the wait of the oldest, whether workers leave it alone."""
 
     waiting: int = 0
     running: int = 0
     oldest_seconds: float = 0.0
+    is_drained: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ def _depths(depth: FarmDepth) -> Iterator[Metric]:
     yield write_gauge(
         metrics.OLDEST_SECONDS, {(name,): queue.oldest_seconds for name, queue in queues}
     )
+    yield write_gauge(metrics.DRAINED, {(name,): float(queue.is_drained) for name, queue in queues})
     yield write_gauge(metrics.EVENTS_PENDING, {(): depth.events_pending})
     yield write_gauge(metrics.EVENTS_DEAD, {(): depth.events_dead})
     yield write_gauge(metrics.LEDGER_LAG, {(): depth.ledger_lag_seconds})

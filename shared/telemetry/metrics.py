@@ -135,6 +135,9 @@ RUNNING: Final = _gauge("queue_running", Exporter.COUNTER, "Jobs a worker holds.
 OLDEST_SECONDS: Final = _gauge(
     "queue_oldest_seconds", Exporter.COUNTER, "Age of the oldest waiting job.", "queue"
 )
+DRAINED: Final = _gauge(
+    "queue_drained", Exporter.COUNTER, "1 while workers leave the queue alone.", "queue"
+)
 
 # --- workers and their child processes ----------------------------------------------------------
 WORKER_UP: Final = _gauge("worker_up", Exporter.WORKER, "1 while the worker runs.")

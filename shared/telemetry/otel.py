@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import Final
 
 from opentelemetry import trace
@@ -19,6 +21,8 @@ from shared.telemetry.traces import Fact
 
 _HEADER: Final = "traceparent"
 _NANOSECONDS: Final = 1_000_000_000
+# A collector that does not answer must not keep a process from ending, nor its successor from beginning.
+_CLOSE_SECONDS: Final = 2.0
 
 
 class OpenTelemetry:
@@ -30,10 +34,11 @@ class OpenTelemetry:
         resource = Resource.create(
             {"service.namespace": "pressroom", "service.name": f"pressroom-{part}"}
         )
-        self._provider = TracerProvider(resource=resource)
+        self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("pressroom")
         self._propagator = TraceContextTextMapPropagator()
+        atexit.register(self.close)
 
     @contextmanager
     def span(self, name: str, *, parent: str | None = None, **facts: Fact) -> Iterator[None]:
@@ -73,7 +78,9 @@ class OpenTelemetry:
 
     def close(self) -> None:
         """Send what was written; see `Traces.close`."""
-        self._provider.shutdown()
+        sending = Thread(target=self._provider.shutdown, name="last traces", daemon=True)
+        sending.start()
+        sending.join(_CLOSE_SECONDS)
 
     def _context(self, parent: str | None) -> Context | None:
         return None if parent is None else self._propagator.extract({_HEADER: parent}, Context())

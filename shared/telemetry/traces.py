@@ -38,7 +38,7 @@ class Traces(Protocol):
         """Give the current span as the W3C header says it, for a message; None without one."""
 
     def close(self) -> None:
-        """Send what was written, before the process ends."""
+        """Send what was written, before the process ends; for some seconds and no longer."""
 
 
 class Untraced:

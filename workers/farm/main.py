@@ -185,7 +185,7 @@ def _leave_log(**_: Any) -> None:
 
 def _assert_fit(settings: Settings) -> None:
     assert_safe_libraries()
-    open_traces("worker", is_on=settings.traces).close()
+    open_traces("worker", is_on=settings.traces).close()  # not installed is told here
     open_store(settings.blob_url)
     redis = connect(settings.redis_url)
     try:
