@@ -61,10 +61,10 @@ class BatchFlow:
         Raises:
             Unavailable: the database or Redis is away; the keeper finishes later.
         """
+        with self.database.snapshot() as session:
+            if not is_complete(session, batch.id):
+                return False
         if batch.output is Output.MERGED:
-            with self.database.snapshot() as session:
-                if not is_complete(session, batch.id):
-                    return False
             self.queue.send([Assembly(batch.id)])
             return True
         with self.database.session() as session:

@@ -6,20 +6,18 @@ from array import array
 from collections.abc import Iterator
 from typing import Final
 
-from shared.batches.records import Chunk, Output
+from shared.batches.records import Chunk
 
 _CHUNKS_AIMED_AT: Final = 64
 _FEWEST: Final = 10
-_MOST: Final = 100
-# What the documents of a merged slice have in common is in its part once: longer ones save more.
-_MOST_MERGED: Final = 500
+# A chunk is also ended by its slice's two seconds; what each costs beside is a hundredth of those.
+_MOST: Final = 500
 
 
-def cut_chunks(batch_id: str, starts: array[int], *, end: int, output: Output) -> Iterator[Chunk]:
+def cut_chunks(batch_id: str, starts: array[int], *, end: int) -> Iterator[Chunk]:
     """Give the chunks of a batch whose documents start at these bytes, the last before `end`."""
     total = len(starts)
-    most = _MOST_MERGED if output is Output.MERGED else _MOST
-    size = min(max(-(-total // _CHUNKS_AIMED_AT), _FEWEST), most)
+    size = min(max(-(-total // _CHUNKS_AIMED_AT), _FEWEST), _MOST)
     for number, first in enumerate(range(0, total, size)):
         after = first + size
         stop = starts[after] if after < total else end

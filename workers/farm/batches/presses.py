@@ -59,24 +59,25 @@ class FilePress:
     """PDFs of their own, one after the other."""
 
     def __init__(self, batch: Batch, farm: Farm, template: PreparedTemplate) -> None:
-        self._batch = batch
         self._farm = farm
         self._template = template
         self._options = make_options(batch)
+        self._surroundings = _Surroundings(farm, batch.workspace_id)
         self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - closed by whoever stores it
         self.size = 0
 
     def add(self, index: int, document: bytes | Fault) -> Ended:
         """Render a document; see `Press.add`."""
-        timer = StageTimer()
+        payload = to_payload(document)
+        self._surroundings.begin_document()
         rendered = self._farm.render(
             self._template,
-            to_payload(document),
+            payload,
             options=self._options,
-            resources=self._farm.images.of_workspace(self._batch.workspace_id),
-            watch=timer,
+            resources=self._surroundings,
+            watch=self._surroundings,
         )
-        observe_stages(self._farm, timer.stop())
+        observe_stages(self._farm, self._surroundings.stop())
         place = Place(self.size, len(rendered.pdf), zlib.crc32(rendered.pdf))
         self._file.write(rendered.pdf)
         self.size += len(rendered.pdf)
@@ -127,22 +128,28 @@ class MergedPress:
 
 
 class _Surroundings:
-    """The engine's resources and watch, anew for each document of one part."""
+    """The engine's resources and watch for the documents of one part.
+
+    A stored image is looked up once for all of them, which saves each a round trip to Redis; the
+    bounds on images at addresses are those of one document.
+    """
 
     def __init__(self, farm: Farm, workspace_id: str | None) -> None:
         self._images = farm.images
         self._workspace_id = workspace_id
+        self._stored: Resources = self._images.of_workspace(workspace_id)
         self.begin_document()
 
     def begin_document(self) -> None:
-        self._resources: Resources = self._images.of_workspace(self._workspace_id)
+        self._remote: Resources | None = None
         self._timer = StageTimer()
 
     def find_image(self, name: str) -> bytes | None:
-        return self._resources.find_image(name)
+        return self._stored.find_image(name)
 
     def find_remote_image(self, address: str) -> bytes | None:
-        return self._resources.find_remote_image(address)
+        self._remote = self._remote or self._images.of_workspace(self._workspace_id)
+        return self._remote.find_remote_image(address)
 
     def enter(self, stage: Stage) -> None:
         self._timer.enter(stage)
