@@ -92,6 +92,7 @@ class SquareFace:
     underline_thickness = 0.05
     strike_position = 0.3
     shapes = False
+    is_ideographic = False
 
     def measure(self, text: str) -> float:
         return 0.5 * sum(char not in "\u00ad\u200b\u2060" for char in text)

@@ -59,6 +59,7 @@ class Typeface(Protocol):
     underline_thickness: float
     strike_position: float
     shapes: bool  # whether text can be written by its glyphs
+    is_ideographic: bool  # whether justified lines are spread between all its characters
 
     def measure(self, text: str) -> float:
         """Give the width of `text`."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import cos, inf, radians, sin
 from typing import Final
 
-from workers.engine.layout import fonts as fixed_fonts
 from workers.engine.layout.context import EPSILON, Context
-from workers.engine.layout.display import Fill, Glyphs, Item, Page, Picture, Restore, Save, Stroke
+from workers.engine.layout.display import Fill, Item, Page, Picture, Restore, Save, Stroke
+from workers.engine.layout.lines.phrases import phrase_items, set_phrase
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
 from workers.engine.tree.nodes import AnyImage, PageMaster, Watermark
+from workers.engine.tree.styles import TextStyle
 from workers.engine.units import BLACK, mm
 
 _WATERMARK_SHARE: Final = 0.7  # of the diagonal, for a mark that states no size
+# Of a mark: bold and plain, of size 1 so that it can be measured before it has one.
+_MARK_STYLE: Final = TextStyle((), 1.0, 700, False, BLACK, 0.0, "none", 0.0, None, "en")
 _MARK_LENGTH: Final = mm(5)
 _MARK_DISTANCE: Final = mm(3)  # from the edge of the paper, or the bleed where that is more
 _MARK_WIDTH: Final = 0.25
@@ -69,7 +73,7 @@ def draw_watermarks(
         if mark.is_over is not are_over:
             continue
         if mark.picture is None:
-            _draw_watermark(mark, page)
+            _draw_watermark(context, mark, page)
         else:
             _draw_picture(context, mark, mark.picture, page)
 
@@ -95,21 +99,19 @@ def _draw_picture(context: Context, mark: Watermark, picture: AnyImage, page: Pa
     page.items.append(Restore())
 
 
-def _draw_watermark(mark: Watermark, page: Page) -> None:
+def _draw_watermark(context: Context, mark: Watermark, page: Page) -> None:
     """Draw a mark in the middle of the page; `rotate` is against the clock."""
-    face = fixed_fonts.find_face((), 700, False)
-    width = face.measure(mark.text)
+    style = replace(_MARK_STYLE, color=mark.color)
+    width = sum(part.width for part in set_phrase(context.fonts, style, mark.text))
     if width <= 0:
         return
     size = mark.size or _diagonal(page, mark.rotate) * _WATERMARK_SHARE / width
     centre = (page.width / 2, page.height / 2)
     left = centre[0] - width * size / 2
-    baseline = centre[1] + face.cap_height * size / 2
+    baseline = centre[1] + context.fonts.find(style).cap_height * size / 2
     page.items.append(Save(rotate=(-mark.rotate, *centre), opacity=mark.opacity))
-    codes = face.encode(mark.text)
-    page.items.append(
-        Glyphs(left, baseline, face, size, mark.color, codes, mark.text, width * size, None)
-    )
+    parts = set_phrase(context.fonts, replace(style, size=size), mark.text)
+    page.items += phrase_items(parts, left, baseline)
     page.items.append(Restore())
 
 

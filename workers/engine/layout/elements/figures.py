@@ -13,6 +13,7 @@ from workers.engine.diagnostics import Severity
 from workers.engine.layout.context import (
     EPSILON,
     Context,
+    Fonts,
     Misfit,
     Piece,
     Resume,
@@ -32,7 +33,8 @@ from workers.engine.layout.frames import (
     set_backdrop,
     with_width,
 )
-from workers.engine.layout.lines import Look, draw_text
+from workers.engine.layout.lines import Look
+from workers.engine.layout.lines.phrases import draw_phrase, set_phrase, text_measurer
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import Problem
 from workers.engine.layout.svg.drawing import Drawable
@@ -119,8 +121,9 @@ class SymbolPiece:
         if caption is not None:
             baseline = y + self.height - caption.height + caption.baseline
             for line in symbol.text.split("\n"):
-                start = x + (self.width - caption.look.measure(line)) / 2
-                draw_text(sheet, caption.look, line, start, baseline, owner)
+                phrase = set_phrase(caption.fonts, caption.look.style, line)
+                start = x + (self.width - sum(part.width for part in phrase)) / 2
+                draw_phrase(sheet, phrase, start, baseline, owner)
                 baseline += caption.line_height
 
 
@@ -131,6 +134,7 @@ class Caption(NamedTuple):
     height: float
     line_height: float
     baseline: float
+    fonts: Fonts
 
 
 def lay_out_image(context: Context, node: Image, space: Space, _resume: Resume) -> Piece | None:
@@ -186,7 +190,8 @@ def _caption(context: Context, node: Barcode, text: str, width: float) -> Captio
     style = node.style.text
     look = Look(style, context.fonts.find(style), None)
     lines = text.split("\n")
-    wide = max(map(look.measure, lines))
+    context.tell_missing(text.replace("\n", " "), node.source)
+    wide = max(map(text_measurer(context.fonts, style), lines))
     if wide > width > 0:
         look = look._replace(
             style=replace(
@@ -197,7 +202,7 @@ def _caption(context: Context, node: Barcode, text: str, width: float) -> Captio
         )
     size, face = look.style.size, look.face
     baseline, line_height = face.ascent * size, (face.ascent + face.descent) * size
-    return Caption(look, line_height * len(lines), line_height, baseline)
+    return Caption(look, line_height * len(lines), line_height, baseline, context.fonts)
 
 
 def _judge_text(

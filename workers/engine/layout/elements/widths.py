@@ -12,9 +12,9 @@ from workers.engine.layout.elements.decimals import (
     find_fraction,
     is_decimal,
     measure_fractions,
-    measurer,
 )
-from workers.engine.layout.lines import Look
+from workers.engine.layout.lines.opportunities import cut_word
+from workers.engine.layout.lines.phrases import text_measurer
 from workers.engine.layout.tracks import Track, share_width
 from workers.engine.tree.nodes import CellContent, CellTemplate, Column, RowTemplate, TableRow
 from workers.engine.tree.styles import WhiteSpace
@@ -169,13 +169,14 @@ def _measure_cells(
     box, paragraph = cell.style.box, cell.style.paragraph
     edges = box.padding.left + box.padding.right
     edges += (box.border.left.width + box.border.right.width) / 2
-    measure = measurer(Look(cell.style.text, context.fonts.find(cell.style.text), None))
+    measure = text_measurer(context.fonts, cell.style.text)
     texts = {content for content in contents if isinstance(content, str)}
     solid = paragraph.white_space in (WhiteSpace.NOWRAP, WhiteSpace.PRE)
     if paragraph.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE):
         texts = {line for text in texts for line in text.split("\n")}
     if by_word and not solid:
-        texts = set(" ".join(texts).split(" "))
+        words = set(" ".join(texts).split(" "))
+        texts = {piece for word in words for piece in cut_word(word)}
     need = max(map(measure, texts), default=0.0) + (paragraph.indent if texts else 0.0)
     if reserve is not None:
         whole = (text.removesuffix(find_fraction(text, paragraph.decimal_sign)) for text in texts)

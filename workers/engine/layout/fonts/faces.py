@@ -50,9 +50,11 @@ class Face:
         is_italic: bool,
         has_bold: bool = True,
         is_general: bool = True,
+        is_ideographic: bool = False,
     ) -> None:
         self.family = family
         self.is_general = is_general  # of Latin, Greek and Cyrillic, not of one other script
+        self.is_ideographic = is_ideographic
         self.is_bold = is_bold
         self.is_italic = is_italic
         self.is_emboldened = is_bold and not has_bold

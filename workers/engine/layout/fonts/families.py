@@ -163,6 +163,7 @@ def _face(family: str, is_bold: bool, is_italic: bool) -> Face:
         is_italic=is_italic,
         has_bold=family not in _WITHOUT_BOLD,
         is_general=family in _GENERAL,
+        is_ideographic=family in (JAPANESE, SIMPLIFIED, TRADITIONAL),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from workers.engine.layout.context import EPSILON, Context
 from workers.engine.layout.lines.bidi import reorder
 from workers.engine.layout.lines.heights import Metrics
-from workers.engine.layout.lines.parts import EMPTY, Inset, Line, Lines, Part, Place, Point
+from workers.engine.layout.lines.parts import EMPTY, Inset, Line, Lines, Look, Part, Place, Point
 from workers.engine.layout.lines.strips import SOFT, SOFT_HYPHEN, SPACE, Strip, make_strips
 from workers.engine.tree.nodes import Inline
 from workers.engine.tree.styles import Align, ParagraphStyle, TextStyle, WhiteSpace
@@ -206,7 +206,7 @@ def _compose(
         case Align.CENTER:
             x += slack / 2
         case Align.JUSTIFY:
-            gaps = sum(part.text.count(" ") for part in parts)
+            gaps = sum(map(_count_gaps, parts)) - _ends_in_gap(parts)
             is_last = end.unit == len(strip.texts) - 1
             if slack > 0 and gaps and end.offset < 0 and not is_last:
                 word_spacing = slack / gaps
@@ -301,8 +301,24 @@ def _shown_hyphen(strip: Strip, end: Point) -> float:
 def _spread(parts: tuple[Part, ...], word_spacing: float) -> tuple[Part, ...]:
     shift = 0.0
     spread = []
-    for part in parts:
-        extra = part.text.count(" ") * word_spacing
+    for number, part in enumerate(parts, start=1):
+        gaps = _count_gaps(part) - (_ends_in_gap(parts) if number == len(parts) else 0)
+        extra = gaps * word_spacing
         spread.append(part._replace(x=part.x + shift, width=part.width + extra))
         shift += extra
     return tuple(spread)
+
+
+def _count_gaps(part: Part) -> int:
+    """Count where a part may be spread: its spaces, or between all characters of ideographs."""
+    return len(part.text) if _is_spread(part) else part.text.count(" ")
+
+
+def _ends_in_gap(parts: Sequence[Part]) -> int:
+    """Give 1 when the last character has a gap behind it, which is beyond the line."""
+    return int(_is_spread(parts[-1]))
+
+
+def _is_spread(part: Part) -> bool:
+    look = part.look
+    return isinstance(look, Look) and look.face.is_ideographic and not look.is_shaped

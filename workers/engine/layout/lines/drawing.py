@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workers.engine.layout.context import Sheet
-from workers.engine.layout.display import Fill, Glyphs, LinkArea, ShapedGlyphs, Stroke
+from workers.engine.layout.display import Fill, Glyphs, Item, LinkArea, ShapedGlyphs, Stroke
 from workers.engine.layout.lines.parts import Inset, Line, Look
 from workers.engine.layout.lines.shaped import set_clusters
 
@@ -23,25 +23,26 @@ def draw_text(
     sheet: Sheet, look: Look, text: str, x: float, baseline: float, owner: object | None
 ) -> None:
     """Draw text of one look, with neither decoration nor background."""
-    style = look.style
+    sheet.items.append(make_glyphs(look, text, x, baseline, owner))
+
+
+def make_glyphs(look: Look, text: str, x: float, baseline: float, owner: object | None) -> Item:
+    """Give text of one look as an item of a page."""
+    style, width = look.style, look.measure(text)
     if look.is_shaped:
-        width = look.measure(text)
-        sheet.items.append(_shape(look, text, x, baseline, width, 0.0, owner))
-        return
-    sheet.items.append(
-        Glyphs(
-            x,
-            baseline - style.rise,
-            look.face,
-            style.size,
-            style.color,
-            look.face.encode(text),
-            text,
-            look.measure(text),
-            owner,
-            0.0,
-            style.letter_spacing,
-        )
+        return _shape(look, text, x, baseline, width, 0.0, owner)
+    return Glyphs(
+        x,
+        baseline - style.rise,
+        look.face,
+        style.size,
+        style.color,
+        look.face.encode(text),
+        text,
+        width,
+        owner,
+        0.0,
+        style.letter_spacing,
     )
 
 
@@ -59,11 +60,14 @@ def _draw_line(sheet: Sheet, line: Line, x: float, baseline: float, owner: objec
         if is_shaped:
             sheet.items.append(_shape(look, text, left, baseline, width, word_spacing, owner))
         else:
-            codes = (
-                face.encode_spread(text, word_spacing / size * 1000)
-                if word_spacing
-                else face.encode(text)
-            )
+            letter_spacing = style.letter_spacing
+            if not word_spacing:
+                codes = face.encode(text)
+            elif face.is_ideographic:
+                codes = face.encode(text)
+                letter_spacing += word_spacing
+            else:
+                codes = face.encode_spread(text, word_spacing / size * 1000)
             sheet.items.append(
                 Glyphs(
                     left,
@@ -76,7 +80,7 @@ def _draw_line(sheet: Sheet, line: Line, x: float, baseline: float, owner: objec
                     width,
                     owner,
                     word_spacing,
-                    style.letter_spacing,
+                    letter_spacing,
                 )
             )
         if style.decoration != "none":
