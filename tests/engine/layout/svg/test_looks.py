@@ -163,6 +163,29 @@ def test_nested_drawing_cuts_at_its_edges():
     assert seen(content, (40, 40), (70, 40)) == [RED, WHITE]
 
 
+@pytest.mark.parametrize(
+    ("transform", "place"),
+    [
+        *(
+            ("translate(30-40)", (90, 20)),
+            ("translate(30,-40)", (90, 20)),
+            ("translate(30px)", (90, 60)),
+        ),
+        *(("matrix(1 0 0 1-40 0)", (20, 60)), ("scale(.5)", (30, 30)), ("scale(.5.25)", (30, 15))),
+        *(("rotate(90deg 60 60) translate(30)", (60, 90)), ("rotate(0.25turn)", (-60, 60))),
+        *(
+            ("translate(10)scale(1)", (70, 60)),
+            ("translate(50 x)", (-1, -1)),
+            ("rotate(1", (-1, -1)),
+        ),
+    ],
+)
+def test_transforms(transform: str, place: tuple[int, int]):
+    content = f'<rect x="55" y="55" width="10" height="10" transform="{transform}"/>'
+    is_seen = min(place) >= 0
+    assert (BLACK in seen(content, *([place] if is_seen else [(60, 60)]))) == is_seen
+
+
 def test_switch_draws_what_it_can():
     content = (
         '<switch><foreignObject requiredExtensions="x"/><g>'

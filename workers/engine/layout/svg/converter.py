@@ -118,7 +118,9 @@ class Converter:
         """Draw the first that asks for nothing we lack (SVG 2, 5.7)."""
         for child in node.elements():
             given = child.attributes
-            if child.tag in _DRAW and not given.get("requiredExtensions"):
+            languages = given.get("systemLanguage", "en").replace(",", " ").split()
+            is_ours = any(language.startswith("en") for language in languages)
+            if child.tag in _DRAW and is_ours and not given.get("requiredExtensions"):
                 self.draw(
                     child, look, Spot(spot.canvas, spot.matrix, spot.viewport, spot.depth + 1)
                 )

@@ -20,6 +20,8 @@ _NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
 NUMBERS: Final = re.compile(_NUMBER)
 _LENGTH: Final = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Z]{{1,3}}|%)?\s*\Z")
 _TRANSFORM: Final = re.compile(r"([a-zA-Z]+)\s*\(([^()]{0,400})\)[\s,]*")
+_ARGUMENT: Final = re.compile(rf"({_NUMBER})(px|deg|rad|grad|turn)?")
+_BETWEEN: Final = re.compile(r"[\s,]+")
 _CALL: Final = re.compile(r"(rgba?|hsla?)\(([^()]{1,100})\)")
 _COMPONENT: Final = re.compile(rf"({_NUMBER})(%|deg|rad|turn)?")
 _URL: Final = re.compile(r"url\(\s*(['\"]?)#([^'\")\s]{1,200})\1\s*\)\s*(.*)", re.DOTALL)
@@ -140,10 +142,10 @@ def to_matrix(text: str | None) -> Matrix | None:
 
 
 def _step(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a table of transforms
-    values = [_transform_number(part) for part in text.replace(",", " ").split()]
-    numbers = [value for value in values if value is not None]
-    if len(numbers) != len(values):
+    if _BETWEEN.sub("", _ARGUMENT.sub("", text)):
         return None
+    # Numbers need nothing between them where a sign parts them.
+    numbers = [_in_degrees(*argument) for argument in _ARGUMENT.findall(text)]
     match name, numbers:
         case "matrix", [a, b, c, d, e, f]:
             return a, b, c, d, e, f
@@ -168,15 +170,10 @@ def _step(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a table of 
     return None
 
 
-def _transform_number(text: str) -> float | None:
+def _in_degrees(number: str, unit: str) -> float:
     """Read a number with the unit that CSS gives it here: px, or an angle in degrees."""
-    match = NUMBERS.match(text)
-    if match is None:
-        return None
-    value, unit = _bounded(float(match[0])), text[match.end() :]
-    if unit in ("", "px", "deg"):
-        return value
-    return {"rad": value * 57.29577951308232, "turn": value * 360.0}.get(unit)
+    per_unit = {"rad": 57.29577951308232, "turn": 360.0, "grad": 0.9}.get(unit, 1.0)
+    return _bounded(float(number)) * per_unit
 
 
 def _turn(angle: float) -> Matrix:

@@ -30,7 +30,15 @@ def only(*names: str) -> tuple[AttributeSpec, ...]:
 # finding, not a margin that nobody sees.
 TEXT: Final = without(TEXT_PROPERTIES, "vertical-align")
 CHARACTERS: Final = (
-    *only("font-family", "font-size", "font-weight", "font-style", "color", "letter-spacing", "direction"),
+    *only(
+        "font-family",
+        "font-size",
+        "font-weight",
+        "font-style",
+        "color",
+        "letter-spacing",
+        "direction",
+    ),
     *only("text-transform", "text-decoration"),
     replace(PROPERTIES["vertical-align"], kind=v.RISE, default="0", doc="Sub, super, or a rise."),
 )
