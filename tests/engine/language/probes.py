@@ -447,7 +447,8 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     "table": {"stripe": Probe("yellow"), "cell-padding": Probe("5mm")},
     "caption": {"on": Probe("rest")},
     "col": {
-        "for": Probe("n in [1, 2]", other="n in [1]", base='width="20mm"', host=_table("<col @/><col/><tr><td>one</td><td>two</td><td>three</td></tr>")),
+        "for": Probe("n in [1, 2]", other="n in [1]", base='width="20mm"', host=_table("<col @/><col/><tr><td>one</td><td>two</td><td>three</td></tr>"), told="cell-count"),
+        "if": Probe("false", told="cell-count"),
         "vertical-align": Probe("bottom", host=_table("<col @/><col/><tr><td>one</td><td height='20mm'>two</td></tr>")),
         "width": Probe("15mm"),
         "span": Probe("2", host=_table("<col @ color='red'/><tr><td>one</td><td>two</td></tr>"), told="cell-count"),

@@ -64,6 +64,12 @@ def pour(
     return piece
 
 
+def takes(context: Context, blocks: Sequence[Block], rectangle: Rectangle, resume: Resume) -> bool:
+    """Tell whether anything of what goes on stands in an area, without being cut off or told."""
+    space = Space(rectangle.width, rectangle.height, False, rectangle.height)
+    return lay_out_stack(context, blocks, space, resume) is not None
+
+
 def _pour_bound(
     context: Context,
     blocks: Sequence[Block],

@@ -487,12 +487,19 @@ def _too_full(
     return Misfit(
         code="content-overflows",
         what=f"Text does not fit: {name} needs {in_mm(need)}, {gives} {in_mm(stated)}",
-        advice=_ADVICE[node.style.box.overflow].format(tag=tag)
-        if type(node) in context.layouts
-        else f"Make the {tag} taller, or its content shorter.",
+        advice=_advise(context, node, tag),
         chain=chain,
         excerpt=child[1] if child else "",
     )
+
+
+def _advise(context: Context, node: FramedNode, tag: str) -> str:
+    if type(node) not in context.layouts:
+        return f"Make the {tag} taller, or its content shorter."
+    advice = _ADVICE[node.style.box.overflow]
+    if (IN_CELL, id(node)) in context.memory:  # as high as the rows of the grid say
+        return advice.replace("the {tag} taller", "grid-auto-rows larger")
+    return advice.format(tag=tag)
 
 
 def find_crossing(piece: Piece, room: float) -> tuple[Source, str] | None:
@@ -512,6 +519,8 @@ def _is_box(node: FramedNode) -> bool:
     return type(node) is Container and node.is_box
 
 
+# Under this, layout remembers the blocks that were made as high as the cell of their grid.
+IN_CELL: Final = "in-cell"
 _ADVICE: Final = {
     Overflow.ERROR: 'Make the {tag} taller, or set overflow="shrink".',
     Overflow.SPENT: "Make the {tag} taller, its content shorter, or min-font-size smaller.",

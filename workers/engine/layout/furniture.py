@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from workers.engine.layout.context import (
@@ -19,8 +20,16 @@ from workers.engine.layout.frames import lay_out_framed
 from workers.engine.layout.plans import Furniture, PagePlan
 from workers.engine.layout.positions import draw_aside
 from workers.engine.layout.stacks import lay_out_stack
-from workers.engine.tree.nodes import Block, Container, PageMaster, PageValues, RunningBox
-from workers.engine.units import mm
+from workers.engine.tree.nodes import (
+    Block,
+    Container,
+    PageMaster,
+    PageValues,
+    Role,
+    RunningBox,
+)
+from workers.engine.tree.styles import Overflow
+from workers.engine.units import Length, LengthKind, mm
 
 MIN_BODY_HEIGHT: Final = mm(20)  # language.md 1.9
 
@@ -30,11 +39,12 @@ def furnish(
 ) -> Furniture:
     """Lay out the header and footer of a page; one without page values is laid out once."""
     width = master.width - master.margin.left - master.margin.right
+    space = Space(width, master.height)
     header = _lay_out_running(
-        context, master.header, width, values, known.header if known else None
+        context, master.header, space, values, known.header if known else None
     )
     footer = _lay_out_running(
-        context, master.footer, width, values, known.footer if known else None
+        context, master.footer, space, values, known.footer if known else None
     )
     return Furniture(
         header,
@@ -125,25 +135,28 @@ def _too_tall(box: RunningBox, piece: Piece, limit: float) -> Misfit:
 def _lay_out_running(
     context: Context,
     box: RunningBox | None,
-    width: float,
+    page: Space,
     values: PageValues,
     known: Piece | None,
 ) -> Piece | None:
+    """Lay out a header or footer; `page` is as wide as it is, and as high as the paper."""
     if box is None:
         return None
     if box.content.is_static:
         if known is not None:
             return known
-        key = ("running", id(box), width)
+        key = ("running", id(box), page.width)
         static: Piece | None = context.memory.get(key)
         if static is None:
-            static = context.memory[key] = _lay_out_box(context, box, width, values)
+            static = context.memory[key] = _lay_out_box(context, box, page, values)
         return static
-    return _lay_out_box(context, box, width, values)
+    return _lay_out_box(context, box, page, values)
 
 
-def _lay_out_box(context: Context, box: RunningBox, width: float, values: PageValues) -> Piece:
+def _lay_out_box(context: Context, box: RunningBox, page: Space, values: PageValues) -> Piece:
     blocks = box.content.evaluate(values)
+    if box.style.box.overflow is Overflow.SHRINK:
+        return _lay_out_shrinking(context, box, blocks, page)
 
     def content(inner: Space, _: Resume) -> Piece | None:
         context.path.append(box.source)
@@ -151,7 +164,21 @@ def _lay_out_box(context: Context, box: RunningBox, width: float, values: PageVa
         context.path.pop()
         return piece
 
-    piece = lay_out_framed(context, box, Space(width), None, content)
+    piece = lay_out_framed(context, box, Space(page.width), None, content)
+    assert piece is not None
+    return piece
+
+
+def _lay_out_shrinking(
+    context: Context, box: RunningBox, blocks: tuple[Block, ...], page: Space
+) -> Piece:
+    """Lay out what gets smaller until its height holds it, or max-height where none is stated."""
+    limit = box.max_height.resolve(page.height)
+    own = box.style.box
+    if own.height.kind is LengthKind.AUTO and limit is not None:
+        own = replace(own, max_height=Length(limit))
+    holder = Container(box.source, Role.DIV, replace(box.style, box=own), blocks)
+    piece = context.lay_out(holder, Space(page.width))
     assert piece is not None
     return piece
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import AuthoringError, Place
-from workers.engine.layout.areas import find_rectangle, pour
-from workers.engine.layout.context import AnyBlock, Context, Rectangle, Resume
+from workers.engine.layout.areas import find_rectangle, pour, takes
+from workers.engine.layout.context import EPSILON, AnyBlock, Context, Rectangle, Resume
 from workers.engine.layout.furniture import furnish, region_of
 from workers.engine.layout.plans import Assumed, PagePlan, Poured, choose_master, group_by_family
 from workers.engine.layout.positions import is_aside
@@ -154,15 +154,31 @@ class _Pourer:
             each.is_leading = each is leader
             each.is_waiting = not each.is_done and self._has_to_wait(each, plan)
         areas: Sequence[Area | None] = plan.master.areas or (None,)
-        for area in areas:
+        for index, area in enumerate(areas):
             course = self.courses.get(BODY if area is None else area.flow)
             if course is None or course.is_done or course.is_waiting:
                 continue
             rectangle = find_rectangle(area, region)
             if rectangle.width <= 0 or rectangle.height <= 0:
                 self._stop_without_room(area)
+            later = [one for one in areas[index + 1 :] if one and area and one.flow == area.flow]
+            if self._goes_on_later(course, rectangle, later, region):
+                continue
             self._pour(course, plan, area, rectangle)
         self._check_areas(leader, plan, areas)
+
+    def _goes_on_later(
+        self, course: _Course, rectangle: Rectangle, later: Sequence[Area], region: Rectangle
+    ) -> bool:
+        """Tell whether the next block is too tall for an area, and a later one is taller."""
+        if not any(
+            find_rectangle(one, region).height > rectangle.height + EPSILON for one in later
+        ):
+            return False
+        at = course.resume
+        if isinstance(at, StackResume) and at.inner is not None:
+            return False
+        return not takes(self.context, course.flow.blocks, rectangle, at)
 
     def _has_to_wait(self, course: _Course, plan: PagePlan) -> bool:
         """Tell whether a flow's content belongs on another page than this one."""

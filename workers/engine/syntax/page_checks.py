@@ -38,11 +38,13 @@ def check_pages(root: Element, findings: Findings) -> None:
             _check_area(area, flows, findings)
         for box in page.elements("box"):
             _check_position(box, findings)
-            _check_without_effect(box, _BREAKS, "a box of a page", findings)
+            _check_without_effect(box, (*_BREAKS, "id"), "a box of a page", findings)
             _check_inside(box, families, findings, in_flow=False)
+            _check_names(box, findings)
         for tag in ("header", "footer"):
             for running in page.elements(tag):
                 _check_inside(running, families, findings, in_flow=False)
+                _check_names(running, findings)
     for flow in root.elements("flow"):
         _check_family(flow, families, findings)
         _check_inside(flow, families, findings, in_flow=True)
@@ -63,6 +65,14 @@ def _check_inside(
             _check_flow_box(element, findings)
         stays = in_flow and element.tag in _IN_FLOW and not _is_aside(element)
         _check_inside(element, families, findings, in_flow=stays)
+
+
+def _check_names(parent: Element, findings: Findings) -> None:
+    """Tell ids on what stands on every page: a link could lead to any of them."""
+    for element in parent.walk():
+        if element is not parent:
+            where = f"`{parent.tag}`, which stands on many pages"
+            _check_without_effect(element, ("id",), where, findings)
 
 
 def _check_flow_box(box: Element, findings: Findings) -> None:

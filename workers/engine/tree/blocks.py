@@ -22,6 +22,7 @@ from workers.engine.tree.compiler import (
 )
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.inlines import MARKS, compile_inlines, gather
+from workers.engine.tree.lets import compile_let, keep_names
 from workers.engine.tree.nodes import (
     Block,
     Break,
@@ -73,16 +74,7 @@ def compile_blocks(children: Sequence[Element | Text], context: Context, *, owne
             loose.append(child)
     parts += _close_loose(loose, context, owner)
     part = in_order(parts)
-    return _in_own_scope(part) if has_names else part
-
-
-def _in_own_scope(part: Part) -> Part:
-    """Keep what `let` sets among its siblings."""
-
-    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
-        part.build(dict(scope), parent, out)
-
-    return Part(build, part.is_static)
+    return keep_names(part) if has_names else part
 
 
 # --- what is a block, and what is loose text ----------------------------------------------------------
@@ -360,17 +352,6 @@ def _compile_group(element: Element, context: Context) -> Part:
             style = sheet.anonymous(parent).style
             blocks = [Container(common.source(scope), Role.DIV, style, tuple(blocks), None, name)]
         out += blocks
-
-    return Part(build, is_static=False)
-
-
-def compile_let(element: Element, context: Context) -> Part:
-    """Compile a `let` among blocks: it sets a name for the siblings after it."""
-    name = element.attributes.get("name", "")
-    value = context.expression(element.attributes.get("value", "none"), element.place)
-
-    def build(scope: Scope, _parent: Look, _out: list[Any]) -> None:
-        scope[name] = value.evaluate(scope)
 
     return Part(build, is_static=False)
 

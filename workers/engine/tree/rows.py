@@ -21,6 +21,7 @@ from workers.engine.tree.compiler import (
 from workers.engine.tree.expressions import compile_texts
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.grammar import TOTALS, Expression, TextTemplate
+from workers.engine.tree.lets import compile_with_lets
 from workers.engine.tree.nodes import (
     Carried,
     CellContent,
@@ -59,13 +60,8 @@ class RowCompiler:
 
     def rows(self, parent: Element, context: Context) -> Part:
         """Compile the rows in a section or group."""
-        return in_order(
-            [
-                self.row_or_group(child, context)
-                for child in parent.elements()
-                if child.tag in ("tr", "group")
-            ]
-        )
+        children = [child for child in parent.elements() if child.tag in ("tr", "group", "let")]
+        return compile_with_lets(children, context, self.row_or_group)
 
     def row_or_group(self, element: Element, context: Context) -> Part:
         """Compile a row, or a group of rows."""
@@ -326,6 +322,10 @@ class _PlainRows:
             cells.append(CellTemplate(Source(place), _ROLES[tag], own.style, span, 1))
             looks.append(own)
             at += span
+        if at != len(columns.columns):  # where data decide the columns it is not told before
+            scope[RUN].findings.error(
+                "cell-count", tell_count(at, len(columns.columns)), self.place
+            )
         row = RowTemplate(Source(self.place), look.style, tuple(cells), self.repeats)
         changes = any(own.transform != "none" or not is_one_line(own) for own in looks)
         template = _PlainTemplate(row, tuple(looks), changes)

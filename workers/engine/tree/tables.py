@@ -14,6 +14,7 @@ from workers.engine.tree.columns import COLUMNS, compile_columns
 from workers.engine.tree.compiler import Context, Part, find_color, in_order, source_at
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.grammar import TOTALS
+from workers.engine.tree.lets import compile_let, compile_with_lets
 from workers.engine.tree.looks import BUILT_IN, NO_PROPERTIES
 from workers.engine.tree.nodes import (
     Caption,
@@ -173,7 +174,11 @@ class _TableCompiler:
         parts: list[Part] = []
         loose: list[Element] = []
         for child in self.element.elements():
-            if child.tag == "tr" or (child.tag == "group" and _holds_rows(child)):
+            if child.tag == "let":
+                parts += [*self._close_rows(loose), compile_let(child, self.in_rows)]
+                loose = []
+                self.in_rows = self.in_rows.knowing(child.attributes.get("name", ""))
+            elif child.tag == "tr" or (child.tag == "group" and _holds_rows(child)):
                 loose.append(child)
             elif child.tag in ("tbody", "group"):
                 parts += self._close_rows(loose)
@@ -196,12 +201,11 @@ class _TableCompiler:
 
     def _compile_body(self, element: Element, context: Context) -> Part:
         if element.tag == "group":
-            return in_order(
-                [
-                    context.controlled(child, self._compile_body)
-                    for child in element.elements()
-                    if child.tag in ("tbody", "group")
-                ]
+            children = [
+                child for child in element.elements() if child.tag in ("tbody", "group", "let")
+            ]
+            return compile_with_lets(
+                children, context, lambda child, inner: inner.controlled(child, self._compile_body)
             )
         look = context.look(element)
         source = source_at(element.place)

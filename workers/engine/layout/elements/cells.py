@@ -23,7 +23,7 @@ from workers.engine.layout.context import (
     in_mm,
     name_in,
 )
-from workers.engine.layout.frames import lay_out_framed, outer_widths
+from workers.engine.layout.frames import IN_CELL, lay_out_framed, outer_widths
 from workers.engine.layout.stacks import lay_out_stack
 from workers.engine.layout.tracks import Track, share_width
 from workers.engine.tree.nodes import (
@@ -218,7 +218,9 @@ class _Filler:
                 edges += box.margin.bottom.resolve(width) or 0.0
             own = Length(max(height - edges, 0.0))
             style = replace(child.style, box=replace(box, height=own))
-            known = self.context.memory[key] = (child, replace(child, style=style))
+            stretched = replace(child, style=style)
+            known = self.context.memory[key] = (child, stretched)
+            self.context.memory[IN_CELL, id(stretched)] = (stretched,)
         return known[1]
 
     def _left(self, column: int) -> float:

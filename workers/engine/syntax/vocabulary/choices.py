@@ -53,18 +53,13 @@ ROW_BOX: Final = (*only("height", "min-height", "background"), *_BORDERS)
 ROWS_BOX: Final = only("background", "border", "border-top", "border-bottom")
 PICTURE_BOX: Final = without(BOX_PROPERTIES, "min-width", "min-height", "overflow", "min-font-size")
 RULE_BOX: Final = without(BOX_PROPERTIES, "max-height", "overflow", "min-font-size")
-# What is evaluated page by page has no size to try out before its page is known.
-_RUNNING_BOX: Final = (
-    *without(BOX_PROPERTIES, "overflow", "min-font-size"),
-    replace(PROPERTIES["overflow"], kind=v.choice("error", "hidden", "ellipsis", "visible")),
-)
 SOLID_BREAKS: Final = only("break-before", "break-after", "page", "counter-reset")
 ROW_BREAKS: Final = only("break-before", "break-after", "orphans", "widows")
 ALL: Final = (COMMON, TEXT, BOX_PROPERTIES, BREAK_PROPERTIES)
 # What is printed again and again is no place to lead to, and bar codes and pictures have no text.
 UNNAMED: Final = without(COMMON, "id")
 UNSPOKEN: Final = without(COMMON, "lang")
-BOXED: Final = (UNNAMED, TEXT, _RUNNING_BOX)
+BOXED: Final = (UNNAMED, TEXT, BOX_PROPERTIES)
 
 COLUMNS: Final = (
     attribute("columns", v.count(1, 12), "How many columns the content stands in.", "1"),

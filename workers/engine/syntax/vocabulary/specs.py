@@ -34,7 +34,7 @@ BLOCKS: Final = frozenset(
     }
     | {"barcode", "markdown", "insert", "break", "group", "let", "assert"}
 )
-ROWS: Final = frozenset(("tr", "group"))
+ROWS: Final = frozenset(("tr", "group", "let"))
 
 
 class Group(Enum):

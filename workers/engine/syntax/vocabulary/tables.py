@@ -35,7 +35,7 @@ TABLE_ELEMENTS: Final = (
     element(
         "table", "A table, as wide as its place unless it says otherwise.", Content.LISTED,
         STRIPE, CELL_PADDING, *ALL,
-        children=("caption", "col", "total", "thead", "tbody", "tfoot", "tr", "group"),
+        children=("caption", "col", "total", "thead", "tbody", "tfoot", "tr", "group", "let"),
     ),
     element(
         "caption", "The title of a table, above it.", Content.INLINE,
