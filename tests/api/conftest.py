@@ -42,6 +42,7 @@ def port(settings, tmp_path) -> Iterator[int]:
                 "PRESSROOM_API_THREADS": "4",
                 "PRESSROOM_RENDER_BUDGET": "5",
                 "PRESSROOM_ENFORCE_RATE_LIMITS": "false",
+                "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": str(settings.outbound_allow_private),
             },
             stderr=log,
         )

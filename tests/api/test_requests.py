@@ -26,6 +26,12 @@ REQUESTS = README.parent / "requests"
 
 
 @pytest.fixture
+def settings(settings):
+    """Let images be fetched from this machine."""
+    return settings.model_copy(update={"outbound_allow_private": True})
+
+
+@pytest.fixture
 def slices(settings) -> Iterator[SliceWorker]:
     yield SliceWorker(settings)
     SliceWorker.close_all()
@@ -34,7 +40,7 @@ def slices(settings) -> Iterator[SliceWorker]:
 @pytest.mark.parametrize(
     ("suffix", "program"), [(".sh", []), (".py", [sys.executable])], ids=["sh", "py"]
 )
-def test_every_request_runs(port, account, worker, slices, tmp_path, suffix, program):
+def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suffix, program):
     (tmp_path / "t.xml").write_text("<document/>")
     (tmp_path / "d.json").write_text("{}")
     (tmp_path / "r.csv").write_text("a\n1\n")
@@ -115,6 +121,9 @@ def test_every_request_runs(port, account, worker, slices, tmp_path, suffix, pro
     run("template-delete", template)
     assert json.loads(run("image-put", "logo", "p.png"))["width"] == 200
     assert json.loads(run("image-post", "again", "p.png"))["height"] == 200
+    found = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + picture.getvalue()
+    fetched = run("image-fetch", "logo", serve(found).url("/logo.png"))
+    assert json.loads(fetched)["width"] == 200
     assert json.loads(run("image-read", "logo"))["name"] == "logo"
     run("image-delete", "logo")
     assert json.loads(run("image-list"))["usage"]["count"] == 1
