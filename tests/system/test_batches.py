@@ -1,0 +1,108 @@
+"""Batches on a whole farm, over HTTP: to the end, whatever is killed, and read back in a stream."""
+
+import io
+import json
+import os
+import signal
+import time
+import zipfile
+from contextlib import suppress
+
+import pytest
+
+from deploy.embedded.launch import launched_farm
+
+TEMPLATE = b"""<document filename="note-{{ n }}.pdf"><data><json>{"n": 0, "rows": 1}</json></data>
+<flow><p>Number {{ n }}</p>
+<table><col/><tbody><tr for="row in range(rows)"><td>Row {{ row }} of {{ n }}</td></tr></tbody></table>
+</flow></document>"""
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+def accept(account, template, documents, output="zip"):
+    body = "".join(json.dumps(each) + "\n" for each in documents).encode()
+    path = f"/v2/batches?template={template}&output={output}"
+    answer = account.request("POST", path, body, headers=NDJSON)
+    assert answer.status == 202, answer.body
+    return answer.json["id"]
+
+
+def read(account, batch_id, wait=0):
+    answer = account.request("GET", f"/v2/batches/{batch_id}?wait={wait}")
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def finish(account, batch_id, seconds=120):
+    deadline = time.monotonic() + seconds
+    while (record := read(account, batch_id, wait=10))["status"] in ("queued", "running"):
+        assert time.monotonic() < deadline, record
+    return record
+
+
+def test_a_batch_is_rendered_and_read_back(account):
+    template = account.store_template(TEMPLATE)
+    batch_id = accept(account, template, [{"n": 0}, {"n": 1}, {"n": "x", "rows": "y"}, {"n": 3}])
+    record = finish(account, batch_id)
+    assert (record["succeeded"], record["failed"]) == (3, 1)
+    answer = account.request("GET", f"/v2/batches/{batch_id}/result")
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist()[0] == "000000-note-0.pdf"
+    assert account.settled_usage(pages=3)["apiCalls"] == 3
+
+
+def test_a_merged_batch_is_rendered_and_read_back(account):
+    template = account.store_template(TEMPLATE)
+    batch_id = accept(account, template, [{"n": n} for n in range(40)], output="merged")
+    assert finish(account, batch_id)["pages"] == 40
+    answer = account.request("GET", f"/v2/batches/{batch_id}/result")
+    assert answer.headers["Content-Type"] == "application/pdf"
+    assert answer.body.startswith(b"%PDF")
+
+
+def test_a_batch_under_way_is_cancelled(account):
+    template = account.store_template(TEMPLATE)
+    batch_id = accept(account, template, [{"n": n, "rows": 200} for n in range(1000)])
+    while read(account, batch_id)["status"] == "queued":
+        time.sleep(0.05)
+    assert account.request("DELETE", f"/v2/batches/{batch_id}").status == 204
+    assert read(account, batch_id)["status"] == "cancelled"
+    deadline = time.monotonic() + 10
+    while read(account, batch_id)["running"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    record = read(account, batch_id)
+    assert record["succeeded"] < 1000
+    assert account.settled_usage(pages=record["pages"])["apiCalls"] == record["succeeded"]
+
+
+@pytest.mark.faults
+def test_kills_of_the_batch_pool_lose_nothing_and_count_nothing_twice(tmp_path, make_account):
+    with launched_farm(tmp_path) as farm:
+        account = make_account(farm, "--plan", "paid")
+        template = account.store_template(TEMPLATE)
+        batch_id = accept(account, template, [{"n": n, "rows": 40} for n in range(600)])
+        for kills in range(1, 5):
+            await_more(account, batch_id, than=kills * 60)
+            with suppress(ProcessLookupError):
+                os.kill(farm.folder.read_record().processes["batch"], signal.SIGKILL)
+        record = finish(account, batch_id, seconds=180)
+        assert (record["status"], record["succeeded"], record["failed"]) == ("finished", 600, 0)
+        usage = account.settled_usage(pages=record["pages"])
+        assert (usage["pagesGenerated"], usage["apiCalls"]) == (record["pages"], 600)
+        time.sleep(1)  # whatever would come twice comes late
+        assert account.usage() == usage
+        answer = account.request("GET", f"/v2/batches/{batch_id}/result")
+        with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+            assert archive.testzip() is None
+            assert len(archive.namelist()) == 601
+
+
+def await_more(account, batch_id, *, than, seconds=60):
+    deadline = time.monotonic() + seconds
+    while (record := read(account, batch_id))["succeeded"] < than:
+        if record["status"] == "finished":
+            return
+        assert time.monotonic() < deadline, record
+        time.sleep(0.1)
