@@ -193,10 +193,27 @@ class AdmissionCache:
         with _reachable():
             self._seed(keys=[usage_key(account_id, period)], args=[COUNTER_TTL_SECONDS, *pairs])
 
+    def find_usage(self, account_id: str, period: str) -> Totals | None:
+        """Give what is counted of a period, None where nothing was compared with the ledger yet."""
+        with _reachable():
+            counters = self._redis.hmget(usage_key(account_id, period), *_FIELDS)
+        return _totals(cast("list[bytes | None]", counters))
+
     def unseed_usage(self, account_id: str, period: str) -> None:
         """Have a period's counters compared with the ledger again when they are next needed."""
         with _reachable():
             self._redis.hdel(usage_key(account_id, period), "seeded")
+
+    def unseed_all(self) -> int:
+        """Do this for the counters of every account; gives how many were seeded."""
+        count = 0
+        with _reachable():
+            for batch in _batches(self._redis.scan_iter(usage_key("*", "*"), count=1000)):
+                pipe = self._redis.pipeline(transaction=False)
+                for key in batch:
+                    pipe.hdel(key, "seeded")
+                count += sum(pipe.execute())
+        return count
 
 
 def _state_key(key_digest: str) -> str:

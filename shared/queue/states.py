@@ -108,6 +108,12 @@ class JobStates:
         with reachable():
             return bool(self._redis.set(FARM_EPOCH, str(epoch()), nx=True))
 
+    def read_epoch_age(self) -> float:
+        """Give for how many seconds Redis has had its memory; 0 when nobody has looked yet."""
+        with reachable():
+            begun = cast("bytes | None", self._redis.get(FARM_EPOCH))
+        return 0.0 if begun is None else max(epoch() - float(begun), 0.0)
+
     def end_epoch(self) -> None:
         """Have the next `begin_epoch` tell that Redis has lost what it had."""
         with reachable():

@@ -31,7 +31,7 @@ from shared.queue.endings import Endings
 from shared.queue.names import BATCH, UNACKED, job_key
 from shared.queue.states import CANCELLED, JobStates
 from workers.keeper.jobs import RequeueJobs, SweepJobs
-from workers.keeper.reconciliation import Reconcile
+from workers.keeper.reconciliation import Reconcile, RecountUsage
 
 PERIOD = "2026-11-01"
 
@@ -309,6 +309,20 @@ def test_reconciliation_counts_what_the_ledger_lacks_once(farm, front, start_wor
     with farm.database.snapshot() as session:
         assert find_totals(session, "acc_1", PERIOD).production.pages == 4
     assert not front.redis.hexists(usage_key("acc_1", PERIOD), "seeded")
+
+
+def test_counters_are_compared_with_the_ledger_for_a_while_after_redis_lost_them(farm, front):
+    duty = RecountUsage(farm.states, AdmissionCache(front.redis))
+    keys = [usage_key(f"acc_{number}", PERIOD) for number in range(3)]
+    front.redis.xadd("usage:dead", {"event": "x"})
+    farm.states.begin_epoch()
+    for key in keys:
+        front.redis.hset(key, mapping={"production:pages": 5, "seeded": 1})
+    assert [duty.run_once() for _ in range(2)] == [3, 0]
+    assert front.redis.hgetall(keys[0]) == {b"production:pages": b"5"}
+    front.redis.hset(keys[0], "seeded", 1)
+    front.redis.set("farm:epoch", time.time() - 3600)
+    assert duty.run_once() == 0
 
 
 def reconciliation(farm: Farm, **options: timedelta) -> Reconcile:

@@ -25,7 +25,7 @@ from workers.keeper.batches import batch_duties
 from workers.keeper.duty import Duty
 from workers.keeper.jobs import ForgetKeys, RequeueJobs, SweepJobs
 from workers.keeper.keeper import Keeper
-from workers.keeper.reconciliation import reconciliations
+from workers.keeper.reconciliation import RecountUsage, reconciliations
 from workers.keeper.sweeps import sweep_duties
 
 
@@ -51,11 +51,13 @@ def assemble(settings: Settings) -> tuple[Keeper, KeeperMetrics]:
     blobs, endings = open_store(settings.blob_url), Endings(redis)
     queue = SliceQueue(redis, render_budget=settings.render_budget)
     jobs = JobFlow(database, JobStates(redis), endings, blobs)
+    admissions = AdmissionCache(redis)
     duties: tuple[Duty, ...] = (
         RequeueJobs(jobs, Broker(redis)),
         *batch_duties(BatchFlow(database, blobs, queue, endings)),
         SweepJobs(jobs),
-        *reconciliations(database, AdmissionCache(redis)),
+        *reconciliations(database, admissions),
+        RecountUsage(jobs.states, admissions),
         ForgetKeys(database),
         *sweep_duties(database, blobs),
     )

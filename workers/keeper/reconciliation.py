@@ -12,12 +12,15 @@ from shared.db.session import Database, Session
 from shared.db.unmetered import list_unmetered_items, list_unmetered_jobs
 from shared.db.usage import record_events
 from shared.metering import PageEvent
+from shared.queue.states import JobStates
 from shared.telemetry.log import get_logger
 
 # The counter has had its time by then.
 SETTLED_AFTER: Final = timedelta(seconds=60)
 # A keeper that begins looks back so far; from then on it goes on from where it was.
 LOOKS_BACK: Final = timedelta(days=2)
+# Until what was lost is recorded, and once more.
+RECOUNT_SECONDS: Final = SETTLED_AFTER.total_seconds() + 60.0
 _AT_ONCE: Final = 500
 
 log: Final = get_logger(__name__)
@@ -69,6 +72,27 @@ class Reconcile:
             self.admissions.unseed_usage(account_id, period)
         log.warning("usage events were lost and are recorded", jobs=count)
         return count
+
+
+@dataclass(frozen=True, slots=True)
+class RecountUsage:
+    """Has counters compared with the ledger again and again for a while after Redis lost them.
+
+    Rebuilt at once, they lack what the usage counter has read and not recorded yet. Neither a
+    counter nor the ledger is ever above the truth, and the larger one is taken each time.
+    """
+
+    name: ClassVar[str] = "counters_recounted"
+    every_seconds: ClassVar[float] = 15.0
+
+    states: JobStates
+    admissions: AdmissionCache
+
+    def run_once(self) -> int:
+        """Have all counters compared, if Redis is young."""
+        if self.states.read_epoch_age() > RECOUNT_SECONDS:
+            return 0
+        return self.admissions.unseed_all()
 
 
 def reconciliations(database: Database, admissions: AdmissionCache) -> tuple[Reconcile, Reconcile]:
