@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import time
 import zlib
@@ -100,6 +101,39 @@ def test_bombs_are_refused_soon(data: bytes):
     start = time.process_time()
     assert "too many" in refused(data)
     assert time.process_time() - start < 8
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        f'<rect id="p" style="{";" * 2_000_000}" width="9" height="9"/>',
+        f'<text id="p">{" " * 4_000_000}</text>',
+        '<linearGradient id="g">'
+        + "".join(f'<stop offset="{n / 256}" stop-color="red"/>' for n in range(256))
+        + '</linearGradient><rect id="p" fill="url(#g)" width="9" height="9"/>',
+        f'<text id="p" stroke="red" xml:space="preserve">{" " * 2_000}</text>',
+    ],
+)
+def test_what_is_long_to_read_is_not_read_for_every_copy(part: str):
+    start = time.process_time()
+    assert "too many" in refused(svg(part + '<use href="#p"/>' * 20_000))
+    assert time.process_time() - start < 8
+
+
+def test_long_path_data_is_read_once():
+    start = time.process_time()
+    copies = '<use href="#p"/>' * 5_000
+    converted(svg(f'<path id="p" d="M0 0 {" " * 2_000_000}h5v5"/>{copies}'))
+    assert time.process_time() - start < 8
+
+
+def test_damaged_images_are_not_tried_for_ever():
+    data = (base64.b64encode(f"{n}".encode()).decode() for n in range(150))
+    images = "".join(
+        f'<image href="data:image/png;base64,{one}" width="9" height="9"/>' for one in data
+    )
+    assert "damaged" in converted(svg(images)).left_out[0]
+    assert "too many images" in refused(svg(images + images.replace("base64,", "base64,aaaa")))
 
 
 @pytest.mark.parametrize(

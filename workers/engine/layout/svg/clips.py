@@ -9,7 +9,7 @@ from workers.engine.layout.svg.canvas import Canvas
 from workers.engine.layout.svg.extents import find_extent
 from workers.engine.layout.svg.paths import Box, rectangle
 from workers.engine.layout.svg.reader import Node
-from workers.engine.layout.svg.shapes import SHAPES, find_segments
+from workers.engine.layout.svg.shapes import SHAPES
 from workers.engine.layout.svg.spot import Job, Spot
 from workers.engine.layout.svg.styles import Look
 from workers.engine.layout.svg.values import Viewport, to_length, to_matrix, to_reference
@@ -94,9 +94,9 @@ class Clipper:
             return False
         if look["display"] == "none" or look["visibility"] != "visible":
             return False
-        segments = find_segments(child, spot.sized(look))
+        segments = self._job.segments_of(child, spot.sized(look))
         operator = b"W* n\n" if look["clip-rule"] == "evenodd" else b"W n\n"
-        self._job.work.draw_element()
+        self._job.work.draw_element(child.weight)
         return spot.canvas.draw_path(segments, spot.moved(matrix).matrix, operator)
 
     # --- masks

@@ -16,14 +16,14 @@ from workers.engine.layout.images.prepared import (
 )
 from workers.engine.layout.svg.canvas import Canvas, number, numbers
 from workers.engine.layout.svg.clips import Clipper
-from workers.engine.layout.svg.limits import MAX_DEPTH, SIMPLER, too_much
+from workers.engine.layout.svg.limits import MAX_DAMAGED, MAX_DEPTH, MAX_IMAGES, SIMPLER, too_much
 from workers.engine.layout.svg.markers import draw_markers
 from workers.engine.layout.svg.outlines import outline_letters
 from workers.engine.layout.svg.painting import Painter, apply_paint
 from workers.engine.layout.svg.paths import Box, rectangle
 from workers.engine.layout.svg.patterns import TileMaker
 from workers.engine.layout.svg.reader import Node
-from workers.engine.layout.svg.shapes import SHAPES, find_segments, read_side
+from workers.engine.layout.svg.shapes import SHAPES, read_side
 from workers.engine.layout.svg.sizes import ViewBox, fit_box, read_view_box
 from workers.engine.layout.svg.spot import Job, Spot
 from workers.engine.layout.svg.styles import Look, font_size, opacity
@@ -46,7 +46,7 @@ class Converter:
         self._painter = Painter(job, TileMaker(job, self.draw_children).build)
         self._clipper = Clipper(job, self.draw_children)
         self._images: dict[str, PreparedImage | None] = {}
-        self._pixels = 0
+        self._pixels = self._damaged = 0
 
     def draw_root(self, root: Node, spot: Spot) -> None:
         """Draw a whole drawing, already fitted into its size."""
@@ -65,7 +65,7 @@ class Converter:
         if draw is None:
             job.leave_out(f"the element `{node.tag[:40]}`")
             return
-        job.work.draw_element()
+        job.work.draw_element(node.weight)
         if spot.depth > MAX_DEPTH:
             raise UndrawableError(
                 f"The SVG nests what is drawn deeper than {MAX_DEPTH}", advice=SIMPLER
@@ -189,7 +189,7 @@ class Converter:
     # --- what is seen
 
     def _draw_shape(self, node: Node, look: Look, spot: Spot) -> None:
-        segments = find_segments(node, spot.sized(look))
+        segments = self._job.segments_of(node, spot.sized(look))
         self._painter.paint(segments, look, spot)
         if node.tag in _MARKED and segments and look["visibility"] == "visible":
             draw_markers(self._job, segments, look, spot, self.draw_children)
@@ -228,11 +228,16 @@ class Converter:
 
     def _decode_image(self, address: str) -> PreparedImage | None:
         head, _, body = address.partition(",")
+        if len(self._images) >= MAX_IMAGES:
+            raise too_much("images in it", MAX_IMAGES)
+        if self._damaged >= MAX_DAMAGED:
+            return None
         try:
             if not head.endswith(";base64"):
                 raise ValueError(head)
             image = self._job.prepare(base64.b64decode("".join(body.split())))
         except (UndrawableError, binascii.Error, *DECODER_ERRORS):
+            self._damaged += 1
             self._job.leave_out("an image in it that is damaged, or neither PNG, JPEG nor WebP")
             return None
         self._pixels += image.pixels.width * image.pixels.height
@@ -249,7 +254,7 @@ class Converter:
         for what in flow.left_out:
             job.leave_out(what)
         placed = flow.place()
-        job.work.draw_segments(sum(len(letters.text) for letters in placed))
+        job.work.draw_segments(max(flow.length // 20, sum(len(letters.text) for letters in placed)))
         extent = _extent_of(placed)
         for letters in placed:
             if letters.look["visibility"] == "visible":

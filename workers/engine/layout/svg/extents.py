@@ -5,7 +5,7 @@ from __future__ import annotations
 from workers.engine.layout.images.prepared import Matrix
 from workers.engine.layout.svg.paths import Box, find_box
 from workers.engine.layout.svg.reader import Node
-from workers.engine.layout.svg.shapes import SHAPES, find_segments, read_side
+from workers.engine.layout.svg.shapes import SHAPES, read_side
 from workers.engine.layout.svg.spot import Job
 from workers.engine.layout.svg.values import IDENTITY, Viewport, apply, multiply, to_matrix
 
@@ -28,9 +28,9 @@ def _gather(
     """Add the boxes of an element and what is in it, its own transform left aside."""
     if depth > 50:
         return
-    job.work.draw_element()
+    job.work.draw_element(node.weight)
     if node.tag in SHAPES:
-        segments = find_segments(node, viewport)
+        segments = job.segments_of(node, viewport)
         job.work.draw_segments(len(segments))
         _add(find_box(segments), matrix, boxes)
     elif node.tag == "image":

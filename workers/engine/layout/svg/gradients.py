@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.images.prepared import Matrix
 from workers.engine.layout.svg.drawing import Gradient
+from workers.engine.layout.svg.limits import Work
 from workers.engine.layout.svg.paths import Box
 from workers.engine.layout.svg.reader import Node
 from workers.engine.layout.svg.styles import Look, find_color, opacity
@@ -47,7 +48,7 @@ class Paint(NamedTuple):
     mask: Gradient | None
 
 
-def build_paint(
+def build_paint(  # noqa: PLR0913 - a shape, its place, and where it counts
     node: Node,
     identities: Mapping[str, Node],
     look_of: Callable[[Node], Look],
@@ -56,6 +57,7 @@ def build_paint(
     matrix: Matrix,
     viewport: Viewport,
     area: Box,
+    work: Work,
 ) -> Paint | tuple[RGB, float] | None:
     """Build the paint of a gradient for a shape; one colour where it is none, None for no paint.
 
@@ -63,6 +65,7 @@ def build_paint(
     """
     chain = _follow(node, identities)
     stops = _read_stops(chain, look_of)
+    work.draw_segments(len(stops))
     if not stops:
         return None
     last = stops[-1]
@@ -88,6 +91,7 @@ def build_paint(
         ends, stops = _repeat(
             ends, stops, _reach(ends, back, area), is_mirrored=spread == "reflect"
         )
+    work.draw_segments(len(stops))
     return _to_paint(ends, stops, matrix)
 
 

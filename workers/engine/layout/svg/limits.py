@@ -16,6 +16,10 @@ MAX_RULES: Final = 2_000  # of style sheets
 MAX_STYLE_WORK: Final = 1_000_000  # rules tried on elements
 MAX_SIDE: Final = 1_000_000.0  # CSS px
 
+MAX_IMAGES: Final = 200  # in one drawing
+MAX_DAMAGED: Final = 5  # of them; those after are not even tried
+
+_HEAVY: Final = 2000  # characters of attributes; a hundred cost as much as a segment
 SIMPLER: Final = "Simplify the drawing, or export it as a PNG."
 
 
@@ -27,9 +31,11 @@ class Work:
         self._segments = 0
         self._tried = 0
 
-    def draw_element(self) -> None:
-        """Count an element."""
+    def draw_element(self, weight: int = 0) -> None:
+        """Count an element, and the characters of its attributes as far as they are many."""
         self._drawn += 1
+        if weight >= _HEAVY:
+            self.draw_segments(weight // 100)
         if self._drawn > MAX_DRAWN:
             raise too_much("elements to draw, each copy of `use` counted", MAX_DRAWN)
 

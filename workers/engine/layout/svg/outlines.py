@@ -32,12 +32,14 @@ def _place_glyphs(run: LetterRun, spacing: float) -> Iterator[tuple[int, float, 
     """Give the glyphs of a run and where each stands, in em."""
     face, text = run.face, run.text
     if run.clusters is None:
-        for at, char in enumerate(text):
+        pen, before = 0.0, ""
+        for char in text:
+            # A pair is as wide as its letters and the kerning between them.
+            pen += face.measure(before + char) - face.measure(char) + (spacing if before else 0.0)
             glyph = face.glyphs.get(char)
             if glyph is not None:
-                # Kerning before the letter is part of where it begins.
-                before = face.measure(text[: at + 1]) - face.measure(char)
-                yield glyph, before + at * spacing, 0.0
+                yield glyph, pen, 0.0
+            before = char
         return
     pen = 0.0
     for cluster in run.clusters:

@@ -88,6 +88,7 @@ class Painter:
             matrix=spot.matrix,
             viewport=spot.sized(look),
             area=spot.canvas.box,
+            work=self._job.work,
         )
 
     def _fill(self, segments: Segments, look: Look, spot: Spot, paint: AnyPaint | None) -> None:

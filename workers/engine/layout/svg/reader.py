@@ -20,6 +20,7 @@ from workers.engine.layout.svg.limits import (
 _SVG: Final = "http://www.w3.org/2000/svg "
 _XLINK: Final = "http://www.w3.org/1999/xlink "
 _XML: Final = "http://www.w3.org/XML/1998/namespace "
+_READ_ONCE: Final = frozenset({"d", "points", "href", "xlink:href"})
 _LONGEST_CLASS: Final = 1000  # characters of a class attribute that are read
 # What stands before the root; possessive, so one pass.
 _PROLOG: Final = re.compile(
@@ -33,13 +34,17 @@ _ROOT: Final = re.compile(rb"<(?:[A-Za-z_][\w.-]{0,40}:)?svg[\s/>]")
 class Node:
     """An element of the SVG namespace: local name, attributes, and its elements and texts in order."""
 
-    __slots__ = ("attributes", "children", "classes", "parent", "tag")
+    __slots__ = ("attributes", "children", "classes", "parent", "tag", "weight")
 
     def __init__(self, tag: str, attributes: dict[str, str], parent: Node | None = None) -> None:
         self.parent = parent
         self.tag = tag
         self.attributes = attributes
         self.classes = frozenset(attributes.get("class", "")[:_LONGEST_CLASS].split())
+        # Characters that are read again for every copy of the element.
+        self.weight = sum(
+            len(value) for name, value in attributes.items() if name not in _READ_ONCE
+        )
         self.children: list[Node | str] = []
 
     def elements(self) -> Iterator[Node]:

@@ -9,11 +9,14 @@ from typing import Final
 from workers.engine.layout.images.prepared import Matrix, PreparedImage
 from workers.engine.layout.svg.canvas import Canvas
 from workers.engine.layout.svg.limits import Work
+from workers.engine.layout.svg.paths import Segments
 from workers.engine.layout.svg.reader import Node
+from workers.engine.layout.svg.shapes import find_segments
 from workers.engine.layout.svg.sheets import StyleSheet
 from workers.engine.layout.svg.styles import INITIAL, Look, font_size, resolve_look
 from workers.engine.layout.svg.values import Viewport, multiply
 
+_READ_ONCE: Final = frozenset({"path", "polyline", "polygon"})
 _SHAPE_ONLY: Final = {
     "fill": "white",
     "fill-opacity": "1",
@@ -62,11 +65,21 @@ class Job:
     unit: float  # of the form in a CSS px
     entered: set[Node] = field(default_factory=set)  # clips, masks and others that are being drawn
     looks: dict[Node, Look] = field(default_factory=dict)
+    segments: dict[Node, Segments] = field(default_factory=dict)
     is_clipping: bool = False  # shapes count, not what they are painted with
 
     def leave_out(self, what: str) -> None:
         """Note that something is not drawn."""
         self.left_out[what] = None
+
+    def segments_of(self, node: Node, viewport: Viewport) -> Segments:
+        """Give the segments of a shape; long data is read once, however often it is drawn."""
+        known = self.segments.get(node)
+        if known is None:
+            known = find_segments(node, viewport)
+            if node.tag in _READ_ONCE:
+                self.segments[node] = known
+        return known
 
     def look_in(self, node: Node, parent: Look) -> Look:
         """Give the look of an element that is drawn in a parent of a look."""

@@ -65,6 +65,7 @@ class TextFlow:
         self._whole = whole
         self._letters: list[Letters] = []
         self._count = 0
+        self.length = 0  # characters as written
         self.left_out: list[str] = []
         self._collect(node, look, keeps_space=False)
         self._strip()
@@ -122,8 +123,10 @@ class TextFlow:
                     setattr(letters, name, value)
 
     def _add(self, text: str, look: Look, *, keeps_space: bool, steps: int) -> None:
+        before = len(text)
         text = _BREAK.sub(" ", text) if keeps_space else _SPACE.sub(" ", text)
         self._count += len(text)
+        self.length += before
         if self._count > MAX_CHARACTERS:
             self.left_out.append("text of more than 100,000 characters")
             return
