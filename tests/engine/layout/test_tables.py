@@ -95,6 +95,26 @@ class TestWidths:
         made = table(body(tr(ONE, "abcdef")), columns=[column(20.0)])
         assert texts(laid(made).pages[0]) == ["abcd", "ef"]
 
+    def test_the_column_of_the_longest_word_yields_and_shorter_words_stay_whole(self):
+        made = table(body(tr(THREE, "abcdefghijklmnopqrstuvwxyz", "bbbb", "cc")))
+        assert [x for text, x, _ in placed(laid(made).pages[0]) if text in ("bbbb", "cc")] == [
+            70,
+            90,
+        ]
+
+    def test_columns_of_long_words_yield_to_one_width(self):
+        made = table(body(tr(THREE, "a" * 30, "b" * 20, "cccc")))
+        page = laid(made).pages[0]
+        assert [x for text, x, _ in placed(page) if text in ("bbbbbbbb", "cccc")] == [40, 40, 80]
+
+    def test_what_cannot_be_cut_keeps_its_width(self):
+        plain = template(2)
+        held = replace(plain.cells[1], style=styled(white_space=WhiteSpace.NOWRAP))
+        made = table(
+            body(tr(replace(plain, cells=(plain.cells[0], held)), "a" * 30, "b b b b b b"))
+        )
+        assert [x for text, x, _ in placed(laid(made).pages[0]) if "b" in text] == [45]
+
     def test_bounds_hold_a_column(self):
         made = table(body(tr(TWO, "a", "b")), columns=[column(least=40.0), column(share())])
         assert [x for _, x, _ in placed(laid(made).pages[0])] == [0, 40]

@@ -10,13 +10,17 @@ from workers.engine.units import Length, LengthKind
 
 
 class Track(NamedTuple):
-    """One column: what is asked, and for `auto` its content's narrowest and widest, in points."""
+    """One column: what is asked, and for `auto` its content's narrowest and widest, in points.
+
+    `solid` is as wide as what cannot be cut: lines that do not wrap, pictures.
+    """
 
     width: Length
     narrowest: float = 0.0
     widest: float = 0.0
     least: float = 0.0
     most: float | None = None
+    solid: float = 0.0
 
 
 def share_width(
@@ -55,14 +59,51 @@ def _give_to_autos(
     low = {i: min(_bounded(tracks[i], tracks[i].narrowest), high[i]) for i in autos}
     least, most = sum(low.values()), sum(high.values())
     if least >= room:
-        # Not even the longest words fit: all give way alike, and words break.
-        factor = room / least if least else 0.0
-        for i in autos:
-            widths[i] = low[i] * factor
+        _cut_words(tracks, low, widths, room)
         return
     factor = (room - least) / (most - least)
     for i in autos:
         widths[i] = low[i] + (high[i] - low[i]) * factor
+
+
+def _cut_words(
+    tracks: Sequence[Track], low: dict[int, float], widths: list[float], room: float
+) -> None:
+    """Share room that not even the longest words fit: the columns with the longest of them yield.
+
+    Columns of shorter words keep theirs whole, as CSS 2.1, 17.5.2.2 does for what cannot break; what
+    cannot be cut keeps its width as long as there is any room for it.
+    """
+    solid = {i: min(max(tracks[i].solid, tracks[i].least), wide) for i, wide in low.items()}
+    total = sum(solid.values())
+    if total >= room:
+        for i, wide in solid.items():
+            widths[i] = wide * room / total if total else 0.0
+        return
+    open_, left = sorted(low, key=low.__getitem__), room
+    while open_:
+        i = open_[0]
+        others = sum(solid[j] for j in open_[1:])
+        if low[i] > max(left / len(open_), solid[i]):
+            break
+        widths[i] = min(low[i], left - others)
+        left -= widths[i]
+        del open_[0]
+    _level({i: solid[i] for i in open_}, widths, left)
+
+
+def _level(solid: dict[int, float], widths: list[float], room: float) -> None:
+    """Make columns equally wide, but none narrower than what cannot be cut in it."""
+    open_ = sorted(solid, key=solid.__getitem__, reverse=True)
+    while open_:
+        i = open_[0]
+        if solid[i] <= room / len(open_):
+            break
+        widths[i] = solid[i]
+        room -= solid[i]
+        del open_[0]
+    for i in open_:
+        widths[i] = room / len(open_)
 
 
 def _give_to_shares(

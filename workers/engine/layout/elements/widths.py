@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import Context
@@ -16,7 +17,17 @@ from workers.engine.layout.elements.decimals import (
 from workers.engine.layout.lines.opportunities import cut_word
 from workers.engine.layout.lines.phrases import text_measurer
 from workers.engine.layout.tracks import Track, share_width
-from workers.engine.tree.nodes import CellContent, CellTemplate, Column, RowTemplate, TableRow
+from workers.engine.tree.nodes import (
+    Block,
+    CellContent,
+    CellTemplate,
+    Column,
+    LineBreak,
+    Paragraph,
+    RowTemplate,
+    Run,
+    TableRow,
+)
 from workers.engine.tree.styles import WhiteSpace
 from workers.engine.units import AUTO, ZERO, LengthKind
 
@@ -30,6 +41,15 @@ class _Needs:
 
     narrowest: list[float] = field(default_factory=list)
     widest: list[float] = field(default_factory=list)
+    solid: list[float] = field(default_factory=list)
+
+
+class How(Enum):
+    """What of a cell's content is measured."""
+
+    LINE = "its lines, as far as nothing but their author breaks them"
+    WORD = "its longest word"
+    CUT = "what cannot be cut: where words may break anywhere, nothing of them"
 
 
 Groups = Sequence[tuple[RowTemplate, Sequence[TableRow]]]
@@ -59,15 +79,18 @@ def find_widths(
     count = max((_span(template) for template, _ in groups), default=0)
     all_columns = [*columns, *[_ANY] * (count - len(columns))]
     measured = {i for i, column in enumerate(all_columns) if column.width.kind is LengthKind.AUTO}
-    needs = _Needs([0.0] * len(all_columns), [0.0] * len(all_columns))
+    nothing = [0.0] * len(all_columns)
+    needs = _Needs(nothing, nothing, nothing)
     if measured:
-        needs.widest = _measure(texts, measured, all_columns, width, by_word=False)
+        needs.widest = _measure(texts, measured, all_columns, width, how=How.LINE)
     stated = sum(column.width.resolve(width) or 0.0 for column in all_columns)
     left = width - stated - sum(needs.widest)
     shares = {i for i, column in enumerate(all_columns) if column.width.kind is LengthKind.SHARE}
     if left < (_ROOM_FOR_SHARES * width if shares else 0.0):
         wanted = measured | shares
-        needs.narrowest = _measure(texts, wanted, all_columns, width, by_word=True)
+        needs.narrowest = _measure(texts, wanted, all_columns, width, how=How.WORD)
+        if sum(needs.narrowest) > width - stated:
+            needs.solid = _measure(texts, wanted, all_columns, width, how=How.CUT)
     tracks = [
         Track(
             column.width,
@@ -75,6 +98,7 @@ def find_widths(
             needs.widest[i],
             column.min_width.resolve(width) or 0.0,
             None if column.max_width is None else column.max_width.resolve(width),
+            needs.solid[i],
         )
         for i, column in enumerate(all_columns)
     ]
@@ -89,8 +113,8 @@ def measure_columns(
     count = max((_span(template) for template, _ in groups), default=0)
     all_columns = [*columns, *[_ANY] * (count - len(columns))]
     every = set(range(len(all_columns)))
-    low = _measure(texts, every, all_columns, 0.0, by_word=True)
-    high = _measure(texts, every, all_columns, 0.0, by_word=False)
+    low = _measure(texts, every, all_columns, 0.0, how=How.WORD)
+    high = _measure(texts, every, all_columns, 0.0, how=How.LINE)
     stated = [column.width.resolve(0.0) or 0.0 for column in all_columns]
     return sum(map(max, low, stated)), sum(map(max, high, stated))
 
@@ -117,7 +141,7 @@ def _measure(
     columns: Sequence[Column],
     width: float,
     *,
-    by_word: bool,
+    how: How,
 ) -> list[float]:
     needs = [0.0] * len(columns)
     spanning: list[tuple[int, int, float]] = []
@@ -128,7 +152,7 @@ def _measure(
                 continue
             contents = [row.cells[index] for row in rows if index < len(row.cells)]
             reserve = texts.fractions.get(end - 1, 0.0) if is_decimal(cell) else None
-            need = _measure_cells(texts.context, cell, contents, reserve, by_word=by_word)
+            need = _measure_cells(texts.context, cell, contents, reserve, how=how)
             if end == at + 1:
                 needs[at] = max(needs[at], need)
             else:
@@ -157,13 +181,23 @@ def _widen(
             needs[i] += (need - have) / len(growing)
 
 
+def _can_be_cut(block: Block) -> bool:
+    """Tell whether a block is text whose words may break anywhere."""
+    if not isinstance(block, Paragraph):
+        return False
+    style = block.style.paragraph
+    is_text = all(isinstance(inline, Run | LineBreak) for inline in block.inlines)
+    wraps = style.white_space not in (WhiteSpace.NOWRAP, WhiteSpace.PRE)
+    return is_text and wraps and style.breaks_anywhere
+
+
 def _measure_cells(
     context: Context,
     cell: CellTemplate,
     contents: Sequence[CellContent],
     reserve: float | None,
     *,
-    by_word: bool,
+    how: How,
 ) -> float:
     """Give the width a template's cells need; `reserve` is kept for fractions, None without any."""
     box, paragraph = cell.style.box, cell.style.paragraph
@@ -174,7 +208,9 @@ def _measure_cells(
     solid = paragraph.white_space in (WhiteSpace.NOWRAP, WhiteSpace.PRE)
     if paragraph.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE):
         texts = {line for text in texts for line in text.split("\n")}
-    if by_word and not solid:
+    if how is How.CUT and paragraph.breaks_anywhere and not solid:
+        texts = set()
+    if how is not How.LINE and not solid:
         words = set(" ".join(texts).split(" "))
         texts = {piece for word in words for piece in cut_word(word)}
     need = max(map(measure, texts), default=0.0) + (paragraph.indent if texts else 0.0)
@@ -185,5 +221,7 @@ def _measure_cells(
         if not isinstance(content, str):
             for block in content:
                 low, high = context.measure(block)
-                need = max(need, low if by_word else high)
+                if how is How.CUT and _can_be_cut(block):
+                    continue
+                need = max(need, high if how is How.LINE else low)
     return need + edges
