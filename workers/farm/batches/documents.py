@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import io
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import BinaryIO, Final, cast
 
 from shared.batches.csv_rows import Fault, read_rows
 from shared.batches.ndjson import read_documents
 from shared.batches.records import Batch, Chunk
-from shared.blobs.store import BlobStore, Part
+from shared.blobs.store import BlobMissingError, BlobStore, Part
 from shared.errors import ErrorBody, ErrorKind, ServiceError
-from shared.limits import MB
+from shared.limits import KB, MB
 from workers.engine.ports import Payload, PayloadKind
 
-# Read at once: a store must not be kept waiting by a slow document.
-_READ_AT_ONCE_BYTES = 8 * MB
+_SPOOL_BYTES: Final = 8 * MB
+_PIECE: Final = 256 * KB
 
 
 @contextmanager
@@ -28,11 +30,17 @@ def open_documents(
         BlobMissingError: the body is gone, since the batch has ended.
         Unavailable: the object store is away.
     """
-    assert batch.body_key is not None, "a batch that has not ended has a body"
+    if batch.body_key is None:
+        raise BlobMissingError(batch.id)
     left = chunk.body_length - chunk.done_bytes
     part = Part(chunk.body_offset + chunk.done_bytes, left)
-    with blobs.open(batch.body_key, part=part) as stream:
-        body = io.BytesIO(stream.read()) if left <= _READ_AT_ONCE_BYTES else stream
+    # Read at once, a long one onto disk: a store that waited for a slow document to be rendered
+    # would drop the connection, each time again.
+    with tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES) as file:
+        with blobs.open(batch.body_key, part=part) as stream:
+            shutil.copyfileobj(stream, file, _PIECE)
+        file.seek(0)
+        body = cast("BinaryIO", file)
         yield read_documents(body) if batch.head is None else read_rows(body, batch.head)
 
 
