@@ -1,0 +1,233 @@
+"""Measure the whole farm at work, and how soon it is back after a kill: `python -m tests.bench.farm`."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from statistics import median
+
+from PIL import Image
+
+from deploy.embedded.launch import LaunchedFarm, launched_farm
+from shared.clock import now
+from tests.bench.rates import measure_rate
+from tests.bench.works import Logo, invoice_data
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import Payload, PayloadKind, RenderOptions
+
+INVOICE = (Path(__file__).with_name("documents") / "invoice.xml").read_bytes()
+SECONDS, CONNECTIONS = 8.0, 8
+MB = 1024 * 1024
+ROUNDS = 5
+NOTE = """\
+Client, front, Redis and workers share the machine: with two slots on two cores the engine's own rate
+cannot be reached, for everything else needs its share of the same cores."""
+
+
+def main() -> None:
+    """Print the tables."""
+    for line in measure():
+        print(line, flush=True)
+
+
+def measure() -> Iterator[str]:
+    """Give the tables, line by line."""
+    yield from (NOTE, "")
+    yield "| one-page invoices, waited for | a second | share of slots × the engine's rate | median ms | p99 ms |"
+    yield "|---|--:|--:|--:|--:|"
+    alone = engine_rate()
+    yield f"| the engine alone, one process | {alone:,.0f} | | {1000 / alone:.1f} | |"
+    for slots in (1, 2):
+        with farm_of(slots) as farm:
+            yield throughput(farm, slots, alone)
+    yield ""
+    yield "| after | must | median | longest |"
+    yield "|---|--:|--:|--:|"
+    with farm_of(2) as farm:
+        client = Client(farm)
+        yield row("a result of 1 MB, beside the engine, ms", "≤ 5", large_results(client), 1000)
+        yield row("a body of 32 MB at a worker, ms", "≤ 150", large_bodies(client), 1000)
+        yield row(
+            "a killed rendering process: its job has ended, s", "≤ 6", dead(client, "child"), 1
+        )
+        yield row("a killed worker: its job has ended, s", "≤ 6", dead(client, "worker"), 1)
+        yield row("a killed Redis: a render is answered, s", "≤ 3.5", dead_redis(client), 1)
+
+
+def row(what: str, must: str, seconds: list[float], scale: float) -> str:
+    """Give a line of the second table."""
+    return f"| {what} | {must} | {median(seconds) * scale:.1f} | {max(seconds) * scale:.1f} |"
+
+
+class farm_of:  # noqa: N801 - reads as what it is
+    """A farm with some slots in its interactive pool."""
+
+    def __init__(self, slots: int) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        environment = {"PRESSROOM_WORKER_CONCURRENCY": str(slots)}
+        self._farm = launched_farm(Path(self._folder.name), environment=environment)
+
+    def __enter__(self) -> LaunchedFarm:
+        """Start it."""
+        return self._farm.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        """Stop it."""
+        self._farm.__exit__(None, None, None)
+        self._folder.cleanup()
+
+
+class Client:
+    """One connection for each request, with a key of its own account."""
+
+    def __init__(self, farm: LaunchedFarm) -> None:
+        self.farm = farm
+        made = farm.command("account", "create", "--email", "bench@example.org", "--plan", "paid")
+        self.key = made["api_key"]
+        self.port = farm.record.ports["front"]
+        answer, body = self.ask("PUT", "/v2/images/logo", Logo().data, "image/png")
+        assert answer.status == 201, body
+
+    def ask(
+        self, method: str, path: str, body: bytes, content_type: str
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """Send a request and give the answer with its body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": content_type}
+        try:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer, answer.read()
+        finally:
+            connection.close()
+
+    def render(self, document: bytes) -> http.client.HTTPResponse:
+        """Render a document that stands alone."""
+        return self.ask("POST", "/v2/pdf", document, "text/xml")[0]
+
+
+def engine_rate() -> float:
+    """Give the invoices a second of a loop over the engine."""
+    template = prepare_template(INVOICE)
+    options, logo = RenderOptions(now=now()), Logo()
+    bodies = [json.dumps(invoice_data(seed)).encode() for seed in range(50)]
+
+    def run(body: bytes) -> None:
+        render(template, Payload(PayloadKind.JSON, body), options=options, resources=logo)
+
+    for body in bodies:
+        run(body)
+    begun = time.perf_counter()
+    for _ in range(6):
+        for body in bodies:
+            run(body)
+    return 6 * len(bodies) / (time.perf_counter() - begun)
+
+
+def throughput(farm: LaunchedFarm, slots: int, alone: float) -> str:
+    """Measure invoices a second with as many clients as keep the slots busy."""
+    client = Client(farm)
+    _, made = client.ask("POST", "/v2/templates?name=invoice", INVOICE, "text/xml")
+    body = json.dumps(invoice_data(7)).encode()
+    request = (
+        f"POST /v2/pdf?template={json.loads(made)['id']} HTTP/1.1\r\nHost: bench\r\n"
+        f"Authorization: Bearer {client.key}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+    measure_rate(client.port, request, connections=CONNECTIONS, seconds=2)
+    rate = measure_rate(client.port, request, connections=CONNECTIONS, seconds=SECONDS)
+    share = rate.per_second / (slots * alone)
+    return (
+        f"| the farm, {slots} slots, {CONNECTIONS} clients | {rate.per_second:,.0f} | {share:.0%} "
+        f"| {rate.median_ms:.1f} | {rate.slow_ms:.1f} |"
+    )
+
+
+def large_results(client: Client) -> list[float]:
+    """Give what an answer of 1 MB costs besides the engine's stages."""
+    file = BytesIO()
+    Image.effect_noise((1000, 1000), 120).save(file, "PNG")
+    client.ask("PUT", "/v2/images/noise", file.getvalue(), "image/png")
+    document = b'<document><flow><img src="noise" alt="" width="60mm"/></flow></document>'
+    return [beside_engine(lambda: client.render(document)) for _ in range(3 * ROUNDS)][ROUNDS:]
+
+
+def large_bodies(client: Client) -> list[float]:
+    """Give how long a body of 32 MB takes to be at a worker: sent, kept, queued and fetched."""
+    document = b"<document><flow><p>x</p></flow><!--%b--></document>"
+    body = document % (b"x" * (32 * MB - len(document) + 2))
+    return [beside_engine(lambda: client.render(body)) for _ in range(ROUNDS)]
+
+
+def beside_engine(ask: Callable[[], http.client.HTTPResponse]) -> float:
+    """Give the seconds of an answer that are not the engine's."""
+    begun = time.perf_counter()
+    answer = ask()
+    seconds = time.perf_counter() - begun
+    assert answer.status == 200, answer.status
+    parts = (part.split(";dur=") for part in answer.headers["Server-Timing"].split(", "))
+    return seconds - sum(float(taken) / 1000 for stage, taken in parts if stage != "queue")
+
+
+def dead(client: Client, which: str) -> list[float]:
+    """Kill what renders, and give how long after it the job had ended elsewhere."""
+    document = b"<document><flow><p>%b</p></flow></document>" % (b"some words " * 150_000)
+    begun = time.perf_counter()
+    client.render(document)
+    alone = time.perf_counter() - begun
+    times: list[float] = []
+    for _ in range(ROUNDS):
+        ended: list[float] = []
+        asking = threading.Thread(
+            target=lambda into=ended: (client.render(document), into.append(time.perf_counter()))
+        )
+        asking.start()
+        time.sleep(alone / 2)
+        killed_at = time.perf_counter()
+        kill(client, which)
+        asking.join()
+        times.append(max(ended[0] - killed_at - alone, 0.0))
+        time.sleep(2)
+    return times
+
+
+def kill(client: Client, which: str) -> None:
+    """Kill the worker, or all of its children."""
+    record = client.farm.folder.read_record()
+    assert record is not None
+    worker = record.processes["worker"]
+    for pid in [worker] if which == "worker" else children_of(worker):
+        os.kill(pid, signal.SIGKILL)
+
+
+def children_of(pid: int) -> list[int]:
+    """Give the direct children of a process."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+def dead_redis(client: Client) -> list[float]:
+    """Kill Redis, and give how long after it a render was answered."""
+    times: list[float] = []
+    for _ in range(ROUNDS):
+        record = client.farm.folder.read_record()
+        assert record is not None
+        killed_at = time.perf_counter()
+        os.kill(record.processes["redis"], signal.SIGKILL)
+        while client.render(b"<document><flow><p>x</p></flow></document>").status != 200:
+            time.sleep(0.05)
+        times.append(time.perf_counter() - killed_at)
+        time.sleep(3)
+    return times
+
+
+if __name__ == "__main__":
+    main()
