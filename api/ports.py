@@ -16,6 +16,7 @@ from shared.job_intake import Intake
 from shared.outbound import Outbound
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
+from shared.queue.drains import Drains
 from shared.queue.replies import Replies
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.traces import Traces
@@ -35,6 +36,7 @@ class Ports:
     rates: RateLimiter | None
     broker: Broker
     replies: Replies
+    drains: Drains
     claims: Claims
     blobs: BlobStore
     batches: BatchFlow

@@ -15,6 +15,7 @@ from shared.outbound import Outbound
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import assert_durable, connect
+from shared.queue.drains import Drains
 from shared.queue.endings import Endings
 from shared.queue.replies import Replies
 from shared.queue.slices import SliceQueue
@@ -45,6 +46,7 @@ def wire(settings: Settings) -> Ports:
         rates=RateLimiter(redis) if settings.enforce_rate_limits else None,
         broker=broker,
         replies=Replies(redis, claims),
+        drains=Drains(redis),
         claims=claims,
         blobs=blobs,
         batches=BatchFlow(database, blobs, queue, Endings(redis)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 from flask import g
@@ -11,11 +12,16 @@ from api.admission.gate import Ticket
 from api.ports import Ports
 from api.render.request import RenderRequest
 from shared.clock import epoch
-from shared.errors import ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs import JobOutcome, PinnedTemplate, Purpose, RenderJob
+from shared.queue.broker import Published
+from shared.queue.names import INTERACTIVE, VALIDATE
 
 _DOING: Final = {Purpose.RENDER: "render", Purpose.VALIDATE: "validation"}
+_QUEUES: Final = {Purpose.RENDER: INTERACTIVE, Purpose.VALIDATE: VALIDATE}
+# A drained queue is an operator's doing: minutes, rather than the seconds of a restart.
+_DRAINED_RETRY_SECONDS: Final = 30
 
 
 def dispatch(
@@ -31,8 +37,10 @@ def dispatch(
     """Queue a job and give how it ended; the answer comes by the ticket's deadline.
 
     Raises:
-        ServiceError: 504 at the deadline; nothing of the job is metered after it.
+        ServiceError: 504 at the deadline, 503 where workers take nothing from the queue; nothing
+            of the job is metered after either.
     """
+    refuse_if_drained(purpose, ports)
     job_id = g.job_id = new_id("job")
     ports.traces.tell(job=job_id)
     job = RenderJob(
@@ -54,13 +62,41 @@ def dispatch(
     outcome = ports.replies.wait(
         job_id,
         timeout_seconds=ticket.deadline - epoch(),
-        between=lambda: ports.broker.requeue_forgotten(published),
+        between=lambda: _look_after(published, purpose, ports),
     )
     # The last word is said in one atomic step: either the job ended before it, or never will.
     outcome = outcome or ports.replies.abandon(job_id)
     if outcome is None:
         raise _timed_out(purpose, ports.render_budget)
     return outcome
+
+
+def refuse_if_drained(purpose: Purpose, ports: Ports) -> None:
+    """Refuse what would wait for a worker in vain.
+
+    Raises:
+        ServiceError: 503, the operator has drained the queue of this kind of work.
+    """
+    if ports.drains.holds(_QUEUES[purpose]):
+        raise _drained(purpose)
+
+
+def _look_after(published: Published, purpose: Purpose, ports: Ports) -> None:
+    """Queue a job again that was forgotten; take it back when no worker is going to come for it."""
+    # Without Redis there is nothing to look after: who waits finds that out by himself.
+    with suppress(Unavailable):
+        if ports.drains.holds(published.queue) and ports.broker.withdraw(published):
+            raise _drained(purpose)
+    ports.broker.requeue_forgotten(published)
+
+
+def _drained(purpose: Purpose) -> ServiceError:
+    return ServiceError(
+        503,
+        f"No {_DOING[purpose]} is begun at the moment, while the service is looked after; try again later.",
+        kind=ErrorKind.UNAVAILABLE,
+        headers={"Retry-After": str(_DRAINED_RETRY_SECONDS)},
+    )
 
 
 def _timed_out(purpose: Purpose, budget_seconds: float) -> ServiceError:

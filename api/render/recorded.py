@@ -16,6 +16,7 @@ from api.jobs.idempotency import check_repeated, under_way
 from api.jobs.preference import RESPOND_ASYNC
 from api.jobs.reading import await_end, find_record, no_result, write_result
 from api.ports import Ports
+from api.render.dispatch import refuse_if_drained
 from api.render.request import RenderRequest
 from shared.clock import epoch, now
 from shared.db.idempotency import FirstCall, find_first_call, free_key
@@ -24,7 +25,7 @@ from shared.errors import ErrorKind, ServiceError
 from shared.identifiers import new_id
 from shared.job_flow import LIFETIME_SECONDS
 from shared.job_intake import KeyedCall
-from shared.jobs import Lane, PinnedTemplate, RenderJob
+from shared.jobs import Lane, PinnedTemplate, Purpose, RenderJob
 from shared.queue.states import OVERDUE
 
 # Answers that are not kept for a key: the render was not done, and may be when it is asked again.
@@ -49,11 +50,13 @@ def render_on_record(
 
     Raises:
         ServiceError: 409 while the first call is under way, 422 when it was another request;
-            504 when nobody waits for the render any more.
+            504 when nobody waits for the render any more; 503 while its queue is drained.
     """
     if call is not None and (repeated := _answer_repeated(call, ports)) is not None:
         return repeated
     admitted = admit()
+    if lane is Lane.INTERACTIVE:
+        refuse_if_drained(Purpose.RENDER, ports)
     job = _make_job(admitted, lane, ports)
     record = make_record(
         job,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from deploy.cli.output import CommandFailed
-from deploy.embedded.home import DEFAULT_FOLDER, DataFolder, open_folder
+from deploy.embedded.home import DEFAULT_FOLDER, DataFolder, FarmRecord, open_folder
 from deploy.embedded.plan import operator_environment
 from shared.buckets.admission import AdmissionCache
 from shared.db.migrate import upgrade
@@ -24,8 +24,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FarmAccess:
-    """The stores of a command. `cache` and `states` are None while an embedded farm is down: its
-    start drops every cached state.
+    """The stores of a command. What needs Redis is None while an embedded farm is down: its start
+    drops every cached state.
     """
 
     database: Database
@@ -42,6 +42,18 @@ class FarmAccess:
             with self.database.session() as session:
                 return work(session)
         except (LookupError, ValueError) as error:
+            raise CommandFailed(str(error.args[0])) from error
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        """Do `work`, which only reads, on one moment of the database.
+
+        Raises:
+            CommandFailed: it names something that is not there.
+        """
+        try:
+            with self.database.snapshot() as session:
+                return work(session)
+        except LookupError as error:
             raise CommandFailed(str(error.args[0])) from error
 
     def drop_cached(self, digests: list[str]) -> None:
@@ -72,6 +84,19 @@ def add_farm_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class FarmPlace:
+    """Where the stores of a farm are. `folder` is an embedded farm's, `record` one's that runs;
+    without a record its Redis is down.
+    """
+
+    database_url: str
+    redis_url: str | None
+    blob_url: str | None
+    folder: DataFolder | None = None
+    record: FarmRecord | None = None
+
+
 @contextmanager
 def open_farm(data: Path | None) -> Iterator[FarmAccess]:
     """Open the stores of the farm that `data` or the environment names.
@@ -79,10 +104,13 @@ def open_farm(data: Path | None) -> Iterator[FarmAccess]:
     Raises:
         CommandFailed: only one of the two URLs is set.
     """
-    database_url, redis_url = _find_urls(data)
-    upgrade(database_url)  # a folder without a farm yet gets its tables; elsewhere nothing is done
-    database = open_database(database_url)
-    redis = connect(redis_url) if redis_url else None
+    place = find_farm(data)
+    if place.folder is not None:
+        place.folder.create()
+    # A folder without a farm yet gets its tables; elsewhere nothing is done.
+    upgrade(place.database_url)
+    database = open_database(place.database_url)
+    redis = connect(place.redis_url) if place.redis_url else None
     try:
         yield FarmAccess(
             database,
@@ -93,7 +121,12 @@ def open_farm(data: Path | None) -> Iterator[FarmAccess]:
         database.close()
 
 
-def _find_urls(data: Path | None) -> tuple[str, str | None]:
+def find_farm(data: Path | None) -> FarmPlace:
+    """Tell where the farm is that `data` or the environment names; nothing is opened or made.
+
+    Raises:
+        CommandFailed: only one of the two URLs is set.
+    """
     environment = operator_environment()
     database_url = environment.get("PRESSROOM_DATABASE_URL")
     redis_url = environment.get("PRESSROOM_REDIS_URL")
@@ -102,12 +135,11 @@ def _find_urls(data: Path | None) -> tuple[str, str | None]:
     if not (database_url and redis_url):
         missing = "PRESSROOM_DATABASE_URL" if redis_url else "PRESSROOM_REDIS_URL"
         raise CommandFailed(f"{missing} is not set; both URLs are needed, or --data DIR")
-    return database_url, redis_url
+    return FarmPlace(database_url, redis_url, environment.get("PRESSROOM_BLOB_URL"))
 
 
-def _find_embedded(folder: DataFolder) -> tuple[str, str | None]:
+def _find_embedded(folder: DataFolder) -> FarmPlace:
     record = folder.find_running()
-    if record is not None:
-        return record.database_url, record.redis_url
-    folder.create()
-    return folder.database_url, None
+    if record is None:
+        return FarmPlace(folder.database_url, None, folder.blob_url, folder)
+    return FarmPlace(record.database_url, record.redis_url, record.blob_url, folder, record)

@@ -1,22 +1,37 @@
-"""`pressroom account create|set`: who may use the farm, and how much."""
+"""`pressroom account create|set|list|usage`: who may use the farm, how much, and who did."""
 
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from dataclasses import asdict
+from datetime import UTC, date, datetime
+from typing import Any, Final
 
 from deploy.cli.access import add_farm_option, open_farm
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from shared.clock import now, timestamp
 from shared.db import accounts
 from shared.db.session import Session
+from shared.db.usage import find_totals
+from shared.errors import Unavailable
+from shared.jobs import Allowance
+from shared.metering import Totals
+from shared.periods import find_period
+
+_AT_ONCE: Final = 500
 
 
 def add_commands(commands: Commands) -> None:
-    """Add `account create` and `account set`."""
-    group = commands.add_parser("account", help="make and change accounts", allow_abbrev=False)
+    """Add `account create`, `account set`, `account list` and `account usage`."""
+    group = commands.add_parser(
+        "account", help="make, change and look at accounts", allow_abbrev=False
+    )
     actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
     _add_create(actions)
     _add_set(actions)
+    _add_list(actions)
+    _add_usage(actions)
 
 
 def run_create(arguments: argparse.Namespace) -> int:
@@ -58,6 +73,75 @@ def run_set(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def run_list(arguments: argparse.Namespace) -> int:
+    """List every account with its terms and state; `--json` gives one object."""
+    with open_farm(arguments.data) as farm:
+        found: list[accounts.AccountInfo] = []
+        with farm.database.snapshot() as session:
+            while True:
+                after = found[-1].account_id if found else None
+                page = accounts.list_accounts(session, after=after, limit=_AT_ONCE)
+                found += page
+                if len(page) < _AT_ONCE:
+                    break
+    if arguments.json:
+        shown = [asdict(each) | {"created_at": timestamp(each.created_at)} for each in found]
+        print_result({"accounts": shown}, as_json=True)
+        return 0
+    for each in found:
+        states = [
+            *(["disabled"] if each.is_disabled else []),
+            *([] if each.is_email_verified else ["unverified"]),
+        ]
+        pages = f"{each.max_pages} pages from day {each.renewal_day}"
+        print(
+            f"{each.account_id}  {each.plan:4}  {pages:28}  {each.name}  {' '.join(states)}".rstrip()
+        )
+    return 0
+
+
+def run_usage(arguments: argparse.Namespace) -> int:
+    """Tell what an account used in a billing period, by the ledger, and what is on its way there."""
+    with open_farm(arguments.data) as farm:
+        today = arguments.date or now().astimezone(UTC).date()
+
+        def read(session: Session) -> tuple[accounts.AccountInfo, str, str, Totals]:
+            account = accounts.get_account(session, arguments.account_id)
+            period = find_period(today, renewal_day=account.renewal_day)
+            used = find_totals(session, account.account_id, period.key)
+            return account, period.key, period.end.isoformat(), used
+
+        account, start, end, used = farm.read(read)
+        counted = None
+        if farm.cache is not None:
+            with suppress(Unavailable):
+                counted = farm.cache.find_usage(account.account_id, start)
+    print_result(_report(account, start, end, used, counted), as_json=arguments.json)
+    return 0
+
+
+def _report(
+    account: accounts.AccountInfo, start: str, end: str, used: Totals, counted: Totals | None
+) -> dict[str, Any]:
+    terms = {Allowance.PRODUCTION: account.max_pages, Allowance.DRAFT: account.max_draft_pages}
+    report: dict[str, Any] = {
+        "account_id": account.account_id,
+        "plan": account.plan,
+        "period_start": start,
+        "period_end": end,
+    }
+    for allowance, most in terms.items():
+        of_ledger = used.of(allowance)
+        on_its_way = counted.of(allowance).pages - of_ledger.pages if counted else 0
+        report[allowance.value] = {
+            "pages": of_ledger.pages,
+            "renders": of_ledger.calls,
+            "max_pages": most,
+            "pages_not_in_the_ledger_yet": max(on_its_way, 0),
+        }
+    return report
+
+
 _CHANGES = ("disabled", "verified", "plan", "max_pages", "max_draft_pages", "rate_limit")
 
 
@@ -92,3 +176,30 @@ def _add_set(actions: Commands) -> None:
     add_farm_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run_set)
+
+
+def _add_list(actions: Commands) -> None:
+    parser = actions.add_parser("list", help="list all accounts", allow_abbrev=False)
+    add_farm_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run_list)
+
+
+def _add_usage(actions: Commands) -> None:
+    parser = actions.add_parser("usage", help="tell what an account used", allow_abbrev=False)
+    parser.add_argument("account_id", metavar="ACCOUNT_ID")
+    parser.add_argument(
+        "--date", type=_day, metavar="DAY", help="a day, UTC, of the billing period (today)"
+    )
+    add_farm_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run_usage)
+
+
+def _day(text: str) -> date:
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+        find_period(day, renewal_day=31)  # which knows no period at the ends of the calendar
+    except (ValueError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-11-30") from error
+    return day

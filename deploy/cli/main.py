@@ -6,7 +6,18 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from deploy.cli import accounts, batch, demo, documents, jobs, keys, migrate, up
+from deploy.cli import (
+    accounts,
+    batch,
+    demo,
+    documents,
+    jobs,
+    keys,
+    migrate,
+    queues,
+    status,
+    up,
+)
 from deploy.cli.output import CommandFailed
 from deploy.embedded.demo.client import DemoFailed
 from deploy.embedded.home import FolderTaken
@@ -46,9 +57,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     up.add_commands(commands)
+    status.add_commands(commands)
     accounts.add_commands(commands)
     keys.add_commands(commands)
     jobs.add_commands(commands)
+    queues.add_commands(commands)
     documents.add_commands(commands)
     batch.add_commands(commands)
     migrate.add_commands(commands)

@@ -49,6 +49,22 @@ class CreatedKey:
 
 
 @dataclass(frozen=True, slots=True)
+class AccountInfo:
+    """An account as lists show it: its terms and its state."""
+
+    account_id: str
+    name: str
+    plan: str
+    max_pages: int
+    max_draft_pages: int | None
+    renewal_day: int
+    rate_limit: str | None
+    is_disabled: bool
+    is_email_verified: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class KeyInfo:
     """A key as lists show it: `display` is its first 7 and last 4 characters."""
 
@@ -179,6 +195,28 @@ def list_keys(session: Session, account_id: str) -> Sequence[KeyInfo]:
     ]
 
 
+def list_accounts(
+    session: Session, *, after: str | None = None, limit: int = 1000
+) -> Sequence[AccountInfo]:
+    """Give accounts in the order of their ids, those that come after `after`."""
+    query = select(accounts).order_by(accounts.c.id).limit(limit)
+    if after is not None:
+        query = query.where(accounts.c.id > after)
+    return [_account_info(row) for row in session.execute(query)]
+
+
+def get_account(session: Session, account_id: str) -> AccountInfo:
+    """Give an account.
+
+    Raises:
+        LookupError: there is no such account.
+    """
+    row = session.execute(select(accounts).where(accounts.c.id == account_id)).first()
+    if row is None:
+        raise LookupError(f"There is no account {account_id!r}.")
+    return _account_info(row)
+
+
 def set_account(  # noqa: PLR0913 - the options of the operator command, by name
     session: Session,
     account_id: str,
@@ -261,6 +299,21 @@ def _key_state(row: dict[str, Any]) -> KeyState:
         key_expires_at=row["expires_at"],
         account_disabled=row["is_disabled"],
         email_verified=row["is_email_verified"],
+    )
+
+
+def _account_info(row: Any) -> AccountInfo:
+    return AccountInfo(
+        account_id=row.id,
+        name=row.name,
+        plan=row.plan,
+        max_pages=row.max_pages,
+        max_draft_pages=row.max_draft_pages,
+        renewal_day=row.renewal_day,
+        rate_limit=row.rate_limit,
+        is_disabled=row.is_disabled,
+        is_email_verified=row.is_email_verified,
+        created_at=row.created_at,
     )
 
 

@@ -161,6 +161,18 @@ def list_complete(session: Session, *, limit: int) -> list[Batch]:
     return [read_batch(row) for row in session.execute(query).mappings()]
 
 
+def list_under_way(session: Session, *, limit: int) -> list[tuple[Batch, Counts]]:
+    """Give batches that have not ended, oldest first, with how far each is."""
+    query = (
+        select(batches)
+        .where(batches.c.status.in_(_UNENDED))
+        .order_by(batches.c.created_at, batches.c.id)
+        .limit(limit)
+    )
+    found = [read_batch(row) for row in session.execute(query).mappings().all()]
+    return [(batch, count_items(session, batch)) for batch in found]
+
+
 def forget_body(session: Session, batch_id: str) -> None:
     """Note that the body of a batch is not kept any more."""
     session.execute(update(batches).where(batches.c.id == batch_id).values(body_key=None))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import Celery
 from kombu.entity import Queue
 
+from shared.queue.attendance import Attendance
 from shared.queue.lease import LEASE_SECONDS, Lease
 from shared.queue.stops import Stops
 from shared.settings import Settings
@@ -50,4 +51,5 @@ def create_consumer(settings: Settings) -> Celery:
     )
     app.steps["consumer"].add(Lease)
     app.steps["consumer"].add(Stops)
+    app.steps["consumer"].add(Attendance)
     return app

@@ -10,7 +10,15 @@ from redis import Redis
 
 from shared.clock import epoch
 from shared.queue.connection import reachable
-from shared.queue.names import DEAD_EVENTS, FARM_TOTALS, QUEUES, UNACKED, USAGE_STREAM, queue_of
+from shared.queue.names import (
+    DEAD_EVENTS,
+    DRAINED,
+    FARM_TOTALS,
+    QUEUES,
+    UNACKED,
+    USAGE_STREAM,
+    queue_of,
+)
 from shared.telemetry.farm import FarmDepth, QueueDepth
 
 _MILLISECONDS: Final = 1000
@@ -34,12 +42,13 @@ class QueueReader:
             pipe.xlen(USAGE_STREAM)
             pipe.xlen(DEAD_EVENTS)
             pipe.xrange(USAGE_STREAM, count=1)
+            pipe.hkeys(DRAINED)
             found = pipe.execute()
         lengths, oldest = found[: len(QUEUES)], found[len(QUEUES) : 2 * len(QUEUES)]
-        held, pending, dead, first = found[2 * len(QUEUES) :]
+        held, pending, dead, first, drained = found[2 * len(QUEUES) :]
         running = Counter(queue_of(tag.decode()) for tag in held)
         queues = {
-            queue: QueueDepth(length, running[queue], _job_age(message))
+            queue: QueueDepth(length, running[queue], _job_age(message), queue.encode() in drained)
             for queue, length, message in zip(QUEUES, lengths, oldest, strict=True)
         }
         return FarmDepth(queues, pending, dead, _entry_age(first))

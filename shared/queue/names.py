@@ -20,6 +20,9 @@ DEAD_EVENTS: Final = "usage:dead"  # what the counter could not read, kept for a
 
 FARM_TOTALS: Final = "farm:totals"  # hash of what the farm counts, see shared.telemetry.totals
 FARM_EPOCH: Final = "farm:epoch"  # there as long as Redis has all that was put into it
+DRAINED: Final = "farm:drained"  # hash of the queues that workers leave alone: since when
+WORKERS: Final = "farm:workers"  # hash of what each worker says of itself
+WORKERS_SEEN: Final = "farm:workers:seen"  # sorted set of them, by when they last did
 CLAIM_EXPIRY: Final = "claims:expiry"  # sorted set of claims in the blob store, by when to delete
 
 SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: the message of each

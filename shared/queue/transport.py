@@ -1,8 +1,9 @@
-"""kombu's Redis transport, with two of its habits changed."""
+"""kombu's Redis transport, with two of its habits changed, and an ear for drained queues."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -46,11 +47,28 @@ class QoS(kombu_redis.QoS):
 class Channel(kombu_redis.Channel):
     """A channel that keeps its client, where kombu makes one for each command.
 
-    Saves 0.2 ms for each job (queueing.md B3).
+    Saves 0.2 ms for each job (queueing.md B3). It takes nothing from queues it is to leave alone.
     """
 
     QoS = QoS
     _kept: Any = None
+    _left_alone: AbstractSet[str] = frozenset()
+
+    def leave_alone(self, queues: AbstractSet[str]) -> bool:
+        """Take from all queues but these from the next message on; tell whether that is new.
+
+        What was asked for already, for a second at most, still comes.
+        """
+        if queues == self._left_alone:
+            return False
+        self._left_alone = frozenset(queues)
+        self._update_queue_cycle()
+        return True
+
+    def _update_queue_cycle(self) -> None:
+        # What kombu asks the next message from; `active_queues` stays as it is, since a channel
+        # without any no longer looks for what a dead worker held.
+        self._queue_cycle.update([q for q in self.active_queues if q not in self._left_alone])
 
     @contextmanager
     def conn_or_acquire(self, client: Any = None) -> Iterator[Any]:

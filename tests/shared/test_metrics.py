@@ -188,6 +188,7 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
         'pressroom_queue_waiting{queue="interactive"} 5.0',
         'pressroom_queue_running{queue="interactive"} 2.0',
         'pressroom_queue_oldest_seconds{queue="interactive"} 1.5',
+        'pressroom_queue_drained{queue="interactive"} 0.0',
         "pressroom_usage_events_pending 7.0",
         "pressroom_usage_events_dead 1.0",
         "pressroom_usage_ledger_lag_seconds 3.25",

@@ -1,0 +1,103 @@
+"""`pressroom queue drain|resume`: have workers leave a queue alone for a while."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from deploy.cli.access import add_farm_option, find_farm
+from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from shared.clock import ticks
+from shared.queue.connection import connect
+from shared.queue.depth import QueueReader
+from shared.queue.drains import SEEN_BY_ALL_SECONDS, Drains, UnknownQueueError
+from shared.queue.names import QUEUES
+
+_LOOK_SECONDS: Final = 0.2
+
+
+def add_commands(commands: Commands) -> None:
+    """Add `queue drain` and `queue resume`."""
+    group = commands.add_parser("queue", help="drain and resume queues", allow_abbrev=False)
+    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
+    drain = actions.add_parser(
+        "drain", help="have workers take nothing more from a queue", allow_abbrev=False
+    )
+    drain.add_argument(
+        "--wait",
+        type=_seconds,
+        metavar="SECONDS",
+        help="return once nothing of the queue runs; exit 1 when something still does then",
+    )
+    drain.set_defaults(run=run_drain)
+    resume = actions.add_parser(
+        "resume", help="have workers take from it again", allow_abbrev=False
+    )
+    resume.set_defaults(run=run_resume)
+    for parser in (drain, resume):
+        parser.add_argument("queue", metavar="NAME", help=", ".join(QUEUES))
+        add_farm_option(parser)
+        add_json_option(parser)
+
+
+def run_drain(arguments: argparse.Namespace) -> int:
+    """Drain a queue: running work ends, what waits stays, what clients wait for is refused."""
+    drains, reader = _open(arguments.data)
+    try:
+        is_new = drains.drain(arguments.queue)
+    except UnknownQueueError as error:
+        raise CommandFailed(str(error)) from error
+    if arguments.wait is not None:
+        _await_quiet(reader, arguments.queue, seconds=arguments.wait)
+    _show(reader, arguments.queue, {"changed": is_new}, as_json=arguments.json)
+    return 0
+
+
+def run_resume(arguments: argparse.Namespace) -> int:
+    """Resume a queue; what waits in it is begun within seconds."""
+    drains, reader = _open(arguments.data)
+    try:
+        is_new = drains.resume(arguments.queue)
+    except UnknownQueueError as error:
+        raise CommandFailed(str(error)) from error
+    _show(reader, arguments.queue, {"changed": is_new}, as_json=arguments.json)
+    return 0
+
+
+def _open(data: Path | None) -> tuple[Drains, QueueReader]:
+    place = find_farm(data)
+    if place.redis_url is None:
+        raise CommandFailed("the farm is not running, so its queues cannot be reached")
+    redis = connect(place.redis_url)
+    return Drains(redis), QueueReader(redis)
+
+
+def _await_quiet(reader: QueueReader, queue: str, *, seconds: float) -> None:
+    begun = ticks()
+    # What a worker had asked for before it heard is still begun.
+    surely_heard = begun + SEEN_BY_ALL_SECONDS
+    while (running := reader.read_depth().queues[queue].running) or ticks() < surely_heard:
+        if ticks() - begun >= max(seconds, SEEN_BY_ALL_SECONDS):
+            raise CommandFailed(
+                f"{queue} is drained, but {running} of it still run after {seconds:g} s"
+            )
+        time.sleep(_LOOK_SECONDS)
+
+
+def _show(reader: QueueReader, queue: str, beside: dict[str, Any], *, as_json: bool) -> None:
+    depth = reader.read_depth().queues[queue]
+    shown = {
+        "queue": queue,
+        "drained": depth.is_drained,
+        "waiting": depth.waiting,
+        "running": depth.running,
+    }
+    print_result(shown | beside, as_json=as_json)
+
+
+def _seconds(text: str) -> float:
+    if not (text.isascii() and text.isdigit() and int(text) <= 24 * 3600):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 to 86400")
+    return float(text)

@@ -1,0 +1,203 @@
+"""Looking at a whole farm once: what `pressroom status` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy.exc import DBAPIError
+
+from deploy.cli.access import FarmPlace
+from deploy.embedded.errors import find_errors
+from deploy.embedded.home import FarmRecord
+from deploy.embedded.processes import find_process
+from deploy.embedded.supervisor import is_ready
+from shared.batches.records import Batch, Counts
+from shared.blobs.store import open_store
+from shared.clock import epoch, ticks, timestamp
+from shared.db.batches import list_under_way
+from shared.db.jobs import count_unfinished
+from shared.db.session import Database, open_database
+from shared.errors import Unavailable
+from shared.queue.connection import UnfitRedisError, assert_durable, connect
+from shared.queue.depth import QueueReader
+from shared.queue.drains import Drains
+from shared.queue.names import QUEUES
+from shared.queue.roster import WorkerWord, find_workers
+from shared.telemetry.farm import FarmDepth
+
+_SHOWN_ERRORS: Final = 5
+_SHOWN_BATCHES: Final = 10
+_LATE_LEDGER_SECONDS: Final = 60.0
+_MILLISECONDS: Final = 1000
+
+
+def survey(place: FarmPlace) -> dict[str, Any]:
+    """Look at a farm. `problems` is empty when nothing is wrong.
+
+    Every part is asked even where another is away; what that would tell is missing then.
+    """
+    problems: list[str] = []
+    found: dict[str, Any] = {"farm": _describe(place), "problems": problems}
+    if place.folder is not None and place.record is None:
+        problems.append("the farm is not running")
+    if place.record is not None:
+        found["processes"] = _processes(place.record, problems)
+    stores: dict[str, Any] = {}
+    found["stores"] = stores
+    if place.redis_url is not None:
+        found |= _ask_redis(place.redis_url, stores, problems)
+    found |= _ask_database(place.database_url, stores, problems)
+    if place.blob_url is not None:
+        store = open_store(place.blob_url)
+        stores["object_store"] = _time(store.check, "the object store", problems)
+    if place.folder is not None:
+        errors = find_errors(place.folder.logs, count=_SHOWN_ERRORS)
+        found["last_errors"] = [asdict(error) for error in errors]
+    return found
+
+
+def _describe(place: FarmPlace) -> dict[str, Any]:
+    record = place.record
+    return {
+        "url": record.url if record else None,
+        "data": str(place.folder.path) if place.folder else None,
+        "is_running": record is not None if place.folder else None,
+        "looked_at": _timestamp_of(epoch()),
+    }
+
+
+def _timestamp_of(at: float) -> str:
+    return timestamp(datetime.fromtimestamp(at, UTC))
+
+
+def _processes(record: FarmRecord, problems: list[str]) -> list[dict[str, Any]]:
+    shown = []
+    for name in record.restarts:
+        pid = record.processes.get(name)
+        facts = find_process(pid) if pid is not None else None
+        if facts is None:
+            problems.append(f"process {name} is down")
+        shown.append(
+            {
+                "name": name,
+                "pid": pid if facts else None,
+                "up_seconds": round(facts.up_seconds) if facts else None,
+                "memory_bytes": facts.memory_bytes if facts else None,
+                "restarts": record.restarts[name],
+            }
+        )
+    if not is_ready(record.ports["front"]):
+        problems.append("the front is not ready")
+    return shown
+
+
+def _ask_redis(url: str, stores: dict[str, Any], problems: list[str]) -> dict[str, Any]:
+    redis = connect(url)
+    stores["redis"] = _time(redis.ping, "Redis", problems)
+    if stores["redis"] is None:
+        return {}
+    try:
+        assert_durable(redis)
+        depth, drained = QueueReader(redis).read_depth(), Drains(redis).find()
+        workers = find_workers(redis)
+    except UnfitRedisError as error:
+        problems.append(str(error))
+        return {}
+    except Unavailable:
+        problems.append("Redis does not answer")
+        return {}
+    finally:
+        redis.close()
+    problems += _queue_problems(workers)
+    problems += _ledger_problems(depth)
+    return {
+        "queues": _queues(depth, drained),
+        "workers": [asdict(worker) for worker in workers],
+        "ledger": {
+            "events_pending": depth.events_pending,
+            "lag_seconds": round(depth.ledger_lag_seconds, 1),
+            "events_dead": depth.events_dead,
+        },
+    }
+
+
+def _queues(depth: FarmDepth, drained: Mapping[str, float]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "waiting": queue.waiting,
+            "oldest_seconds": round(queue.oldest_seconds, 1),
+            "running": queue.running,
+            "drained_since": _timestamp_of(drained[name]) if name in drained else None,
+        }
+        for name, queue in depth.queues.items()
+    ]
+
+
+def _queue_problems(workers: Sequence[WorkerWord]) -> list[str]:
+    served = {queue for worker in workers for queue in worker.queues}
+    return [f"no worker takes from queue {queue}" for queue in QUEUES if queue not in served]
+
+
+def _ledger_problems(depth: FarmDepth) -> list[str]:
+    found = []
+    if depth.ledger_lag_seconds > _LATE_LEDGER_SECONDS:
+        found.append(f"the ledger is {depth.ledger_lag_seconds:.0f} s behind")
+    if depth.events_dead:
+        found.append(f"{depth.events_dead} usage events could not be read")
+    return found
+
+
+def _ask_database(url: str, stores: dict[str, Any], problems: list[str]) -> dict[str, Any]:
+    database = open_database(url)
+    try:
+        stores["database"] = _time(database.check, "the database", problems)
+        if stores["database"] is None:
+            return {}
+        return _count(database)
+    except DBAPIError:
+        problems.append("the database's tables are not up to date: run pressroom migrate")
+        return {}
+    finally:
+        database.close()
+
+
+def _count(database: Database) -> dict[str, Any]:
+    with database.snapshot() as session:
+        jobs = count_unfinished(session)
+        batches = list_under_way(session, limit=_SHOWN_BATCHES)
+    return {"jobs_unfinished": jobs, "batches": [_batch(*each) for each in batches]}
+
+
+def _batch(batch: Batch, counts: Counts) -> dict[str, Any]:
+    return {
+        "id": batch.id,
+        "account_id": batch.account_id,
+        "status": batch.status.value,
+        "documents": batch.total,
+        "succeeded": counts.succeeded,
+        "failed": counts.failed,
+        "created_at": timestamp(batch.created_at),
+    }
+
+
+def _time(ask: Callable[[], object], name: str, problems: list[str]) -> dict[str, float] | None:
+    """Ask a store and give how long that took, None and a problem when it does not answer."""
+    try:
+        ask()  # which connects
+        begun = ticks()
+        ask()
+        took = ticks() - begun
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with a store belongs on the screen
+        problems.append(f"{name} does not answer: {_reason(error)}")
+        return None
+    return {"milliseconds": round(took * _MILLISECONDS, 1)}
+
+
+def _reason(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

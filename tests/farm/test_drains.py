@@ -1,0 +1,124 @@
+"""A drained queue: running work ends, nothing new is begun, and nothing that waits is lost."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from shared.jobs import OutcomeStatus, Purpose
+from shared.queue.depth import QueueReader
+from shared.queue.drains import SEEN_BY_ALL_SECONDS, Drains, UnknownQueueError
+from shared.queue.names import WORKERS, WORKERS_SEEN
+from shared.queue.roster import WorkerWord, find_workers, say_present
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+@pytest.fixture
+def drains(front):
+    return Drains(front.redis)
+
+
+def test_running_work_ends_and_what_waits_is_begun_when_the_queue_is_resumed(
+    front, drains, start_worker, tmp_path, wait_until
+):
+    start_worker()
+    started = tmp_path / "started"
+    running = front.send(f"sleep {SEEN_BY_ALL_SECONDS + 1} {started}")
+    wait_until(lambda: lines(started) == 1)
+    assert drains.drain("interactive")
+    assert not drains.drain("interactive")
+    with ThreadPoolExecutor() as waiters:
+        ended = waiters.submit(front.wait, running)
+        time.sleep(SEEN_BY_ALL_SECONDS)
+        waiting = front.send(f"sleep 0 {started}")
+        assert ended.result().status is OutcomeStatus.SUCCEEDED
+    assert front.wait(waiting, seconds=2.0) is None
+    assert lines(started) == 1
+    depth = QueueReader(front.redis).read_depth().queues["interactive"]
+    assert (depth.waiting, depth.running, depth.is_drained) == (1, 0, True)
+    # A queue beside it goes on.
+    assert front.render("fine", purpose=Purpose.VALIDATE).status is OutcomeStatus.SUCCEEDED
+    assert drains.resume("interactive")
+    assert front.wait(waiting).status is OutcomeStatus.SUCCEEDED
+    assert front.used() == (2, 2)
+
+
+def test_a_worker_that_starts_takes_nothing_from_a_drained_queue(
+    front, drains, start_worker, tmp_path, wait_until
+):
+    started = tmp_path / "started"
+    drains.drain("interactive")
+    job = front.send(f"sleep 0 {started}")
+    start_worker()
+    wait_until(lambda: find_workers(front.redis), seconds=20)
+    assert front.wait(job, seconds=3.0) is None
+    assert lines(started) == 0
+    drains.resume("interactive")
+    assert front.wait(job).pages == 1
+
+
+def test_what_no_worker_has_begun_is_taken_back_and_never_runs(
+    front, drains, start_worker, tmp_path
+):
+    started = tmp_path / "started"
+    drains.drain("interactive")
+    published = front.broker.publish(front.job(f"sleep 0 {started}"))
+    assert front.broker.withdraw(published)
+    assert not front.broker.withdraw(published)
+    assert QueueReader(front.redis).read_depth().queues["interactive"].waiting == 0
+    front.redis.lpush(published.queue, published.message)  # as one that came again meanwhile
+    start_worker()
+    drains.resume("interactive")
+    assert front.render("pages 2").pages == 2
+    assert lines(started) == 0
+    assert front.used() == (2, 1)
+
+
+def test_what_a_worker_has_begun_is_not_taken_back(front, start_worker, tmp_path, wait_until):
+    start_worker()
+    started = tmp_path / "started"
+    job = front.job(f"sleep 1 {started}")
+    published = front.broker.publish(job)
+    wait_until(lambda: lines(started) == 1)
+    assert not front.broker.withdraw(published)
+    assert front.wait(job).pages == 1
+    assert not front.broker.withdraw(published)
+
+
+def test_a_queue_that_is_not_there_is_told(drains):
+    with pytest.raises(UnknownQueueError, match=r"'intractive'.*interactive, validate, batch"):
+        drains.drain("intractive")
+    with pytest.raises(UnknownQueueError):
+        drains.resume("")
+    assert drains.find() == {}
+
+
+def test_a_worker_says_what_it_does_and_goodbye(front, start_worker, tmp_path, wait_until):
+    worker = start_worker(worker_queues="batch,interactive", worker_concurrency="3")
+    wait_until(lambda: find_workers(front.redis), seconds=20)
+    [word] = find_workers(front.redis)
+    assert (word.queues, word.slots, word.busy) == (("batch", "interactive"), 3, 0)
+    assert word.name.endswith(f":{worker.pid}")
+    front.send(f"sleep 4 {tmp_path / 'started'}")
+    wait_until(lambda: find_workers(front.redis)[0].busy == 1)
+    worker.terminate()
+    wait_until(lambda: not find_workers(front.redis))
+
+
+def test_a_killed_worker_is_missed_and_forgotten(front):
+    with front.redis.pipeline() as pipe:
+        say_present(pipe, WorkerWord("here:1", ("batch",), 2, 1))
+        say_present(pipe, WorkerWord("gone:1", ("batch",), 2, 1))
+        pipe.execute()
+    assert [word.name for word in find_workers(front.redis)] == ["gone:1", "here:1"]
+    front.redis.zincrby(WORKERS_SEEN, -10, "gone:1")
+    assert [word.name for word in find_workers(front.redis)] == ["here:1"]
+    front.redis.zincrby(WORKERS_SEEN, -60, "gone:1")
+    with front.redis.pipeline() as pipe:
+        say_present(pipe, WorkerWord("here:1", ("batch",), 2, 0))
+        pipe.execute()
+    assert front.redis.hkeys(WORKERS) == [b"here:1"]
