@@ -25,7 +25,7 @@ def judge(ports, worker):
     """Let the real engine validate what the scripted worker takes from the queue."""
     farm = SimpleNamespace(
         templates=Templates(ports.database, prepare_template),
-        images=Images(ports.database, ports.blobs, ports.image_pins),
+        images=Images(ports.database, ports.blobs, ports.image_pins, outbound=ports.outbound),
         claims=ports.claims,
         validate=validate,
     )
