@@ -55,6 +55,7 @@ class StyleSheet:
         self._left_out = left_out
         self._rules: dict[str, list[Rule]] = {}
         self._count = 0
+        self._own: dict[Node, tuple[Declarations, Declarations]] = {}
         for text in texts:
             self._read(text)
 
@@ -72,6 +73,13 @@ class StyleSheet:
             if rule.compound.matches(node) and _stands_in(rule.ancestors, node.parent)
         ]
         return sorted(found, key=lambda rule: (rule.specificity, rule.order))
+
+    def read_own(self, node: Node) -> tuple[Declarations, Declarations]:
+        """Give what the `style` of an element says, plain and important; read once for all copies."""
+        known = self._own.get(node)
+        if known is None:
+            known = self._own[node] = read_declarations(node.attributes["style"])
+        return known
 
     def _read(self, text: str) -> None:
         text = _COMMENT.sub("", text.replace("<!--", "").replace("-->", ""))

@@ -12,7 +12,7 @@ from workers.engine.layout.svg.properties import (
     OWN,
 )
 from workers.engine.layout.svg.reader import Node
-from workers.engine.layout.svg.sheets import Declarations, StyleSheet, read_declarations
+from workers.engine.layout.svg.sheets import Declarations, StyleSheet
 from workers.engine.layout.svg.values import RGB, to_color, to_length, to_opacity
 
 Look = dict[str, str]
@@ -45,9 +45,8 @@ def _declared(node: Node, sheet: StyleSheet) -> Declarations:
     for rule in sheet.find(node):
         given |= rule.declarations
         important |= rule.important
-    own = node.attributes.get("style")
-    if own:
-        plain, strong = read_declarations(own)
+    if "style" in node.attributes:
+        plain, strong = sheet.read_own(node)
         given |= plain
         important |= strong
     given |= important
