@@ -6,7 +6,7 @@ so that tagged PDF can be written without touching layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -49,7 +49,7 @@ class ShapedGlyphs(NamedTuple):
     face: object
     size: float
     color: Color
-    clusters: tuple[Cluster, ...]
+    clusters: Sequence[Cluster]
     text: str
     width: float
     owner: object | None

@@ -45,7 +45,9 @@ class ShapedFont:
         self.face = face
         self.name = name
         self.is_emboldened = face.is_emboldened
-        self._codes: dict[tuple[tuple[Part, ...], str], tuple[int, int]] = {}  # code, advance
+        self._codes: dict[tuple[tuple[Part, ...], str], tuple[bytes, int]] = {}  # and advances
+        # The same by identity, which is quicker; a cluster that is kept here keeps its own.
+        self._known: dict[int, tuple[bytes, int, Cluster]] = {}
 
     @property
     def is_full(self) -> bool:
@@ -57,21 +59,25 @@ class ShapedFont:
         scale = 1000 / self.face.units
         out: list[bytes] = []
         off = 0  # how far the viewer's pen is beyond its place, in font units
+        known = self._known
         for cluster in clusters:
-            code, advance = self._code_of(cluster)
+            found = known.get(id(cluster)) or self._code_of(cluster)
             if off:
                 out.append(b">%d<" % round(off * scale))
-            out.append(b"%04X" % code)
-            off = advance - cluster.advance
+            out.append(found[0])
+            off = found[1] - cluster.advance
         return b"[<" + b"".join(out) + b">]TJ\n"
 
-    def _code_of(self, cluster: Cluster) -> tuple[int, int]:
+    def _code_of(self, cluster: Cluster) -> tuple[bytes, int, Cluster]:
         key = (cluster.parts, cluster.text)
-        found = self._codes.get(key)
-        if found is None:
+        code = self._codes.get(key)
+        if code is None:
             measure = self.face.hb_font.get_glyph_h_advance
             advance = sum(measure(glyph) for glyph, *_ in cluster.parts)
-            found = self._codes[key] = (len(self._codes) + 1, advance)
+            code = self._codes[key] = (b"%04X" % (len(self._codes) + 1), advance)
+        if len(self._known) >= _MAX_CODES:
+            self._known.clear()
+        found = self._known[id(cluster)] = (*code, cluster)
         return found
 
     def embed(self, file: PdfFile) -> bytes:

@@ -176,7 +176,7 @@ class Face:
         """Tell whether the face can draw the whole of `text`."""
         if text.isascii() and text.isprintable():
             return True
-        return self._covered.issuperset(text) or not self.find_missing(text)
+        return self._covered.issuperset(text) or self._covered.issuperset(_DROP.sub("", text))
 
     def find_missing(self, text: str) -> str:
         """Give the characters of `text` that the face cannot draw, each once, in order."""

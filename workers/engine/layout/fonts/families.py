@@ -104,6 +104,9 @@ def split_by_face(
         return [(chain.first, text)]
     if _EAST_ASIAN.search(text):
         chain = _chain(families, is_bold, is_italic, _find_region(lang, text))
+    only = _find_only_face(chain, text)
+    if only is not None:
+        return [(only, text)]
     return [
         (face, "".join(char for _, char in run))
         for face, run in groupby(_choose_faces(chain, text), key=lambda pair: pair[0])
@@ -176,6 +179,15 @@ def _known(families: Iterable[str]) -> list[str]:
     by_name = {name.casefold(): name for name in FAMILIES} | ALIASES | OTHER_NAMES
     found = (by_name.get(family.casefold()) for family in families)
     return [family for family in found if family]
+
+
+def _find_only_face(chain: _Chain, text: str) -> Face | None:
+    """Find the one face that all of a text is set in, but for what sticks to it; None for several."""
+    faces = {chain[char] for char in set(text).difference(_STICKY)}
+    if len(faces) != 1:
+        return None
+    face = faces.pop()
+    return face if face is not None and face.covers_all(text) else None
 
 
 def _choose_faces(chain: _Chain, text: str) -> Iterator[tuple[Face, str]]:

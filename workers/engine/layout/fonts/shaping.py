@@ -32,6 +32,12 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")  # JSON can say half a charact
 _JOINERS: Final = "\u200c\u200d"
 _CURSIVE: Final = re.compile("[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc]")
 
+# Thai is written without spaces, so its words are lines; what it shapes is a letter with its marks.
+_THAI: Final = re.compile("[\u0e01-\u0e4e]+")
+_THAI_CLUSTER: Final = re.compile(
+    "[^\u0e31\u0e33-\u0e3a\u0e47-\u0e4e][\u0e31\u0e33-\u0e3a\u0e47-\u0e4e]*|."
+)
+
 # As in the text that is written by characters: kerned, and without ligatures.
 _SIMPLE_SCRIPTS: Final = {"liga": False, "clig": False, "calt": False}
 _MAX_WORDS: Final = 10_000
@@ -75,6 +81,9 @@ def is_cursive(text: str) -> bool:
 def shape_word(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     """Shape a word, or any text that stands in one direction and one face."""
     if len(word) > _LONGEST_KEPT:
+        if _THAI.fullmatch(word):
+            pieces = _THAI_CLUSTER.findall(word)
+            return _put_together([_shape_kept(face, piece, is_rtl, lang) for piece in pieces])
         return _shape(face, word, is_rtl, lang)
     return _shape_kept(face, word, is_rtl, lang)
 
@@ -106,6 +115,18 @@ def _shape(face: Face, word: str, is_rtl: bool, lang: str) -> ShapedWord:
         end for start, end in zip(starts, reached, strict=True) for _ in range(start, ends[start])
     ]
     return ShapedWord(tuple(clusters.values()), sum(widths), tuple(by_character))
+
+
+def _put_together(pieces: list[ShapedWord]) -> ShapedWord:
+    """Give the word that shaped pieces make from left to right."""
+    clusters: list[Cluster] = []
+    ends: list[float] = []
+    width = 0.0
+    for piece in pieces:
+        clusters += piece.clusters
+        ends += [width + end for end in piece.ends]
+        width += piece.width
+    return ShapedWord(tuple(clusters), width, tuple(ends))
 
 
 def _find_starts(word: str, clusters: set[int]) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from workers.engine.layout.context import Typeface
@@ -56,28 +55,27 @@ def ends_of_shaped(run: ShapedRun, word: str) -> list[float]:
     return ends
 
 
-def set_clusters(run: ShapedRun, text: str, word_spacing: float) -> tuple[Cluster, ...]:
+def set_clusters(run: ShapedRun, text: str, word_spacing: float) -> list[Cluster]:
     """Give the clusters of a text from left to right, with its spaces."""
-    words = text.split(" ")
-    if run.is_rtl:
-        words.reverse()
-    return tuple(_set_words(run, words, word_spacing))
-
-
-def _set_words(run: ShapedRun, words: list[str], word_spacing: float) -> Iterator[Cluster]:
     face: Any = run.face
     in_units = face.units / run.size
     space = _space(face, round((run.letter_spacing + word_spacing) * in_units))
+    words = text.split(" ")
+    if run.is_rtl:
+        words.reverse()
+    clusters: list[Cluster] = []
     for number, word in enumerate(words):
         if number:
-            yield space
+            clusters.append(space)
         if not word:
             continue
-        spacing = round(run.spacing_in(word) * in_units)
-        clusters = run.shape(word).clusters
+        spacing = round(run.spacing_in(word) * in_units) if run.letter_spacing else 0
         if spacing:
-            clusters = tuple(c._replace(advance=c.advance + spacing) for c in clusters)
-        yield from clusters
+            own = run.shape(word).clusters
+            clusters += [cluster._replace(advance=cluster.advance + spacing) for cluster in own]
+        else:
+            clusters += run.shape(word).clusters
+    return clusters
 
 
 def _space(face: Any, extra: int) -> Cluster:

@@ -13,6 +13,7 @@ from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolv
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import cut_word, may_break_inside
 from workers.engine.layout.lines.parts import Inset, Look
+from workers.engine.layout.lines.shaped import measure_shaped
 from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
 from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
 
@@ -90,7 +91,8 @@ class Strip:
         size, spacing = look.style.size, look.style.letter_spacing
         measure = look.face.measure
         if look.is_shaped:
-            widths = list(map(look.measure, words))
+            run = look.run
+            widths = [measure_shaped(run, word) for word in words]
         elif spacing:
             widths = [measure(word) * size + spacing * len(word) for word in words]
         else:
@@ -111,11 +113,32 @@ class Strip:
             pieces = cut_word(word)
             if not hyphens:
                 pieces = _drop_soft_hyphens(pieces)
+            if (look.is_shaped or look.face.is_ideographic) and SOFT_HYPHEN not in word:
+                self._add_even_pieces(look, pieces, SPACE if index < len(words) - 1 else JOIN)
+                continue
             for number, piece in enumerate(pieces[:-1]):
                 glue = SOFT if piece.endswith(SOFT_HYPHEN) else BREAK
                 self._add_piece(look, pieces[number - 1] if number else "", piece, glue)
             glue = SPACE if index < len(words) - 1 else JOIN
             self._add_piece(look, pieces[-2] if len(pieces) > 1 else "", pieces[-1], glue)
+
+    def _add_even_pieces(self, look: Look, pieces: list[str], glue: int) -> None:
+        """Add the parts of a word that are never kerned: of ideographs there are many."""
+        if self.looks and self.looks[-1] is not look:
+            self.has_one_look = False
+        if look.is_shaped:
+            run = look.run
+            widths = [measure_shaped(run, piece) for piece in pieces]
+        else:
+            measure, size, spacing = look.face.measure, look.style.size, look.style.letter_spacing
+            widths = [measure(piece) * size + spacing * len(piece) for piece in pieces]
+        ends = list(accumulate(widths, initial=self._next_left()))
+        self.texts += pieces
+        self.looks += [look] * len(pieces)
+        self.glues += [BREAK] * (len(pieces) - 1)
+        self.glues.append(glue)
+        self.lefts += ends[:-1]
+        self.rights += ends[1:]
 
     def _add_piece(self, look: Look, before: str, piece: str, glue: int) -> None:
         """Add a part of a word; it is kerned with the part before it, which it mostly stays with."""

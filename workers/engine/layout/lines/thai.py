@@ -16,7 +16,7 @@ _THAI: Final = re.compile("[\u0e01-\u0e4e]{2,}")
 _CLUSTER: Final = re.compile(
     "[\u0e40-\u0e44]?[\u0e01-\u0e2e\u0e2f][\u0e30-\u0e3a\u0e45\u0e47-\u0e4e]*|."
 )
-_LONGEST: Final = 30  # characters of a word; longer entries are phrases of other words
+_LONGEST: Final = 20  # characters of a word; longer entries are made of other words
 _LONGEST_TEXT: Final = 2_000  # characters that are cut at once
 _UNKNOWN: Final = 10  # what a cluster that is no word costs, in words
 
@@ -47,20 +47,22 @@ def cut_thai(text: str) -> list[str]:
 @lru_cache(maxsize=4_000)
 def _cut_words(text: str) -> tuple[str, ...]:
     """Find the cheapest way through the text, from cluster to cluster."""
-    words = _load_words()
+    words, longest = _load_words()
     borders = [0, *(match.end() for match in _CLUSTER.finditer(text))]
-    costs = [0] + [len(text) * _UNKNOWN] * (len(borders) - 1)
-    before = [0] * len(borders)
-    for end in range(1, len(borders)):
-        for start in range(end - 1, -1, -1):
-            if borders[end] - borders[start] > _LONGEST:
-                break
-            is_word = text[borders[start] : borders[end]] in words
-            if not is_word and start < end - 1:
-                continue
-            cost = costs[start] + (1 if is_word else _UNKNOWN)
-            if cost < costs[end]:
-                costs[end], before[end] = cost, start
+    count = len(borders)
+    costs = [len(text) * _UNKNOWN] * count
+    costs[0] = 0
+    before = [0] * count
+    for start in range(count - 1):
+        at, cost = borders[start], costs[start]
+        last = at + longest.get(text[at : at + 2], 0)
+        end = start + 1
+        if cost + _UNKNOWN < costs[end]:
+            costs[end], before[end] = cost + _UNKNOWN, start
+        while end < count and borders[end] <= last:
+            if cost + 1 < costs[end] and text[at : borders[end]] in words:
+                costs[end], before[end] = cost + 1, start
+            end += 1
     pieces: list[str] = []
     at = len(borders) - 1
     while at:
@@ -70,6 +72,11 @@ def _cut_words(text: str) -> tuple[str, ...]:
 
 
 @cache
-def _load_words() -> frozenset[str]:
+def _load_words() -> tuple[frozenset[str], dict[str, int]]:
+    """Read the words, and how long those are that begin with the same two characters."""
     text = (files("newmm_tokenizer") / "words_th.txt").read_text(encoding="utf-8")
-    return frozenset(word for word in text.split("\n") if 0 < len(word) <= _LONGEST)
+    words = frozenset(word for word in text.split("\n") if 0 < len(word) <= _LONGEST)
+    longest: dict[str, int] = {}
+    for word in words:
+        longest[word[:2]] = max(longest.get(word[:2], 0), len(word))
+    return words, longest
