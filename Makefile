@@ -15,7 +15,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-faults bench lint types arch fmt check render language gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-faults bench simulate lint types arch fmt check render language gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -50,6 +50,8 @@ fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SE
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 bench: $(DEV_READY) ## measure the engine alone, over HTTP and beside stock Celery; writes tests/bench/RESULTS.md
 	@$(BIN)/python tests/bench/table.py --write
+simulate: $(DEV_READY) ## how long renders wait at 10 to 10,000 workers; checked against real ones
+	@PYTHONPATH=. $(BIN)/python tests/bench/queueing.py
 
 ##@ Check
 lint: $(DEV_READY) ## style and common mistakes

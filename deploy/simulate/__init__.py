@@ -1,0 +1,1 @@
+"""How long jobs wait for a worker: the queue of a farm, simulated."""

@@ -1,0 +1,85 @@
+"""What a document costs a farm in CPU, by process: the figures of deploy/CAPACITY.md.
+
+CPU time and not wall time, so that a busy machine says the same as an idle one.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from deploy.embedded.demo.rows import statement_csv
+from deploy.embedded.launch import launched_farm
+from tests.system.conftest import DOCUMENTS, open_account
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PARTS = ("front", "worker", "counter", "redis")
+HELLO = b"<document><flow><p>Hello</p></flow></document>"
+
+
+def main() -> None:
+    """Render each document many times and print what it cost each process."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--renders", type=int, default=800)
+    renders = parser.parse_args().renders
+    print("| document | pages | front ms | worker ms | counter ms | Redis ms | all ms |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    with (
+        tempfile.TemporaryDirectory(prefix="pressroom-cost-") as folder,
+        launched_farm(Path(folder)) as farm,
+    ):
+        account = open_account(farm, "--plan", "paid")
+        account.store_logo()
+        for title, times, ask in _documents(account, renders):
+            pages = ask(0).pages
+            with ThreadPoolExecutor(4) as pool:
+                list(pool.map(ask, range(times // 5)))  # caches, rehearsals
+                before = _cpu(farm)
+                answers = list(pool.map(ask, range(times)))
+            assert all(answer.status == 200 for answer in answers)
+            spent = [
+                1000 * (after - begun) / times
+                for begun, after in zip(before, _cpu(farm), strict=True)
+            ]
+            shown = " | ".join(f"{milliseconds:.2f}" for milliseconds in [*spent, sum(spent)])
+            print(f"| {title} | {pages} | {shown} |", flush=True)
+
+
+def _documents(account, renders):
+    invoice = account.store_template((DOCUMENTS / "invoice.xml").read_bytes())
+    data = (DOCUMENTS / "invoice.json").read_bytes()
+    statement = account.store_template((DOCUMENTS / "statement.xml").read_bytes())
+    rows = statement_csv(1000)
+    yield "note", renders, lambda _: account.render(HELLO)
+    yield (
+        "invoice",
+        renders,
+        lambda _: account.render(data, "application/json", f"?template={invoice}"),
+    )
+    yield (
+        "statement, 1,000 rows",
+        max(renders // 10, 20),
+        lambda _: account.render(rows, "text/csv", f"?template={statement}"),
+    )
+
+
+def _cpu(farm) -> list[float]:
+    running = farm.folder.read_record().processes
+    return [sum(_seconds(pid) for pid in _tree(running[part])) for part in PARTS]
+
+
+def _tree(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(each for child in children for each in _tree(int(child)))]
+
+
+def _seconds(pid: int) -> float:
+    # utime, stime, and those of children that have ended (proc(5), fields 14 to 17).
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / TICKS
+
+
+if __name__ == "__main__":
+    sys.exit(main())
