@@ -14,7 +14,7 @@ from deploy.language.mistakes import GENERAL
 from deploy.language.words import code, describe_attributes, link, picture, row
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.filters import FILTERS
-from workers.engine.tree.looks import WRITTEN
+from workers.engine.tree.looks import WRITTEN, WRITTEN_IN_LISTS
 
 _MARK: Final = re.compile(r"<!-- generated: ([a-z]+) -->")
 _NOTICE: Final = "<!-- Written by `make language`; changes here are lost. -->"
@@ -87,9 +87,10 @@ def _show_formula(formula: Formula) -> str:
 
 def _write_looks() -> str:
     lines = [row("Element", "Properties"), row("---", "---")]
-    for written, names in groupby(WRITTEN, key=lambda name: [*WRITTEN[name].items()]):
-        properties = " ".join(code(f'{name}="{value}"') for name, value in written)
-        lines.append(row(" ".join(map(link, names)), properties))
+    for looks, where in ((WRITTEN, ""), (WRITTEN_IN_LISTS, f" in {link('li')}")):
+        for written, names in groupby(looks, key=lambda name: [*looks[name].items()]):  # noqa: B023
+            properties = " ".join(code(f'{name}="{value}"') for name, value in written)
+            lines.append(row(" ".join(map(link, names)) + where, properties))
     return "\n".join(lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pikepdf
@@ -166,6 +167,32 @@ def test_owner_password_of_the_document_lifts_the_restrictions():
 def test_each_permission_is_its_own(change, denied):
     with opened(finished(security=Security(None, None, **change))) as pdf:
         assert {name for name, allowed in pdf.allow._asdict().items() if not allowed} == denied
+
+
+CHOICES = {
+    "print": ("high", "low", "none"),
+    **dict.fromkeys(("copy", "modify", "annotate", "fill_forms", "assemble"), (True, False)),
+}
+# Bits of the standard's P entry (ISO 32000-2, table 22), counted from 1, with what each allows.
+BITS = {3: "print", 4: "modify", 5: "copy", 6: "annotate", 9: "fill_forms", 11: "assemble"}
+
+
+@pytest.mark.parametrize("encryption", ["aes-256", "aes-128"])
+def test_all_96_sets_of_permissions_are_in_the_file_as_they_were_asked_for(encryption):
+    raw_pdf = raw()
+    for values in product(*CHOICES.values()):
+        asked = dict(zip(CHOICES, values, strict=True))
+        security = Security(None, None, encryption, **asked)
+        file = finish(raw_pdf, FinishOptions(METADATA, security, spare_password="spare"))
+        with opened(file) as pdf:
+            assert pdf.encryption.P is not None
+            bits = pdf.encryption.P
+            allowed = {name for bit, name in BITS.items() if bits >> (bit - 1) & 1}
+            wanted = {name for name in BITS.values() if asked[name] not in (False, "none")}
+            assert allowed == wanted, asked
+            assert bits >> 9 & 1, "reading by assistive technology is always allowed"
+            assert bool(bits >> 11 & 1) == (asked["print"] == "high")
+            assert pdf.check_pdf_syntax() == []
 
 
 @pytest.mark.parametrize(
