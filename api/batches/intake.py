@@ -85,7 +85,7 @@ def receive_batch(
         body_bytes=body.size,
         created_at=now(),
     )
-    chunks = cut_chunks(batch_id, body.starts, end=body.size)
+    chunks = cut_chunks(batch_id, body.starts, end=body.size, output=asked.output)
     return Intake(batch, tuple(chunks))
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shared.batches.chunks import cut_chunks
 from shared.batches.csv_rows import CsvBody, Fault, read_rows
 from shared.batches.ndjson import NdjsonBody, read_documents
+from shared.batches.records import Output
 from shared.blobs.sections import Section
 from shared.errors import ServiceError
 
@@ -39,7 +40,7 @@ def swallow(body, *, piece=100) -> bytes:
 
 
 def stretches(body, kept):
-    for chunk in cut_chunks("batch_x", body.starts, end=len(kept)):
+    for chunk in cut_chunks("batch_x", body.starts, end=len(kept), output=Output.ZIP):
         stretch = io.BytesIO(kept)
         stretch.seek(chunk.body_offset)
         yield chunk, Section(stretch, chunk.body_length)
@@ -208,13 +209,20 @@ def test_any_cells_come_back_from_any_cut(cells, sizes):
 
 
 @pytest.mark.parametrize(
-    ("total", "sizes"),
-    [(1, {1}), (25, {10, 5}), (1000, {16, 8}), (6400, {100}), (100_000, {500})],
+    ("total", "output", "sizes"),
+    [
+        (1, Output.ZIP, {1}),
+        (25, Output.FILES, {10, 5}),
+        (1000, Output.ZIP, {16, 8}),
+        (1000, Output.MERGED, {100}),
+        (6400, Output.ZIP, {100}),
+        (100_000, Output.ZIP, {500}),
+    ],
 )
-def test_chunks_are_of_a_size_to_share_workers_by(total, sizes):
+def test_chunks_are_of_a_size_to_share_workers_by(total, output, sizes):
     body = NdjsonBody(io.BytesIO(b"{}\n" * total))
     kept = swallow(body)
-    chunks = list(cut_chunks("batch_x", body.starts, end=len(kept)))
+    chunks = list(cut_chunks("batch_x", body.starts, end=len(kept), output=output))
     assert {chunk.count for chunk in chunks} == sizes
     assert sum(chunk.count for chunk in chunks) == total
     assert sum(chunk.body_length for chunk in chunks) == len(kept)
