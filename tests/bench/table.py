@@ -133,6 +133,7 @@ def main():
         "The engine alone": run_script("engine.py"),
         "The farm over HTTP": show(measure_farm()),
         "The front alone": run_script("-m", "tests.bench.front"),
+        "Renders accepted for later": run_script("-m", "tests.bench.acceptance"),
         "Batches": run_script("-m", "tests.bench.batches", "--huge", "100000"),
         "The queue beside stock Celery": run_script("overhead.py"),
     }
