@@ -39,9 +39,10 @@ golden: $(DEV_READY) ## lay out every golden case and compare it with its refere
 	@$(PYTEST) tests/golden
 golden-update: $(DEV_READY) ## write the golden references anew; read the diff before you commit it
 	@$(PYTEST) tests/golden --golden-update
-test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, Prometheus and the schemas of others
+test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, nginx, Prometheus and the schemas of others
 	@sh deploy/setup/need-postgresql.sh
-	@sh deploy/setup/need-prometheus.sh
+	@sh deploy/setup/need-program.sh promtool prometheus
+	@sh deploy/setup/need-program.sh nginx nginx-light
 	@sh deploy/setup/need-node.sh
 	@$(PYTEST) -m services
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
