@@ -88,6 +88,10 @@ class BatchFlow:
         with suppress(Unavailable):
             self.queue.stop(batch.id)
         self.endings.tell(batch.id)
+        # A slice at work has read its documents, but a merged one may have to read them again.
+        if batch.output is not Output.MERGED:
+            with suppress(Unavailable):
+                self.drop_body(batch)
 
     def told_finished(self, batch: Batch) -> None:
         """Wake who waits for a batch that has ended, and drop its body."""

@@ -3,10 +3,13 @@
 import io
 import json
 import os
+import re
 import signal
 import time
 import zipfile
 from contextlib import suppress
+from itertools import chain, repeat
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +80,20 @@ def test_a_batch_under_way_is_cancelled(account):
     assert account.settled_usage(pages=record["pages"])["apiCalls"] == record["succeeded"]
 
 
+def test_half_a_gigabyte_streams_through_the_front_and_no_byte_more(farm, account):
+    template = account.store_template(TEMPLATE)
+    path = f"/v2/batches?template={template}"
+    line = b'{"x":"' + b"a" * ((1 << 20) - 9) + b'"}\n'
+    idle = front_memory(farm)
+    refused = account.request("POST", path, chain(repeat(line, 512), [b"\n"]), headers=NDJSON)
+    assert (refused.status, "512 MB" in refused.json["message"]) == (413, True)
+    accepted = account.request("POST", path, repeat(line, 512), headers=NDJSON)
+    assert (accepted.status, accepted.json["total"]) == (202, 512)
+    assert account.request("DELETE", accepted.headers["Location"]).status == 204
+    assert front_memory(farm) - idle < 50 << 20
+    assert not any((farm.folder.path / "blobs/batches" / accepted.json["id"]).glob("body"))
+
+
 @pytest.mark.faults
 def test_kills_of_the_batch_pool_lose_nothing_and_count_nothing_twice(tmp_path, make_account):
     with launched_farm(tmp_path) as farm:
@@ -97,6 +114,14 @@ def test_kills_of_the_batch_pool_lose_nothing_and_count_nothing_twice(tmp_path, 
         with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
             assert archive.testzip() is None
             assert len(archive.namelist()) == 601
+
+
+def front_memory(farm) -> int:
+    """Give the most bytes that a process of the front has held at any time."""
+    front = farm.folder.read_record().processes["front"]
+    children = Path(f"/proc/{front}/task/{front}/children").read_text().split()
+    texts = [Path(f"/proc/{pid}/status").read_text() for pid in children]
+    return max(int(re.search(r"VmHWM:\s+(\d+) kB", text)[1]) for text in texts) << 10
 
 
 def await_more(account, batch_id, *, than, seconds=60):
