@@ -10,6 +10,7 @@ from io import BytesIO
 
 import pikepdf
 import pytest
+from PIL import Image
 from sqlalchemy import func, select, update
 
 from api.app import create_app
@@ -95,6 +96,28 @@ def test_a_failed_document_fails_alone(caller, template, worker):
     errors = [item["error"] for item in items_of(caller, batch_id, "?status=failed")]
     assert {error["statusCode"] for error in errors} == {400}
     assert len(worker.events()) == 2
+
+
+def test_an_image_at_an_address_is_fetched_once_for_the_documents_of_a_slice(
+    caller, settings, serve
+):
+    png = BytesIO()
+    Image.new("RGB", (30, 10), "navy").save(png, "PNG")
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % png.getbuffer().nbytes
+    server, broken = serve(head + png.getvalue()), serve(b"HTTP/1.1 404 Gone\r\n\r\n")
+    source = f"""<document><data><field name="n" type="integer"/></data><flow><p>{{{{ n }}}}</p>
+<img src="{server.url("/logo")}" alt="" width="20mm"/>
+<img if="n > 5" src="{broken.url("/none")}" alt="" width="20mm"/></flow></document>"""
+    answer = caller.post("/v2/templates?name=t", data=source, content_type="text/xml")
+    open_worker = SliceWorker(settings.model_copy(update={"outbound_allow_private": True}))
+    try:
+        batch_id = accept(caller, answer.json["id"], numbers(10))
+        open_worker.work_off()
+    finally:
+        SliceWorker.close_all()
+    record = caller.get(f"/v2/batches/{batch_id}").json
+    assert (record["succeeded"], record["failed"]) == (6, 4)
+    assert (len(server.requests), len(broken.requests)) == (1, 1)
 
 
 def test_csv_rows_fill_the_paths_of_their_columns(caller, worker):

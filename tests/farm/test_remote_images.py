@@ -97,6 +97,7 @@ def test_what_is_no_image_is_an_authoring_error(front, worker, serve):
 
 def test_a_slow_server_is_a_timeout_of_the_render(front, worker, serve):
     server = serve(lambda *_: time.sleep(4))
+    front.render(document(), budget=60.0)  # the worker is up
     outcome = front.render(document(server.url()), budget=2.0)
     assert (outcome.error.status, outcome.error.code) == (504, "ERR_RENDER_TIMEOUT")
 

@@ -24,6 +24,10 @@ from workers.engine.ports import ImageAwayError
 _log: Final = log.get_logger(__name__)
 
 
+class DocumentFullError(ImageAwayError):
+    """The document names more images than one may; another document may draw this one."""
+
+
 class RemoteImages:
     """The images of one job by address: each is asked for once, whatever came of it.
 
@@ -33,7 +37,7 @@ class RemoteImages:
 
     def __init__(self, outbound: Outbound) -> None:
         self._outbound = outbound
-        self._found: dict[str, bytes | str] = {}
+        self._found: dict[str, bytes | ImageAwayError] = {}
         self._bytes_left = MAX_REMOTE_BYTES
 
     def find(self, address: str) -> bytes:
@@ -45,27 +49,29 @@ class RemoteImages:
         if address not in self._found:
             self._found[address] = self._fetch(address)
         found = self._found[address]
-        if isinstance(found, str):
-            raise ImageAwayError(found)
+        if isinstance(found, ImageAwayError):
+            raise found
         return found
 
-    def _fetch(self, address: str) -> bytes | str:
+    def _fetch(self, address: str) -> bytes | ImageAwayError:
         if len(self._found) >= MAX_REMOTE_IMAGES:
-            return f"a document may name {MAX_REMOTE_IMAGES} addresses of images at most"
+            return DocumentFullError(
+                f"a document may name {MAX_REMOTE_IMAGES} addresses of images at most"
+            )
         limit = min(MAX_IMAGE_BYTES, self._bytes_left)
         try:
             fetched = self._outbound.fetch(
                 address, limit_bytes=limit, deadline_seconds=REMOTE_IMAGE_SECONDS
             )
         except TargetTooLargeError:
-            return (
+            return DocumentFullError(
                 f"it is larger than {MAX_IMAGE_BYTES // MB} MB, or all of the document's together "
                 f"than {MAX_REMOTE_BYTES // MB} MB"
             )
         except (TargetRefusedError, TargetUnreachableError) as error:
-            return str(error)
+            return ImageAwayError(str(error))
         if not 200 <= fetched.status < 300:
-            return f"its server answers {fetched.status}"
+            return ImageAwayError(f"its server answers {fetched.status}")
         self._bytes_left -= len(fetched.body)
         _log.info("remote image fetched", host=urlsplit(address).hostname, bytes=len(fetched.body))
         return fetched.body

@@ -15,12 +15,14 @@ from shared.limits import MB
 from shared.telemetry import metrics
 from workers.engine.merged import MergedPart
 from workers.engine.pipeline import PreparedTemplate
-from workers.engine.ports import RenderOptions, Resources, Stage
+from workers.engine.ports import ImageAwayError, RenderOptions, Resources, Stage
 from workers.farm.batches.documents import to_payload
+from workers.farm.remote import DocumentFullError
 from workers.farm.run import Farm
 from workers.farm.timing import StageTimer
 
 _SPOOL_BYTES: Final = 8 * MB  # a larger part waits on disk
+_REMOTE_BYTES_KEPT: Final = 32 * MB  # of images at addresses, for the documents of a part
 
 
 class Press(Protocol):
@@ -130,14 +132,17 @@ class MergedPress:
 class _Surroundings:
     """The engine's resources and watch for the documents of one part.
 
-    A stored image is looked up once for all of them, which saves each a round trip to Redis; the
-    bounds on images at addresses are those of one document.
+    A stored image is looked up once for all of them, which saves each a round trip to Redis, and an
+    address is asked once, whatever came of it: a letterhead's server must not be called a hundred
+    thousand times a night. The bounds on images at addresses are those of one document.
     """
 
     def __init__(self, farm: Farm, workspace_id: str | None) -> None:
         self._images = farm.images
         self._workspace_id = workspace_id
         self._stored: Resources = self._images.of_workspace(workspace_id)
+        self._asked: dict[str, bytes | ImageAwayError | None] = {}
+        self._room = _REMOTE_BYTES_KEPT
         self.begin_document()
 
     def begin_document(self) -> None:
@@ -148,8 +153,24 @@ class _Surroundings:
         return self._stored.find_image(name)
 
     def find_remote_image(self, address: str) -> bytes | None:
+        found = self._asked[address] if address in self._asked else self._ask(address)
+        if isinstance(found, ImageAwayError):
+            raise found
+        return found
+
+    def _ask(self, address: str) -> bytes | ImageAwayError | None:
         self._remote = self._remote or self._images.of_workspace(self._workspace_id)
-        return self._remote.find_remote_image(address)
+        try:
+            found = self._remote.find_remote_image(address)
+        except DocumentFullError:
+            raise
+        except ImageAwayError as error:
+            self._asked[address] = error
+            return error
+        if found is not None and len(found) <= self._room:
+            self._room -= len(found)
+            self._asked[address] = found
+        return found
 
     def enter(self, stage: Stage) -> None:
         self._timer.enter(stage)
