@@ -88,7 +88,7 @@ def _show_formula(formula: Formula) -> str:
 def _write_looks() -> str:
     lines = [row("Element", "Properties"), row("---", "---")]
     for looks, where in ((WRITTEN, ""), (WRITTEN_IN_LISTS, f" in {link('li')}")):
-        for written, names in groupby(looks, key=lambda name: [*looks[name].items()]):  # noqa: B023
+        for written, names in groupby(looks, key=lambda name: [*looks[name].items()]):
             properties = " ".join(code(f'{name}="{value}"') for name, value in written)
             lines.append(row(" ".join(map(link, names)) + where, properties))
     return "\n".join(lines)

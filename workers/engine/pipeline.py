@@ -32,6 +32,7 @@ from workers.engine.ports import (
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.build import Blueprint, compile_blueprint
+from workers.engine.tree.members import check_members
 from workers.engine.tree.nodes import Document
 
 # The 200 levels an element may be deep take up to 4,000 calls on top of each other; 1,000 is
@@ -162,6 +163,7 @@ def _validate(
     if root is not None:
         check_usage(root, findings)
         judge_codes(root, findings)
+        check_members(root, merged.source.declarations, merged.data, findings)
     if merged.is_data_sound:
         _try_build(blueprint, merged, options, findings)
 
