@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from deploy.cli import (
     accounts,
+    backup,
     batch,
     demo,
     documents,
@@ -65,6 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     documents.add_commands(commands)
     batch.add_commands(commands)
     migrate.add_commands(commands)
+    backup.add_commands(commands)
     demo.add_commands(commands)
     return parser
 

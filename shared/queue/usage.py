@@ -90,6 +90,27 @@ class UsageStream:
             pipe.execute()
 
 
+def find_newest(redis: Redis) -> bytes | None:
+    """Give the id of the newest event that is not in the ledger yet, None when all are.
+
+    Raises:
+        Unavailable: Redis is away.
+    """
+    with reachable():
+        found = cast("list[Any]", redis.xrevrange(USAGE_STREAM, count=1))
+    return found[0][0] if found else None
+
+
+def count_older(redis: Redis, newest: bytes) -> int:
+    """Count the events up to this one that are not in the ledger yet, to a thousand.
+
+    Raises:
+        Unavailable: Redis is away.
+    """
+    with reachable():
+        return len(cast("list[Any]", redis.xrange(USAGE_STREAM, max=newest, count=1000)))
+
+
 def _entries(found: Any) -> list[Entry]:
     # An entry that was deleted while it was pending comes back without fields.
     return [Entry(entry_id, (fields or {}).get(b"event", b"")) for entry_id, fields in found]

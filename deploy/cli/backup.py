@@ -1,0 +1,107 @@
+"""`pressroom backup` and `pressroom restore`: an embedded farm to one file, and back."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from deploy.cli.access import FarmPlace, find_farm
+from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.up import add_data_option
+from deploy.embedded.backup import BackupFailed, make_backup, restore_backup
+from deploy.embedded.home import DataFolder, open_folder
+from shared.clock import ticks
+from shared.db.migrate import upgrade
+from shared.errors import Unavailable
+from shared.queue.connection import connect
+from shared.queue.usage import count_older, find_newest
+
+_LEDGER_PATIENCE_SECONDS: Final = 10.0
+_LOOK_SECONDS: Final = 0.1
+
+
+def add_commands(commands: Commands) -> None:
+    """Add `backup` and `restore`."""
+    backup = commands.add_parser(
+        "backup",
+        help="write an embedded farm to one file, running or not",
+        allow_abbrev=False,
+    )
+    backup.add_argument("file", type=Path, metavar="FILE")
+    backup.set_defaults(run=run_backup)
+    restore = commands.add_parser(
+        "restore", help="make an embedded farm what it was in a backup", allow_abbrev=False
+    )
+    restore.add_argument("file", type=Path, metavar="FILE")
+    restore.add_argument(
+        "--replace", action="store_true", help="set aside what is in the data folder now"
+    )
+    restore.set_defaults(run=run_restore)
+    for parser in (backup, restore):
+        add_data_option(parser)
+        add_json_option(parser)
+
+
+def run_backup(arguments: argparse.Namespace) -> int:
+    """Back a farm up; what was metered by now is in the ledger first."""
+    place = find_farm(arguments.data)
+    folder = _own_stores(place)
+    missing = _await_ledger(place)
+    try:
+        manifest = make_backup(folder, arguments.file.resolve())
+    except BackupFailed as error:
+        raise CommandFailed(str(error)) from error
+    shown = {"file": str(arguments.file)} | asdict(manifest) | {"usage_events_missing": missing}
+    shown["bytes"] = arguments.file.stat().st_size
+    print_result(shown, as_json=arguments.json)
+    return 0
+
+
+def run_restore(arguments: argparse.Namespace) -> int:
+    """Restore a farm that does not run; its next start begins what had not ended."""
+    folder = open_folder(arguments.data)
+    try:
+        manifest = restore_backup(arguments.file, folder, replace=arguments.replace)
+    except BackupFailed as error:
+        raise CommandFailed(str(error)) from error
+    upgrade(folder.database_url)  # a backup of an older release
+    print_result({"data": str(folder.path)} | asdict(manifest), as_json=arguments.json)
+    return 0
+
+
+def _own_stores(place: FarmPlace) -> DataFolder:
+    assert place.folder is not None
+    if place.database_url != place.folder.database_url:
+        raise CommandFailed(
+            "this farm's database is not the data folder's: back it up with pg_dump, as the runbook says"
+        )
+    if urlsplit(place.blob_url or "").scheme != "file" or place.blob_url != place.folder.blob_url:
+        raise CommandFailed(
+            "this farm's blobs are not in the data folder: copy their bucket, as the runbook says"
+        )
+    return place.folder
+
+
+def _await_ledger(place: FarmPlace) -> int:
+    """Wait until what was metered before now is in the ledger; give how many events are not."""
+    if place.redis_url is None:
+        return 0
+    redis = connect(place.redis_url)
+    give_up_at = ticks() + _LEDGER_PATIENCE_SECONDS
+    try:
+        newest = find_newest(redis)
+        while newest and (left := count_older(redis, newest)):
+            if ticks() > give_up_at:
+                return left
+            time.sleep(_LOOK_SECONDS)
+    except Unavailable as error:
+        raise CommandFailed(
+            "Redis does not answer, so pages may be missing in the ledger; try again when it does"
+        ) from error
+    finally:
+        redis.close()
+    return 0

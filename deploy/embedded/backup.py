@@ -1,0 +1,265 @@
+"""An embedded farm in one file: its database as of one moment, and all its blobs."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from deploy.embedded.home import DataFolder
+from shared.blobs.keys import checked_key
+from shared.clock import now, timestamp
+
+FORMAT: Final = 1
+_DATABASE: Final = "pressroom.sqlite3"
+_BLOBS: Final = "blobs/"
+_MANIFEST: Final = "manifest.json"
+_SQLITE_BUSY_SECONDS: Final = 30.0
+_COMPRESSION: Final = 1  # what is large is compressed already: images, PDFs
+
+
+class BackupFailed(Exception):
+    """A backup cannot be made or restored; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an archive holds; its last member, so that one which was cut off has none."""
+
+    format: int
+    made_at: str
+    database_sha256: str
+    blobs: int
+
+
+def make_backup(folder: DataFolder, target: Path) -> Manifest:
+    """Write the farm of a data folder to a file that only its owner can read; the farm may run.
+
+    The file appears under its name when it is whole.
+
+    Raises:
+        BackupFailed: there is no farm, the file is there already, or it cannot be written.
+    """
+    if not folder.database.is_file():
+        raise BackupFailed(f"there is no farm in {folder.path}")
+    if target.exists():
+        raise BackupFailed(f"{target} is there already; name another file")
+    part = target.with_name(f".{target.name}.part")
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            manifest = _write(folder, file, beside=target.parent)
+            file.flush()
+            os.fsync(file.fileno())
+        # Not over one that came meanwhile.
+        os.link(part, target)
+    except FileExistsError as error:
+        raise BackupFailed(f"{target} is there already; name another file") from error
+    except OSError as error:
+        raise BackupFailed(f"{target} cannot be written: {error.strerror or error}") from error
+    except sqlite3.Error as error:
+        raise BackupFailed(f"{folder.database} cannot be read: {error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return manifest
+
+
+def restore_backup(source: Path, folder: DataFolder, *, replace: bool = False) -> Manifest:
+    """Make a data folder what it was when the file was written.
+
+    With `replace` what lies in the folder is set aside in it, never deleted. The archive is read
+    and checked as a whole before anything is changed.
+
+    Raises:
+        BackupFailed: the file is no whole backup, or the folder has a farm already.
+        FolderTaken: a farm runs on the folder.
+    """
+    folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = folder.take()
+    try:
+        there = [part for part in _parts(folder) if _has_content(part)]
+        if there and not replace:
+            names = ", ".join(part.name for part in there)
+            raise BackupFailed(
+                f"{folder.path} has a farm already ({names}); name another folder, "
+                "or set it aside with --replace"
+            )
+        with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder.path) as scratch:
+            manifest = _unpack(source, Path(scratch))
+            _set_aside(folder, there)
+            (Path(scratch) / "blobs").replace(folder.blobs)
+            (Path(scratch) / _DATABASE).replace(folder.database)  # last: with it there is a farm
+    except OSError as error:
+        raise BackupFailed(f"{source} cannot be restored: {error.strerror or error}") from error
+    finally:
+        lock.release()
+    return manifest
+
+
+def _write(folder: DataFolder, file: IO[bytes], *, beside: Path) -> Manifest:
+    with (
+        tempfile.TemporaryDirectory(prefix=".backup-", dir=beside) as scratch,
+        gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_COMPRESSION) as packed_file,
+        tarfile.open(fileobj=packed_file, mode="w|") as archive,
+    ):
+        # Blobs, then the database, then the blobs that came meanwhile: bytes are stored before
+        # their record and deleted after it, so each record of the copy has its bytes.
+        packed = _pack_blobs(archive, folder.blobs, frozenset())
+        copy = Path(scratch) / _DATABASE
+        _copy_database(folder.database, copy)
+        packed |= _pack_blobs(archive, folder.blobs, packed)
+        with copy.open("rb") as database:
+            _pack(archive, _DATABASE, database)
+            database.seek(0)
+            digest = hashlib.file_digest(database, "sha256").hexdigest()
+        manifest = Manifest(FORMAT, timestamp(now()), digest, len(packed))
+        _pack(archive, _MANIFEST, io.BytesIO(json.dumps(asdict(manifest)).encode()))
+    return manifest
+
+
+def _copy_database(source: Path, copy: Path) -> None:
+    with (
+        closing(sqlite3.connect(source, timeout=_SQLITE_BUSY_SECONDS)) as live,
+        closing(sqlite3.connect(copy)) as target,
+    ):
+        live.backup(target)  # in one step: readers and writers of a WAL go on meanwhile
+        target.execute("PRAGMA journal_mode = DELETE")
+
+
+def _pack_blobs(archive: tarfile.TarFile, blobs: Path, known: frozenset[str]) -> frozenset[str]:
+    packed = set()
+    for path in _files(blobs):
+        key = path.relative_to(blobs).as_posix()
+        if key in known:
+            continue
+        try:
+            with path.open("rb") as stream:
+                _pack(archive, _BLOBS + key, stream)
+        except FileNotFoundError:
+            continue  # deleted since it was seen, and so was its record
+        packed.add(key)
+    return known | packed
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        # What begins with a dot is under way.
+        if not path.name.startswith(".") and path.is_file():
+            yield path
+
+
+def _pack(archive: tarfile.TarFile, name: str, stream: IO[bytes]) -> None:
+    info = tarfile.TarInfo(name)
+    info.size = stream.seek(0, io.SEEK_END)
+    info.mode, info.mtime = 0o600, int(now().timestamp())
+    stream.seek(0)
+    archive.addfile(info, stream)
+
+
+def _unpack(source: Path, scratch: Path) -> Manifest:
+    (scratch / "blobs").mkdir(mode=0o700)
+    blobs, manifest = 0, None
+    with _opened(source) as archive:
+        for member in archive:
+            if not member.isreg():
+                raise BackupFailed(f"{source} is no backup: {member.name!r} is not a file")
+            stream = archive.extractfile(member)
+            assert stream is not None
+            if member.name == _MANIFEST:
+                manifest = _read_manifest(source, stream.read(4096))
+                break
+            _save(stream, _place(source, member.name, scratch))
+            blobs += member.name != _DATABASE
+    database = scratch / _DATABASE
+    if manifest is None or not database.exists() or blobs != manifest.blobs:
+        raise BackupFailed(f"{source} is not whole: it was cut off while it was written or copied")
+    _check_database(source, database, manifest)
+    return manifest
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[tarfile.TarFile]:
+    try:
+        with tarfile.open(source, mode="r|gz") as archive:
+            yield archive
+    except (tarfile.TarError, zlib.error, EOFError, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the file system, and not of what gzip found in the file
+        raise BackupFailed(f"{source} is no whole backup: {error}") from error
+
+
+def _place(source: Path, name: str, scratch: Path) -> Path:
+    if name == _DATABASE:
+        return scratch / name
+    key = name.removeprefix(_BLOBS)
+    try:
+        if key == name:
+            raise ValueError(name)
+        return scratch / "blobs" / checked_key(key)  # which names nothing outside
+    except ValueError as error:
+        raise BackupFailed(f"{source} is no backup: it has {name!r}") from error
+
+
+def _save(stream: IO[bytes], place: Path) -> None:
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with place.open("xb") as file:
+        shutil.copyfileobj(stream, file, 1024 * 1024)
+        file.flush()
+        os.fsync(file.fileno())
+    place.chmod(0o600)
+
+
+def _read_manifest(source: Path, text: bytes) -> Manifest:
+    try:
+        manifest = Manifest(**json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise BackupFailed(f"{source} is no backup: its manifest cannot be read") from error
+    if manifest.format != FORMAT:
+        raise BackupFailed(
+            f"{source} is of format {manifest.format}; this release reads format {FORMAT}"
+        )
+    return manifest
+
+
+def _check_database(source: Path, database: Path, manifest: Manifest) -> None:
+    with database.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != manifest.database_sha256:
+        raise BackupFailed(f"{source} is damaged: its database is not the one that was written")
+    with closing(sqlite3.connect(database)) as opened:
+        [said] = opened.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok":
+        raise BackupFailed(f"{source} is damaged: {said}")
+
+
+def _parts(folder: DataFolder) -> list[Path]:
+    beside = [folder.database.with_name(f"{folder.database.name}{end}") for end in ("-wal", "-shm")]
+    # Redis too: its queue and counters belong to the farm that was.
+    return [folder.database, *beside, folder.blobs, folder.redis]
+
+
+def _has_content(part: Path) -> bool:
+    return part.is_file() or (part.is_dir() and any(part.iterdir()))
+
+
+def _set_aside(folder: DataFolder, parts: list[Path]) -> None:
+    for empty in (folder.blobs, folder.redis):
+        if empty.is_dir() and empty not in parts:
+            empty.rmdir()
+    if not parts:
+        return
+    aside = Path(tempfile.mkdtemp(prefix=f"replaced-{now():%Y%m%dT%H%M%S}-", dir=folder.path))
+    for part in parts:
+        part.replace(aside / part.name)
