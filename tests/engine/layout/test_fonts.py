@@ -12,7 +12,6 @@ from workers.engine.layout.fonts import (
     split_by_face,
 )
 
-
 GENERAL = ("Noto Sans", "Noto Serif", "JetBrains Mono")
 
 

@@ -40,7 +40,7 @@ def add_composites(
         glyph = _compose(font.glyphs, parts)
         bearing = unpack_from(">h", glyph, 2)[0] if glyph else 0
         font.glyphs.append(glyph)
-        font.metrics.append((advance, bearing))
+        font.metrics.append((min(advance, 0xFFFF), bearing))
     most = max((len(parts) for parts, _ in wanted), default=1)
     return (
         program if most == 1 and len(font.glyphs) == _count(font) else _write(font, most)
@@ -63,10 +63,20 @@ def _compose(glyphs: Sequence[bytes], parts: Sequence[Part]) -> bytes:
     right = max(box[2] + x for box, x, _ in boxes)
     top = max(box[3] + y for box, _, y in boxes)
     components = b"".join(
-        pack(">HHhh", _WORDS | _OFFSETS | (_MORE if at < len(seen) - 1 else 0), glyph, x, y)
+        pack(
+            ">HHhh",
+            _WORDS | _OFFSETS | (_MORE if at < len(seen) - 1 else 0),
+            glyph,
+            *map(_bounded, (x, y)),
+        )
         for at, (glyph, x, y) in enumerate(seen)
     )
-    return pack(">5h", -1, left, bottom, right, top) + components
+    return pack(">5h", -1, *map(_bounded, (left, bottom, right, top))) + components
+
+
+def _bounded(value: int) -> int:
+    """Keep a place within two bytes: a letter may be given more marks than any font has room for."""
+    return max(-0x8000, min(value, 0x7FFF))
 
 
 def _read(program: bytes) -> _Font:
@@ -123,7 +133,7 @@ def _raise_limits(maxp: bytes, glyph_count: int, most_parts: int) -> bytes:
     fields[1] = glyph_count
     for composite, simple in ((_MAX_POINTS + 1, 2), (_MAX_CONTOURS + 1, 3)):
         fields[composite] = min(max(fields[composite], fields[simple]) * most_parts, 0xFFFF)
-    fields[_MAX_ELEMENTS] = max(fields[_MAX_ELEMENTS], most_parts)
+    fields[_MAX_ELEMENTS] = min(max(fields[_MAX_ELEMENTS], most_parts), 0xFFFF)
     fields[_MAX_DEPTH] = min(fields[_MAX_DEPTH] + 1, _DEPTH)
     return pack(_MAXP, *fields)
 

@@ -26,8 +26,10 @@ from workers.engine.paint.embedding import (
 )
 from workers.engine.paint.objects import PdfFile
 
-# A code has two bytes, a font 65,535 glyphs, and a run of text may still need some hundred.
+# A code has two bytes and a font 65,535 glyphs. A run of text is written in one font, so another
+# begins long before; a run of more clusters than that is no text, and shows empty boxes.
 _MAX_CODES: Final = 30_000
+_LAST_CODE: Final = 55_000
 
 
 class _Said(NamedTuple):
@@ -71,6 +73,8 @@ class ShapedFont:
     def _code_of(self, cluster: Cluster) -> tuple[bytes, int, Cluster]:
         key = (cluster.parts, cluster.text)
         code = self._codes.get(key)
+        if code is None and len(self._codes) >= _LAST_CODE:
+            return b"0000", cluster.advance, cluster
         if code is None:
             measure = self.face.hb_font.get_glyph_h_advance
             advance = sum(measure(glyph) for glyph, *_ in cluster.parts)

@@ -76,6 +76,7 @@ class CellPlan:
     shift: float  # share of the free width that goes before a line of text
     drop: float  # share of the free height that goes above the content
     takes_plain: bool
+    is_rtl: bool
     measure: Callable[[str], float]
     decimals: DecimalEdge | None = None
 
@@ -236,7 +237,6 @@ def _plan_cell(
     takes_plain = (
         paragraph.white_space in (WhiteSpace.NORMAL, WhiteSpace.NOWRAP)
         and not paragraph.indent
-        and not paragraph.is_rtl
         and not text.rise
         and text.decoration == "none"
         and text.background is None
@@ -259,6 +259,7 @@ def _plan_cell(
         shift=_FACTORS.get(paragraph.align, 0.0),
         drop=drop,
         takes_plain=takes_plain,
+        is_rtl=paragraph.is_rtl,
         measure=measurer(look),
     )
 

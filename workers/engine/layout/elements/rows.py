@@ -7,6 +7,7 @@ out once for a template and a set of column widths, in a `RowPlan`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import repeat
 from math import inf
@@ -33,6 +34,9 @@ from workers.engine.tree.styles import VerticalAlign
 from workers.engine.units import Color
 
 _DONE: Final = ("done",)  # resume of a cell that is finished while others go on
+
+# What looks the same in a line from right to left: a number, or one word.
+_ONE_WAY: Final = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]*")
 
 # A named tuple made from a ready tuple: half the time, and a table makes two for each cell.
 _new: Final = tuple.__new__
@@ -79,7 +83,11 @@ def lay_out_row(context: Context, plan: RowPlan, row: TableRow) -> LaidRow:
     contents: list[Content] = []
     height = plan.plain_height
     for cell, content in zip(plan.cells, row.cells, strict=False):
-        if type(content) is str and cell.takes_plain:
+        if (
+            type(content) is str
+            and cell.takes_plain
+            and (not cell.is_rtl or _ONE_WAY.fullmatch(content))
+        ):
             width = cell.measure(content)
             limit = cell.limit
             if cell.decimals is not None:

@@ -58,7 +58,7 @@ FAMILIES: Final = (
 _WITHOUT_BOLD: Final = frozenset({JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN})
 
 _BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
-_MAX_CHARACTERS: Final = 20_000  # kept for each chain of families
+_MAX_CHARACTERS: Final = 8_000  # kept for each chain of families; a long Chinese text has half
 
 _EAST_ASIAN: Final = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
@@ -170,7 +170,7 @@ def _face(family: str, is_bold: bool, is_italic: bool) -> Face:
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _chain(families: tuple[str, ...], is_bold: bool, is_italic: bool, region: str) -> _Chain:
     return _Chain(dict.fromkeys(_known(families)), is_bold, is_italic, region)
 

@@ -274,7 +274,7 @@ def _resolve_weak(types: str, before: str) -> str:
         if "S" in types or "C" in types:
             types = re.sub(r"(?<=N)[SC](?=N)", "N", types)  # W4
         if "T" in types:
-            types = re.sub(r"T+(?=N)|(?<=N)T+", lambda m: "N" * len(m[0]), types)  # W5
+            types = _TERMINATORS.sub(_read_terminators, types)  # W5
     types = types.replace("A", "R")  # W3
     if "C" in types and "H" in types:
         types = re.sub(r"(?<=H)C(?=H)", "H", types)
@@ -283,6 +283,16 @@ def _resolve_weak(types: str, before: str) -> str:
         types = re.sub(r"L[^R]*", lambda m: m[0].replace("N", "L"), "L" * (before == "L") + types)
         types = types[1:] if before == "L" else types
     return types
+
+
+_TERMINATORS: Final = re.compile("T+")
+
+
+def _read_terminators(match: re.Match[str]) -> str:
+    """Let signs beside a number be of it; looked at one by one, a long row of signs took for ever."""
+    types, (start, end) = match.string, match.span()
+    is_beside = types[max(start - 1, 0)] == "N" or types[end : end + 1] == "N"
+    return ("N" if is_beside else "T") * (end - start)
 
 
 def _resolve_brackets(text: str, types: str, level: int, before: str) -> str:
@@ -294,7 +304,8 @@ def _resolve_brackets(text: str, types: str, level: int, before: str) -> str:
         if inside in strong:
             way = inside
         elif strong:
-            context = next((_strong(x) for x in reversed(own[:start]) if _strong(x)), before)
+            earlier = (_strong(own[at]) for at in range(start - 1, -1, -1))
+            context = next(filter(None, earlier), before)
             way = context if context != inside else inside
         else:
             continue

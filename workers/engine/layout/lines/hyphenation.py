@@ -29,7 +29,8 @@ def hyphenate(text: str, lang: str) -> str:
     name = _find_language(lang)
     if name is None:
         return text
-    return " ".join([_hyphenate_word(name, word) for word in text.split(" ")])
+    words = text.split(" ")
+    return " ".join([w if len(w) > _LONGEST_WORD else _hyphenate_word(name, w) for w in words])
 
 
 def can_hyphenate(lang: str) -> bool:
