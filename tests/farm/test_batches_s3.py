@@ -1,0 +1,42 @@
+"""Batches whose bytes lie in an S3 server: parts read by range, bodies of unknown length."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.batches import SliceWorker, accept, archive_of, items_of, numbers, store_template
+
+pytestmark = pytest.mark.services
+
+
+@pytest.fixture(params=["rclone_url", "moto_url"])
+def settings(settings, request):
+    server = request.getfixturevalue(request.param)
+    return settings.model_copy(update={"blob_url": f"{server}/b{time.monotonic_ns()}"})
+
+
+@pytest.mark.parametrize("output", ["files", "zip", "merged"])
+def test_a_batch_is_stored_rendered_read_and_forgotten(caller, settings, output):
+    worker = SliceWorker(settings)
+    try:
+        batch_id = accept(caller, store_template(caller), numbers(30), output=output)
+        worker.work_off()
+        assert caller.get(f"/v2/batches/{batch_id}").json["succeeded"] == 30
+        if output == "zip":
+            assert len(archive_of(caller, batch_id).namelist()) == 31
+        elif output == "merged":
+            result = caller.get(f"/v2/batches/{batch_id}/result")
+            assert result.data.startswith(b"%PDF")
+        else:
+            for item in items_of(caller, batch_id):
+                pdf = caller.get(f"/v2/jobs/{item['job_id']}/pdf").data
+                assert pdf.startswith(b"%PDF")
+                assert pdf.rstrip().endswith(b"%%EOF")
+        blobs = worker.desk.blobs
+        keys = list(blobs.list_keys(f"batches/{batch_id}/"))
+        assert keys
+        assert not any(key.endswith("/body") for key in keys)
+    finally:
+        SliceWorker.close_all()
