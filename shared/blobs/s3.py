@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import RawIOBase
 from typing import BinaryIO, Final, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import urllib3
 from minio import Minio
@@ -26,6 +27,9 @@ _GONE: Final = frozenset({"NoSuchKey", "NoSuchBucket", "NoSuchVersion"})
 _NOT_FOUND: Final = 404
 # The least that S3 takes as a part; the client holds up to four of them for one upload.
 _UPLOAD_PART_BYTES: Final = 5 * 1024 * 1024
+# What servers of one's own take, whatever they are called.
+_DEFAULT_REGION: Final = "us-east-1"
+_REGION: Final = re.compile(r"[a-z0-9-]{1,40}\Z")
 _OURS_ALREADY: Final = frozenset({"BucketAlreadyOwnedByYou", "BucketAlreadyExists"})
 
 
@@ -45,8 +49,10 @@ class S3Store:
     def of_url(cls, blob_url: str) -> S3Store:
         """Open the store of an `s3://key:secret@host[:port]/bucket` URL; `s3+http` is without TLS.
 
+        `?region=` names the region that requests are signed for, where it is not us-east-1.
+
         Raises:
-            ValueError: the URL lacks its key, secret, host or bucket.
+            ValueError: the URL lacks its key, secret, host or bucket, or says what is not known.
         """
         parts = urlsplit(blob_url)
         bucket = parts.path.strip("/")
@@ -59,7 +65,7 @@ class S3Store:
             secret_key=unquote(parts.password),
             secure=parts.scheme == "s3",
             # A region that is given is not asked for, which saves a request per process.
-            region="us-east-1",
+            region=_read_region(parts.query),
             http_client=urllib3.PoolManager(timeout=_TIMEOUT, retries=False, maxsize=_POOL_SIZE),
         )
         return cls(client, bucket)
@@ -192,6 +198,14 @@ class _Whole(RawIOBase):
             raise ValueError(f"the stream ended {self._left} bytes too early")
         self._left -= len(piece)
         return piece
+
+
+def _read_region(query: str) -> str:
+    asked = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
+    regions = asked.pop("region", [_DEFAULT_REGION])
+    if asked or len(regions) != 1 or not _REGION.match(regions[0]):
+        raise ValueError("blob URL: all that may follow the bucket is ?region=NAME")
+    return regions[0]
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 from celery import Celery
 from kombu.entity import Queue
 
@@ -17,6 +19,8 @@ def create_consumer(settings: Settings) -> Celery:
     app.conf.update(
         broker_url=settings.redis_url,
         broker_transport="shared.queue.transport:Transport",
+        # kombu speaks TLS by its own transport's name only, and trusts anybody by default then.
+        broker_use_ssl=_tls_options(settings.redis_url),
         broker_transport_options={
             "visibility_timeout": LEASE_SECONDS,
             "unacked_restore_interval": 1,
@@ -53,3 +57,10 @@ def create_consumer(settings: Settings) -> Celery:
     app.steps["consumer"].add(Stops)
     app.steps["consumer"].add(Attendance)
     return app
+
+
+def _tls_options(redis_url: str) -> dict[str, object] | None:
+    """Give what holds where the URL says nothing of it; its `ssl_` parameters come after."""
+    if not redis_url.startswith("rediss://"):
+        return None
+    return {"ssl_cert_reqs": ssl.CERT_REQUIRED}

@@ -1,0 +1,65 @@
+"""The URLs of managed stores say all that these want: TLS, certificates, regions."""
+
+import pytest
+from sqlalchemy import make_url
+
+from shared.blobs.s3 import S3Store
+from shared.db.session import open_database
+from shared.errors import Unavailable
+
+POSTGRESQL = "postgresql+psycopg://user:p%40ss@db.example.com:6432/farm"
+
+
+@pytest.mark.parametrize(
+    ("query", "passed"),
+    [
+        ("", {}),
+        ("?sslmode=require", {"sslmode": "require"}),
+        (
+            "?sslmode=verify-full&sslrootcert=/etc/ssl/db.pem&application_name=pressroom",
+            {
+                "sslmode": "verify-full",
+                "sslrootcert": "/etc/ssl/db.pem",
+                "application_name": "pressroom",
+            },
+        ),
+    ],
+)
+def test_what_a_database_url_says_of_tls_reaches_the_driver(query, passed):
+    url = make_url(POSTGRESQL + query)
+    _, options = url.get_dialect()().create_connect_args(url)
+    place = {"host": "db.example.com", "port": 6432, "user": "user", "password": "p@ss"}
+    assert options == place | {"dbname": "farm"} | passed
+
+
+def test_a_database_without_tls_is_not_spoken_to_where_tls_is_asked_for(tmp_path):
+    missing = tmp_path / "none.pem"
+    url = f"postgresql+psycopg://u:p@127.0.0.1:1/farm?sslmode=verify-full&sslrootcert={missing}"
+    with pytest.raises(Unavailable):
+        open_database(url).check()
+
+
+@pytest.mark.parametrize(
+    ("query", "region"), [("", "us-east-1"), ("?region=eu-central-1", "eu-central-1")]
+)
+def test_requests_to_an_object_store_are_signed_for_its_region(query, region):
+    store = S3Store.of_url(f"s3://key:se%2Fcret@s3.example.com/bucket{query}")
+    signed = store._client.presigned_get_object("bucket", "name")
+    assert f"%2F{region}%2Fs3%2F" in signed
+    assert signed.startswith("https://")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?region=",
+        "?region=a&region=b",
+        "?region=a%2Fb",
+        "?regoin=eu-central-1",
+        "?x",
+        "?region=A b",
+    ],
+)
+def test_what_a_store_url_says_wrongly_is_told(query):
+    with pytest.raises(ValueError, match=r"\?region=NAME|bad query field"):
+        S3Store.of_url(f"s3://key:secret@s3.example.com/bucket{query}")
