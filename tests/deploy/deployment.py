@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +71,27 @@ def dockerfile() -> str:
 def image_settings() -> dict[str, str]:
     """Give the `PRESSROOM_` variables that the image sets."""
     return dict(re.findall(r"\b(PRESSROOM_\w+)=(\S+)", dockerfile()))
+
+
+def tracked_files() -> list[str]:
+    """List the files that a build starts from."""
+    listed = subprocess.run(
+        ["git", "ls-files", "api", "shared", "workers", "deploy", "pyproject.toml", "README.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return [file for file in listed if (ROOT / file).exists()]
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the package as the Dockerfile does, from a copy of the sources."""
+    source = folder / "source"
+    for file in tracked_files():
+        (source / file).parent.mkdir(parents=True, exist_ok=True)
+        (source / file).write_bytes((ROOT / file).read_bytes())
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
+    subprocess.run([*command, "-w", str(folder), str(source)], check=True, cwd=folder)
+    [wheel] = folder.glob("*.whl")
+    return wheel

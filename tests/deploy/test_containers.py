@@ -15,7 +15,16 @@ import yaml
 from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
 from shared.queue.names import QUEUES
 from shared.settings import Settings, load_settings
-from tests.deploy.deployment import DOCKER, PROCESSES, ROOT, compose, dockerfile, image_settings
+from tests.deploy.deployment import (
+    DOCKER,
+    PROCESSES,
+    ROOT,
+    build_wheel,
+    compose,
+    dockerfile,
+    image_settings,
+    tracked_files,
+)
 
 SETTINGS = {f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
 SERVICES = compose()["services"]
@@ -202,26 +211,10 @@ def test_what_the_image_copies_reaches_the_builder():
 
 
 def test_the_installed_package_has_every_file_its_code_reads(tmp_path):
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet"]
-    source = tmp_path / "source"
-    source.mkdir()
-    listed = subprocess.run(
-        ["git", "ls-files", "api", "shared", "workers", "deploy", "pyproject.toml", "README.md"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split("\n")
-    for file in filter(None, listed):
-        if (ROOT / file).exists():
-            (source / file).parent.mkdir(parents=True, exist_ok=True)
-            (source / file).write_bytes((ROOT / file).read_bytes())
-    subprocess.run([*command, "-w", str(tmp_path), str(source)], check=True, cwd=tmp_path)
-    [wheel] = tmp_path.glob("*.whl")
-    packed = set(zipfile.ZipFile(wheel).namelist())
+    packed = set(zipfile.ZipFile(build_wheel(tmp_path)).namelist())
     read = {
         file
-        for file in listed
+        for file in tracked_files()
         if file.startswith(("api/", "shared/", "workers/", "deploy/cli/", "deploy/embedded/"))
         and not file.startswith("deploy/embedded/demo/")  # the demo runs from the source tree
     }

@@ -1,0 +1,130 @@
+"""What the image has in it is a farm: the package alone, its commands, its settings, nothing of the source tree."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import zipfile
+from contextlib import suppress
+
+import pytest
+
+from deploy.embedded.leash import leashed
+from tests.conftest import free_port, start_redis
+from tests.deploy.deployment import build_wheel, compose, dockerfile, image_settings
+
+HELLO = b"<document><flow><p>Hello</p></flow></document>"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Unpack the package, where nothing else of the repository is."""
+    folder = tmp_path_factory.mktemp("image")
+    target = folder / "site"
+    zipfile.ZipFile(build_wheel(folder)).extractall(target)
+    return target
+
+
+@pytest.fixture(scope="module")
+def environment(installed, tmp_path_factory):
+    """Give what a container has: the image's settings, the stores, writable memory and no more."""
+    folder = tmp_path_factory.mktemp("stores")
+    port = free_port()
+    redis = start_redis(port, folder)
+    memory = folder / "run"
+    memory.mkdir()
+    ports = {name: str(free_port()) for name in image_settings() if name.endswith("_PORT")}
+    yield {
+        **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
+        **image_settings(),
+        **ports,
+        "PRESSROOM_METRICS_DIR": str(memory / "metrics"),
+        "PRESSROOM_DATABASE_URL": f"sqlite:///{folder}/farm.sqlite",
+        "PRESSROOM_REDIS_URL": f"redis://127.0.0.1:{port}/0",
+        "PRESSROOM_BLOB_URL": f"file://{folder}/blobs",
+        "PYTHONPATH": str(installed),
+        "PYTHONSAFEPATH": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TMPDIR": str(memory),
+    }
+    redis.kill()
+    redis.wait()
+
+
+def command_of(name, port):
+    """Give the command of a service with this interpreter; the front's is the image's own."""
+    match compose()["services"][name].get("command"):
+        case None:
+            words = json.loads(re.search(r"^CMD (.*)$", dockerfile(), re.MULTILINE)[1])
+            return [
+                sys.executable,
+                "-m",
+                *(f"127.0.0.1:{port}" if ":8000" in word else word for word in words),
+            ]
+        case ["python", *rest]:
+            return [sys.executable, *rest]
+        case ["pressroom", *rest]:
+            return [sys.executable, "-m", "deploy.cli.main", *rest]
+
+
+def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, environment, tmp_path):
+    before = sorted(installed.rglob("*"))
+    subprocess.run(command_of("migrate", 0), env=environment, cwd=tmp_path, check=True)
+    create = [
+        sys.executable,
+        "-m",
+        "deploy.cli.main",
+        "account",
+        "create",
+        "--email",
+        "a@example.org",
+    ]
+    made = subprocess.run(
+        [*create, "--json"], env=environment, cwd=tmp_path, check=True, capture_output=True
+    )
+    key = json.loads(made.stdout)["api_key"]
+    port = free_port()
+    running = []
+    try:
+        for name in ("front", "worker", "batch", "counter", "keeper", "hooks"):
+            own = {**environment, **(compose()["services"][name]["environment"])}
+            own |= {
+                name: environment[name] for name in environment if name.endswith(("_URL", "_DIR"))
+            }
+            if name == "batch":
+                own["PRESSROOM_WORKER_METRICS_PORT"] = str(free_port())
+            with (tmp_path / f"{name}.log").open("wb") as log:
+                command = leashed(command_of(name, port))
+                running.append(
+                    subprocess.Popen(command, env=own, cwd=tmp_path, stdout=log, stderr=log)
+                )
+        await_answer(f"http://127.0.0.1:{port}/readyz")
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "text/xml"}
+        asked = urllib.request.Request(f"http://127.0.0.1:{port}/v2/pdf", HELLO, headers)
+        with urllib.request.urlopen(asked, timeout=70) as answer:
+            assert answer.read().startswith(b"%PDF")
+        for part in ("WORKER", "COUNTER", "KEEPER", "HOOKS"):
+            at = environment[f"PRESSROOM_{part}_METRICS_PORT"]
+            assert b"pressroom_build_info" in await_answer(f"http://127.0.0.1:{at}/metrics")
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.wait(90)
+    assert sorted(installed.rglob("*")) == before  # the root file system may be read-only
+
+
+def await_answer(url):
+    deadline = time.monotonic() + 60
+    while True:
+        with (
+            suppress(OSError, urllib.error.HTTPError),
+            urllib.request.urlopen(url, timeout=5) as answer,
+        ):
+            return answer.read()
+        assert time.monotonic() < deadline, url
+        time.sleep(0.2)
