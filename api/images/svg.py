@@ -31,8 +31,18 @@ _ROOT: Final = re.compile(rb"<(?:[A-Za-z_][\w.-]{0,40}:)?svg[\s/>]")
 _NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
 _LENGTH: Final = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Z]{{1,3}})?\s*\Z")
 _PIXELS: Final = {
-    "": 1.0, "px": 1.0, "pt": 96 / 72, "pc": 16.0, "in": 96.0, "q": 24 / 25.4,
-    "mm": 96 / 25.4, "cm": 960 / 25.4, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0,
+    "": 1.0,
+    "px": 1.0,
+    "pt": 96 / 72,
+    "pc": 16.0,
+    "in": 96.0,
+    "q": 24 / 25.4,
+    "mm": 96 / 25.4,
+    "cm": 960 / 25.4,
+    "em": 16.0,
+    "rem": 16.0,
+    "ex": 8.0,
+    "ch": 8.0,
 }
 _DEFAULT: Final = (300.0, 150.0)  # of what says nothing (CSS 2.2, 10.3.2)
 
