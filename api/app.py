@@ -16,7 +16,7 @@ from api.images.routes import ImageRoutes
 from api.jobs.routes import JobRoutes
 from api.ops.docs import DocsRoutes
 from api.ops.health import HealthRoutes
-from api.ops.metrics import MetricsRoutes, name_route, observe_answer
+from api.ops.metrics import MetricsRoutes, name_method, name_route, observe_answer
 from api.ports import Ports
 from api.problems import register_problems
 from api.render.routes import RenderRoutes
@@ -74,7 +74,7 @@ def create_app(ports: Ports) -> Flask:
 def _begin(ports: Ports) -> None:
     ports.metrics.begin()
     g.span = ports.traces.serve(
-        f"{request.method} {name_route(request)}", parent=request.headers.get("traceparent")
+        f"{name_method(request)} {name_route(request)}", parent=request.headers.get("traceparent")
     )
     g.span.__enter__()
     g.begun_at = ticks()

@@ -43,6 +43,9 @@ class Settings(BaseSettings):
     metrics_dir: str | None = Field(
         default=None, description="folder for the metric files of the front's processes"
     )
+    metrics_address: str = Field(
+        default="", description="address the metrics ports listen on; empty is every one"
+    )
     worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     keeper_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0

@@ -37,10 +37,15 @@ def observe_answer(
     """Count an answered request."""
     metrics.observe(
         route=name_route(request),
-        method=request.method if request.method in _METHODS else "other",
+        method=name_method(request),
         status=response.status_code,
         seconds=seconds,
     )
+
+
+def name_method(request: Request) -> str:
+    """Name the method of a request, `other` when it is none of HTTP's."""
+    return request.method if request.method in _METHODS else "other"
 
 
 def name_route(request: Request) -> str:

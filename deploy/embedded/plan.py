@@ -48,6 +48,7 @@ def plan_farm(
         "DATABASE_URL": folder.database_url,
         "BLOB_URL": folder.blob_url,
         "METRICS_DIR": str(folder.metrics),
+        "METRICS_ADDRESS": "127.0.0.1",
         "WORKER_METRICS_PORT": str(free_port()),
         "COUNTER_METRICS_PORT": str(free_port()),
         "KEEPER_METRICS_PORT": str(free_port()),

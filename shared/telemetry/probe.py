@@ -16,11 +16,13 @@ from shared.telemetry.metrics import CONTENT_TYPE
 log: Final = get_logger(__name__)
 
 
-def start_probe(port: int, registry: CollectorRegistry) -> ThreadingHTTPServer | None:
-    """Answer on all addresses in a thread that ends with the process; port 0 means no probe."""
+def start_probe(
+    port: int, registry: CollectorRegistry, *, address: str
+) -> ThreadingHTTPServer | None:
+    """Answer in a thread that ends with the process; port 0 means no probe, no address every one."""
     if port == 0:
         return None
-    server = _ProbeServer(("", port), registry)
+    server = _ProbeServer((address, port), registry)
     Thread(target=server.serve_forever, name="probe", daemon=True).start()
     return server
 

@@ -85,3 +85,16 @@ def test_a_process_that_dies_is_started_again_and_the_record_says_so(farm):
         time.sleep(0.05)
     assert after.restarts["counter"] == before.restarts["counter"] + 1
     assert after.processes["redis"] == before.processes["redis"]
+
+
+def test_nothing_of_a_farm_listens_beyond_this_machine(farm):
+    """Every port of the record is bound to loopback: metrics name accounts."""
+    listening = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    own = {f"{port:04X}" for port in farm.record.ports.values()}
+    bound = [
+        address
+        for address, port in (line.split()[1].split(":") for line in listening if " 0A " in line)
+        if port in own
+    ]
+    assert len(bound) >= len(own)
+    assert set(bound) == {"0100007F"}  # 127.0.0.1, as the kernel writes it

@@ -38,7 +38,11 @@ def main() -> None:
         sys.exit(f"pressroom counter: {error}")
     if settings.counter_metrics_port:
         census.start()
-        start_probe(settings.counter_metrics_port, _registry(settings, QueueReader(redis), census))
+        start_probe(
+            settings.counter_metrics_port,
+            _registry(settings, QueueReader(redis), census),
+            address=settings.metrics_address,
+        )
     stream = UsageStream(redis, reader=f"{socket.gethostname()}-{os.getpid()}")
     tally = Tally()
     counter = Counter(stream, open_database(settings.database_url, watch=tally), tally)

@@ -89,7 +89,7 @@ def _serve(settings: Settings, engine: Engine) -> None:
         find_children=children.find,
     )
     children.tell(watched)
-    start_probe(settings.worker_metrics_port, watched.registry)
+    start_probe(settings.worker_metrics_port, watched.registry, address=settings.metrics_address)
     # What is loaded by now is shared with the children instead of copied by their collector.
     gc.freeze()
     app.worker_main(

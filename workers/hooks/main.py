@@ -24,7 +24,7 @@ def main() -> None:
     except (WrongSetting, ValueError) as error:
         sys.exit(f"pressroom hooks: {error}")
     metrics = HooksMetrics(count_pending=lambda: _count_pending(database))
-    start_probe(settings.hooks_metrics_port, metrics.registry)
+    start_probe(settings.hooks_metrics_port, metrics.registry, address=settings.metrics_address)
     deliverer = Deliverer(
         database,
         Outbound(allow_private=settings.outbound_allow_private),

@@ -38,7 +38,7 @@ def main() -> None:
         keeper, metrics = assemble(settings)
     except (WrongSetting, UnfitRedisError, Unavailable, ValueError) as error:
         sys.exit(f"pressroom keeper: {error}")
-    start_probe(settings.keeper_metrics_port, metrics.registry)
+    start_probe(settings.keeper_metrics_port, metrics.registry, address=settings.metrics_address)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: keeper.stop())
     keeper.run()
