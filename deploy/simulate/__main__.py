@@ -8,6 +8,7 @@ import sys
 from typing import Final
 
 from deploy.simulate.model import Load, lognormal, simulate
+from deploy.simulate.scenes import Row, play
 
 SLOTS: Final = (10, 100, 1_000, 10_000)
 BUSY: Final = (0.5, 0.7, 0.8, 0.9, 0.95)
@@ -46,6 +47,24 @@ def main() -> None:
             _say(
                 f"| {slots:,} | {busy:.0%} | {load.rate * 3600:,.0f} | {shown} | {_servers(load.rate):,} |"
             )
+    _say(
+        "\nA farm with half of its slots for batches, through some scenes; waits of those clients wait for.\n"
+    )
+    _say(
+        "| scene | slots | wait ms, median | 95 % | 99 % | renders/s | batch documents/s | busy | small batch s |"
+    )
+    _say("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for slots in SLOTS:
+        for row in play(slots, service, mean, renders=arguments.jobs, seed=arguments.seed):
+            _say(_write_row(row))
+
+
+def _write_row(row: Row) -> str:
+    waits = " | ".join(f"{1000 * seconds:,.1f}" for seconds in (row.p50, row.p95, row.p99))
+    busy = ", ".join(f"{share:.0%}" for share in row.busy)
+    small = "" if row.small_batch_seconds is None else f"{row.small_batch_seconds:,.1f}"
+    throughput = f"{row.renders_a_second:,.0f} | {row.documents_a_second:,.0f}"
+    return f"| {row.scene} | {row.slots:,} | {waits} | {throughput} | {busy} | {small} |"
 
 
 def _servers(rate: float) -> int:

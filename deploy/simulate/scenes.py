@@ -1,0 +1,97 @@
+"""What a farm goes through, by its size: an even day, a burst, the batches of a night, killed workers."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from deploy.simulate.farm import BATCH, INTERACTIVE, Asked, FarmModel, Kill, Pool, Seen
+from deploy.simulate.model import Service
+from shared.limits import MAX_BATCH_DOCUMENTS
+
+BUSY: Final = 0.7
+BURST: Final = 1.4  # of what the pool can do, for a tenth of the time
+WORKER_SLOTS: Final = 2
+RESTART_SECONDS: Final = 3.0
+SMALL_BATCH: Final = 100
+_SHORTEST_SECONDS: Final = 3.0
+_LONGEST_SECONDS: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One scene at one size; waits are of renders whose clients wait, rates while those come."""
+
+    scene: str
+    slots: int
+    p50: float
+    p95: float
+    p99: float
+    renders_a_second: float
+    documents_a_second: float
+    busy: tuple[float, ...]
+    small_batch_seconds: float | None
+
+
+def play(
+    slots: int, service: Service, service_mean: float, *, renders: int, seed: int
+) -> Iterator[Row]:
+    """Play each scene on a farm with half of its slots for batches."""
+    half = slots // 2
+    pools = [Pool(half, (INTERACTIVE,)), Pool(half, (BATCH,))]
+    rate = half * BUSY / service_mean
+    seconds = max(_SHORTEST_SECONDS, min(_LONGEST_SECONDS, renders / rate))
+
+    def singles(times: float = 1.0) -> Iterator[tuple[float, float]]:
+        chance, at = random.Random(seed), 0.0  # noqa: S311 - chances, not secrets
+        while at < seconds:
+            is_burst = 0.4 <= at / seconds < 0.5
+            at += chance.expovariate(rate * (times if is_burst else 1.0))
+            yield at, service(chance)
+
+    # Half of what the pool for batches can do in that time, and a small batch behind it.
+    left, night = round(half * seconds / 2 / service_mean), []
+    while left > 0:
+        night.append(Asked(seconds / 10, "large", min(left, MAX_BATCH_DOCUMENTS), service))
+        left -= MAX_BATCH_DOCUMENTS
+    night.append(Asked(seconds / 10, "small", SMALL_BATCH, service))
+    kills = [
+        Kill(seconds * turn / 10, turn % 2, WORKER_SLOTS, RESTART_SECONDS) for turn in range(1, 9)
+    ]
+    one_pool = [Pool(slots, (INTERACTIVE, BATCH))]
+
+    for name, chosen, times, batches, dying in (
+        ("even", pools, 1.0, [], []),
+        ("burst", pools, BURST / BUSY, [], []),
+        ("night", pools, 1.0, night, []),
+        ("night, one pool for all", one_pool, 1.0, night, []),
+        ("night, workers killed", pools, 1.0, night, kills),
+    ):
+        farm = FarmModel(chosen, seed=seed)
+        farm.send_batches(batches)
+        farm.send_kills(dying)
+        seen = farm.run(singles(times))
+        yield _row(name, chosen, seen, seconds, small=len(batches) - 1)
+
+
+def _row(scene: str, pools: Sequence[Pool], seen: Seen, seconds: float, *, small: int) -> Row:
+    waits = sorted(seen.waits)
+    busy = zip(seen.busy_seconds, pools, strict=True)
+    return Row(
+        scene=scene,
+        slots=sum(pool.slots for pool in pools),
+        p50=_share(waits, 0.5),
+        p95=_share(waits, 0.95),
+        p99=_share(waits, 0.99),
+        renders_a_second=len(waits) / seconds,
+        documents_a_second=seen.documents / max(seen.batch_seconds.values(), default=1.0),
+        busy=tuple(spent / pool.slots / seconds for spent, pool in busy),
+        small_batch_seconds=seen.batch_seconds.get(small),
+    )
+
+
+def _share(ordered: Sequence[float], share: float) -> float:
+    return ordered[math.ceil((len(ordered) - 1) * share)] if ordered else 0.0

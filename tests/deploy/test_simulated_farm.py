@@ -1,0 +1,107 @@
+"""The simulated farm keeps the rules of the real one, and agrees with real workers."""
+
+import random
+
+import pytest
+
+from deploy.simulate import farm as rules
+from deploy.simulate.farm import BATCH, INTERACTIVE, SLICE_SECONDS, Asked, FarmModel, Kill, Pool
+from deploy.simulate.model import lognormal, queue_up
+from deploy.simulate.scenes import play
+from shared import batch_flow
+from shared.batches import chunks
+from tests.bench import queueing
+from workers.farm.batches import slices
+
+POOLS = [Pool(2, (INTERACTIVE,)), Pool(2, (BATCH,))]
+
+
+def steady(seconds):
+    return lambda chance: seconds
+
+
+def poisson(rate, takes, *, until, seed=5):
+    chance, at, sent = random.Random(seed), 0.0, []
+    while (at := at + chance.expovariate(rate)) < until:
+        sent.append((at, chance.expovariate(1 / takes)))
+    return sent
+
+
+def test_its_rules_are_those_of_the_real_farm():
+    assert rules.SLICE_SECONDS == slices.SLICE_SECONDS
+    assert rules.WINDOW == batch_flow.WINDOW
+    assert rules.CHUNKS_AIMED_AT == chunks._CHUNKS_AIMED_AT
+    assert rules.CHUNK_SIZES == (chunks._FEWEST, chunks._MOST)
+
+
+def test_the_scenes_show_a_burst_and_what_one_pool_for_all_costs():
+    rows = {
+        row.scene: row
+        for row in play(10, lognormal(0.025, variation=2), 0.025, renders=20_000, seed=1)
+    }
+    assert rows["burst"].p99 > 10 * rows["even"].p99
+    assert rows["night"].p99 == rows["even"].p99
+    assert rows["night, one pool for all"].p99 > 3 * rows["night"].p99
+    assert rows["night, workers killed"].renders_a_second == rows["night"].renders_a_second
+    assert rows["night"].small_batch_seconds < 20
+    assert rows["even"].busy[0] == pytest.approx(0.7, rel=0.1)
+
+
+def test_one_pool_of_singles_waits_as_the_plain_model_says():
+    singles = poisson(30, 0.05, until=100)
+    waits = FarmModel([Pool(2, (INTERACTIVE,))]).run(singles).waits
+    assert sorted(waits) == pytest.approx(sorted(queue_up(2, singles)))
+
+
+def test_a_pool_of_its_own_keeps_batches_from_those_who_wait():
+    singles = poisson(10, 0.05, until=60)
+    alone = FarmModel(POOLS).run(singles)
+    farm = FarmModel(POOLS)
+    farm.send_batches([Asked(0.0, "a", 5_000, steady(0.05))])
+    beside = farm.run(singles)
+    assert sorted(alone.waits) == sorted(beside.waits)
+    assert beside.documents == 5_000
+    shared = FarmModel([Pool(4, (INTERACTIVE, BATCH))])
+    shared.send_batches([Asked(0.0, "a", 5_000, steady(0.05))])
+    assert max(shared.run(singles).waits) > SLICE_SECONDS / 4
+
+
+def test_a_small_batch_waits_for_the_window_and_not_for_the_large_one_before_it():
+    farm = FarmModel([Pool(1, (BATCH,))])
+    farm.send_batches(
+        [Asked(0.0, "large", 4_000, steady(0.1)), Asked(10.0, "small", 10, steady(0.1))]
+    )
+    seen = farm.run([])
+    assert seen.batch_seconds[0] == pytest.approx(401, rel=0.01)
+    # What runs, four slices that wait, and its own second.
+    assert 1.0 <= seen.batch_seconds[1] <= 5 * SLICE_SECONDS + 1.5
+
+
+def test_accounts_take_turns_whatever_they_sent():
+    farm = FarmModel([Pool(2, (BATCH,))])
+    farm.send_batches(
+        [Asked(0.0, "many", 1_000, steady(0.1)) for _ in range(5)]
+        + [Asked(0.0, "one", 1_000, steady(0.1))]
+    )
+    seen = farm.run([])
+    assert seen.batch_seconds[5] == pytest.approx(100, rel=0.1)  # of 50 alone, half of the pool
+    assert max(seen.batch_seconds.values()) == pytest.approx(300, rel=0.05)
+
+
+def test_work_of_a_killed_worker_is_done_again_and_nothing_is_lost():
+    singles = poisson(20, 0.05, until=120)
+    farm = FarmModel(POOLS)
+    farm.send_batches([Asked(0.0, "a", 3_000, steady(0.05))])
+    farm.send_kills(Kill(at, at // 10 % 2, 2, 3.0) for at in range(10, 100, 10))
+    seen = farm.run(singles)
+    assert len(seen.waits) == len(singles)
+    assert seen.documents == 3_000
+    assert seen.lost_runs >= 4
+    assert 3 <= max(seen.waits) <= 30
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_real_workers_wait_as_long_as_is_simulated(slots, monkeypatch):
+    """Within a fifth of the mean wait and 10 ms; the work is sleep, all else is the product's."""
+    monkeypatch.setattr(queueing, "JOBS", 100)
+    assert queueing._compare(slots) == 0
