@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 
 import pikepdf
@@ -13,10 +14,11 @@ from tests.golden.case import OPTIONS
 from workers.engine.layout.fonts import find_face, shape_word
 from workers.engine.layout.lines.bidi import resolve_levels
 from workers.engine.layout.lines.hyphenation import hyphenate
+from workers.engine.merged import MergedPart
 from workers.engine.paint import shaped
 from workers.engine.paint.shaped import ShapedFont
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoImages
+from workers.engine.ports import NoImages, Payload, PayloadKind
 
 
 def rendered(content: str) -> bytes:
@@ -95,3 +97,16 @@ def test_long_rows_of_signs_and_letters_take_time_in_proportion():
     resolve_levels("א1" + "$" * 200_000, is_rtl=True)
     hyphenate("a" * 200_000, "de")
     assert time.process_time() - started < 3
+
+
+def test_documents_that_are_joined_say_what_each_said():
+    template = prepare_template(
+        "<document lang='hi'><flow><p>संख्या {{ number }}</p><p>कुल राशि</p></flow></document>".encode()
+    )
+    part = MergedPart(template, options=OPTIONS)
+    for number in ("एक", "दो", "तीन", "चार"):
+        payload = Payload(PayloadKind.JSON, json.dumps({"number": number}).encode())
+        part.add(payload, name=number)
+    pages = pypdfium2.PdfDocument(part.close())
+    said = [page.get_textpage().get_text_bounded().split("\r\n") for page in pages]
+    assert said == [[f"संख्या {number}", "कुल राशि"] for number in ("एक", "दो", "तीन", "चार")]

@@ -6,7 +6,7 @@ so that tagged PDF can be written without touching layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -49,7 +49,7 @@ class ShapedGlyphs(NamedTuple):
     face: object
     size: float
     color: Color
-    clusters: Sequence[Cluster]
+    clusters: tuple[Cluster, ...]
     text: str
     width: float
     owner: object | None

@@ -100,7 +100,7 @@ def _shape(
     owner: object | None,
 ) -> ShapedGlyphs:
     style = look.style
-    clusters = set_clusters(look.run, text, word_spacing)
+    clusters = tuple(set_clusters(look.run, text, word_spacing))
     y = baseline - style.rise
     return ShapedGlyphs(x, y, look.face, style.size, style.color, clusters, text, width, owner)
 
