@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy.exc import DBAPIError
@@ -51,12 +52,17 @@ def survey(place: FarmPlace) -> dict[str, Any]:
         found |= _ask_redis(place.redis_url, stores, problems)
     found |= _ask_database(place.database_url, stores, problems)
     if place.blob_url is not None:
-        store = open_store(place.blob_url)
-        stores["object_store"] = _time(store.check, "the object store", problems)
+        # Opened within, so that a wrong URL is told as a problem too.
+        check = partial(_check_blobs, place.blob_url)
+        stores["object_store"] = _time(check, "the object store", problems)
     if place.folder is not None:
         errors = find_errors(place.folder.logs, count=_SHOWN_ERRORS)
         found["last_errors"] = [asdict(error) for error in errors]
     return found
+
+
+def _check_blobs(url: str) -> None:
+    open_store(url).check()
 
 
 def _describe(place: FarmPlace) -> dict[str, Any]:

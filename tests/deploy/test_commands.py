@@ -11,6 +11,7 @@ from shared.buckets.admission import AdmissionCache
 from shared.clock import now
 from shared.db.accounts import find_key_state
 from shared.db.jobs import JobEnd, JobStatus, add_jobs, count_unfinished, end_job
+from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.identifiers import digest_api_key
 from shared.jobs import (
@@ -181,3 +182,26 @@ def test_a_job_is_shown_as_its_client_and_its_operator_see_it(run, made, tmp_pat
 @pytest.mark.parametrize("job_id", ["x", "job_" + "b" * 24, f"job_{'b' * 24}-0"])
 def test_a_job_that_is_not_on_record_is_not_shown(run, made, job_id):
     assert "no job" in run("job", "show", job_id, code=1)
+
+
+def test_the_status_of_a_production_farm_is_told_from_its_stores_without_their_secrets(
+    database_url, redis_url, tmp_path, capsys, monkeypatch
+):
+    upgrade(database_url)
+    monkeypatch.setenv("PRESSROOM_DATABASE_URL", database_url)
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", redis_url)
+    monkeypatch.setenv("PRESSROOM_BLOB_URL", f"file://{tmp_path}/blobs")
+    assert main(["status", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["problems"] == [
+        f"no worker takes from queue {queue}" for queue in ("interactive", "validate", "batch")
+    ]
+    assert set(found["stores"]) == {"redis", "database", "object_store"}
+    monkeypatch.setenv("PRESSROOM_BLOB_URL", "gopher://key:s3cret@127.0.0.1/bucket")
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", "redis://:s3cret@127.0.0.1:1/0")
+    monkeypatch.setenv("PRESSROOM_DATABASE_URL", "postgresql+psycopg://u:s3cret@127.0.0.1:1/farm")
+    assert main(["status"]) == 1
+    told = capsys.readouterr().out
+    for part in ("Redis", "the database", "the object store"):
+        assert f"PROBLEM: {part} does not answer" in told
+    assert "s3cret" not in told
