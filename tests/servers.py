@@ -41,7 +41,7 @@ class Server:
             except OSError:
                 return
             with connection, suppress(OSError):
-                request = _read_request(connection)
+                request = read_request(connection)
                 self.requests.append(request)
                 self._answer(connection, request)
 
@@ -50,7 +50,8 @@ def _say(text: bytes) -> Answer:
     return lambda connection, _: connection.sendall(text)
 
 
-def _read_request(connection: socket.socket) -> bytes:
+def read_request(connection: socket.socket) -> bytes:
+    """Read a request whole: what is left unread when a connection closes resets it."""
     connection.settimeout(5)
     data = b""
     while b"\r\n\r\n" not in data and (piece := connection.recv(65536)):
