@@ -44,8 +44,10 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, nginx, Promethe
 	@sh deploy/setup/need-program.sh promtool prometheus
 	@sh deploy/setup/need-program.sh nginx nginx-light
 	@sh deploy/setup/need-node.sh
-	@$(PYTEST) -m services
+	@$(PYTEST) -m "services and not system and not faults" -n 2
+	@$(PYTEST) -m "services and (system or faults)"
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
+	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
