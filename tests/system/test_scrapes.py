@@ -102,7 +102,9 @@ def test_what_is_refused_is_counted_by_its_reason(farm, make_account, scrapes):
 
 def test_templates_and_images_count_their_stores_and_caches(account, documents, scrapes):
     account.store_logo()
-    template = account.store_template((documents / "invoice.xml").read_bytes())
+    # A text that no worker has met, whatever was rendered before.
+    source = (documents / "invoice.xml").read_bytes()
+    template = account.store_template(source + f"<!-- {account.id} -->".encode())
     body = (documents / "invoice.json").read_bytes()
     before = scrapes()
     for _ in range(12):
