@@ -91,10 +91,14 @@ def test_a_private_or_malformed_address_is_400(caller, url):
 
 def test_a_closed_network_may_admit_its_own_addresses(settings, account):
     open_settings = settings.model_copy(update={"outbound_allow_private": True})
-    client = create_app(wire(open_settings)).test_client()
+    ports = wire(open_settings)
+    client = create_app(ports).test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
-    assert add(client, url="http://127.0.0.1:9/hook").status_code == 201
-    assert add(client, url="http://169.254.169.254/").status_code == 400
+    try:
+        assert add(client, url="http://127.0.0.1:9/hook").status_code == 201
+        assert add(client, url="http://169.254.169.254/").status_code == 400
+    finally:
+        ports.database.close()
 
 
 @pytest.mark.parametrize(

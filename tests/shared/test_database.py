@@ -134,4 +134,6 @@ def test_several_processes_may_migrate_at_once(tmp_path: Path):
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 4
-    open_database(url).check()
+    database = open_database(url)
+    database.check()
+    database.close()
