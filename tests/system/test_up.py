@@ -89,12 +89,18 @@ def test_a_process_that_dies_is_started_again_and_the_record_says_so(farm):
 
 def test_nothing_of_a_farm_listens_beyond_this_machine(farm):
     """Every port of the record is bound to loopback: metrics name accounts."""
-    listening = Path("/proc/net/tcp").read_text().splitlines()[1:]
     own = {f"{port:04X}" for port in farm.record.ports.values()}
-    bound = [
-        address
-        for address, port in (line.split()[1].split(":") for line in listening if " 0A " in line)
-        if port in own
-    ]
-    assert len(bound) >= len(own)
-    assert set(bound) == {"0100007F"}  # 127.0.0.1, as the kernel writes it
+    deadline = time.monotonic() + 15
+    # A process that was just started again is not listening yet.
+    while {port for _, port in listening() if port in own} != own:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    # 127.0.0.1, as the kernel writes it
+    assert {address for address, port in listening() if port in own} == {"0100007F"}
+
+
+def listening() -> list[tuple[str, str]]:
+    """Give the address and the port, both in hexadecimal, of every socket that listens."""
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    addresses = (line.split()[1].split(":") for line in lines if " 0A " in line)
+    return [(address, port) for address, port in addresses]
