@@ -7,7 +7,6 @@ import io
 import itertools
 import json
 import random
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -198,9 +197,3 @@ def render_patiently(client: Client, number: int) -> None:
         if entry.status not in (429, 503, None):
             return
         time.sleep(0.5 + random.random() / 2)
-
-
-def is_open(port: int) -> bool:
-    """Tell whether somebody listens on a loopback port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

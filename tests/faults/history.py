@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import threading
 import time
@@ -55,11 +54,6 @@ class History:
     def count(self, *statuses: int | None) -> int:
         """Give how many requests ended in one of these statuses."""
         return sum(entry.status in statuses for entry in self)
-
-    def longest_gap(self) -> float:
-        """Give the longest time without a 200, in seconds."""
-        ends = sorted(entry.ended for entry in self if entry.status == 200)
-        return max((b - a for a, b in itertools.pairwise(ends)), default=0.0)
 
 
 def read_history(path: Path) -> list[Entry]:
