@@ -20,6 +20,7 @@ from deploy.embedded.launch import LaunchedFarm, launched_farm
 from shared.clock import now
 from tests.bench.rates import measure_rate
 from tests.bench.works import Logo, invoice_data
+from tests.faults.farm import children_of
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
 
@@ -206,12 +207,6 @@ def kill(client: Client, which: str) -> None:
     worker = record.processes["worker"]
     for pid in [worker] if which == "worker" else children_of(worker):
         os.kill(pid, signal.SIGKILL)
-
-
-def children_of(pid: int) -> list[int]:
-    """Give the direct children of a process."""
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in text.split()]
 
 
 def dead_redis(client: Client) -> list[float]:

@@ -26,6 +26,8 @@ from tests.faults.clients import Client
 from tests.faults.history import History
 
 SETTLE_SECONDS = 60
+TEMPLATE = b"""<document><data><field name="n" type="integer"/></data>
+<flow><h1>Note {{ n }}</h1><p>Of a batch.</p></flow></document>"""
 
 
 class FaultyFarm:
@@ -46,6 +48,13 @@ class FaultyFarm:
     def client(self) -> Client:
         """Make a client of the account."""
         return Client(self.farm.record.ports["front"], self.key, self.history)
+
+    def store_template(self) -> str:
+        """Store the template that batches of notes are rendered into, and give its id."""
+        headers = {"Content-Type": "text/xml"}
+        made = self.client().ask("POST", "/v2/templates?name=note", TEMPLATE, **headers)
+        assert made is not None
+        return str(made["id"])
 
     def redis(self) -> redis.Redis:
         """Connect to the farm's Redis."""

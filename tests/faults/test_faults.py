@@ -17,9 +17,6 @@ from tests.faults.farm import FaultyFarm, children_of, wait_until
 
 pytestmark = pytest.mark.faults
 
-TEMPLATE = b"""<document><data><field name="n" type="integer"/></data>
-<flow><h1>Note {{ n }}</h1><p>Of a batch.</p></flow></document>"""
-
 # Imported by every Python process of the farm: two documents that bring their process down.
 POISON = """
 import importlib.abc, importlib.util, os, signal, sys, time
@@ -50,14 +47,6 @@ sys.meta_path.insert(0, Finder())
 """
 
 
-def store_template(farm: FaultyFarm) -> str:
-    made = farm.client().ask(
-        "POST", "/v2/templates?name=note", TEMPLATE, **{"Content-Type": "text/xml"}
-    )
-    assert made is not None
-    return str(made["id"])
-
-
 def test_workers_are_killed_every_two_seconds(start, scaled) -> None:
     farm = start()
     chance = random.Random(7)
@@ -71,7 +60,7 @@ def test_workers_are_killed_every_two_seconds(start, scaled) -> None:
 
 def test_redis_dies_three_times_and_forgets_everything_once(start, scaled) -> None:
     farm = start()
-    template = store_template(farm)
+    template = farm.store_template()
     batch = farm.client().submit(template, scaled(3000))
     assert batch.status == 202
     faults = ["kill", "kill", "flush", "kill"]

@@ -45,15 +45,6 @@ def gated(
         yield start_gated
 
 
-def store_template(farm: FaultyFarm) -> str:
-    source = b"""<document><data><field name="n" type="integer"/></data>
-<flow><p>Note {{ n }}</p></flow></document>"""
-    headers = {"Content-Type": "text/xml"}
-    made = farm.client().ask("POST", "/v2/templates?name=note", source, **headers)
-    assert made is not None
-    return str(made["id"])
-
-
 def through(url: str, gate: Gate) -> str:
     parts = urlsplit(url)
     user, at, _ = parts.netloc.rpartition("@")
@@ -83,7 +74,7 @@ def assert_clean_errors(farm: FaultyFarm) -> None:
 def test_a_store_is_away_for_ten_seconds(gated, scaled, part) -> None:
     farm, database, objects = gated()
     gate = database if part == "database" else objects
-    batch = farm.client().submit(store_template(farm), max(scaled(3000), 400))
+    batch = farm.client().submit(farm.store_template(), max(scaled(3000), 400))
     assert batch.status == 202
     with Crowd(farm.client, clients=6, total=scaled(3000), act=use_everything):
         time.sleep(1)
