@@ -3,77 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from api.ops.jobs import WAIT
-from api.ops.operations import Answer, Body, Operation, Parameter
-from api.ops.schemas import REFERENCE, Schema, ref
+from api.ops.parts import (
+    BODY_FAILURES,
+    DRAFT,
+    EMPTY,
+    IDEMPOTENCY_KEY,
+    KEYED_FAILURES,
+    OVER_ALLOWANCE,
+    Answer,
+    Body,
+    Failures,
+    Operation,
+    Parameter,
+    write_binary,
+    write_json,
+)
+from api.ops.schemas import REFERENCE
+from api.ops.shapes import Schema, choice, count, flag, instant, list_of, record, ref, text
 from shared.batches.records import BatchStatus, ItemStatus, Output
 from shared.errors import ErrorCode
 from shared.limits import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, MB
 
-_ID: Final[Schema] = {"type": "string", "description": "The id.", "minLength": 1, "maxLength": 64}
+_ID: Final = text("The id.", minLength=1, maxLength=64)
 _GROUP: Final = "Batches"
 _NAMED: Final = (Parameter("batch_id", _ID, "A batch of the account."),)
 
-
-def _instant(text: str) -> Schema:
-    return {
-        "type": "string",
-        "format": "date-time",
-        "description": f"{text} ISO 8601, UTC, milliseconds.",
-    }
-
-
-def _count(text: str) -> Schema:
-    return {"type": "integer", "minimum": 0, "description": text}
-
-
-_RECORD: Final[Mapping[str, Schema]] = {
-    "id": _ID,
-    "status": {"type": "string", "enum": [status.value for status in BatchStatus]},
-    "total": _count("Documents in all."),
-    "queued": _count("Documents that wait; none of a cancelled batch do."),
-    "running": _count("Documents being rendered."),
-    "succeeded": _count("Documents that gave a PDF."),
-    "failed": _count("Documents that did not."),
-    "pages": _count("Pages of those that succeeded."),
-    "created_at": _instant("When it was accepted."),
-    "finished_at": _instant("When it ended."),
-    "expires_at": _instant("When its PDFs are deleted."),
-}
-_ITEM: Final[Mapping[str, Schema]] = {
-    "index": _count("Its place in the body, from 0."),
-    "job_id": {**_ID, "description": "The job that it is: GET /v2/jobs/{job_id} and /pdf."},
-    "status": {"type": "string", "enum": [status.value for status in ItemStatus]},
-    "pages": _count("Pages of its PDF."),
-    "error": ref("Error"),
-}
-
 BATCH_SCHEMAS: Final[Mapping[str, Schema]] = {
-    "Batch": {
-        "type": "object",
-        "properties": _RECORD,
-        "required": [name for name in _RECORD if name not in ("finished_at", "expires_at")],
-    },
-    "BatchItem": {
-        "type": "object",
-        "properties": _ITEM,
-        "required": ["index", "job_id", "status"],
-    },
-    "BatchItems": {
-        "type": "object",
-        "properties": {
-            "items": {"type": "array", "items": ref("BatchItem"), "maxItems": 1000},
-            "has_more": {"type": "boolean", "description": "Whether further ones follow."},
+    "Batch": record(
+        {
+            "id": _ID,
+            "status": choice(BatchStatus),
+            "total": count("Documents in all."),
+            "queued": count("Documents that wait; none of a cancelled batch do."),
+            "running": count("Documents being rendered."),
+            "succeeded": count("Documents that gave a PDF."),
+            "failed": count("Documents that did not."),
+            "pages": count("Pages of those that succeeded."),
+            "created_at": instant("When it was accepted."),
+            "finished_at": instant("When it ended."),
+            "expires_at": instant("When its PDFs are deleted."),
         },
-        "required": ["items", "has_more"],
-    },
+        optional=("finished_at", "expires_at"),
+    ),
+    "BatchItem": record(
+        {
+            "index": count("Its place in the body, from 0."),
+            "job_id": {**_ID, "description": "The job that it is: GET /v2/jobs/{job_id} and /pdf."},
+            "status": choice(ItemStatus),
+            "pages": count("Pages of its PDF."),
+            "error": ref("Error"),
+        },
+        optional=("pages", "error"),
+    ),
+    "BatchItems": record(
+        {
+            "items": list_of("BatchItem", maxItems=1000),
+            "has_more": flag("Whether further ones follow."),
+        }
+    ),
 }
 
-_UNKNOWN: Final[Mapping[int, Any]] = {404: ()}
-_BATCH: Final = {"application/json": ref("Batch")}
-_BINARY: Final[Schema] = {"type": "string", "format": "binary"}
+_UNKNOWN: Final[Failures] = {404: ()}
 
 BATCH_OPERATIONS: Final = (
     Operation(
@@ -82,38 +75,35 @@ BATCH_OPERATIONS: Final = (
         "whose first row names the path of each column (buyer.name) and whose further rows are a "
         f"document each. Up to {MAX_BATCH_DOCUMENTS:,} documents and {MAX_BATCH_BYTES // MB} MB. A "
         "document that is none, or does not render, fails by itself; one beyond a free allowance "
-        "fails with 402. With an Idempotency-Key the same call is answered as its first one for "
-        "24 hours.",
-        {202: Answer("Accepted.", _BATCH, {"Location": "Path of the batch."})},
+        "fails with 402.",
+        {202: Answer("Accepted.", write_json("Batch"), {"Location": "Path of the batch."})},
         query=(
             Parameter("template", REFERENCE, "The template of all documents.", is_required=True),
-            Parameter("draft", {"type": "string"}, "Drafts exactly when it is true."),
+            DRAFT,
             Parameter(
                 "output",
-                {"type": "string", "enum": [each.value for each in Output], "default": "files"},
+                choice(Output, default=Output.FILES),
                 "files: each PDF by itself, at the job of its document. zip: all in one archive too. "
                 "merged: all pages in one PDF, with an entry for each document in its outline.",
             ),
         ),
+        headers=(IDEMPOTENCY_KEY,),
         body=Body(
             {"application/x-ndjson": {"type": "string"}, "text/csv": {"type": "string"}},
             "The data of the documents.",
         ),
         failures={
             400: (ErrorCode.TEMPLATE_EMPTY,),
-            402: (ErrorCode.QUOTA_EXCEEDED, ErrorCode.DRAFT_QUOTA_EXCEEDED),
             404: (ErrorCode.TEMPLATE_NOT_FOUND,),
-            409: (),
-            410: (),
-            413: (),
-            415: (),
-            422: (),
+            **OVER_ALLOWANCE,
+            **BODY_FAILURES,
+            **KEYED_FAILURES,
         },
     ),
     Operation(
         "get", "/v2/batches/{batch_id}", "readBatch", _GROUP, "Tell how far a batch is",
         "Its record is kept for 7 days after its end, its PDFs for 24 hours.",
-        {200: Answer("The record.", _BATCH)},
+        {200: Answer("The record.", write_json("Batch"))},
         in_path=_NAMED,
         query=(WAIT,),
         failures=_UNKNOWN,
@@ -122,19 +112,19 @@ BATCH_OPERATIONS: Final = (
         "delete", "/v2/batches/{batch_id}", "cancelBatch", _GROUP, "Cancel a batch",
         "What is not begun is not rendered; what was rendered stays. Nothing changes of a batch that "
         "has ended.",
-        {204: Answer("Done; there is no body.")},
+        {204: EMPTY},
         in_path=_NAMED,
         failures=_UNKNOWN,
     ),
     Operation(
         "get", "/v2/batches/{batch_id}/items", "listBatchItems", _GROUP, "List the documents",
         "In input order, 1,000 a page, those that have not ended too.",
-        {200: Answer("One page.", {"application/json": ref("BatchItems")})},
+        {200: Answer("One page.", write_json("BatchItems"))},
         in_path=_NAMED,
         query=(
             Parameter(
                 "status",
-                {"type": "string", "enum": [status.value for status in ItemStatus]},
+                choice(ItemStatus),
                 "Only those that are so far.",
             ),
             Parameter(
@@ -149,7 +139,7 @@ BATCH_OPERATIONS: Final = (
         "get", "/v2/batches/{batch_id}/result", "readBatchResult", _GROUP, "Get all PDFs at once",
         "The zip, each PDF as <index>-<file name> in it and the record of every document in "
         "manifest.ndjson; or the one merged PDF. Streamed; kept for 24 hours.",
-        {200: Answer("The zip or the PDF.", {"application/zip": _BINARY, "application/pdf": _BINARY})},
+        {200: Answer("The zip or the PDF.", write_binary("application/zip", "application/pdf"))},
         in_path=_NAMED,
         failures={**_UNKNOWN, 409: (), 410: ()},
     ),

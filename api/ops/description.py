@@ -10,8 +10,10 @@ from typing import Any, Final
 
 from api.ops.batches import BATCH_OPERATIONS, BATCH_SCHEMAS
 from api.ops.jobs import JOB_OPERATIONS, JOB_SCHEMAS
-from api.ops.operations import OPERATIONS, PATH_PARAMETERS, Body, Operation, Parameter
-from api.ops.schemas import SCHEMAS, ref
+from api.ops.operations import OPERATIONS, PATH_PARAMETERS
+from api.ops.parts import Body, Operation, Parameter
+from api.ops.schemas import SCHEMAS
+from api.ops.shapes import ref
 from api.ops.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS
 from shared.errors import ErrorCode
 

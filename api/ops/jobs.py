@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from api.exchange import MAX_WAIT_SECONDS
-from api.ops.operations import Answer, Operation, Parameter
-from api.ops.schemas import Schema, ref
+from api.ops.parts import EMPTY, PDF, Answer, Failures, Operation, Parameter, write_json
+from api.ops.shapes import Schema, choice, count, flag, instant, record, ref, text
 from shared.db.jobs import JobStatus
 
-JOB_ID: Final[Schema] = {
-    "type": "string",
-    "pattern": "^job_[a-z2-7]{24}(-[0-9]{1,9})?$",
-    "description": "With a hyphen and an index it is a document of a batch.",
-}
+JOB_ID: Final = text(
+    "With a hyphen and an index it is a document of a batch.",
+    pattern="^job_[a-z2-7]{24}(-[0-9]{1,9})?$",
+)
 WAIT: Final = Parameter(
     "wait",
     {
@@ -25,44 +24,33 @@ WAIT: Final = Parameter(
     f"Seconds to wait for the end, at most {MAX_WAIT_SECONDS}; the answer comes as soon as it is there.",
 )
 
-
-def _instant(text: str) -> Schema:
-    return {
-        "type": "string",
-        "format": "date-time",
-        "description": f"{text} ISO 8601, UTC, milliseconds.",
-    }
-
-
 JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
-    "Job": {
-        "type": "object",
-        "properties": {
+    "Job": record(
+        {
             "id": JOB_ID,
-            "status": {"type": "string", "enum": [status.value for status in JobStatus]},
-            "draft": {"type": "boolean", "description": "Whether the PDF carries the mark."},
-            "template": {"type": "string", "description": "The reference, as it was asked for."},
-            "pages": {"type": "integer", "minimum": 0, "description": "Of a job that succeeded."},
+            "status": choice(JobStatus),
+            "draft": flag("Whether the PDF carries the mark."),
+            "template": text("The reference, as it was asked for."),
+            "pages": count("Of a job that succeeded."),
             "error": ref("Error"),
-            "created_at": _instant("When it was accepted."),
-            "started_at": _instant("When a worker first began it."),
-            "finished_at": _instant("When it ended."),
-            "expires_at": _instant("When its PDF is deleted."),
+            "created_at": instant("When it was accepted."),
+            "started_at": instant("When a worker first began it."),
+            "finished_at": instant("When it ended."),
+            "expires_at": instant("When its PDF is deleted."),
         },
-        "required": ["id", "status", "draft", "created_at"],
-    }
+        optional=("template", "pages", "error", "started_at", "finished_at", "expires_at"),
+    )
 }
 
 _NAMED: Final = (Parameter("job_id", JOB_ID, "A job of the account."),)
 _GROUP: Final = "Jobs"
-_JOB: Final = {"application/json": ref("Job")}
-_UNKNOWN: Final[Mapping[int, Any]] = {404: ()}
+_UNKNOWN: Final[Failures] = {404: ()}
 
 JOB_OPERATIONS: Final = (
     Operation(
         "get", "/v2/jobs/{job_id}", "readJob", _GROUP, "Read a job",
         "How far it is. The record is kept for 7 days after the job has ended.",
-        {200: Answer("The record.", _JOB)},
+        {200: Answer("The record.", write_json("Job"))},
         in_path=_NAMED,
         query=(WAIT,),
         failures=_UNKNOWN,
@@ -71,18 +59,7 @@ JOB_OPERATIONS: Final = (
         "get", "/v2/jobs/{job_id}/pdf", "readJobPdf", _GROUP, "Read a job's PDF",
         "The answer a caller who waited would have got, as often as it is asked for, for 24 hours. "
         "409 when the job has not succeeded, 410 once the PDF has expired.",
-        {
-            200: Answer(
-                "The PDF.",
-                {"application/pdf": {}},
-                {
-                    "Content-Disposition": "Inline, with the name the document gives itself, else example.pdf.",
-                    "X-Page-Count": "Number of pages.",
-                    "X-Job-Id": "The job.",
-                    "Server-Timing": "Milliseconds of queue, merge, layout and finish.",
-                },
-            )
-        },
+        {200: PDF},
         in_path=_NAMED,
         failures={**_UNKNOWN, 409: (), 410: ()},
     ),
@@ -90,7 +67,7 @@ JOB_OPERATIONS: Final = (
         "delete", "/v2/jobs/{job_id}", "deleteJob", _GROUP, "Cancel or remove a job",
         "Cancels a job that waits, stops one that runs, and removes one that has ended with its PDF. "
         "What is cancelled is not metered. A document of a batch is cancelled with its batch only.",
-        {204: Answer("Done; there is no body.")},
+        {204: EMPTY},
         in_path=_NAMED,
         failures={**_UNKNOWN, 409: ()},
     ),

@@ -3,65 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from api.ops.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TAG_SHAPE, TEMPLATE_ID, Schema, ref
+from api.ops.parts import (
+    BODY_FAILURES,
+    DRAFT,
+    EMPTY,
+    IDEMPOTENCY_KEY,
+    KEYED_FAILURES,
+    LIMIT,
+    OVER_ALLOWANCE,
+    PDF,
+    Answer,
+    Body,
+    Failures,
+    Operation,
+    Parameter,
+    write_binary,
+    write_json,
+)
+from api.ops.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TAG_SHAPE, TEMPLATE_ID
+from api.ops.shapes import Schema
 from shared.errors import ErrorCode
 
 XML_TYPES: Final = ("text/xml", "application/xml", "text/plain")
 RENDER_TYPES: Final = (*XML_TYPES, "application/json", "text/csv", "text/markdown")
 IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of the path or the query."""
-
-    name: str
-    schema: Schema
-    text: str
-    is_required: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A request body: by content type what it must be."""
-
-    content: Mapping[str, Schema]
-    text: str
-    is_required: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A success: what it says, in which type, and the headers of its own."""
-
-    text: str
-    content: Mapping[str, Schema] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-Failures = Mapping[int, tuple[ErrorCode, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One method at one path. `failures` are its own, beside those of every keyed operation."""
-
-    method: str
-    path: str
-    name: str
-    group: str
-    summary: str
-    text: str
-    answers: Mapping[int, Answer]
-    in_path: tuple[Parameter, ...] = ()  # where they differ from PATH_PARAMETERS
-    query: tuple[Parameter, ...] = ()
-    headers: tuple[Parameter, ...] = ()  # of the request
-    body: Body | None = None
-    failures: Failures = field(default_factory=dict)
-    needs_key: bool = True
 
 
 PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {
@@ -96,25 +63,10 @@ _RENDER_QUERY: Final = (
         "With text/markdown only: the flow that the body replaces.",
     ),
 )
-_PAGE: Final = (
-    Parameter(
-        "limit",
-        {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
-        "How many at most.",
-    ),
-)
-
-
-def _json(name: str) -> Mapping[str, Schema]:
-    return {"application/json": ref(name)}
 
 
 def _texts(types: tuple[str, ...]) -> Mapping[str, Schema]:
     return {media: {} if media == "application/json" else {"type": "string"} for media in types}
-
-
-def _binary(types: tuple[str, ...]) -> Mapping[str, Any]:
-    return {media: {"type": "string", "format": "binary"} for media in types}
 
 
 _DOCUMENT: Final = Body(
@@ -126,38 +78,18 @@ _TEMPLATE_TEXT: Final = Body(
     _texts(XML_TYPES), "Well-formed XML, up to 32 MB; findings in it are kept.", is_required=False
 )
 _NOT_FOUND: Final[Failures] = {404: (ErrorCode.TEMPLATE_NOT_FOUND,)}
-_BODY: Final[Failures] = {413: (), 415: ()}
 _WORKSPACE: Final[Failures] = {409: (ErrorCode.WORKSPACE_UNRESOLVED,)}
 _RENDER: Final[Failures] = {
     400: (ErrorCode.TEMPLATE_EMPTY,),
     404: (ErrorCode.TEMPLATE_NOT_FOUND,),
     504: (ErrorCode.RENDER_TIMEOUT,),
-    **_BODY,
+    **BODY_FAILURES,
 }
-_EMPTY: Final = Answer("Done; there is no body.")
-
-_ACCEPTED: Final = Answer(
-    "Accepted, where the request prefers respond-async: the job is on record.",
-    {"application/json": ref("Job")},
-    {
-        "Location": "The job, /v2/jobs/{id}.",
-        "Preference-Applied": "respond-async.",
-    },
-)
 _PREFER: Final = Parameter(
     "Prefer",
     {"type": "string", "examples": ["respond-async"]},
     "respond-async answers 202 with the job as soon as it is accepted (RFC 7240).",
 )
-IDEMPOTENCY_KEY: Final = Parameter(
-    "Idempotency-Key",
-    {"type": "string", "pattern": "^[!-~]{1,255}$"},
-    "Makes the call safe to repeat: for 24 hours the same key and request give the first answer, and "
-    "are metered once. With another request it is refused (422), and while the first is under way "
-    "(409). An answer of 402 or 503 is not kept.",
-)
-# What a call that takes a key may be refused for besides.
-KEYED_FAILURES: Final[Failures] = {409: (), 410: (), 422: ()}
 
 OPERATIONS: Final = (
     Operation(
@@ -165,31 +97,23 @@ OPERATIONS: Final = (
         "Renders a complete document, or data into a stored template, and answers with the PDF. "
         "A draft carries a mark, is never encrypted, and counts against the draft allowance.",
         {
-            200: Answer(
-                "The PDF.",
-                _binary(("application/pdf",)),
-                {
-                    "Content-Disposition": "Inline, with the name the document gives itself, else example.pdf.",
-                    "X-Page-Count": "Number of pages.",
-                    "X-Job-Id": "The job, as logs and the ledger name it.",
-                    "Server-Timing": "Milliseconds of queue, merge, layout and finish.",
-                },
+            200: PDF,
+            202: Answer(
+                "Accepted, where the request prefers respond-async: the job is on record.",
+                write_json("Job"),
+                {"Location": "The job, /v2/jobs/{id}.", "Preference-Applied": "respond-async."},
             ),
-            202: _ACCEPTED,
         },
-        query=(
-            *_RENDER_QUERY,
-            Parameter("draft", {"type": "string"}, "A draft exactly when it is true."),
-        ),
+        query=(*_RENDER_QUERY, DRAFT),
         headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
-        failures={**_RENDER, **KEYED_FAILURES, 402: (ErrorCode.QUOTA_EXCEEDED, ErrorCode.DRAFT_QUOTA_EXCEEDED)},
+        failures={**_RENDER, **KEYED_FAILURES, **OVER_ALLOWANCE},
     ),
     Operation(
         "post", "/v2/validate", "validate", "Rendering", "Find problems without rendering",
         "Takes what a render takes. A 200 does not mean that the document is valid: read valid. "
         "Nothing is metered. What does not fit on its page is found by rendering only.",
-        {200: Answer("What was found.", _json("Findings"))},
+        {200: Answer("What was found.", write_json("Findings"))},
         query=_RENDER_QUERY,
         body=_DOCUMENT,
         failures=_RENDER,
@@ -197,12 +121,12 @@ OPERATIONS: Final = (
     Operation(
         "get", "/v2/authcheck", "checkKey", "Account", "Check a key",
         "Confirms that the key is good and names its account.",
-        {200: Answer("The key is good.", _json("Confirmation"))},
+        {200: Answer("The key is good.", write_json("Confirmation"))},
     ),
     Operation(
         "get", "/v2/account/usage", "reportUsage", "Account", "Report usage",
         "Pages and renders of a billing period, which runs from renewal day to renewal day.",
-        {200: Answer("The report.", _json("Usage"))},
+        {200: Answer("The report.", write_json("Usage"))},
         query=(
             Parameter(
                 "date",
@@ -214,7 +138,7 @@ OPERATIONS: Final = (
     Operation(
         "post", "/v2/templates", "createTemplate", "Templates", "Make a template",
         "The body is its live content; without one there is none yet.",
-        {201: Answer("The record.", _json("Template"), {"Location": "Path of the template."})},
+        {201: Answer("The record.", write_json("Template"), {"Location": "Path of the template."})},
         query=(
             Parameter(
                 "name",
@@ -224,32 +148,32 @@ OPERATIONS: Final = (
             ),
         ),
         body=_TEMPLATE_TEXT,
-        failures=_BODY,
+        failures=BODY_FAILURES,
     ),
     Operation(
         "get", "/v2/templates", "listTemplates", "Templates", "List templates",
         "The templates of the account, by id.",
-        {200: Answer("One page.", _json("TemplateList"))},
-        query=(*_PAGE, Parameter("start_after", TEMPLATE_ID, "The next_cursor of the page before.")),
+        {200: Answer("One page.", write_json("TemplateList"))},
+        query=(LIMIT, Parameter("start_after", TEMPLATE_ID, "The next_cursor of the page before.")),
     ),
     Operation(
         "get", "/v2/templates/{template}", "readTemplate", "Templates", "Read a template",
         "The record, and the text that the reference names.",
-        {200: Answer("Record and content.", _json("TemplateWithContent"))},
+        {200: Answer("Record and content.", write_json("TemplateWithContent"))},
         failures=_NOT_FOUND,
     ),
     Operation(
         "put", "/v2/templates/{template}", "replaceContent", "Templates", "Replace live content",
         "Published versions are not touched.",
-        {200: Answer("The record.", _json("Template"))},
+        {200: Answer("The record.", write_json("Template"))},
         in_path=(_OWN_TEMPLATE,),
         body=_TEMPLATE_TEXT,
-        failures={**_NOT_FOUND, **_BODY},
+        failures={**_NOT_FOUND, **BODY_FAILURES},
     ),
     Operation(
         "delete", "/v2/templates/{template}", "deleteTemplate", "Templates", "Delete a template",
         "Its live content is gone; its versions stay readable and renderable, its slug assigned.",
-        {204: _EMPTY},
+        {204: EMPTY},
         in_path=(_OWN_TEMPLATE,),
         failures=_NOT_FOUND,
     ),
@@ -258,93 +182,93 @@ OPERATIONS: Final = (
         "Publish the live content",
         "Numbers count up from 1 without gaps. Unchanged content publishes nothing.",
         {
-            201: Answer("The new version.", _json("Version")),
+            201: Answer("The new version.", write_json("Version")),
             200: Answer(
                 "The content is that of the newest version, which this is; the message sent is "
                 "discarded.",
-                _json("Version"),
+                write_json("Version"),
             ),
         },
-        body=Body(_json("PublishRequest"), "A note, if any.", is_required=False),
-        failures={400: (ErrorCode.TEMPLATE_EMPTY,), **_NOT_FOUND, **_BODY},
+        body=Body(write_json("PublishRequest"), "A note, if any.", is_required=False),
+        failures={400: (ErrorCode.TEMPLATE_EMPTY,), **_NOT_FOUND, **BODY_FAILURES},
     ),
     Operation(
         "get", "/v2/templates/{template_id}/versions", "listVersions", "Versions", "List versions",
         "The newest 50, newest first; older ones are read by number.",
-        {200: Answer("Versions without content.", _json("VersionList"))},
+        {200: Answer("Versions without content.", write_json("VersionList"))},
         failures=_NOT_FOUND,
     ),
     Operation(
         "get", "/v2/templates/{template_id}/versions/{version}", "readVersion", "Versions",
         "Read a version",
         "To verify it: remove the header comment from content, hash what remains with SHA-256, compare.",
-        {200: Answer("The version with its content.", _json("VersionWithContent"))},
+        {200: Answer("The version with its content.", write_json("VersionWithContent"))},
         failures=_NOT_FOUND,
     ),
     Operation(
         "put", "/v2/templates/{template_id}/tags/{tag}", "setTag", "Tags", "Set a tag",
         "Makes the tag, or moves it; repeating changes nothing.",
-        {200: Answer("The tag and its version.", _json("TagPointer"))},
-        body=Body(_json("TagRequest"), "The version to name."),
-        failures={**_NOT_FOUND, **_BODY},
+        {200: Answer("The tag and its version.", write_json("TagPointer"))},
+        body=Body(write_json("TagRequest"), "The version to name."),
+        failures={**_NOT_FOUND, **BODY_FAILURES},
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags", "listTags", "Tags", "List tags",
         "By name, 100 a page.",
-        {200: Answer("One page.", _json("TagList"))},
+        {200: Answer("One page.", write_json("TagList"))},
         query=(Parameter("start_after", TAG_SHAPE, "The last tag of the page before."),),
         failures=_NOT_FOUND,
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags/{tag}", "readTag", "Tags", "Read a tag",
         "Which version it names, and who moved it last.",
-        {200: Answer("The tag.", _json("Tag"))},
+        {200: Answer("The tag.", write_json("Tag"))},
         failures=_NOT_FOUND,
     ),
     Operation(
         "delete", "/v2/templates/{template_id}/tags/{tag}", "removeTag", "Tags", "Remove a tag",
         "The version stays, and the history too.",
-        {200: Answer("Whether it was held.", _json("TagRemoval"))},
+        {200: Answer("Whether it was held.", write_json("TagRemoval"))},
         failures=_NOT_FOUND,
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags/{tag}/history", "readTagHistory", "Tags",
         "Read the history of a tag",
         "The 100 most recent changes, newest first, also of a tag that was removed.",
-        {200: Answer("The changes.", _json("TagHistory"))},
+        {200: Answer("The changes.", write_json("TagHistory"))},
         failures=_NOT_FOUND,
     ),
     Operation(
         "post", "/v2/slugs", "assignSlug", "Slugs", "Assign a slug",
         "A template holds one slug at most: its earlier one is released.",
         {
-            201: Answer("Newly assigned, or moved.", _json("Slug")),
-            200: Answer("It was assigned so already.", _json("Slug")),
+            201: Answer("Newly assigned, or moved.", write_json("Slug")),
+            200: Answer("It was assigned so already.", write_json("Slug")),
         },
-        body=Body(_json("SlugRequest"), "The slug, and the template by its id."),
+        body=Body(write_json("SlugRequest"), "The slug, and the template by its id."),
         failures={
             400: (ErrorCode.SLUG_INVALID,),
             409: (ErrorCode.SLUG_TAKEN, ErrorCode.WORKSPACE_UNRESOLVED),
             **_NOT_FOUND,
-            **_BODY,
+            **BODY_FAILURES,
         },
     ),
     Operation(
         "get", "/v2/slugs", "listSlugs", "Slugs", "List slugs",
         "By name, 1,000 at most.",
-        {200: Answer("The slugs.", _json("SlugList"))},
+        {200: Answer("The slugs.", write_json("SlugList"))},
         failures=_WORKSPACE,
     ),
     Operation(
         "get", "/v2/slugs/{slug}", "checkSlug", "Slugs", "Check whether a slug is free",
         "Names the template that holds it, if one does.",
-        {200: Answer("Free or not.", _json("SlugAvailability"))},
+        {200: Answer("Free or not.", write_json("SlugAvailability"))},
         failures={400: (ErrorCode.SLUG_INVALID,), **_WORKSPACE},
     ),
     Operation(
         "delete", "/v2/slugs/{slug}", "releaseSlug", "Slugs", "Release a slug",
         "Also one whose template is deleted. The template is not touched.",
-        {204: _EMPTY},
+        {204: EMPTY},
         failures={
             400: (ErrorCode.SLUG_INVALID,),
             404: (ErrorCode.SLUG_NOT_ASSIGNED,),
@@ -358,11 +282,11 @@ OPERATIONS: Final = (
         "the copies that `use` makes, and no entities. The size of an SVG is its width and height in px, or "
         "its view box; 409 without a code when the workspace has no room.",
         {
-            201: Answer("Stored.", _json("Image")),
-            200: Answer("Replaced: documents draw the new image from now on.", _json("Image")),
+            201: Answer("Stored.", write_json("Image")),
+            200: Answer("Replaced: documents draw the new image from now on.", write_json("Image")),
         },
-        body=Body(_binary(IMAGE_TYPES), "The bytes of the image."),
-        failures={**_WORKSPACE, **_BODY},
+        body=Body(write_binary(*IMAGE_TYPES), "The bytes of the image."),
+        failures={**_WORKSPACE, **BODY_FAILURES},
     ),
     Operation(
         "post", "/v2/images", "postImage", "Images", "Store an image from JSON",
@@ -370,41 +294,41 @@ OPERATIONS: Final = (
         "service fetches them from: public hosts only, redirects judged again, within 10 s and up to 50 MB. "
         "They are judged as those of a PUT.",
         {
-            201: Answer("Stored.", _json("Image")),
-            200: Answer("Replaced.", _json("Image")),
+            201: Answer("Stored.", write_json("Image")),
+            200: Answer("Replaced.", write_json("Image")),
         },
-        body=Body(_json("ImageRequest"), "The name, and the bytes or where they are."),
-        failures={**_WORKSPACE, **_BODY},
+        body=Body(write_json("ImageRequest"), "The name, and the bytes or where they are."),
+        failures={**_WORKSPACE, **BODY_FAILURES},
     ),
     Operation(
         "get", "/v2/images", "listImages", "Images", "List images",
         "By name, with what the whole workspace holds.",
-        {200: Answer("One page.", _json("ImageList"))},
-        query=(*_PAGE, Parameter("start_after", IMAGE_NAME, "The next_cursor of the page before.")),
+        {200: Answer("One page.", write_json("ImageList"))},
+        query=(LIMIT, Parameter("start_after", IMAGE_NAME, "The next_cursor of the page before.")),
         failures=_WORKSPACE,
     ),
     Operation(
         "get", "/v2/images/{name}", "readImage", "Images", "Read an image's record",
         "The bytes are not served back.",
-        {200: Answer("The record.", _json("Image"))},
+        {200: Answer("The record.", write_json("Image"))},
         failures={404: (), **_WORKSPACE},
     ),
     Operation(
         "delete", "/v2/images/{name}", "deleteImage", "Images", "Delete an image",
         "Its room is free at once.",
-        {204: _EMPTY},
+        {204: EMPTY},
         failures={404: (), **_WORKSPACE},
     ),
     Operation(
         "get", "/healthz", "tellAlive", "Operation", "Tell whether the process lives",
         "Asks nobody else.",
-        {200: Answer("It does.", _json("Health"))},
+        {200: Answer("It does.", write_json("Health"))},
         needs_key=False,
     ),
     Operation(
         "get", "/readyz", "tellReady", "Operation", "Tell whether every part answers",
         "Names the parts that are down.",
-        {200: Answer("All do.", _json("Health"))},
+        {200: Answer("All do.", write_json("Health"))},
         failures={503: ()},
         needs_key=False,
     ),
