@@ -12,13 +12,22 @@ from contextlib import contextmanager
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar, cast
+from typing import Any, BinaryIO, Final, TypeVar, Unpack, cast
 from urllib.parse import quote, unquote
 
-from deploy.client.records import Batch, BatchItem, Document, Job, Output, Rendered
-from deploy.client.transport import Transport, copy
+from deploy.client.records import (
+    Batch,
+    BatchItem,
+    Document,
+    Job,
+    Output,
+    Rendered,
+    RenderOptions,
+)
+from deploy.client.transport import RequestOptions, Transport, copy
 
-T = TypeVar("T", Job, Batch, BatchItem)
+Ending = TypeVar("Ending", Job, Batch)
+Record = TypeVar("Record", Job, Batch, BatchItem)
 
 LONGEST_WAIT: Final = 60.0  # of one request; longer waits are several
 _SPOOL_BYTES: Final = 8 * 1024 * 1024
@@ -44,50 +53,21 @@ class Pressroom:
 
     def usage(self, *, date: str | None = None) -> Mapping[str, Any]:
         """Give the usage report of the billing period that `date` lies in, or of this one."""
-        query = {"date": date} if date else None
-        return cast(
-            "Mapping[str, Any]", self._transport.ask_json("GET", "/v2/account/usage", query=query)
-        )
+        answer = self._transport.ask_json("GET", "/v2/account/usage", query=_given({"date": date}))
+        return cast("Mapping[str, Any]", answer)
 
     # --- one document
 
     def render(
-        self,
-        document: Document | None = None,
-        *,
-        data: Mapping[str, Any] | None = None,
-        template: str | None = None,
-        flow: str | None = None,
-        draft: bool = False,
-        idempotency_key: str | None = None,
+        self, document: Document | None = None, **options: Unpack[RenderOptions]
     ) -> Rendered:
         """Render a document, or `data` into a template, and give the PDF."""
-        body, headers = _request(document, data, idempotency_key)
-        pdf, told = self._transport.ask(
-            "POST", "/v2/pdf", query=_query(template, flow, draft), headers=headers, body=body
-        )
-        return _rendered(pdf, told)
+        return _rendered(*self._transport.ask("POST", "/v2/pdf", **_request(document, options)))
 
-    def submit(
-        self,
-        document: Document | None = None,
-        *,
-        data: Mapping[str, Any] | None = None,
-        template: str | None = None,
-        flow: str | None = None,
-        draft: bool = False,
-        idempotency_key: str | None = None,
-    ) -> Job:
+    def submit(self, document: Document | None = None, **options: Unpack[RenderOptions]) -> Job:
         """Have a document rendered while nobody waits for it."""
-        body, headers = _request(document, data, idempotency_key)
-        answer = self._transport.ask_json(
-            "POST",
-            "/v2/pdf",
-            query=_query(template, flow, draft),
-            headers={**headers, "Prefer": "respond-async"},
-            body=body,
-        )
-        return _record(Job, answer)
+        request = _request(document, options, prefer="respond-async")
+        return _record(Job, self._transport.ask_json("POST", "/v2/pdf", **request))
 
     def job(self, job_id: str) -> Job:
         """Give a job as it is now."""
@@ -128,7 +108,7 @@ class Pressroom:
             answer = self._transport.ask_json(
                 "POST",
                 "/v2/batches",
-                query={"template": template, "output": output, "draft": _flag(draft)},
+                query={"template": template, "output": output, **_draft(draft)},
                 headers={
                     "Content-Type": content_type,
                     "Idempotency-Key": idempotency_key or str(uuid.uuid4()),
@@ -158,7 +138,7 @@ class Pressroom:
 
     def items(self, batch_id: str, *, status: str | None = None) -> Iterator[BatchItem]:
         """Give the documents of a batch in order, all or those of a status."""
-        query = {"status": status} if status else {}
+        query = _given({"status": status})
         path = _path("batches", batch_id) + "/items"
         while True:
             page = self._transport.ask_json("GET", path, query=query)
@@ -228,16 +208,16 @@ class Pressroom:
 
     def _wait(
         self,
-        kind: type[T],
+        kind: type[Ending],
         path: str,
         timeout_seconds: float | None,
-        progress: Callable[[T], object],
+        progress: Callable[[Ending], object],
         every_seconds: float = LONGEST_WAIT,
-    ) -> T:
+    ) -> Ending:
         give_up_at = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         record = _record(kind, self._transport.ask_json("GET", path))
         progress(record)
-        while not getattr(record, "has_ended", True):
+        while not record.has_ended:
             seconds = min(every_seconds, LONGEST_WAIT)
             if give_up_at is not None:
                 seconds = min(seconds, give_up_at - time.monotonic())
@@ -251,33 +231,39 @@ class Pressroom:
 
 
 def _request(
-    document: Document | None, data: Mapping[str, Any] | None, idempotency_key: str | None
-) -> tuple[bytes, dict[str, str]]:
+    document: Document | None, options: RenderOptions, *, prefer: str | None = None
+) -> RequestOptions:
+    data = options.get("data")
     if (document is None) is (data is None):
         raise ValueError("give either a document or data")
     if document is None:
         document = Document(json.dumps(data).encode(), "application/json")
+    query = {"template": options.get("template"), "flow": options.get("flow")}
     headers = {
         "Content-Type": document.content_type,
-        "Idempotency-Key": idempotency_key or str(uuid.uuid4()),
+        "Idempotency-Key": options.get("idempotency_key") or str(uuid.uuid4()),
+        "Prefer": prefer,
     }
-    return document.body, headers
+    return {
+        "query": {**_given(query), **_draft(options.get("draft", False))},
+        "headers": _given(headers),
+        "body": document.body,
+    }
 
 
-def _query(template: str | None, flow: str | None, draft: bool) -> dict[str, str]:
-    given = {"template": template, "flow": flow, "draft": "true" if draft else None}
-    return {name: value for name, value in given.items() if value is not None}
+def _given(values: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
+def _draft(is_draft: bool) -> dict[str, str]:
+    return {"draft": "true"} if is_draft else {}
 
 
 def _path(kind: str, name: str) -> str:
     return f"/v2/{kind}/{quote(name, safe='@')}"
 
 
-def _record(kind: type[T], answer: Mapping[str, Any]) -> T:
+def _record(kind: type[Record], answer: Mapping[str, Any]) -> Record:
     """Read a record; what a newer farm says beyond it is left out."""
     known = {field.name for field in fields(kind)}
     return kind(**{name: value for name, value in answer.items() if name in known})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 Output = Literal["files", "zip", "merged"]
 
@@ -35,6 +35,20 @@ class Document:
         if suffix not in types:
             raise ValueError(f"{path}: a document is one of {', '.join(types)}")
         return cls(Path(path).read_bytes(), types[suffix])
+
+
+class RenderOptions(TypedDict, total=False):
+    """What a render is told beside its document, each by name and none by need.
+
+    `data` is merged into `template` and stands in place of a document; `flow` is the flow that a
+    Markdown document replaces; `idempotency_key` is a new one unless it is given.
+    """
+
+    data: Mapping[str, Any] | None
+    template: str | None
+    flow: str | None
+    draft: bool
+    idempotency_key: str | None
 
 
 @dataclass(frozen=True, slots=True)

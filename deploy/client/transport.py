@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypedDict, Unpack
 from urllib.parse import urlencode
 
 import urllib3
@@ -22,6 +22,14 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _PIECE: Final = 64 * 1024
 
 
+class RequestOptions(TypedDict, total=False):
+    """What a request carries beside its method and path."""
+
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes | BinaryIO
+
+
 class Transport:
     """Sends requests with the key; a request is repeated up to `attempts` times in all."""
 
@@ -33,13 +41,7 @@ class Transport:
         self._pool = urllib3.PoolManager(maxsize=16, retries=False)
 
     def ask(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        body: bytes | BinaryIO | None = None,
+        self, method: str, path: str, **options: Unpack[RequestOptions]
     ) -> tuple[bytes, Mapping[str, str]]:
         """Give the body and the headers of a success.
 
@@ -47,27 +49,22 @@ class Transport:
             ApiError: the farm answered with a failure that asking again does not mend.
             FarmUnreachable: there was no answer.
         """
-        with self.stream(method, path, query=query, headers=headers, body=body) as answer:
+        with self.stream(method, path, **options) as answer:
             return answer.read(), answer.headers
 
-    def ask_json(self, method: str, path: str, **options: Any) -> Any:
+    def ask_json(self, method: str, path: str, **options: Unpack[RequestOptions]) -> Any:
         """Give the JSON of a success; see `ask`."""
         return json.loads(self.ask(method, path, **options)[0])
 
     @contextmanager
     def stream(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        body: bytes | BinaryIO | None = None,
+        self, method: str, path: str, **options: Unpack[RequestOptions]
     ) -> Iterator[BaseHTTPResponse]:
         """Open the answer of a success, to be read in pieces; see `ask`. A file is sent from its start."""
+        query = options.get("query")
         url = self._url + path + (f"?{urlencode(query)}" if query else "")
-        sent = {"Authorization": f"Bearer {self._key}", **(headers or {})}
-        answer = self._repeat(lambda: self._send(method, url, sent, body))
+        sent = {"Authorization": f"Bearer {self._key}", **options.get("headers", {})}
+        answer = self._repeat(lambda: self._send(method, url, sent, options.get("body")))
         try:
             yield answer
         except (HTTPError, OSError) as error:
