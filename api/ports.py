@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import BlobStore
-from shared.buckets.admission import AdmissionCache
+from shared.buckets.keys import KeyStates
 from shared.buckets.pins import Pins, TemplatePins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
@@ -18,19 +18,18 @@ from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.drains import Drains
 from shared.queue.replies import Replies
+from shared.shards import PerShard
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.traces import Traces
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
-    """The parts a request may need. Each raises `Unavailable` when it is away.
+class Cell:
+    """What the accounts of one shard share: their queue, and what Redis keeps of them.
 
-    Without `rates` none are enforced. `render_budget` is in seconds, from admission to the last moment of an answer.
+    Without `rates` none are enforced.
     """
 
-    database: Database
-    admissions: AdmissionCache
     template_pins: TemplatePins
     image_pins: Pins
     rates: RateLimiter | None
@@ -38,12 +37,29 @@ class Ports:
     replies: Replies
     drains: Drains
     claims: Claims
-    blobs: BlobStore
     batches: BatchFlow
-    outbound: Outbound
     intake: Intake
     job_flow: JobFlow
-    check_queue: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The parts a request may need. Each raises `Unavailable` when it is away.
+
+    `queue_checks` are of each shard, by the name that `/readyz` tells. `render_budget` is in seconds, from admission
+    to the last moment of an answer.
+    """
+
+    database: Database
+    admissions: KeyStates
+    blobs: BlobStore
+    outbound: Outbound
+    cells: PerShard[Cell]
+    queue_checks: Mapping[str, Callable[[], None]]
     metrics: FrontMetrics
     traces: Traces
     render_budget: float
+
+    def cell(self, account_id: str) -> Cell:
+        """Give what belongs to the shard that an account lives on."""
+        return self.cells.of(account_id)

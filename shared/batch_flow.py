@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -27,12 +28,16 @@ log: Final = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BatchFlow:
-    """Moves batches on. Every method may be repeated, by several processes at once."""
+    """Moves batches on. Every method may be repeated, by several processes at once.
+
+    Of a farm of several shards it is one shard's: `slots` are those of the accounts that live there.
+    """
 
     database: Database
     blobs: BlobStore
     queue: SliceQueue
     endings: Endings
+    slots: AbstractSet[str] | None = None
 
     def feed(self) -> int:
         """Fill the queue up with the slices whose turn it is and give how many.
@@ -41,10 +46,10 @@ class BatchFlow:
             Unavailable: the database or Redis is away; the keeper feeds later.
         """
         with self.database.snapshot() as session:
-            if not needs_feeding(session, window=WINDOW):
+            if not needs_feeding(session, window=WINDOW, slots=self.slots):
                 return 0
         with self.database.session() as session:
-            slices = claim_slices(session, window=WINDOW, at=now())
+            slices = claim_slices(session, window=WINDOW, at=now(), slots=self.slots)
         # After the commit: a slice that is not sent after all is found lost by the keeper.
         self.queue.send(slices)
         return len(slices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,12 +34,16 @@ LIFETIME_SECONDS: Final = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class JobFlow:
-    """Ends recorded jobs: in the queue, which decides, and then in the job table, for good."""
+    """Ends recorded jobs: in the queue, which decides, and then in the job table, for good.
+
+    Of a farm of several shards it is one shard's: `slots` are those of the accounts that live there.
+    """
 
     database: Database
     states: JobStates
     endings: Endings
     blobs: BlobStore
+    slots: AbstractSet[str] | None = None
 
     def is_open(self, job_id: str) -> bool:
         """Tell whether a job is on record and has not ended.

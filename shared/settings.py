@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Final
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from shared.shards import ShardAddress, parse_shards
 
 _QUEUE: Final = "interactive|validate|batch"
 
@@ -21,7 +23,12 @@ class Settings(BaseSettings):
         description="SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db"
     )
     redis_url: str = Field(
-        description="redis://[:password@]host:port/0; append-only and noeviction are required"
+        description="redis://[:password@]host:port/0; append-only and noeviction are required; "
+        "several, each as URL or NAME=URL with spaces between, are the farm's shards"
+    )
+    redis_shard: str = Field(
+        default="",
+        description="the shard whose queues a worker takes from, where there are several",
     )
     blob_url: str = Field(
         description="file:///folder, or s3://key:secret@host:port/bucket (s3+http:// without TLS)"
@@ -55,6 +62,34 @@ class Settings(BaseSettings):
     blob_quota_gb: Annotated[int, Field(ge=0)] = 0
     log_level: str = "INFO"
     log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
+
+    @field_validator("redis_url")
+    @classmethod
+    def _check_shards(cls, text: str) -> str:
+        parse_shards(text)
+        return text
+
+    @property
+    def shards(self) -> tuple[ShardAddress, ...]:
+        """Give the farm's Redis servers."""
+        return parse_shards(self.redis_url)
+
+    @property
+    def own_shard(self) -> ShardAddress:
+        """Give the Redis server that this worker takes from.
+
+        Raises:
+            WrongSetting: there are several and none is chosen, or there is no such one.
+        """
+        shards = {shard.name: shard for shard in self.shards}
+        if not self.redis_shard and len(shards) == 1:
+            return self.shards[0]
+        if self.redis_shard not in shards:
+            raise WrongSetting(
+                "PRESSROOM_REDIS_SHARD: a worker takes from one shard; accepted is one of "
+                f"{', '.join(shards)}"
+            )
+        return shards[self.redis_shard]
 
 
 class WrongSetting(Exception):

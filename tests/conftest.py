@@ -263,7 +263,9 @@ class ScriptedWorker:
 @pytest.fixture
 def worker(redis_url: str, ports: Ports) -> Iterator[ScriptedWorker]:
     """Run a scripted worker for the length of the test."""
-    with ScriptedWorker(redis_url, ports.claims, ports.job_flow) as worker:
+    cell = ports.cells.only
+    assert cell is not None, "a farm of one shard"
+    with ScriptedWorker(redis_url, cell.claims, cell.job_flow) as worker:
         yield worker
 
 

@@ -14,11 +14,12 @@ from shared.limits import DEFAULT_RATES
 
 def count_request(principal: Principal, ports: Ports) -> Spent | None:
     """Count a request against its account's rate; None where no rates are enforced."""
-    if ports.rates is None:
-        return None
     state = principal.state
+    rates = ports.cell(state.account_id).rates
+    if rates is None:
+        return None
     rate = parse_rate(state.rate_limit or DEFAULT_RATES[state.plan])
-    return ports.rates.take(state.account_id, rate)
+    return rates.take(state.account_id, rate)
 
 
 def check_rate(spent: Spent | None) -> None:

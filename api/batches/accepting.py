@@ -54,7 +54,7 @@ def _put_on_record(taken: Intake, holding: Holding, fingerprint: str, ports: Por
     assert body_key is not None, "a new batch has a body"
     try:
         # Before the record: a body that is on record must never be swept.
-        ports.claims.keep(body_key)
+        ports.cell(taken.batch.account_id).claims.keep(body_key)
         with ports.database.session() as session:
             add_batch(session, taken.batch, taken.chunks)
             holding.keep(session, fingerprint=fingerprint, batch_id=taken.batch.id)

@@ -61,7 +61,7 @@ def receive_batch(
         _read_through(body)
         raise refusal
     key = f"batches/{batch_id}/body"
-    ports.claims.lend(key)
+    ports.cell(principal.state.account_id).claims.lend(key)
     ports.blobs.put_all(key, cast("BinaryIO", body))
     if not body.starts:
         discard(key, ports)

@@ -71,7 +71,7 @@ class BatchRoutes:
         batch = accept_batch(
             request, asked, current_principal(), self._ports, request_id=g.request_id
         )
-        self._ports.batches.try_feed()
+        self._ports.cell(batch.account_id).batches.try_feed()
         waiting = Counts(queued=batch.total, running=0, succeeded=0, failed=0, pages=0)
         headers = {"Location": f"/v2/batches/{batch.id}"}
         return write_json(write_batch(batch, waiting), 202, headers=headers)
@@ -82,7 +82,7 @@ class BatchRoutes:
         batch = self._get(batch_id)
         give_up_at = ticks() + seconds
         while not batch.status.is_final and (left := give_up_at - ticks()) > 0:
-            self._ports.batches.endings.wait(batch.id, seconds=left)
+            self._ports.cell(batch.account_id).batches.endings.wait(batch.id, seconds=left)
             batch = self._get(batch_id)
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
@@ -94,7 +94,7 @@ class BatchRoutes:
         read_query(request, ())
         batch = self._get(batch_id)
         if not batch.status.is_final:
-            self._ports.batches.cancel(batch)
+            self._ports.cell(batch.account_id).batches.cancel(batch)
         return Response(status=204)
 
     def list_items(self, batch_id: str) -> Response:
@@ -144,7 +144,9 @@ class BatchRoutes:
             and (left := give_up_at - ticks()) > 0
         ):
             # A batch tells of its own end alone; a slice, and so a document, is seen within a second.
-            self._ports.batches.endings.wait(batch.id, seconds=min(left, 1.0))
+            self._ports.cell(batch.account_id).batches.endings.wait(
+                batch.id, seconds=min(left, 1.0)
+            )
             batch, item = self._get_item(job_id)
         return write_json(write_item_job(batch, item))
 

@@ -30,7 +30,7 @@ def store_image(
             room = images.reserve_room(session, workspace_id, name=name, facts=facts, at=now())
         try:
             ports.blobs.put(images.blob_key(workspace_id, facts.sha256), file, facts.bytes)
-            ports.image_pins.drop(workspace_id)
+            ports.cell(principal.state.account_id).image_pins.drop(workspace_id)
             with ports.database.session() as session:
                 stored = images.record_image(
                     session, room, facts=facts, user=principal.user, at=now()

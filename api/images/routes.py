@@ -113,7 +113,7 @@ class ImageRoutes:
         read_query(request, ())
         check_image_name(name)
         workspace_id = principal.get_workspace()
-        self._ports.image_pins.drop(workspace_id)
+        self._ports.cell(principal.state.account_id).image_pins.drop(workspace_id)
         with self._ports.database.session() as session:
             sha256 = images.delete_image(session, workspace_id, name)
         if sha256 is None:

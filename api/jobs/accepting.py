@@ -72,7 +72,7 @@ def accept_job(
         Unavailable: the database is away; nothing is accepted.
     """
     try:
-        first = ports.intake.accept(job, record, call)
+        first = ports.cell(record.account_id).intake.accept(job, record, call)
     except Unavailable:
         _drop_body(job, ports)
         raise

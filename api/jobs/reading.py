@@ -29,7 +29,7 @@ def find_record(job_id: str, ports: Ports) -> JobRecord | None:
     if record is None or record.status.is_final:
         return record
     with suppress(Unavailable):
-        started_at = ports.job_flow.states.find_started(job_id)
+        started_at = ports.cell(record.account_id).job_flow.states.find_started(job_id)
         if started_at is not None:
             return replace(record, status=JobStatus.RUNNING, started_at=started_at)
     return record
@@ -43,7 +43,7 @@ def await_end(job_id: str, ports: Ports, *, seconds: float) -> JobRecord | None:
         left = give_up_at - ticks()
         if record is None or record.status.is_final or left <= 0:
             return record
-        ports.job_flow.endings.wait(job_id, seconds=left)
+        ports.cell(record.account_id).job_flow.endings.wait(job_id, seconds=left)
 
 
 def write_result(record: JobRecord, ports: Ports) -> Response:

@@ -53,12 +53,12 @@ class JobRoutes:
         read_query(request, ())
         record = self._get(job_id)
         if not record.status.is_final:
-            self._ports.job_flow.end_early(job_id, CANCELLED)
+            self._ports.cell(record.account_id).job_flow.end_early(job_id, CANCELLED)
             record = self._get(job_id)
             if record.status is JobStatus.CANCELLED:
                 return Response(status=204)
         # It had ended before it was cancelled, a moment or days ago.
-        self._ports.job_flow.remove(record)
+        self._ports.cell(record.account_id).job_flow.remove(record)
         return Response(status=204)
 
     def _get(self, job_id: str) -> JobRecord:

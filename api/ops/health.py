@@ -17,8 +17,9 @@ class HealthRoutes:
     """The views, over the ports of this process."""
 
     def __init__(self, ports: Ports) -> None:
+        self._queues = frozenset(ports.queue_checks)
         self._checks: Mapping[str, Callable[[], None]] = {
-            "queue": ports.check_queue,
+            **ports.queue_checks,
             "database": ports.database.check,
             "object store": ports.blobs.check,
         }
@@ -35,12 +36,17 @@ class HealthRoutes:
         return write_json({"status": "alive"})
 
     def tell_ready(self) -> Response:
-        """Say whether every part answers, or name those that are down."""
+        """Say whether every part answers, or name those that are down.
+
+        A front is ready without some of its shards: it serves the accounts of the others, and no
+        other front could serve more.
+        """
         # At once, so that the answer comes within the patience of one part, not of three.
         with ThreadPoolExecutor(len(self._checks)) as pool:
             troubles = list(pool.map(_find_trouble, self._checks.values()))
-        down = {part: said for part, said in zip(self._checks, troubles, strict=True) if said}
-        if down:
+        found = dict(zip(self._checks, troubles, strict=True))
+        down = {part: str(trouble) for part, trouble in found.items() if trouble}
+        if down and not self._is_partly_ready(found):
             raise ServiceError(
                 503,
                 f"Not ready; down: {', '.join(down)}.",
@@ -48,12 +54,19 @@ class HealthRoutes:
                 data={"down": list(down), "reasons": down},
                 headers={"Retry-After": "2"},
             )
-        return write_json({"status": "ready", "parts": dict.fromkeys(self._checks, "up")})
+        parts = {part: "down" if part in down else "up" for part in self._checks}
+        return write_json({"status": "partly ready" if down else "ready", "parts": parts})
+
+    def _is_partly_ready(self, found: Mapping[str, Exception | None]) -> bool:
+        away = {part for part, trouble in found.items() if isinstance(trouble, Unavailable)}
+        troubled = {part for part, trouble in found.items() if trouble}
+        # A shard that is another's is nothing to go on with.
+        return troubled == away and away < self._queues
 
 
-def _find_trouble(check: Callable[[], None]) -> str | None:
+def _find_trouble(check: Callable[[], None]) -> Exception | None:
     try:
         check()
     except (Unavailable, UnfitRedisError) as error:
-        return str(error)
+        return error
     return None

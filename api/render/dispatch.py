@@ -9,7 +9,7 @@ from flask import g
 
 from api.admission.body import Body
 from api.admission.gate import Ticket
-from api.ports import Ports
+from api.ports import Cell, Ports
 from api.render.request import RenderRequest
 from shared.clock import epoch
 from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
@@ -40,7 +40,8 @@ def dispatch(
         ServiceError: 504 at the deadline, 503 where workers take nothing from the queue; nothing
             of the job is metered after either.
     """
-    refuse_if_drained(purpose, ports)
+    cell = ports.cell(ticket.meter.account_id)
+    refuse_if_drained(purpose, cell)
     job_id = g.job_id = new_id("job")
     ports.traces.tell(job=job_id)
     job = RenderJob(
@@ -49,7 +50,7 @@ def dispatch(
         workspace_id=ticket.principal.state.workspace_id,
         meter=ticket.meter,
         body_kind=request.kind,
-        body=ports.claims.store_stream(job_id, body.file, body.size),
+        body=cell.claims.store_stream(job_id, body.file, body.size),
         charset=request.charset,
         template=template,
         flow=request.flow,
@@ -58,36 +59,36 @@ def dispatch(
         purpose=purpose,
         traceparent=ports.traces.traceparent(),
     )
-    published = ports.broker.publish(job)
-    outcome = ports.replies.wait(
+    published = cell.broker.publish(job)
+    outcome = cell.replies.wait(
         job_id,
         timeout_seconds=ticket.deadline - epoch(),
-        between=lambda: _look_after(published, purpose, ports),
+        between=lambda: _look_after(published, purpose, cell),
     )
     # The last word is said in one atomic step: either the job ended before it, or never will.
-    outcome = outcome or ports.replies.abandon(job_id)
+    outcome = outcome or cell.replies.abandon(job_id)
     if outcome is None:
         raise _timed_out(purpose, ports.render_budget)
     return outcome
 
 
-def refuse_if_drained(purpose: Purpose, ports: Ports) -> None:
+def refuse_if_drained(purpose: Purpose, cell: Cell) -> None:
     """Refuse what would wait for a worker in vain.
 
     Raises:
         ServiceError: 503, the operator has drained the queue of this kind of work.
     """
-    if ports.drains.holds(_QUEUES[purpose]):
+    if cell.drains.holds(_QUEUES[purpose]):
         raise _drained(purpose)
 
 
-def _look_after(published: Published, purpose: Purpose, ports: Ports) -> None:
+def _look_after(published: Published, purpose: Purpose, cell: Cell) -> None:
     """Queue a job again that was forgotten; take it back when no worker is going to come for it."""
     # Without Redis there is nothing to look after: who waits finds that out by himself.
     with suppress(Unavailable):
-        if ports.drains.holds(published.queue) and ports.broker.withdraw(published):
+        if cell.drains.holds(published.queue) and cell.broker.withdraw(published):
             raise _drained(purpose)
-    ports.broker.requeue_forgotten(published)
+    cell.broker.requeue_forgotten(published)
 
 
 def _drained(purpose: Purpose) -> ServiceError:

@@ -56,7 +56,8 @@ def render_on_record(
         return repeated
     admitted = admit()
     if lane is Lane.INTERACTIVE:
-        refuse_if_drained(Purpose.RENDER, ports)
+        cell = ports.cell(admitted.ticket.meter.account_id)
+        refuse_if_drained(Purpose.RENDER, cell)
     job = _make_job(admitted, lane, ports)
     record = make_record(
         job,
@@ -106,7 +107,7 @@ def _answer_waiting(job: RenderJob, ports: Ports) -> Response:
     record = await_end(job.id, ports, seconds=job.deadline - epoch())
     if record is not None and not record.status.is_final:
         # The last word is said in one step: it ended before it, or nothing of it is metered.
-        ports.job_flow.end_early(job.id, OVERDUE)
+        ports.cell(job.meter.account_id).job_flow.end_early(job.id, OVERDUE)
         record = find_record(job.id, ports)
     if record is None:
         raise _removed()

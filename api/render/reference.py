@@ -20,11 +20,12 @@ def pin_template(
         ServiceError: 404 when it names nothing of the caller's, 400 when the template is empty.
     """
     account_id = principal.state.account_id
-    pinned = ports.template_pins.find(account_id, str(reference))
+    pins = ports.cell(account_id).template_pins
+    pinned = pins.find(account_id, str(reference))
     if pinned is None:
         with ports.database.snapshot() as session:
             pinned = get_pinned(session, principal.reader, reference)
-        ports.template_pins.put(account_id, str(reference), pinned)
+        pins.put(account_id, str(reference), pinned)
     if pinned.sha256 == EMPTY_SHA256:
         raise ServiceError(
             400,

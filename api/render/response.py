@@ -9,7 +9,7 @@ from flask import Response
 
 from api.exchange import write_json
 from api.pdf import write_pdf_headers
-from api.ports import Ports
+from api.ports import Cell
 from shared.errors import ServiceError
 from shared.jobs import JobOutcome
 
@@ -25,7 +25,7 @@ def write_findings(outcome: JobOutcome) -> Response:
     return write_json(outcome.findings)
 
 
-def write_pdf(outcome: JobOutcome, ports: Ports) -> Response:
+def write_pdf(outcome: JobOutcome, cell: Cell) -> Response:
     """Answer with the PDF.
 
     Raises:
@@ -41,7 +41,7 @@ def write_pdf(outcome: JobOutcome, ports: Ports) -> Response:
         filename=outcome.filename,
         timings=outcome.timings,
     )
-    return Response(_started(ports.replies.fetch_pdf(claim)), 200, headers)
+    return Response(_started(cell.replies.fetch_pdf(claim)), 200, headers)
 
 
 def _raise_error(outcome: JobOutcome) -> None:

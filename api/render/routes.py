@@ -58,7 +58,7 @@ class RenderRoutes:
         outcome = self._run(
             asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
         )
-        return write_pdf(outcome, self._ports)
+        return write_pdf(outcome, self._ports.cell(principal.state.account_id))
 
     def validate(self) -> Response:
         """Tell what is wrong with the body, alone or in a stored template, without rendering it."""

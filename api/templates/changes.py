@@ -16,6 +16,7 @@ def change_templates(principal: Principal, ports: Ports) -> Iterator[Session]:
 
     The next render of any process reads what it leaves behind.
     """
-    ports.template_pins.drop(principal.state.account_id)
+    account_id = principal.state.account_id
+    ports.cell(account_id).template_pins.drop(account_id)
     with ports.database.session() as session:
         yield session

@@ -13,11 +13,13 @@ from deploy.cli.output import CommandFailed
 from deploy.embedded.home import DEFAULT_FOLDER, DataFolder, FarmRecord, open_folder
 from deploy.embedded.plan import operator_environment
 from shared.buckets.admission import AdmissionCache
+from shared.buckets.keys import KeyStates
 from shared.db.migrate import upgrade
 from shared.db.session import Database, Session, open_database
 from shared.errors import Unavailable
 from shared.queue.connection import connect
 from shared.queue.states import JobStates
+from shared.shards import PerShard, ShardAddress, parse_shards
 
 T = TypeVar("T")
 
@@ -29,8 +31,8 @@ class FarmAccess:
     """
 
     database: Database
-    cache: AdmissionCache | None
-    states: JobStates | None = None
+    cache: KeyStates | None
+    states: PerShard[JobStates] | None = None
 
     def change(self, work: Callable[[Session], T]) -> T:
         """Do `work` in one unit of work.
@@ -56,8 +58,8 @@ class FarmAccess:
         except LookupError as error:
             raise CommandFailed(str(error.args[0])) from error
 
-    def drop_cached(self, digests: list[str]) -> None:
-        """Make a change that is committed seen by every front at once.
+    def drop_cached(self, account_id: str, digests: list[str]) -> None:
+        """Make a change of an account's keys that is committed seen by every front at once.
 
         Raises:
             CommandFailed: Redis does not answer, so the change is seen only once states expire.
@@ -65,7 +67,7 @@ class FarmAccess:
         if self.cache is None:
             return
         try:
-            self.cache.drop(digests)
+            self.cache.drop(account_id, digests)
         except Unavailable as error:
             raise CommandFailed(
                 "the change is in the database, but Redis does not answer, so fronts may not see it"
@@ -87,11 +89,11 @@ def add_farm_option(parser: argparse.ArgumentParser) -> None:
 @dataclass(frozen=True, slots=True)
 class FarmPlace:
     """Where the stores of a farm are. `folder` is an embedded farm's, `record` one's that runs;
-    without a record its Redis is down.
+    without a record its Redis is down, and there are no `shards`.
     """
 
     database_url: str
-    redis_url: str | None
+    shards: tuple[ShardAddress, ...]
     blob_url: str | None
     folder: DataFolder | None = None
     record: FarmRecord | None = None
@@ -110,12 +112,17 @@ def open_farm(data: Path | None) -> Iterator[FarmAccess]:
     # A folder without a farm yet gets its tables; elsewhere nothing is done.
     upgrade(place.database_url)
     database = open_database(place.database_url)
-    redis = connect(place.redis_url) if place.redis_url else None
     try:
+        if not place.shards:
+            yield FarmAccess(database, None)
+            return
+        servers = PerShard(place.shards, lambda shard: connect(shard.url))
         yield FarmAccess(
             database,
-            AdmissionCache(redis) if redis else None,
-            JobStates(redis) if redis else None,
+            KeyStates(
+                PerShard(place.shards, lambda shard: AdmissionCache(servers.get(shard.name)))
+            ),
+            PerShard(place.shards, lambda shard: JobStates(servers.get(shard.name))),
         )
     finally:
         database.close()
@@ -125,7 +132,7 @@ def find_farm(data: Path | None) -> FarmPlace:
     """Tell where the farm is that `data` or the environment names; nothing is opened or made.
 
     Raises:
-        CommandFailed: only one of the two URLs is set.
+        CommandFailed: only one of the two URLs is set, or the one of Redis cannot be read.
     """
     environment = operator_environment()
     database_url = environment.get("PRESSROOM_DATABASE_URL")
@@ -135,11 +142,16 @@ def find_farm(data: Path | None) -> FarmPlace:
     if not (database_url and redis_url):
         missing = "PRESSROOM_DATABASE_URL" if redis_url else "PRESSROOM_REDIS_URL"
         raise CommandFailed(f"{missing} is not set; both URLs are needed, or --data DIR")
-    return FarmPlace(database_url, redis_url, environment.get("PRESSROOM_BLOB_URL"))
+    try:
+        shards = parse_shards(redis_url)
+    except ValueError as error:
+        raise CommandFailed(f"PRESSROOM_REDIS_URL: {error}") from error
+    return FarmPlace(database_url, shards, environment.get("PRESSROOM_BLOB_URL"))
 
 
 def _find_embedded(folder: DataFolder) -> FarmPlace:
     record = folder.find_running()
     if record is None:
-        return FarmPlace(folder.database_url, None, folder.blob_url, folder)
-    return FarmPlace(record.database_url, record.redis_url, record.blob_url, folder, record)
+        return FarmPlace(folder.database_url, (), folder.blob_url, folder)
+    shards = parse_shards(record.redis_url)
+    return FarmPlace(record.database_url, shards, record.blob_url, folder, record)

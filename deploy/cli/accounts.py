@@ -67,7 +67,7 @@ def run_set(arguments: argparse.Namespace) -> int:
             accounts.set_account(session, account_id, **changes)
             return list(accounts.key_digests_of(session, account_id))
 
-        farm.drop_cached(farm.change(change))
+        farm.drop_cached(account_id, farm.change(change))
     given = {name: value for name, value in changes.items() if value is not None}
     print_result({"account_id": account_id} | given, as_json=arguments.json)
     return 0

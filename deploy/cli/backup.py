@@ -19,6 +19,7 @@ from shared.db.migrate import upgrade
 from shared.errors import Unavailable
 from shared.queue.connection import connect
 from shared.queue.usage import count_older, find_newest
+from shared.shards import ShardAddress
 
 _LEDGER_PATIENCE_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 0.1
@@ -88,10 +89,12 @@ def _own_stores(place: FarmPlace) -> DataFolder:
 
 def _await_ledger(place: FarmPlace) -> int:
     """Wait until what was metered before now is in the ledger; give how many events are not."""
-    if place.redis_url is None:
-        return 0
-    redis = connect(place.redis_url)
     give_up_at = ticks() + _LEDGER_PATIENCE_SECONDS
+    return sum(_await_shard(shard, give_up_at) for shard in place.shards)
+
+
+def _await_shard(shard: ShardAddress, give_up_at: float) -> int:
+    redis = connect(shard.url)
     try:
         newest = find_newest(redis)
         while newest and (left := count_older(redis, newest)):

@@ -77,6 +77,6 @@ def _show_job(farm: FarmAccess, record: JobRecord) -> dict[str, Any]:
         shown["pdf"] = {"key": record.pdf_key, "bytes": record.pdf_size}
     if not record.status.is_final and farm.states is not None:
         with suppress(Unavailable):
-            deliveries = farm.states.count_deliveries(record.id)
+            deliveries = farm.states.of(record.account_id).count_deliveries(record.id)
             shown |= {"deliveries": deliveries} | ({"status": "running"} if deliveries else {})
     return shown

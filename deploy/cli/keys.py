@@ -11,6 +11,7 @@ from deploy.cli.access import add_farm_option, open_farm
 from deploy.cli.output import Commands, add_json_option, print_result
 from shared.clock import timestamp
 from shared.db import accounts
+from shared.db.session import Session
 
 
 def add_commands(commands: Commands) -> None:
@@ -49,8 +50,15 @@ def run_create(arguments: argparse.Namespace) -> int:
 def run_revoke(arguments: argparse.Namespace) -> int:
     """Revoke a key; the next request with it is refused by every front."""
     with open_farm(arguments.data) as farm:
-        digest = farm.change(lambda session: accounts.revoke_key(session, arguments.key_id))
-        farm.drop_cached([digest])
+
+        def revoke(session: Session) -> tuple[str, str]:
+            digest = accounts.revoke_key(session, arguments.key_id)
+            state = accounts.find_key_state(session, digest)
+            assert state is not None, "a key that was revoked is there"
+            return state.account_id, digest
+
+        account_id, digest = farm.change(revoke)
+        farm.drop_cached(account_id, [digest])
     print_result({"key_id": arguments.key_id, "revoked": True}, as_json=arguments.json)
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from shared.queue.connection import connect
 from shared.queue.depth import QueueReader
 from shared.queue.drains import SEEN_BY_ALL_SECONDS, Drains, UnknownQueueError
 from shared.queue.names import QUEUES
+from shared.telemetry.farm import QueueDepth
 
 _LOOK_SECONDS: Final = 0.2
 
@@ -44,41 +46,56 @@ def add_commands(commands: Commands) -> None:
 
 def run_drain(arguments: argparse.Namespace) -> int:
     """Drain a queue: running work ends, what waits stays, what clients wait for is refused."""
-    drains, reader = _open(arguments.data)
-    try:
-        is_new = drains.drain(arguments.queue)
-    except UnknownQueueError as error:
-        raise CommandFailed(str(error)) from error
+    ends = _open(arguments.data)
+    is_new = _change([drains.drain for drains, _ in ends], arguments.queue)
+    readers = [reader for _, reader in ends]
     if arguments.wait is not None:
-        _await_quiet(reader, arguments.queue, seconds=arguments.wait)
-    _show(reader, arguments.queue, {"changed": is_new}, as_json=arguments.json)
+        _await_quiet(readers, arguments.queue, seconds=arguments.wait)
+    _show(readers, arguments.queue, {"changed": is_new}, as_json=arguments.json)
     return 0
 
 
 def run_resume(arguments: argparse.Namespace) -> int:
     """Resume a queue; what waits in it is begun within seconds."""
-    drains, reader = _open(arguments.data)
-    try:
-        is_new = drains.resume(arguments.queue)
-    except UnknownQueueError as error:
-        raise CommandFailed(str(error)) from error
-    _show(reader, arguments.queue, {"changed": is_new}, as_json=arguments.json)
+    ends = _open(arguments.data)
+    is_new = _change([drains.resume for drains, _ in ends], arguments.queue)
+    readers = [reader for _, reader in ends]
+    _show(readers, arguments.queue, {"changed": is_new}, as_json=arguments.json)
     return 0
 
 
-def _open(data: Path | None) -> tuple[Drains, QueueReader]:
+def _open(data: Path | None) -> list[tuple[Drains, QueueReader]]:
     place = find_farm(data)
-    if place.redis_url is None:
+    if not place.shards:
         raise CommandFailed("the farm is not running, so its queues cannot be reached")
-    redis = connect(place.redis_url)
-    return Drains(redis), QueueReader(redis)
+    servers = [connect(shard.url) for shard in place.shards]
+    return [(Drains(redis), QueueReader(redis)) for redis in servers]
 
 
-def _await_quiet(reader: QueueReader, queue: str, *, seconds: float) -> None:
+def _change(changes: Sequence[Callable[[str], bool]], queue: str) -> bool:
+    """Do it on every shard and tell whether it was new to any."""
+    try:
+        done = [change(queue) for change in changes]
+    except UnknownQueueError as error:
+        raise CommandFailed(str(error)) from error
+    return any(done)
+
+
+def _look(readers: Sequence[QueueReader], queue: str) -> QueueDepth:
+    """Give a queue's jobs over all shards; it is drained where it is so on each."""
+    found = [reader.read_depth().queues[queue] for reader in readers]
+    return QueueDepth(
+        waiting=sum(each.waiting for each in found),
+        running=sum(each.running for each in found),
+        is_drained=all(each.is_drained for each in found),
+    )
+
+
+def _await_quiet(readers: Sequence[QueueReader], queue: str, *, seconds: float) -> None:
     begun = ticks()
     # What a worker had asked for before it heard is still begun.
     surely_heard = begun + SEEN_BY_ALL_SECONDS
-    while (running := reader.read_depth().queues[queue].running) or ticks() < surely_heard:
+    while (running := _look(readers, queue).running) or ticks() < surely_heard:
         if ticks() - begun >= max(seconds, SEEN_BY_ALL_SECONDS):
             raise CommandFailed(
                 f"{queue} is drained, but {running} of it still run after {seconds:g} s"
@@ -86,8 +103,10 @@ def _await_quiet(reader: QueueReader, queue: str, *, seconds: float) -> None:
         time.sleep(_LOOK_SECONDS)
 
 
-def _show(reader: QueueReader, queue: str, beside: dict[str, Any], *, as_json: bool) -> None:
-    depth = reader.read_depth().queues[queue]
+def _show(
+    readers: Sequence[QueueReader], queue: str, beside: dict[str, Any], *, as_json: bool
+) -> None:
+    depth = _look(readers, queue)
     shown = {
         "queue": queue,
         "drained": depth.is_drained,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -22,11 +22,13 @@ from shared.db.batches import list_under_way
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
 from shared.errors import Unavailable
-from shared.queue.connection import UnfitRedisError, assert_durable, connect
+from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.depth import QueueReader
 from shared.queue.drains import Drains
+from shared.queue.layout import Layout, assert_shard
 from shared.queue.names import QUEUES
 from shared.queue.roster import WorkerWord, find_workers
+from shared.shards import ShardAddress
 from shared.telemetry.farm import FarmDepth
 
 _SHOWN_ERRORS: Final = 5
@@ -48,8 +50,8 @@ def survey(place: FarmPlace) -> dict[str, Any]:
         found["processes"] = _processes(place.record, problems)
     stores: dict[str, Any] = {}
     found["stores"] = stores
-    if place.redis_url is not None:
-        found |= _ask_redis(place.redis_url, stores, problems)
+    if place.shards:
+        found |= _ask_shards(place.shards, stores, problems)
     found |= _ask_database(place.database_url, stores, problems)
     if place.blob_url is not None:
         # Opened within, so that a wrong URL is told as a problem too.
@@ -100,60 +102,92 @@ def _processes(record: FarmRecord, problems: list[str]) -> list[dict[str, Any]]:
     return shown
 
 
-def _ask_redis(url: str, stores: dict[str, Any], problems: list[str]) -> dict[str, Any]:
-    redis = connect(url)
-    stores["redis"] = _time(redis.ping, "Redis", problems)
-    if stores["redis"] is None:
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a shard said; `label` tells it from others, and is empty where there is one."""
+
+    label: dict[str, str]
+    depth: FarmDepth
+    drained: Mapping[str, float]
+    workers: Sequence[WorkerWord]
+
+
+def _ask_shards(
+    shards: Sequence[ShardAddress], stores: dict[str, Any], problems: list[str]
+) -> dict[str, Any]:
+    looks = [_ask_redis(shard, shards, stores, problems) for shard in shards]
+    seen = [look for look in looks if look is not None]
+    if not seen:
         return {}
+    depths = [each.depth for each in seen]
+    ledger = {
+        "events_pending": sum(depth.events_pending for depth in depths),
+        "lag_seconds": round(max(depth.ledger_lag_seconds for depth in depths), 1),
+        "events_dead": sum(depth.events_dead for depth in depths),
+    }
+    problems += _ledger_problems(ledger)
+    return {
+        "queues": [queue for each in seen for queue in _queues(each)],
+        "workers": [each.label | asdict(worker) for each in seen for worker in each.workers],
+        "ledger": ledger,
+    }
+
+
+def _ask_redis(
+    shard: ShardAddress,
+    shards: Sequence[ShardAddress],
+    stores: dict[str, Any],
+    problems: list[str],
+) -> _Seen | None:
+    is_only = len(shards) == 1
+    store = "redis" if is_only else f"redis_{shard.name}"
+    name = "Redis" if is_only else f"Redis of shard {shard.name}"
+    redis = connect(shard.url)
+    stores[store] = _time(redis.ping, name, problems)
+    if stores[store] is None:
+        return None
     try:
-        assert_durable(redis)
+        assert_shard(redis, Layout.of(shard, shards))
         depth, drained = QueueReader(redis).read_depth(), Drains(redis).find()
         workers = find_workers(redis)
     except UnfitRedisError as error:
         problems.append(str(error))
-        return {}
+        return None
     except Unavailable:
-        problems.append("Redis does not answer")
-        return {}
+        problems.append(f"{name} does not answer")
+        return None
     finally:
         redis.close()
-    problems += _queue_problems(workers)
-    problems += _ledger_problems(depth)
-    return {
-        "queues": _queues(depth, drained),
-        "workers": [asdict(worker) for worker in workers],
-        "ledger": {
-            "events_pending": depth.events_pending,
-            "lag_seconds": round(depth.ledger_lag_seconds, 1),
-            "events_dead": depth.events_dead,
-        },
-    }
+    problems += _queue_problems(workers, "" if is_only else f" of shard {shard.name}")
+    return _Seen({} if is_only else {"shard": shard.name}, depth, drained, workers)
 
 
-def _queues(depth: FarmDepth, drained: Mapping[str, float]) -> list[dict[str, Any]]:
+def _queues(seen: _Seen) -> list[dict[str, Any]]:
+    drained = seen.drained
     return [
         {
+            **seen.label,
             "name": name,
             "waiting": queue.waiting,
             "oldest_seconds": round(queue.oldest_seconds, 1),
             "running": queue.running,
             "drained_since": _timestamp_of(drained[name]) if name in drained else None,
         }
-        for name, queue in depth.queues.items()
+        for name, queue in seen.depth.queues.items()
     ]
 
 
-def _queue_problems(workers: Sequence[WorkerWord]) -> list[str]:
+def _queue_problems(workers: Sequence[WorkerWord], where: str) -> list[str]:
     served = {queue for worker in workers for queue in worker.queues}
-    return [f"no worker takes from queue {queue}" for queue in QUEUES if queue not in served]
+    return [f"no worker takes from queue {queue}{where}" for queue in QUEUES if queue not in served]
 
 
-def _ledger_problems(depth: FarmDepth) -> list[str]:
+def _ledger_problems(ledger: Mapping[str, float]) -> list[str]:
     found = []
-    if depth.ledger_lag_seconds > _LATE_LEDGER_SECONDS:
-        found.append(f"the ledger is {depth.ledger_lag_seconds:.0f} s behind")
-    if depth.events_dead:
-        found.append(f"{depth.events_dead} usage events could not be read")
+    if ledger["lag_seconds"] > _LATE_LEDGER_SECONDS:
+        found.append(f"the ledger is {ledger['lag_seconds']:.0f} s behind")
+    if ledger["events_dead"]:
+        found.append(f"{ledger['events_dead']} usage events could not be read")
     return found
 
 

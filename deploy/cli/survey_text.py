@@ -44,7 +44,7 @@ def _processes(shown: Sequence[dict[str, Any]]) -> str:
 def _queues(shown: Sequence[dict[str, Any]]) -> str:
     rows = [
         [
-            each["name"],
+            _name(each),
             str(each["waiting"]),
             _span(each["oldest_seconds"]) if each["waiting"] else _NONE,
             str(each["running"]),
@@ -55,10 +55,14 @@ def _queues(shown: Sequence[dict[str, Any]]) -> str:
     return _table(["queue", "waiting", "oldest", "running", ""], rows)
 
 
+def _name(shown: dict[str, Any]) -> str:
+    return f"{shown['shard']}: {shown['name']}" if "shard" in shown else shown["name"]
+
+
 def _workers(shown: Sequence[dict[str, Any]]) -> str:
     busy, slots = sum(each["busy"] for each in shown), sum(each["slots"] for each in shown)
     rows = [
-        [each["name"], ",".join(each["queues"]), f"{each['busy']} of {each['slots']}"]
+        [_name(each), ",".join(each["queues"]), f"{each['busy']} of {each['slots']}"]
         for each in shown
     ]
     total = [f"all {len(shown)}", "", f"{busy} of {slots}"]

@@ -246,7 +246,8 @@ def _prepare_stores(plan: FarmPlan) -> None:
 
     upgrade(plan.settings.database_url)
     # Keys and accounts may have been changed while the farm was down, unseen by the cache.
-    AdmissionCache(connect(plan.settings.redis_url)).drop_all()
+    for shard in plan.settings.shards:
+        AdmissionCache(connect(shard.url)).drop_all()
 
 
 def _ending(code: int) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, RowMapping, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, RowMapping, and_, func, insert, or_, select, true, update
 
 from shared.batches.records import Batch, BatchStatus, Chunk, ChunkStatus, Ended, ItemStatus, Slice
 from shared.db.batches import find_batch
 from shared.db.session import Session
+from shared.db.slots import lives_in
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
 from shared.problems import write_error_body
 
@@ -32,22 +34,27 @@ class StoredPart:
     bytes: int
 
 
-def needs_feeding(session: Session, *, window: int) -> bool:
-    """Tell whether fewer slices than these wait in the queue while there are more to be had."""
-    return _count_in_queue(session) < window and _find_next(session) is not None
+def needs_feeding(session: Session, *, window: int, slots: AbstractSet[str] | None = None) -> bool:
+    """Tell whether fewer slices than these wait in the queue while there are more to be had.
+
+    `slots` say whose queue: that of the accounts which fall to them, of all without.
+    """
+    return _count_in_queue(session, slots) < window and _find_next(session, slots) is not None
 
 
-def claim_slices(session: Session, *, window: int, at: datetime) -> list[Slice]:
-    """Choose slices for the queue until these many wait in it.
+def claim_slices(
+    session: Session, *, window: int, at: datetime, slots: AbstractSet[str] | None = None
+) -> list[Slice]:
+    """Choose slices for the queue of some accounts until these many wait in it.
 
     The account that was fed longest ago is next, and of its batches the one fed longest ago: a
     batch delays another by no more than the window, whatever their sizes.
     """
-    room = window - _count_in_queue(session)
+    room = window - _count_in_queue(session, slots)
     claimed: list[Slice] = []
     # A claim may be lost to another process at the same moment; then there is one try less.
     for turn in range(max(room, 0)):
-        batch_id = _find_next(session)
+        batch_id = _find_next(session, slots)
         if batch_id is None:
             break
         # Apart by a microsecond, or the turns of one call would not tell who was last.
@@ -131,12 +138,14 @@ def commit_slice(
     return True
 
 
-def list_in_flight(session: Session, *, limit: int) -> list[tuple[Slice, ChunkStatus]]:
-    """Give the slices that stand in the queue or in a worker's hands."""
+def list_in_flight(
+    session: Session, *, limit: int, slots: AbstractSet[str] | None = None
+) -> list[tuple[Slice, ChunkStatus]]:
+    """Give the slices of some accounts that stand in the queue or in a worker's hands."""
     columns = batch_chunks.c
     query = (
         select(columns.batch_id, columns.number, columns.done, columns.status)
-        .where(or_(columns.status == ChunkStatus.RUNNING, _IN_QUEUE))
+        .where(or_(columns.status == ChunkStatus.RUNNING, _IN_QUEUE), _is_of(slots))
         .order_by(columns.queued_at)
         .limit(limit)
     )
@@ -160,11 +169,21 @@ def _claim(session: Session, batch_id: str, at: datetime) -> list[Slice]:
     return [Slice(batch_id, number, done) for number, done in found]
 
 
-def _count_in_queue(session: Session) -> int:
-    return int(session.scalar(select(func.count()).select_from(batch_chunks).where(_IN_QUEUE)) or 0)
+def _count_in_queue(session: Session, slots: AbstractSet[str] | None) -> int:
+    counted = select(func.count()).select_from(batch_chunks).where(_IN_QUEUE, _is_of(slots))
+    return int(session.scalar(counted) or 0)
 
 
-def _find_next(session: Session) -> str | None:
+def _is_of(slots: AbstractSet[str] | None) -> ColumnElement[bool]:
+    if slots is None:
+        return true()
+    batch = select(batches.c.id).where(
+        batches.c.id == batch_chunks.c.batch_id, lives_in(batches.c.account_id, slots)
+    )
+    return batch.exists()
+
+
+def _find_next(session: Session, slots: AbstractSet[str] | None) -> str | None:
     others = batches.alias()
     last_fed = (
         select(func.max(others.c.fed_at))
@@ -176,7 +195,7 @@ def _find_next(session: Session) -> str | None:
     ).exists()
     query = (
         select(batches.c.id)
-        .where(batches.c.status.in_(_UNENDED), has_more)
+        .where(batches.c.status.in_(_UNENDED), has_more, lives_in(batches.c.account_id, slots))
         .order_by(last_fed.nulls_first(), batches.c.fed_at.nulls_first(), batches.c.created_at)
         .limit(1)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final
 
@@ -10,15 +11,21 @@ from sqlalchemy import delete, func, select, update
 from shared.batches.records import Batch
 from shared.db.batches import RECORD_KEPT, read_batch
 from shared.db.session import Session
+from shared.db.slots import lives_in
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
 
 _ITEMS_AT_ONCE: Final = 10_000
 
 
-def list_due(session: Session, *, at: datetime, limit: int) -> list[Batch]:
-    """Give batches of which something is to be forgotten now."""
+def list_due(
+    session: Session, *, at: datetime, limit: int, slots: AbstractSet[str] | None = None
+) -> list[Batch]:
+    """Give batches of some accounts of which something is to be forgotten now."""
     query = (
-        select(batches).where(batches.c.sweep_at <= at).order_by(batches.c.sweep_at).limit(limit)
+        select(batches)
+        .where(batches.c.sweep_at <= at, lives_in(batches.c.account_id, slots))
+        .order_by(batches.c.sweep_at)
+        .limit(limit)
     )
     return [read_batch(row) for row in session.execute(query).mappings()]
 

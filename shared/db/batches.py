@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -22,6 +23,7 @@ from shared.batches.records import (
 from shared.clock import timestamp
 from shared.db.hooks import Event, enqueue
 from shared.db.session import Session
+from shared.db.slots import lives_in
 from shared.db.tables import batch_chunks, batches
 from shared.jobs import Allowance, Meter, PinnedTemplate
 
@@ -145,8 +147,10 @@ def is_complete(session: Session, batch_id: str) -> bool:
     return not session.scalar(select(_has_unended_chunk(batch_id)))
 
 
-def list_complete(session: Session, *, limit: int) -> list[Batch]:
-    """Give unfinished batches whose chunks are all done."""
+def list_complete(
+    session: Session, *, limit: int, slots: AbstractSet[str] | None = None
+) -> list[Batch]:
+    """Give unfinished batches whose chunks are all done, of the accounts that fall to these slots."""
     chunk_left = (
         select(batch_chunks.c.number)
         .where(batch_chunks.c.batch_id == batches.c.id, batch_chunks.c.status != ChunkStatus.DONE)
@@ -155,6 +159,7 @@ def list_complete(session: Session, *, limit: int) -> list[Batch]:
     query = (
         select(batches)
         .where(batches.c.status == BatchStatus.RUNNING, ~chunk_left)
+        .where(lives_in(batches.c.account_id, slots))
         .order_by(batches.c.created_at)
         .limit(limit)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -13,6 +14,7 @@ from sqlalchemy import Row, delete, func, insert, select, update
 from shared.clock import timestamp
 from shared.db.hooks import Event, enqueue
 from shared.db.session import Session
+from shared.db.slots import lives_in
 from shared.db.tables import jobs
 from shared.jobs import Lane
 
@@ -146,13 +148,21 @@ def remove_job(session: Session, job_id: str) -> bool:
 
 
 def list_unfinished(
-    session: Session, lane: Lane, *, before: datetime, limit: int
+    session: Session,
+    lane: Lane,
+    *,
+    before: datetime,
+    limit: int,
+    slots: AbstractSet[str] | None = None,
 ) -> Sequence[JobRecord]:
-    """Give jobs that have not ended and were queued last before an instant, oldest first."""
+    """Give jobs that have not ended and were queued last before an instant, oldest first.
+
+    `slots` say of which accounts: those that fall to them, all without.
+    """
     found = (
         select(jobs)
         .where(jobs.c.status == JobStatus.QUEUED.value, jobs.c.queued_at < before)
-        .where(jobs.c.lane == lane.value)
+        .where(jobs.c.lane == lane.value, lives_in(jobs.c.account_id, slots))
         .order_by(jobs.c.queued_at, jobs.c.id)
         .limit(limit)
     )
@@ -171,9 +181,16 @@ def count_unfinished(session: Session) -> int:
     return session.scalar(counted) or 0
 
 
-def list_due(session: Session, *, at: datetime, limit: int) -> Sequence[JobRecord]:
-    """Give jobs there is something to clean up of, those longest due first."""
-    found = select(jobs).where(jobs.c.sweep_at <= at).order_by(jobs.c.sweep_at).limit(limit)
+def list_due(
+    session: Session, *, at: datetime, limit: int, slots: AbstractSet[str] | None = None
+) -> Sequence[JobRecord]:
+    """Give jobs of some accounts there is something to clean up of, those longest due first."""
+    found = (
+        select(jobs)
+        .where(jobs.c.sweep_at <= at, lives_in(jobs.c.account_id, slots))
+        .order_by(jobs.c.sweep_at)
+        .limit(limit)
+    )
     return [_record(row) for row in session.execute(found)]
 
 

@@ -14,13 +14,20 @@ from shared.settings import Settings
 
 
 def create_consumer(settings: Settings) -> Celery:
-    """Make the application of a render worker; queueing.md 3.1 measured these settings."""
+    """Make the application of a render worker; queueing.md 3.1 measured these settings.
+
+    It takes from the queues of one shard.
+
+    Raises:
+        WrongSetting: which shard is not said.
+    """
+    redis_url = settings.own_shard.url
     app = Celery("pressroom", set_as_current=False)
     app.conf.update(
-        broker_url=settings.redis_url,
+        broker_url=redis_url,
         broker_transport="shared.queue.transport:Transport",
         # kombu speaks TLS by its own transport's name only, and trusts anybody by default then.
-        broker_use_ssl=_tls_options(settings.redis_url),
+        broker_use_ssl=_tls_options(redis_url),
         broker_transport_options={
             "visibility_timeout": LEASE_SECONDS,
             "unacked_restore_interval": 1,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.registry import Collector
 
 from shared.errors import Unavailable
+from shared.shards import name_part
 from shared.telemetry import metrics
 from shared.telemetry.registries import Constants, write_gauge
 from shared.telemetry.totals import write_totals
@@ -26,7 +30,7 @@ class QueueDepth:
 
 @dataclass(frozen=True, slots=True)
 class FarmDepth:
-    """What lies in Redis: the queues by name, and usage events on their way to the ledger."""
+    """What lies in one Redis: the queues by name, and usage events on their way to the ledger."""
 
     queues: Mapping[str, QueueDepth]
     events_pending: int = 0
@@ -55,23 +59,30 @@ class Census:
     nearly_full_workspaces: int = 0
 
 
+class ShardReader(Protocol):
+    """What one Redis server is asked; both methods raise `Unavailable` when it is away."""
+
+    def read_depth(self) -> FarmDepth:
+        """Count what lies in it."""
+
+    def read_totals(self) -> Mapping[str, float]:
+        """Give the sums of what was counted there."""
+
+
 class FarmCollector(Collector):
     """What Redis and the stores say at each scrape.
 
     Exported by the usage counter, of which there is one, so that nothing is summed twice. While
-    Redis is away it says that and what it knows besides.
+    Redis is away it says that and what it knows besides. Of several shards one that is away keeps
+    its part in the sums: they would fall and rise again, which looks like that much new work.
     """
 
     def __init__(
-        self,
-        *,
-        read_totals: Callable[[], Mapping[str, float]],
-        read_depth: Callable[[], FarmDepth],
-        read_census: Callable[[], Census],
+        self, shards: Mapping[str, ShardReader], *, read_census: Callable[[], Census]
     ) -> None:
-        self._read_totals = read_totals
-        self._read_depth = read_depth
+        self._shards = shards
         self._read_census = read_census
+        self._totals: dict[str, Mapping[str, float]] = {}
 
     def describe(self) -> Iterator[Metric]:
         """Give nothing: registering must not ask Redis."""
@@ -80,14 +91,16 @@ class FarmCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Give the metrics as they are now."""
         census = self._read_census()
-        try:
-            totals, depth = self._read_totals(), self._read_depth()
-        except Unavailable:
-            yield _parts(census, is_queue_up=False)
-        else:
-            yield _parts(census, is_queue_up=True)
-            yield from write_totals(totals)
-            yield from _depths(depth)
+        # At once, so that the answer comes within the patience for one of them.
+        with ThreadPoolExecutor(len(self._shards)) as pool:
+            looks = dict(zip(self._shards, pool.map(_look, self._shards.values()), strict=True))
+        depths = {name: found[1] for name, found in looks.items() if found}
+        self._totals |= {name: found[0] for name, found in looks.items() if found}
+        yield _parts(census, {name: name in depths for name in looks})
+        if depths and len(self._totals) == len(self._shards):
+            yield from write_totals(_add_up(self._totals.values()))
+        if depths:
+            yield from _depths(depths)
         yield from _holdings(census)
 
 
@@ -99,22 +112,45 @@ def farm_registry(collector: FarmCollector, *, blob_quota_bytes: int) -> Collect
     return registry
 
 
-def _parts(census: Census, *, is_queue_up: bool) -> Metric:
-    parts = {**census.parts, "queue": is_queue_up}
+def _look(shard: ShardReader) -> tuple[Mapping[str, float], FarmDepth] | None:
+    try:
+        return shard.read_totals(), shard.read_depth()
+    except Unavailable:
+        return None
+
+
+def _add_up(totals: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
+    sums: defaultdict[str, float] = defaultdict(float)
+    for each in totals:
+        for field_name, amount in each.items():
+            sums[field_name] += amount
+    return sums
+
+
+def _parts(census: Census, shards: Mapping[str, bool]) -> Metric:
+    queues = {name_part(name, len(shards)): is_up for name, is_up in shards.items()}
+    parts = {**census.parts, **queues}
     return write_gauge(metrics.PART_UP, {(part,): float(up) for part, up in sorted(parts.items())})
 
 
-def _depths(depth: FarmDepth) -> Iterator[Metric]:
-    queues = depth.queues.items()
-    yield write_gauge(metrics.WAITING, {(name,): queue.waiting for name, queue in queues})
-    yield write_gauge(metrics.RUNNING, {(name,): queue.running for name, queue in queues})
+def _depths(depths: Mapping[str, FarmDepth]) -> Iterator[Metric]:
+    queues = {
+        (name, shard): queue
+        for shard, depth in depths.items()
+        for name, queue in depth.queues.items()
+    }
+    found = depths.values()
+    yield write_gauge(metrics.WAITING, {key: queue.waiting for key, queue in queues.items()})
+    yield write_gauge(metrics.RUNNING, {key: queue.running for key, queue in queues.items()})
     yield write_gauge(
-        metrics.OLDEST_SECONDS, {(name,): queue.oldest_seconds for name, queue in queues}
+        metrics.OLDEST_SECONDS, {key: queue.oldest_seconds for key, queue in queues.items()}
     )
-    yield write_gauge(metrics.DRAINED, {(name,): float(queue.is_drained) for name, queue in queues})
-    yield write_gauge(metrics.EVENTS_PENDING, {(): depth.events_pending})
-    yield write_gauge(metrics.EVENTS_DEAD, {(): depth.events_dead})
-    yield write_gauge(metrics.LEDGER_LAG, {(): depth.ledger_lag_seconds})
+    yield write_gauge(
+        metrics.DRAINED, {key: float(queue.is_drained) for key, queue in queues.items()}
+    )
+    yield write_gauge(metrics.EVENTS_PENDING, {(): sum(each.events_pending for each in found)})
+    yield write_gauge(metrics.EVENTS_DEAD, {(): sum(each.events_dead for each in found)})
+    yield write_gauge(metrics.LEDGER_LAG, {(): max(each.ledger_lag_seconds for each in found)})
 
 
 def _holdings(census: Census) -> Iterator[Metric]:

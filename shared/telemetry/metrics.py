@@ -130,13 +130,15 @@ STAGE_SECONDS: Final = Spec(
     ("stage",),
     _STAGE_SECONDS,
 )
-WAITING: Final = _gauge("queue_waiting", Exporter.COUNTER, "Jobs no worker has taken.", "queue")
-RUNNING: Final = _gauge("queue_running", Exporter.COUNTER, "Jobs a worker holds.", "queue")
+WAITING: Final = _gauge(
+    "queue_waiting", Exporter.COUNTER, "Jobs no worker has taken.", "queue", "shard"
+)
+RUNNING: Final = _gauge("queue_running", Exporter.COUNTER, "Jobs a worker holds.", "queue", "shard")
 OLDEST_SECONDS: Final = _gauge(
-    "queue_oldest_seconds", Exporter.COUNTER, "Age of the oldest waiting job.", "queue"
+    "queue_oldest_seconds", Exporter.COUNTER, "Age of the oldest waiting job.", "queue", "shard"
 )
 DRAINED: Final = _gauge(
-    "queue_drained", Exporter.COUNTER, "1 while workers leave the queue alone.", "queue"
+    "queue_drained", Exporter.COUNTER, "1 while workers leave the queue alone.", "queue", "shard"
 )
 
 # --- workers and their child processes ----------------------------------------------------------
@@ -203,7 +205,10 @@ ACCOUNT_CAP: Final = _gauge(
 
 # --- stores and caches --------------------------------------------------------------------------
 PART_UP: Final = _gauge(
-    "part_up", Exporter.COUNTER, "1 while a part answers: queue, database, object_store.", "part"
+    "part_up",
+    Exporter.COUNTER,
+    "1 while a part answers: queue (of several shards each, as `queue NAME`), database, object_store.",
+    "part",
 )
 STORE_SECONDS: Final = Spec(
     "store_duration_seconds",

@@ -16,7 +16,9 @@ PATH = "/v2/authcheck"
 def drop(ports, database, account):
     """Do what the operator commands do after a change."""
     with database.snapshot() as session:
-        ports.admissions.drop(accounts.key_digests_of(session, account.account_id))
+        ports.admissions.drop(
+            account.account_id, accounts.key_digests_of(session, account.account_id)
+        )
 
 
 def test_both_headers_carry_the_key(stranger, account):
@@ -63,7 +65,7 @@ def test_a_revoked_key_is_refused_on_the_next_request(caller, ports, database, a
     assert caller.get(PATH).status_code == 200
     with database.session() as session:
         digest = accounts.revoke_key(session, account.key_id)
-    ports.admissions.drop([digest])
+    ports.admissions.drop(account.account_id, [digest])
     for _ in range(2):
         answer = caller.get(PATH)
         assert answer.status_code == 401

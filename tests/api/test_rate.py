@@ -15,16 +15,18 @@ from shared.buckets.rate import Rate, RateLimiter, parse_rate
 from shared.db.accounts import create_account, key_digests_of, set_account
 from shared.errors import Unavailable
 from shared.queue.connection import connect
+from shared.shards import PerShard
 
 POLICY = re.compile(r'"account";q=(\d+);w=(\d+)\Z')
 LEFT = re.compile(r'"account";r=(\d+);t=(\d+)\Z')
 
 
 @pytest.fixture
-def limited(ports, redis_url):
+def limited(ports, settings, redis_url):
     """Give the front's parts with rates enforced."""
     redis = connect(redis_url)
-    yield replace(ports, rates=RateLimiter(redis))
+    cell = replace(ports.cells.only, rates=RateLimiter(redis))
+    yield replace(ports, cells=PerShard(settings.shards, lambda _: cell))
     redis.close()
 
 
@@ -39,7 +41,7 @@ def limit(ports, database, account, rate):
     with database.session() as session:
         set_account(session, account.account_id, rate_limit=rate)
         digests = key_digests_of(session, account.account_id)
-    ports.admissions.drop(digests)
+    ports.admissions.drop(account.account_id, digests)
 
 
 def test_the_request_over_the_rate_is_a_429(client, limited, database, account):

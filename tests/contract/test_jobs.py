@@ -151,7 +151,7 @@ def test_a_wrong_wait_is_refused(caller, text):
 
 def test_a_job_that_runs_is_told_so(caller, ports):
     job_id = send(caller).json["id"]
-    ports.job_flow.states._redis.hset(job_key(job_id), "started_at", "1790000000.5")
+    ports.cells.only.job_flow.states._redis.hset(job_key(job_id), "started_at", "1790000000.5")
     record = caller.get(f"/v2/jobs/{job_id}").json
     assert record["status"] == "running"
     assert record["started_at"] == "2026-09-21T14:13:20.500Z"
@@ -179,7 +179,7 @@ def test_a_waiting_job_is_cancelled(caller, worker, database, ports):
     worker.queues = [BATCH]
     time.sleep(0.5)
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "cancelled"
-    assert ports.job_flow.states._redis.xlen("usage") == 0
+    assert ports.cells.only.job_flow.states._redis.xlen("usage") == 0
 
 
 def test_a_finished_job_is_removed_with_its_pdf(caller, worker, database, ports):
@@ -202,7 +202,7 @@ def test_a_cancelled_job_is_removed_by_the_next_delete(caller):
 def test_a_job_cancelled_at_the_moment_of_its_end_is_removed(caller, worker, ports):
     job_id = send(caller).json["id"]
     end_of(caller, job_id)
-    ports.job_flow.end_early(job_id, OVERDUE)
+    ports.cells.only.job_flow.end_early(job_id, OVERDUE)
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "succeeded"
 
 
@@ -255,7 +255,7 @@ def test_a_job_is_accepted_while_redis_refuses_it(caller, ports, monkeypatch, da
     def refuse(_self, _job):
         raise Unavailable("queue")
 
-    monkeypatch.setattr(type(ports.broker), "queue_recorded", refuse)
+    monkeypatch.setattr(type(ports.cells.only.broker), "queue_recorded", refuse)
     answer = send(caller)
     assert answer.status_code == 202
     with database.snapshot() as session:
@@ -277,7 +277,7 @@ def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
     late = worker.succeed(worker.jobs[0])
     from shared.queue.states import Ended
 
-    ports.job_flow.record_end(job_id, Ended("", replace(late, pages=9)))
+    ports.cells.only.job_flow.record_end(job_id, Ended("", replace(late, pages=9)))
     with database.snapshot() as session:
         assert find_job(session, job_id) == record
     with pytest.raises(KeyError):

@@ -61,7 +61,9 @@ def ask(client, key, query, media, body, length=None):
 def use_up(database: Database, ports, account) -> None:
     with database.session() as session:
         accounts.set_account(session, account.account_id, max_pages=0)
-        ports.admissions.drop(accounts.key_digests_of(session, account.account_id))
+        ports.admissions.drop(
+            account.account_id, accounts.key_digests_of(session, account.account_id)
+        )
 
 
 def test_the_checks_come_in_the_contracts_order(
@@ -92,7 +94,9 @@ def test_the_checks_come_in_the_contracts_order(
     refused(403, ask(stranger, key, bad, "image/png", body, over))
     with database.session() as session:
         accounts.set_account(session, account.account_id, disabled=False)
-        ports.admissions.drop([*accounts.key_digests_of(session, account.account_id)])
+        ports.admissions.drop(
+            account.account_id, accounts.key_digests_of(session, account.account_id)
+        )
     # 4. Parameters, 5. type, 6. size: nothing is read, nothing is asked.
     ports.admissions.drop_all()
     assert ask(stranger, key, bad, "image/png", Body(b"{}"), over).status_code == 400

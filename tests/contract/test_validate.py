@@ -23,10 +23,11 @@ DATA = '<document version="1"><data><json>{"name": "x"}</json></data><flow><p>{{
 @pytest.fixture
 def judge(ports, worker):
     """Let the real engine validate what the scripted worker takes from the queue."""
+    cell = ports.cells.only
     farm = SimpleNamespace(
         templates=Templates(ports.database, prepare_template),
-        images=Images(ports.database, ports.blobs, ports.image_pins, outbound=ports.outbound),
-        claims=ports.claims,
+        images=Images(ports.database, ports.blobs, cell.image_pins, outbound=ports.outbound),
+        claims=cell.claims,
         validate=validate,
     )
     worker.answer = lambda job: _validate(job, farm)
@@ -195,7 +196,7 @@ def test_an_account_that_used_its_allowance_up_may_validate(
 ):
     with database.session() as session:
         set_account(session, account.account_id, max_pages=0)
-        ports.admissions.drop(key_digests_of(session, account.account_id))
+        ports.admissions.drop(account.account_id, key_digests_of(session, account.account_id))
     assert ask(caller, DATA).status_code == 200
     assert caller.post("/v2/pdf", data=DATA, content_type="text/xml").status_code == 402
 

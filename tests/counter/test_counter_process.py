@@ -91,7 +91,7 @@ def test_a_counter_shows_its_metrics_and_health(start_counter, wait_until, redis
         'pressroom_renders_total{allowance="production",kind="xml",outcome="succeeded"} 3.0' in text
     )
     assert 'pressroom_pages_total{allowance="production",kind="xml"} 7.0' in text
-    assert 'pressroom_queue_waiting{queue="interactive"} 0.0' in text
+    assert 'pressroom_queue_waiting{queue="interactive",shard="0"} 0.0' in text
     assert 'pressroom_part_up{part="queue"} 1.0' in text
     wait_until(lambda: 'pressroom_part_up{part="database"} 1.0' in fetch(f"{base}/metrics"))
 

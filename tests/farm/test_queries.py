@@ -91,7 +91,7 @@ def test_a_worker_reads_a_template_and_an_image_once(ports, database):
         room = reserve_room(session, made.workspace_id, name="logo", facts=facts, at=now())
         record_image(session, room, facts=facts, user=made.user, at=now())
     ports.blobs.put(blob_key(made.workspace_id, facts.sha256), io.BytesIO(data), len(data))
-    images = Images(database, ports.blobs, ports.image_pins, outbound=Outbound())
+    images = Images(database, ports.blobs, ports.cells.only.image_pins, outbound=Outbound())
     templates = Templates(database, prepare_template)
     digest = keep(database, "<document><flow/></document>")
 

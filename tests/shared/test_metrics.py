@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,7 @@ import sys, time
 from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
 import os
+from dataclasses import dataclass
 folder = sys.argv[1]
 clear_metrics_dir(folder)
 metrics = FrontMetrics(folder, threads=64)
@@ -185,10 +187,10 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
         'pressroom_store_failures_total{operation="put",store="object_store"} 1.0',
         'pressroom_cache_requests_total{cache="templates",result="hit"} 1.0',
         'pressroom_usage_events_total{result="new"} 2.0',
-        'pressroom_queue_waiting{queue="interactive"} 5.0',
-        'pressroom_queue_running{queue="interactive"} 2.0',
-        'pressroom_queue_oldest_seconds{queue="interactive"} 1.5',
-        'pressroom_queue_drained{queue="interactive"} 0.0',
+        'pressroom_queue_waiting{queue="interactive",shard="0"} 5.0',
+        'pressroom_queue_running{queue="interactive",shard="0"} 2.0',
+        'pressroom_queue_oldest_seconds{queue="interactive",shard="0"} 1.5',
+        'pressroom_queue_drained{queue="interactive",shard="0"} 0.0',
         "pressroom_usage_events_pending 7.0",
         "pressroom_usage_events_dead 1.0",
         "pressroom_usage_ledger_lag_seconds 3.25",
@@ -205,16 +207,48 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
 
 
 def test_a_farm_without_redis_says_so_and_what_it_knows_besides():
-    def away():
-        raise Unavailable("queue")
-
-    collector = FarmCollector(
-        read_totals=away, read_depth=away, read_census=lambda: Census({"database": True})
-    )
+    shard = Shard({}, FarmDepth({}), is_away=True)
+    collector = FarmCollector({"0": shard}, read_census=lambda: Census({"database": True}))
     text = generate_latest(farm_registry(collector, blob_quota_bytes=0)).decode()
     assert 'pressroom_part_up{part="queue"} 0.0' in text
     assert 'pressroom_part_up{part="database"} 1.0' in text
     assert "pressroom_renders_total" not in text
+
+
+def test_the_counts_of_several_shards_are_one_farms():
+    queue = QueueDepth(5, 2, 1.5)
+    shards = {
+        "a": Shard({"renders_abandoned": 2}, FarmDepth({"batch": queue}, 7, 1, 3.0)),
+        "b": Shard({"renders_abandoned": 3}, FarmDepth({"batch": queue}, 1, 0, 9.0)),
+    }
+    lines = shards_text(FarmCollector(shards, read_census=Census)).splitlines()
+    for line in (
+        "pressroom_renders_abandoned_total 5.0",
+        'pressroom_queue_waiting{queue="batch",shard="a"} 5.0',
+        'pressroom_queue_waiting{queue="batch",shard="b"} 5.0',
+        "pressroom_usage_events_pending 8.0",
+        "pressroom_usage_events_dead 1.0",
+        "pressroom_usage_ledger_lag_seconds 9.0",
+        'pressroom_part_up{part="queue a"} 1.0',
+        'pressroom_part_up{part="queue b"} 1.0',
+    ):
+        assert line in lines
+
+
+def test_a_shard_that_is_away_takes_nothing_out_of_the_sums():
+    steady = Shard({"renders_abandoned": 2}, FarmDepth({"batch": QueueDepth()}))
+    shaky = Shard({"renders_abandoned": 3}, FarmDepth({"batch": QueueDepth()}), is_away=True)
+    collector = FarmCollector({"a": steady, "b": shaky}, read_census=Census)
+    # Before it was read once its part is not known, and a sum without it would be wrong.
+    assert "renders_abandoned_total" not in shards_text(collector)
+    shaky.is_away = False
+    assert "renders_abandoned_total 5.0" in shards_text(collector)
+    shaky.is_away = True
+    text = shards_text(collector)
+    assert "renders_abandoned_total 5.0" in text
+    assert 'pressroom_part_up{part="queue b"} 0.0' in text
+    assert 'queue_waiting{queue="batch",shard="a"}' in text
+    assert 'shard="b"' not in text
 
 
 def test_fields_of_an_earlier_release_are_left_where_they_are():
@@ -276,10 +310,29 @@ def add(sums: dict[str, float], increments: dict[str, float]) -> None:
 
 
 def farm_text(sums: dict[str, float], depth: FarmDepth, census: Census | None = None) -> str:
-    collector = FarmCollector(
-        read_totals=lambda: sums, read_depth=lambda: depth, read_census=lambda: census or Census()
-    )
+    shards = {"0": Shard(sums, depth)}
+    return shards_text(FarmCollector(shards, read_census=lambda: census or Census()))
+
+
+def shards_text(collector: FarmCollector) -> str:
     return generate_latest(farm_registry(collector, blob_quota_bytes=1000)).decode()
+
+
+@dataclass
+class Shard:
+    """A Redis server as the collector sees it."""
+
+    sums: dict[str, float]
+    depth: FarmDepth
+    is_away: bool = False
+
+    def read_totals(self) -> dict[str, float]:
+        if self.is_away:
+            raise Unavailable("queue")
+        return self.sums
+
+    def read_depth(self) -> FarmDepth:
+        return self.depth
 
 
 def front_metrics_in(folder: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from prometheus_client import CollectorRegistry
@@ -14,10 +15,12 @@ from shared.blobs.store import open_store
 from shared.db.session import open_database
 from shared.errors import Unavailable
 from shared.limits import GB
-from shared.queue.connection import UnfitRedisError, assert_durable, connect
+from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.depth import QueueReader
+from shared.queue.layout import assert_shards
 from shared.queue.usage import UsageStream
 from shared.settings import Settings, WrongSetting, get_settings
+from shared.shards import ShardAddress, run_all
 from shared.telemetry.farm import FarmCollector, farm_registry
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
@@ -31,8 +34,7 @@ def main() -> None:
     try:
         settings = get_settings()
         set_up_logging(level=settings.log_level, log_format=settings.log_format)
-        redis = connect(settings.redis_url)
-        assert_durable(redis)
+        assert_shards(settings.shards)
         census = _census(settings)
     except (WrongSetting, UnfitRedisError, Unavailable, ValueError) as error:
         sys.exit(f"pressroom counter: {error}")
@@ -40,14 +42,19 @@ def main() -> None:
         census.start()
         start_probe(
             settings.counter_metrics_port,
-            _registry(settings, QueueReader(redis), census),
+            _registry(settings, census),
             address=settings.metrics_address,
         )
-    stream = UsageStream(redis, reader=f"{socket.gethostname()}-{os.getpid()}")
+    # Each has a loop of its own: one that waits for its server holds up no other.
+    counters = [_counter(settings, shard) for shard in settings.shards]
+    _stop_on_signals(counters)
+    run_all([counter.run for counter in counters])
+
+
+def _counter(settings: Settings, shard: ShardAddress) -> Counter:
+    stream = UsageStream(connect(shard.url), reader=f"{socket.gethostname()}-{os.getpid()}")
     tally = Tally()
-    counter = Counter(stream, open_database(settings.database_url, watch=tally), tally)
-    _stop_on_signals(counter)
-    counter.run()
+    return Counter(stream, open_database(settings.database_url, watch=tally), tally)
 
 
 def _census(settings: Settings) -> CensusTaker:
@@ -58,18 +65,16 @@ def _census(settings: Settings) -> CensusTaker:
     )
 
 
-def _registry(settings: Settings, reader: QueueReader, census: CensusTaker) -> CollectorRegistry:
-    collector = FarmCollector(
-        read_totals=reader.read_totals,
-        read_depth=reader.read_depth,
-        read_census=lambda: census.latest,
-    )
+def _registry(settings: Settings, census: CensusTaker) -> CollectorRegistry:
+    readers = {shard.name: QueueReader(connect(shard.url)) for shard in settings.shards}
+    collector = FarmCollector(readers, read_census=lambda: census.latest)
     return farm_registry(collector, blob_quota_bytes=settings.blob_quota_gb * GB)
 
 
-def _stop_on_signals(counter: Counter) -> None:
+def _stop_on_signals(counters: Sequence[Counter]) -> None:
     def stop(_signal: int, _frame: Any) -> None:
-        counter.stop()
+        for counter in counters:
+            counter.stop()
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)

@@ -21,12 +21,14 @@ from shared.outbound import Outbound
 from shared.queue.charges import Charges
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
-from shared.queue.connection import UnfitRedisError, assert_durable, connect
+from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.consumer import create_consumer
 from shared.queue.endings import Endings
+from shared.queue.layout import Layout, assert_shard
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
 from shared.settings import Settings, WrongSetting, get_settings
+from shared.shards import slots_of
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
 from shared.telemetry.totals import Tally
@@ -101,7 +103,7 @@ def _serve(settings: Settings, engine: Engine) -> None:
 def assemble(settings: Settings, *, engine: Engine) -> Farm:
     """Make the real parts of a worker process from the settings."""
     tally = Tally()
-    redis = connect(settings.redis_url)
+    redis, slots = connect(settings.own_shard.url), own_slots(settings)
     states = JobStates(redis)
     blobs = open_store(settings.blob_url, watch=tally)
     database = open_database(settings.database_url, watch=tally)
@@ -121,7 +123,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
         tally=tally,
-        flow=JobFlow(database, states, Endings(redis), blobs),
+        flow=JobFlow(database, states, Endings(redis), blobs, slots),
         stopper=Stopper(lambda job_id: states.find_end(job_id) is not None),
         traces=open_traces("worker", is_on=settings.traces),
     )
@@ -129,7 +131,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
 
 def assemble_desk(settings: Settings, *, tally: Tally) -> Desk:
     """Make what a worker process works batches off with."""
-    redis = connect(settings.redis_url)
+    redis = connect(settings.own_shard.url)
     blobs = open_store(settings.blob_url, watch=tally)
     database = open_database(settings.database_url, watch=tally)
     queue = SliceQueue(redis, render_budget=settings.render_budget)
@@ -138,10 +140,15 @@ def assemble_desk(settings: Settings, *, tally: Tally) -> Desk:
         blobs=blobs,
         queue=queue,
         charges=Charges(redis),
-        flow=BatchFlow(database, blobs, queue, Endings(redis)),
+        flow=BatchFlow(database, blobs, queue, Endings(redis), own_slots(settings)),
         admissions=AdmissionCache(redis),
         budget_seconds=settings.render_budget,
     )
+
+
+def own_slots(settings: Settings) -> frozenset[str] | None:
+    """Give the slots of the accounts that a worker renders for; None where it does for all."""
+    return slots_of(settings.own_shard.name, [shard.name for shard in settings.shards])
 
 
 class _Child:
@@ -187,9 +194,10 @@ def _assert_fit(settings: Settings) -> None:
     assert_safe_libraries()
     open_traces("worker", is_on=settings.traces).close()  # not installed is told here
     open_store(settings.blob_url)
-    redis = connect(settings.redis_url)
+    shard = settings.own_shard
+    redis = connect(shard.url)
     try:
-        assert_durable(redis)
+        assert_shard(redis, Layout.of(shard, settings.shards))
     finally:
         redis.close()
 

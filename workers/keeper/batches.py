@@ -51,7 +51,7 @@ class FinishBatches:
     def run_once(self) -> int:
         """Do one round; see `Duty.run_once`."""
         with self._flow.database.snapshot() as session:
-            complete = list_complete(session, limit=_BATCHES_AT_ONCE)
+            complete = list_complete(session, limit=_BATCHES_AT_ONCE, slots=self._flow.slots)
         whole = [batch for batch in complete if batch.output is not Output.MERGED]
         return sum(self._flow.finish(batch) for batch in whole)
 
@@ -72,11 +72,12 @@ class SendLostSlices:
 
     def run_once(self) -> int:
         """Do one round; see `Duty.run_once`."""
+        slots = self._flow.slots
         with self._flow.database.snapshot() as session:
             work: list[Slice | Assembly] = [
-                slice_ for slice_, _ in list_in_flight(session, limit=_AT_ONCE)
+                slice_ for slice_, _ in list_in_flight(session, limit=_AT_ONCE, slots=slots)
             ]
-            complete = list_complete(session, limit=_BATCHES_AT_ONCE)
+            complete = list_complete(session, limit=_BATCHES_AT_ONCE, slots=slots)
         work += [Assembly(batch.id) for batch in complete if batch.output is Output.MERGED]
         missing = frozenset(self._flow.queue.find_lost(work))
         lost = sorted(missing & self._missing, key=lambda each: each.name)
@@ -99,7 +100,7 @@ class ForgetBatches:
     def run_once(self) -> int:
         """Do one round; see `Duty.run_once`."""
         with self._flow.database.snapshot() as session:
-            due = list_due(session, at=now(), limit=_BATCHES_AT_ONCE)
+            due = list_due(session, at=now(), limit=_BATCHES_AT_ONCE, slots=self._flow.slots)
         for batch in due:
             self._forget(batch)
         return len(due)

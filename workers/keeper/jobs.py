@@ -19,7 +19,7 @@ from shared.db.jobs import (
     list_unfinished,
     touch_jobs,
 )
-from shared.db.session import Database
+from shared.db.session import Database, Session
 from shared.errors import Unavailable
 from shared.job_flow import JobFlow
 from shared.jobs import Lane, RenderJob
@@ -80,7 +80,7 @@ class RequeueJobs:
 
     def _list(self, *, before: datetime) -> list[JobRecord]:
         with self.flow.database.snapshot() as session:
-            found = [list_unfinished(session, lane, before=before, limit=_AT_ONCE) for lane in Lane]
+            found = [self._unfinished(session, lane, before) for lane in Lane]
         return [job for jobs in found for job in jobs]
 
     def _requeue_forgotten(self, lane: Lane) -> int:
@@ -89,13 +89,16 @@ class RequeueJobs:
         if seen.oldest is not None:
             before = min(before, datetime.fromtimestamp(seen.oldest, UTC) - _CLOCK_SLACK)
         with self.flow.database.snapshot() as session:
-            jobs = list_unfinished(session, lane, before=before, limit=_AT_ONCE)
+            jobs = self._unfinished(session, lane, before)
         missing = [job for job in jobs if job.id not in seen.held]
         forgotten = [job for job in missing if job.id in self._missed[lane]]
         self._missed[lane] = {job.id for job in missing}
         if forgotten:
             self._queue_again(forgotten)
         return len(forgotten)
+
+    def _unfinished(self, session: Session, lane: Lane, before: datetime) -> Sequence[JobRecord]:
+        return list_unfinished(session, lane, before=before, limit=_AT_ONCE, slots=self.flow.slots)
 
     def _queue_again(self, jobs: Sequence[JobRecord]) -> None:
         self.broker.queue_again([RenderJob.decode(job.message) for job in jobs])
@@ -118,7 +121,7 @@ class SweepJobs:
         count = 0
         while ticks() - begun < _ROUND_SECONDS:
             with self.flow.database.snapshot() as session:
-                due = list_due(session, at=now(), limit=_AT_ONCE)
+                due = list_due(session, at=now(), limit=_AT_ONCE, slots=self.flow.slots)
             for job in due:
                 self._sweep(job)
             count += len(due)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Sequence
 
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
 from shared.buckets.admission import AdmissionCache
+from shared.buckets.keys import KeyStates
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
 from shared.errors import Unavailable
 from shared.job_flow import JobFlow
 from shared.queue.broker import Broker
-from shared.queue.connection import UnfitRedisError, assert_durable, connect
+from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.endings import Endings
+from shared.queue.layout import assert_shards
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
 from shared.settings import Settings, WrongSetting, get_settings
+from shared.shards import PerShard, ShardAddress, run_all, slots_of
 from shared.telemetry.keeper import KeeperMetrics
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
@@ -34,37 +38,52 @@ def main() -> None:
     try:
         settings = get_settings()
         set_up_logging(level=settings.log_level, log_format=settings.log_format)
-        assert_durable(connect(settings.redis_url))
-        keeper, metrics = assemble(settings)
+        assert_shards(settings.shards)
+        keepers, metrics = assemble(settings)
     except (WrongSetting, UnfitRedisError, Unavailable, ValueError) as error:
         sys.exit(f"pressroom keeper: {error}")
     start_probe(settings.keeper_metrics_port, metrics.registry, address=settings.metrics_address)
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: keeper.stop())
-    keeper.run()
+        signal.signal(number, lambda *_: _stop(keepers))
+    run_all([keeper.run for keeper in keepers])
 
 
-def assemble(settings: Settings) -> tuple[Keeper, KeeperMetrics]:
-    """Make a keeper with all its duties, and its metrics."""
-    database = open_database(settings.database_url)
-    redis = connect(settings.redis_url)
-    blobs, endings = open_store(settings.blob_url), Endings(redis)
-    queue = SliceQueue(redis, render_budget=settings.render_budget)
-    jobs = JobFlow(database, JobStates(redis), endings, blobs)
-    admissions = AdmissionCache(redis)
-    duties: tuple[Duty, ...] = (
-        RequeueJobs(jobs, Broker(redis)),
-        *batch_duties(BatchFlow(database, blobs, queue, endings)),
-        SweepJobs(jobs),
-        *reconciliations(database, admissions),
-        RecountUsage(jobs.states, admissions),
+def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
+    """Make the keepers with all duties, and their metrics.
+
+    Of several shards each has a keeper of its own: one that waits for a server holds up no other.
+    """
+    database, blobs = open_database(settings.database_url), open_store(settings.blob_url)
+    servers = PerShard(settings.shards, lambda shard: connect(shard.url))
+    caches = PerShard(settings.shards, lambda shard: AdmissionCache(servers.get(shard.name)))
+
+    def duties_of(shard: ShardAddress) -> list[Duty]:
+        redis, slots = servers.get(shard.name), slots_of(shard.name, servers.names)
+        endings = Endings(redis)
+        queue = SliceQueue(redis, render_budget=settings.render_budget)
+        jobs = JobFlow(database, JobStates(redis), endings, blobs, slots)
+        return [
+            RequeueJobs(jobs, Broker(redis)),
+            *batch_duties(BatchFlow(database, blobs, queue, endings, slots)),
+            SweepJobs(jobs),
+            RecountUsage(jobs.states, caches.get(shard.name)),
+        ]
+
+    first, *others = [duties_of(shard) for shard in settings.shards]
+    first += [
+        *reconciliations(database, KeyStates(caches)),
         ForgetKeys(database),
         *sweep_duties(database, blobs),
-    )
+    ]
     metrics = KeeperMetrics(
-        [duty.name for duty in duties], count_unfinished=lambda: _count_unfinished(database)
+        [duty.name for duty in first], count_unfinished=lambda: _count_unfinished(database)
     )
-    return Keeper(duties, metrics), metrics
+    return [Keeper(duties, metrics) for duties in (first, *others)], metrics
+
+
+def _stop(keepers: Sequence[Keeper]) -> None:
+    for keeper in keepers:
+        keeper.stop()
 
 
 def _count_unfinished(database: Database) -> int:

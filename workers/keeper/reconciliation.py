@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Final, Protocol
 
 from shared.buckets.admission import AdmissionCache
+from shared.buckets.keys import KeyStates
 from shared.clock import now
 from shared.db.session import Database, Session
 from shared.db.unmetered import list_unmetered_items, list_unmetered_jobs
@@ -46,7 +47,7 @@ class Reconcile:
     name: str
     find: FindUnmetered
     database: Database
-    admissions: AdmissionCache
+    admissions: AdmissionCache | KeyStates
     settled_after: timedelta = SETTLED_AFTER
     every_seconds: ClassVar[float] = 15.0
     _looked_until: datetime = field(default_factory=_two_days_ago)
@@ -95,7 +96,7 @@ class RecountUsage:
         return self.admissions.unseed_all()
 
 
-def reconciliations(database: Database, admissions: AdmissionCache) -> tuple[Reconcile, Reconcile]:
+def reconciliations(database: Database, admissions: KeyStates) -> tuple[Reconcile, Reconcile]:
     """Make the duties for jobs and for documents of batches."""
     return (
         Reconcile("jobs_reconciled", list_unmetered_jobs, database, admissions),
