@@ -155,8 +155,9 @@ def _pack_blobs(archive: tarfile.TarFile, blobs: Path, known: frozenset[str]) ->
 
 def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
-        # What begins with a dot is under way.
-        if not path.name.startswith(".") and path.is_file():
+        # What begins with a dot, or lies in such a folder, is under way.
+        within = path.relative_to(folder).parts
+        if not any(part.startswith(".") for part in within) and path.is_file():
             yield path
 
 

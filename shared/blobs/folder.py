@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import unquote, urlsplit
@@ -13,9 +13,13 @@ from urllib.parse import unquote, urlsplit
 from shared.blobs.keys import checked_key
 from shared.blobs.sections import Section
 from shared.blobs.store import BlobMissingError, Part
+from shared.clock import epoch
 from shared.errors import Unavailable
 
 _CHUNK_BYTES: Final = 1024 * 1024
+# Where files lie until they have their name; no key begins with a dot.
+_DRAFTS: Final = ".drafts"
+_NAMINGS: Final = 100
 
 
 class FolderStore:
@@ -57,43 +61,65 @@ class FolderStore:
             return stream.read()
 
     def delete(self, key: str) -> None:
-        """Delete the bytes; see `BlobStore.delete`."""
+        """Delete the bytes, and the folders that have nothing left; see `BlobStore.delete`."""
+        path = self._path(key)
         with _failures_named():
-            self._path(key).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+        with suppress(OSError):  # it is not empty, or not there
+            for folder in path.relative_to(self._folder).parents[:-1]:
+                (self._folder / folder).rmdir()
 
     def list_keys(self, prefix: str) -> Iterator[str]:
         """Walk the keys of a prefix; see `BlobStore.list_keys`."""
-        folder = self._path(prefix.removesuffix("/"))
+        top = self._path(prefix.removesuffix("/"))
         with _failures_named():
-            for path in folder.rglob("*"):
-                # What begins with a dot is under way, or was when its writer was killed.
-                if path.is_file() and not path.name.startswith("."):
-                    yield path.relative_to(self._folder).as_posix()
+            for folder, _, names in os.walk(top, onerror=_refuse_unless_gone):
+                within = Path(folder).relative_to(self._folder).as_posix()
+                # What begins with a dot was under way in an earlier release.
+                yield from (f"{within}/{name}" for name in names if not name.startswith("."))
+
+    def remove_drafts(self, *, older_than_seconds: float) -> int:
+        """Remove what killed writers left behind; see `BlobStore.remove_drafts`."""
+        written_before = epoch() - older_than_seconds
+        count = 0
+        with _failures_named(), suppress(FileNotFoundError), os.scandir(self._drafts) as drafts:
+            for draft in drafts:
+                with suppress(FileNotFoundError):
+                    if draft.stat().st_mtime < written_before:
+                        Path(draft.path).unlink()
+                        count += 1
+        return count
 
     def check(self) -> None:
         """Make sure the folder takes files; see `BlobStore.check`."""
         with _failures_named():
-            self._folder.mkdir(parents=True, exist_ok=True)
-            probe = self._folder / f".check.{secrets.token_hex(4)}"
+            self._drafts.mkdir(parents=True, exist_ok=True)
+            probe = self._drafts / f"check.{secrets.token_hex(4)}"
             probe.touch()
             probe.unlink()
+
+    @property
+    def _drafts(self) -> Path:
+        return self._folder / _DRAFTS
 
     @contextmanager
     def _drafted(self, key: str) -> Iterator[BinaryIO]:
         """Open a file for writing that gets its name only when the block ends well."""
         path = self._path(key)
         with _failures_named():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            self._drafts.mkdir(parents=True, exist_ok=True)
+            draft = self._drafts / secrets.token_hex(12)
             try:
-                with draft.open("xb") as file:
+                with _open_draft(draft) as file:
                     yield file
                     file.flush()
                     os.fsync(file.fileno())
-                draft.replace(path)
+                    _link(file, draft)
+                _move(draft, path)
             finally:
                 draft.unlink(missing_ok=True)
-            _sync_folder(path.parent)
+            with suppress(FileNotFoundError):  # deleted again by now
+                _sync_folder(path.parent)
 
     def _path(self, key: str) -> Path:
         return self._folder / checked_key(key)
@@ -105,6 +131,44 @@ class FolderStore:
                 return path.open("rb")
         except FileNotFoundError as error:
             raise BlobMissingError(key) from error
+
+
+def _open_draft(draft: Path) -> BinaryIO:
+    """Open a file that has no name yet, so that it is gone with a writer that is killed."""
+    try:
+        descriptor = os.open(draft.parent, os.O_TMPFILE | os.O_RDWR, 0o666)
+    except OSError:
+        # Not every file system has such files; the keeper removes what is left of these.
+        return draft.open("xb")
+    return os.fdopen(descriptor, "w+b")
+
+
+def _link(file: BinaryIO, draft: Path) -> None:
+    """Give a file the name of its draft, unless it has it."""
+    # With a folder's descriptor, or Python would link the link itself.
+    folder = os.open(draft.parent, os.O_PATH)
+    try:
+        with suppress(FileExistsError):
+            source = f"/proc/self/fd/{file.fileno()}"
+            os.link(source, draft, src_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+
+
+def _move(draft: Path, path: Path) -> None:
+    """Give a draft its place, again where a deletion took the folder that was empty meanwhile."""
+    for _ in range(_NAMINGS):
+        with suppress(FileNotFoundError):
+            draft.replace(path)
+            return
+        with suppress(FileNotFoundError, FileExistsError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+    raise OSError(f"no folder for {path.name} in {_NAMINGS} tries")
+
+
+def _refuse_unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _copy_exactly(stream: BinaryIO, file: BinaryIO, size: int) -> None:

@@ -67,6 +67,12 @@ class BlobStore(Protocol):
     def list_keys(self, prefix: str) -> Iterator[str]:
         """Walk the keys that begin with `prefix`, which ends with a slash, in no order."""
 
+    def remove_drafts(self, *, older_than_seconds: float) -> int:
+        """Remove what writers left that were killed while they wrote, and give how many.
+
+        No key names any of it. A writer that has been at it for longer loses what it wrote.
+        """
+
     def check(self) -> None:
         """Ask the store for an answer.
 

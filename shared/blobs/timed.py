@@ -57,6 +57,10 @@ class TimedStore:
         """Walk the keys of a prefix; see `BlobStore.list_keys`."""
         return self._store.list_keys(prefix)
 
+    def remove_drafts(self, *, older_than_seconds: float) -> int:
+        """Remove what killed writers left behind; see `BlobStore.remove_drafts`."""
+        return self._store.remove_drafts(older_than_seconds=older_than_seconds)
+
     def check(self) -> None:
         """Ask the store for an answer; see `BlobStore.check`."""
         self._store.check()

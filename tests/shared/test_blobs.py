@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
@@ -107,6 +112,22 @@ def test_the_keys_of_a_prefix_are_listed(store):
     assert list(store.list_keys("batches/b1/")) == []
 
 
+def test_nothing_whole_is_removed_with_the_drafts(store):
+    put(store, "batches/b/body", b"whole")
+    assert store.remove_drafts(older_than_seconds=-3600) == 0
+    assert store.read("batches/b/body") == b"whole"
+
+
+def test_what_killed_writers_left_is_removed_when_it_is_old(tmp_path):
+    folder = FolderStore(tmp_path)
+    assert folder.remove_drafts(older_than_seconds=0) == 0
+    folder.check()
+    (tmp_path / ".drafts" / "0123").write_bytes(b"half of it")
+    assert folder.remove_drafts(older_than_seconds=3600) == 0
+    assert folder.remove_drafts(older_than_seconds=-3600) == 1
+    assert list((tmp_path / ".drafts").iterdir()) == []
+
+
 def test_deleting_is_repeatable(store):
     put(store, "gone", b"x")
     store.delete("gone")
@@ -166,7 +187,7 @@ def test_a_file_under_way_is_never_seen(tmp_path):
             return super().read(size)
 
     store.put("slow", Watching(b"abc"), 3)
-    assert [path.name for path in tmp_path.iterdir()] == ["slow"]
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["slow"]
 
 
 @pytest.mark.parametrize(
@@ -175,3 +196,73 @@ def test_a_file_under_way_is_never_seen(tmp_path):
 def test_a_url_of_no_store_is_refused(url):
     with pytest.raises(ValueError, match="blob URL"):
         open_store(url)
+
+
+WRITER = """
+import sys
+from shared.blobs.store import open_store
+
+class Slow:
+    def read(self, size=-1):
+        print("writes", flush=True)
+        sys.stdin.read()
+
+open_store(sys.argv[1]).put_all("jobs/j/body", Slow())
+"""
+
+
+def test_a_writer_that_is_killed_leaves_no_file(tmp_path):
+    url = f"file://{tmp_path}/blobs"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", WRITER, url], **pipes) as writer:
+        assert writer.stdout.readline() == b"writes\n"
+        writer.kill()
+    assert [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == []
+
+
+def test_a_file_system_without_nameless_files_will_do(tmp_path, monkeypatch):
+    def refuse(path, flags, *args, **kwargs):
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, "not supported")
+        return os_open(path, flags, *args, **kwargs)
+
+    os_open = os.open
+    monkeypatch.setattr(os, "open", refuse)
+    folder = FolderStore(tmp_path)
+    put(folder, "a/b", b"bytes")
+    assert folder.read("a/b") == b"bytes"
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["b"]
+
+
+def test_folders_go_with_their_last_file(tmp_path):
+    folder = FolderStore(tmp_path)
+    for key in ("jobs/j/body", "jobs/j/pdf"):
+        put(folder, key, b"x")
+    folder.delete("jobs/j/body")
+    assert (tmp_path / "jobs" / "j").is_dir()
+    folder.delete("jobs/j/pdf")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".drafts"]
+
+
+def test_a_folder_that_goes_while_a_file_comes_does_no_harm(tmp_path):
+    folder = FolderStore(tmp_path)
+    is_over = threading.Event()
+
+    def come_and_go():
+        while not is_over.is_set():
+            put(folder, "jobs/j/short", b"x")
+            folder.delete("jobs/j/short")
+            list(folder.list_keys("jobs/"))
+
+    threads = [threading.Thread(target=come_and_go) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(100):
+            put(folder, "jobs/j/body", b"%d" % number)
+            assert folder.read("jobs/j/body") == b"%d" % number
+            folder.delete("jobs/j/body")
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
