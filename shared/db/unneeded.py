@@ -1,8 +1,9 @@
-"""What nothing names any more: texts of templates, and the bytes of images (hazards.md 9)."""
+"""What nothing names any more: texts of templates, and bytes in the blob store (hazards.md 9)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import delete, exists, select
@@ -19,6 +20,14 @@ from shared.db.tables import (
 )
 
 _UNFINISHED = ("queued", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class JobBytes:
+    """What a job on record needs: everything of its own while it is open, then its PDF."""
+
+    is_open: bool
+    pdf_key: str | None
 
 
 def find_unneeded_contents(session: Session, *, kept_before: datetime, limit: int) -> Sequence[str]:
@@ -64,6 +73,21 @@ def find_needed_images(session: Session, workspace_id: str) -> frozenset[str]:
             select(table.c.sha256).where(table.c.workspace_id == workspace_id)
         ).scalars()
     )
+
+
+def find_job_bytes(session: Session, job_ids: Sequence[str]) -> dict[str, JobBytes]:
+    """Give what those of some jobs need that are on record, by id."""
+    query = select(jobs.c.id, jobs.c.status, jobs.c.pdf_key).where(jobs.c.id.in_(job_ids))
+    return {
+        job_id: JobBytes(status in _UNFINISHED, pdf_key)
+        for job_id, status, pdf_key in session.execute(query)
+    }
+
+
+def find_batches_on_record(session: Session, batch_ids: Sequence[str]) -> frozenset[str]:
+    """Give those of some batches that are on record."""
+    query = select(batches.c.id).where(batches.c.id.in_(batch_ids))
+    return frozenset(session.execute(query).scalars())
 
 
 def _is_pinned(session: Session, sha256: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
@@ -20,6 +20,7 @@ CHUNK_BYTES: Final = 256 * KB
 # Longer than the longest render budget a farm may be given (settings: one hour).
 CLAIM_TTL_SECONDS: Final = 2 * 3600
 _SWEEP_AT_ONCE: Final = 20
+CLAIM_FOLDER: Final = "claims/"  # of their keys in the blob store
 
 
 class BlobHome(Protocol):
@@ -64,7 +65,7 @@ class Claims:
         """Put the next `size` bytes of a stream aside, without holding large ones in memory."""
         if size <= REDIS_BODY_BYTES:
             return self.store(job_id, stream.read(size))
-        key = _fresh_key(job_id)
+        key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
         self._sweep()
         with reachable():
             self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
@@ -102,6 +103,17 @@ class Claims:
         """Have the bytes of a lent key stay: they go on record now."""
         with reachable():
             self._redis.zrem(CLAIM_EXPIRY, key)
+
+    def find_listed(self, keys: Sequence[str]) -> frozenset[str]:
+        """Give those of some keys of the blob store whose time is not over."""
+        if not keys:
+            return frozenset()
+        with reachable():
+            times = self._redis.zmscore(CLAIM_EXPIRY, list(keys))
+        at = epoch()
+        return frozenset(
+            key for key, time in zip(keys, times, strict=True) if time is not None and time > at
+        )
 
     def drop(self, claim: Claim) -> None:
         """Forget a claim's bytes; dropping twice is no error."""

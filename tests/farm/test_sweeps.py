@@ -14,7 +14,7 @@ from shared.clock import now
 from shared.db import images
 from shared.db.accounts import create_account
 from shared.db.images import ImageFacts
-from shared.db.tables import jobs
+from shared.db.tables import batches, jobs
 from shared.db.templates import (
     create_template,
     delete_template,
@@ -24,7 +24,12 @@ from shared.db.templates import (
 )
 from shared.db.unneeded import find_unneeded_contents, remove_content
 from shared.db.versions import publish_version
-from workers.keeper.sweeps import SweepContents, SweepImages
+from shared.errors import Unavailable
+from shared.queue.claims import Claims
+from shared.queue.connection import connect
+from workers.keeper import sweeps
+from workers.keeper.leftovers import BatchBytes, ClaimBytes, ImageBytes, JobBytes
+from workers.keeper.sweeps import SweepBytes, SweepContents, SweepDrafts, sweep_duties
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -148,7 +153,7 @@ def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store
     other = "batches/b1/body"
     for key in (lost, elsewhere, other):
         store.put(key, io.BytesIO(b"lost"), 4)
-    sweep = SweepImages(database, store, wait_seconds=0)
+    sweep = SweepBytes(ImageBytes(database, store), store, wait_seconds=0)
     assert sweep.run_once() == 2
     assert sorted([*store.list_keys("images/"), *store.list_keys("batches/")]) == sorted(
         [kept, under_way, other]
@@ -158,7 +163,7 @@ def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store
 def test_bytes_wait_before_they_go(database, store):
     key = f"images/ws_1/{digest('lost')}"
     store.put(key, io.BytesIO(b"lost"), 4)
-    sweep = SweepImages(database, store)
+    sweep = SweepBytes(ImageBytes(database, store), store)
     assert [sweep.run_once(), sweep.run_once()] == [0, 0]
     assert list(store.list_keys("images/")) == [key]
 
@@ -167,11 +172,10 @@ def test_bytes_that_an_upload_names_again_stay(database, store, made):
     data = b"again"
     key = images.blob_key(made.workspace_id, sha256(data).hexdigest())
     store.put(key, io.BytesIO(data), len(data))
-    sweep = SweepImages(database, store, wait_seconds=0)
-    orphans = list(sweep._find_orphans())
+    leftovers = ImageBytes(database, store)
+    assert leftovers.find_unneeded([key]) == [key]
     store_image(database, store, made, "again", data)
-    assert orphans == [key]
-    assert not sweep._remove(key)
+    assert not leftovers.remove(key)
     assert store.read(key) == data
 
 
@@ -185,6 +189,110 @@ def test_a_text_that_accepted_work_is_to_render_stays_until_it_ends(database, ma
     with database.session() as session:
         session.execute(update(jobs).values(status="succeeded"))
     assert sweep.run_once() == 1
+
+
+def put(store, *keys):
+    for key in keys:
+        store.put(key, io.BytesIO(b"bytes"), 5)
+
+
+def add_job(database, job_id, **values):
+    with database.session() as session:
+        session.execute(insert(jobs).values(**job_with("") | {"id": job_id} | values))
+
+
+def test_bytes_of_jobs_stay_while_something_names_them(database, store):
+    add_job(database, "job_open")
+    add_job(database, "job_ended", status="succeeded", pdf_key="jobs/job_ended/pdf-2")
+    kept = ["jobs/job_open/body", "jobs/job_open/pdf-1", "jobs/job_ended/pdf-2"]
+    # A worker died with a PDF stored, a front with a body; a body was left at its job's end.
+    lost = ["jobs/job_ended/pdf-1", "jobs/job_none/body", "jobs/job_ended/body"]
+    put(store, *kept, *lost, "claims/other")
+    sweep = SweepBytes(JobBytes(database, store), store, wait_seconds=0)
+    assert sweep.run_once() == 3
+    assert sorted(store.list_keys("jobs/")) == sorted(kept)
+    assert list(store.list_keys("claims/")) == ["claims/other"]
+
+
+def test_bytes_that_a_job_ends_with_after_all_stay(database, store):
+    key = "jobs/job_1/pdf-1"
+    put(store, key)
+    leftovers = JobBytes(database, store)
+    assert leftovers.find_unneeded([key]) == [key]
+    add_job(database, "job_1", status="succeeded", pdf_key=key)
+    assert not leftovers.remove(key)
+    assert store.read(key) == b"bytes"
+
+
+def test_bytes_of_batches_that_are_not_on_record_go(database, store):
+    with database.session() as session:
+        session.execute(insert(batches).values(**batch_with("batch_1")))
+    put(store, "batches/batch_1/parts/0-a", "batches/batch_2/parts/0-a", "batches/batch_2/body")
+    sweep = SweepBytes(BatchBytes(database, store), store, wait_seconds=0)
+    assert sweep.run_once() == 2
+    assert list(store.list_keys("batches/")) == ["batches/batch_1/parts/0-a"]
+
+
+def test_claims_go_that_redis_has_forgotten(redis_url, store):
+    redis = connect(redis_url)
+    claims = Claims(redis, store)
+    kept, lost = (
+        claims.store_stream(job, io.BytesIO(b"x" * 5_000_000), 5_000_000)
+        for job in ("job_1", "job_2")
+    )
+    redis.zrem("claims:expiry", lost.key)
+    sweep = SweepBytes(ClaimBytes((claims,), store), store, wait_seconds=0)
+    assert sweep.run_once() == 1
+    assert list(store.list_keys("claims/")) == [kept.key]
+    claims.drop(kept)
+    redis.close()
+
+
+def test_a_claim_stays_that_any_redis_has_on_its_list(redis_url, store):
+    redis = connect(redis_url)
+    other = connect(redis_url.replace("/0", "/1"))
+    key = Claims(other, store).store_stream("job_1", io.BytesIO(b"x" * 5_000_000), 5_000_000).key
+    both = ClaimBytes((Claims(redis, store), Claims(other, store)), store)
+    assert both.find_unneeded([key]) == []
+    assert ClaimBytes((Claims(redis, store),), store).find_unneeded([key]) == [key]
+    for each in (redis, other):
+        each.close()
+
+
+def test_a_walk_takes_some_keys_in_a_round_and_a_round_removes_some(database, store, monkeypatch):
+    monkeypatch.setattr(sweeps, "_LOOKED_AT_ONCE", 3)
+    monkeypatch.setattr(sweeps, "_AT_ONCE", 2)
+    put(store, *(f"jobs/job_{number}/body" for number in range(7)))
+    sweep = SweepBytes(JobBytes(database, store), store, wait_seconds=0)
+    assert [sweep.run_once() for _ in range(7)] == [0, 0, 2, 2, 2, 1, 0]
+
+
+def test_a_walk_that_broke_off_begins_anew(database, store):
+    class Away(JobBytes):
+        def find_unneeded(self, keys):
+            raise Unavailable("database")
+
+    put(store, "jobs/job_1/body")
+    sweep = SweepBytes(Away(database, store), store, wait_seconds=0)
+    with pytest.raises(Unavailable):
+        sweep.run_once()
+    sweep._leftovers = JobBytes(database, store)
+    assert sweep.run_once() == 1
+
+
+def test_the_keeper_sweeps_every_kind(database, store, redis_url):
+    names = [duty.name for duty in sweep_duties(database, store, ())]
+    assert len(set(names)) == len(names)
+    assert {"images_swept", "job_bytes_swept", "batch_bytes_swept", "claims_swept"} <= set(names)
+    assert SweepDrafts(store).run_once() == 0
+
+
+def batch_with(batch_id):
+    return {
+        "id": batch_id, "account_id": "acc_1", "user_id": "usr_1", "request_id": "req_1",
+        "status": "finished", "output": "zip", "kind": "ndjson", "is_draft": False, "template": "t",
+        "pinned": {}, "meter": {}, "total": 1, "body_bytes": 1, "created_at": LONG_AGO,
+    }  # fmt: skip
 
 
 def job_with(text_digest):

@@ -15,6 +15,7 @@ from shared.db.session import Database, open_database
 from shared.errors import Unavailable
 from shared.job_flow import JobFlow
 from shared.queue.broker import Broker
+from shared.queue.claims import Claims
 from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.endings import Endings
 from shared.queue.layout import assert_shards
@@ -73,7 +74,7 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
     first += [
         *reconciliations(database, KeyStates(caches)),
         ForgetKeys(database),
-        *sweep_duties(database, blobs),
+        *sweep_duties(database, blobs, [Claims(redis, blobs) for redis in servers.values()]),
     ]
     metrics = KeeperMetrics(
         [duty.name for duty in first], count_unfinished=lambda: _count_unfinished(database)

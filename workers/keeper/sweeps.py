@@ -1,24 +1,28 @@
-"""Removing what nothing names any more: texts of templates that were replaced, bytes of images."""
+"""Removing what nothing names any more: texts of templates that were replaced, bytes of all kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import timedelta
-from itertools import groupby
-from typing import Final
+from itertools import islice
+from typing import ClassVar, Final
 
 from shared.blobs.store import BlobStore
 from shared.clock import now, ticks
-from shared.db.images import is_referenced, lock_workspace
 from shared.db.session import Database
-from shared.db.unneeded import find_needed_images, find_unneeded_contents, remove_content
+from shared.db.unneeded import find_unneeded_contents, remove_content
+from shared.queue.claims import Claims
 from workers.keeper.duty import Duty
+from workers.keeper.leftovers import Leftovers, list_leftovers
 
 # Longer than a render may take (settings: one hour) and a pin may live: a job or a cache may name
-# a text after the last template let go of it.
+# a text after the last template let go of it, and a run may still store or commit its bytes.
 UNNEEDED_SECONDS: Final = 2 * 3600.0
 _AT_ONCE: Final = 500
-_IMAGES: Final = "images/"
+_WALK_EVERY_SECONDS: Final = 3600.0
+_LOOKED_AT_ONCE: Final = 2_000
+_MOST_SEEN: Final = 100_000  # what a walk finds beyond these waits for the next
 
 
 class _Unneeded:
@@ -58,50 +62,74 @@ class SweepContents:
         return removed
 
 
-class SweepImages:
-    """Removes bytes in the blob store that no image points at: an upload or a deletion broke off."""
+class SweepBytes:
+    """Removes one kind of bytes from the blob store that nothing has named for long enough.
 
-    name = "images_swept"
-    every_seconds = 3600.0
+    It walks through their keys once an hour, some thousand in a round: a store may have millions.
+    """
+
+    every_seconds = 15.0
 
     def __init__(
-        self, database: Database, blobs: BlobStore, *, wait_seconds: float = UNNEEDED_SECONDS
+        self, leftovers: Leftovers, blobs: BlobStore, *, wait_seconds: float = UNNEEDED_SECONDS
     ) -> None:
-        self._database = database
+        self.name = leftovers.name
+        self._leftovers = leftovers
         self._blobs = blobs
         self._unneeded = _Unneeded(wait_seconds)
+        self._walk: Iterator[str] | None = None
+        self._walks_at = 0.0
+        self._seen: list[str] = []
+        self._due: list[str] = []
 
     def run_once(self) -> int:
         """Do one round; see `Duty.run_once`."""
-        old = self._unneeded.pick_old(list(self._find_orphans()))
-        return sum(self._remove(key) for key in old[:_AT_ONCE])
+        try:
+            self._look_on()
+        except BaseException:
+            self._walk, self._walks_at = None, 0.0  # from the first key again
+            raise
+        due, self._due = self._due[:_AT_ONCE], self._due[_AT_ONCE:]
+        return sum(self._leftovers.remove(key) for key in due)
 
-    def _find_orphans(self) -> Iterator[str]:
-        # Keys of one workspace come together, so that each is asked for once.
-        for workspace_id, keys in groupby(self._blobs.list_keys(_IMAGES), key=_workspace_of):
-            with self._database.snapshot() as session:
-                needed = find_needed_images(session, workspace_id)
-            yield from (key for key in keys if _digest_of(key) not in needed)
+    def _look_on(self) -> None:
+        if self._walk is None:
+            if ticks() < self._walks_at:
+                return
+            self._walk, self._walks_at = self._begin_walk(), ticks() + _WALK_EVERY_SECONDS
+        keys = list(islice(self._walk, _LOOKED_AT_ONCE))
+        if keys and len(self._seen) < _MOST_SEEN:
+            self._seen += self._leftovers.find_unneeded(keys)
+        if len(keys) < _LOOKED_AT_ONCE:
+            self._walk = None
+            self._due = self._unneeded.pick_old(self._seen)
 
-    def _remove(self, key: str) -> bool:
-        workspace_id, sha256 = _workspace_of(key), _digest_of(key)
-        with self._database.session() as session:
-            # Locked, so that no upload of the same bytes begins between the look and the deletion.
-            lock_workspace(session, workspace_id)
-            if is_referenced(session, workspace_id, sha256):
-                return False
-            self._blobs.delete(key)
-        return True
-
-
-def sweep_duties(database: Database, blobs: BlobStore) -> tuple[Duty, ...]:
-    """Give everything the keeper sweeps."""
-    return (SweepContents(database), SweepImages(database, blobs))
-
-
-def _workspace_of(key: str) -> str:
-    return key.removeprefix(_IMAGES).partition("/")[0]
+    def _begin_walk(self) -> Iterator[str]:
+        self._seen = []
+        return self._blobs.list_keys(self._leftovers.folder)
 
 
-def _digest_of(key: str) -> str:
-    return key.rpartition("/")[2]
+@dataclass(frozen=True, slots=True)
+class SweepDrafts:
+    """Removes what was half written when its writer was killed."""
+
+    name: ClassVar[str] = "drafts_swept"
+    every_seconds: ClassVar[float] = 600.0
+
+    blobs: BlobStore
+
+    def run_once(self) -> int:
+        """Do one round; see `Duty.run_once`."""
+        return self.blobs.remove_drafts(older_than_seconds=UNNEEDED_SECONDS)
+
+
+def sweep_duties(
+    database: Database, blobs: BlobStore, claims: Iterable[Claims]
+) -> tuple[Duty, ...]:
+    """Give everything the keeper sweeps; `claims` are those of every Redis of the farm."""
+    kinds = list_leftovers(database, blobs, claims)
+    return (
+        SweepContents(database),
+        *(SweepBytes(leftovers, blobs) for leftovers in kinds),
+        SweepDrafts(blobs),
+    )
