@@ -17,6 +17,7 @@ from shared.outbound import Outbound
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.drains import Drains
+from shared.queue.recall import Recall
 from shared.queue.replies import Replies
 from shared.shards import PerShard
 from shared.telemetry.front import FrontMetrics
@@ -35,6 +36,7 @@ class Cell:
     rates: RateLimiter | None
     broker: Broker
     replies: Replies
+    recall: Recall
     drains: Drains
     claims: Claims
     batches: BatchFlow

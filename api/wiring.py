@@ -19,6 +19,7 @@ from shared.queue.connection import connect
 from shared.queue.drains import Drains
 from shared.queue.endings import Endings
 from shared.queue.layout import make_checks
+from shared.queue.recall import Recall
 from shared.queue.replies import Replies
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
@@ -50,6 +51,7 @@ def wire(settings: Settings) -> Ports:
             rates=RateLimiter(redis) if settings.enforce_rate_limits else None,
             broker=broker,
             replies=Replies(redis, claims),
+            recall=Recall(redis),
             drains=Drains(redis),
             claims=claims,
             batches=BatchFlow(database, blobs, queue, endings, slots),

@@ -9,4 +9,7 @@ from shared.telemetry.log import set_up_logging
 
 _settings = get_settings()
 set_up_logging(level=_settings.log_level, log_format=_settings.log_format)
-app = create_app(wire(_settings))
+_ports = wire(_settings)
+for _cell in _ports.cells.values():
+    _cell.recall.start()
+app = create_app(_ports)

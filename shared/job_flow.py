@@ -22,6 +22,8 @@ from shared.db.jobs import (
     remove_job,
 )
 from shared.db.session import Database
+from shared.db.unmetered import find_unmetered_job
+from shared.db.usage import record_events
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
 from shared.jobs import Claim, ClaimHome, JobOutcome, RenderJob
 from shared.problems import write_error_body
@@ -101,11 +103,15 @@ class JobFlow:
     def remove(self, job: JobRecord) -> bool:
         """Take an ended job off the record, its PDF first; tell whether it was there.
 
+        What it counts is in the ledger from then on: its usage event could be lost with Redis, and
+        without the record nobody would know of it.
+
         Raises:
             Unavailable: the database or the object store is away; the record is still there.
         """
         self.delete_bytes(job)
         with self.database.session() as session:
+            record_events(session, find_unmetered_job(session, job.id), at=now())
             return remove_job(session, job.id)
 
     def delete_bytes(self, job: JobRecord) -> None:

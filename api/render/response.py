@@ -10,8 +10,10 @@ from flask import Response
 from api.exchange import write_json
 from api.pdf import write_pdf_headers
 from api.ports import Cell
+from shared.clock import now
 from shared.errors import ServiceError
-from shared.jobs import JobOutcome
+from shared.jobs import JobOutcome, Meter
+from shared.metering import PageEvent
 
 
 def write_findings(outcome: JobOutcome) -> Response:
@@ -25,8 +27,8 @@ def write_findings(outcome: JobOutcome) -> Response:
     return write_json(outcome.findings)
 
 
-def write_pdf(outcome: JobOutcome, cell: Cell) -> Response:
-    """Answer with the PDF.
+def write_pdf(outcome: JobOutcome, meter: Meter, cell: Cell) -> Response:
+    """Answer with the PDF, and keep in mind what it counts until the ledger has it.
 
     Raises:
         ServiceError: what the worker found instead.
@@ -41,7 +43,16 @@ def write_pdf(outcome: JobOutcome, cell: Cell) -> Response:
         filename=outcome.filename,
         timings=outcome.timings,
     )
-    return Response(_started(cell.replies.fetch_pdf(claim)), 200, headers)
+    pieces = _started(cell.replies.fetch_pdf(claim))
+    # Not before: what fails until here is answered with an error.
+    cell.recall.note(_event(outcome, meter))
+    return Response(pieces, 200, headers)
+
+
+def _event(outcome: JobOutcome, meter: Meter) -> PageEvent:
+    return PageEvent(
+        outcome.job_id, meter.account_id, meter.period, meter.allowance, outcome.pages, now()
+    )
 
 
 def _raise_error(outcome: JobOutcome) -> None:

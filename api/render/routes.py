@@ -55,16 +55,16 @@ class RenderRoutes:
         lane = Lane.BATCH if prefers_async(request) else Lane.INTERACTIVE
         if key is not None or lane is Lane.BATCH:
             return self._render_on_record(asked, lane, key)
-        outcome = self._run(
+        ticket, outcome = self._run(
             asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
         )
-        return write_pdf(outcome, self._ports.cell(principal.state.account_id))
+        return write_pdf(outcome, ticket.meter, self._ports.cell(principal.state.account_id))
 
     def validate(self) -> Response:
         """Tell what is wrong with the body, alone or in a stored template, without rendering it."""
         principal = current_principal()
         asked = read_render_request(request, VALIDATE_PARAMETERS)
-        outcome = self._run(
+        _, outcome = self._run(
             asked, Purpose.VALIDATE, lambda: admit_validation(principal, self._ports)
         )
         return write_findings(outcome)
@@ -90,12 +90,13 @@ class RenderRoutes:
 
     def _run(
         self, asked: RenderRequest, purpose: Purpose, admit: Callable[[], Ticket]
-    ) -> JobOutcome:
+    ) -> tuple[Ticket, JobOutcome]:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
         with _receive(request) as body:
             template = self._pin(asked)
-            return dispatch(
-                admit(),
+            ticket = admit()
+            outcome = dispatch(
+                ticket,
                 asked,
                 body=body,
                 template=template,
@@ -103,6 +104,7 @@ class RenderRoutes:
                 request_id=g.request_id,
                 ports=self._ports,
             )
+            return ticket, outcome
 
     def _pin(self, asked: RenderRequest) -> PinnedTemplate | None:
         if asked.template is None:

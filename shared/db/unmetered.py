@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, cast, func, literal, select
+from sqlalchemy import ColumnElement, Select, String, and_, cast, func, literal, select
 
 from shared.db.jobs import JobStatus
 from shared.db.session import Session
@@ -18,21 +19,17 @@ def list_unmetered_jobs(
 ) -> list[PageEvent]:
     """Give the events of jobs that succeeded in a span of time, those that ended first first."""
     query = (
-        select(jobs.c.id, jobs.c.message, jobs.c.pages, jobs.c.finished_at)
-        .outerjoin(usage_ledger, usage_ledger.c.job_id == jobs.c.id)
-        .where(jobs.c.status == JobStatus.SUCCEEDED.value)
+        _unmetered_jobs()
         .where(jobs.c.finished_at > after, jobs.c.finished_at <= until)
-        .where(usage_ledger.c.job_id.is_(None))
         .order_by(jobs.c.finished_at, jobs.c.id)
         .limit(limit)
     )
-    events = []
-    for job_id, message, pages, finished_at in session.execute(query):
-        meter = RenderJob.decode(message).meter
-        events.append(
-            PageEvent(job_id, meter.account_id, meter.period, meter.allowance, pages, finished_at)
-        )
-    return events
+    return _read_jobs(session, query)
+
+
+def find_unmetered_job(session: Session, job_id: str) -> list[PageEvent]:
+    """Give the event of a job that succeeded, nothing where the ledger has it or it did not."""
+    return _read_jobs(session, _unmetered_jobs().where(jobs.c.id == job_id))
 
 
 def list_unmetered_items(
@@ -59,6 +56,25 @@ def list_unmetered_items(
         account_id, period = raw_meter["account_id"], raw_meter["period"]
         allowance = Allowance(raw_meter["allowance"])
         events.append(PageEvent(item_job_id, account_id, period, allowance, pages, ended_at))
+    return events
+
+
+def _unmetered_jobs() -> Select[Any]:
+    return (
+        select(jobs.c.id, jobs.c.message, jobs.c.pages, jobs.c.finished_at)
+        .outerjoin(usage_ledger, usage_ledger.c.job_id == jobs.c.id)
+        .where(jobs.c.status == JobStatus.SUCCEEDED.value)
+        .where(usage_ledger.c.job_id.is_(None))
+    )
+
+
+def _read_jobs(session: Session, query: Select[Any]) -> list[PageEvent]:
+    events = []
+    for job_id, message, pages, finished_at in session.execute(query):
+        meter = RenderJob.decode(message).meter
+        events.append(
+            PageEvent(job_id, meter.account_id, meter.period, meter.allowance, pages, finished_at)
+        )
     return events
 
 

@@ -21,6 +21,7 @@ DEAD_EVENTS: Final = "usage:dead"  # what the counter could not read, kept for a
 FARM_TOTALS: Final = "farm:totals"  # hash of what the farm counts, see shared.telemetry.totals
 FARM_EPOCH: Final = "farm:epoch"  # there as long as Redis has all that was put into it
 FARM_LAYOUT: Final = "farm:layout"  # which shard this is, of which farm's
+FARM_MEMORY: Final = "farm:memory"  # another value once Redis was emptied, see shared.queue.recall
 DRAINED: Final = "farm:drained"  # hash of the queues that workers leave alone: since when
 WORKERS: Final = "farm:workers"  # hash of what each worker says of itself
 WORKERS_SEEN: Final = "farm:workers:seen"  # sorted set of them, by when they last did

@@ -1,0 +1,91 @@
+"""What a front answered is counted, though Redis loses it before the counter has read it."""
+
+import http.client
+import time
+
+import pytest
+
+from shared.db.usage import find_totals
+from shared.metering import PageEvent, Usage
+from shared.queue.connection import connect
+from shared.queue.usage import UsageStream
+from shared.telemetry.totals import Tally
+from workers.counter.stream import Counter
+
+
+@pytest.fixture
+def redis(redis_url):
+    redis = connect(redis_url)
+    yield redis
+    redis.close()
+
+
+@pytest.fixture
+def render(port, account):
+    def render():
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        headers = {"Authorization": f"Bearer {account.api_key}", "Content-Type": "text/xml"}
+        connection.request("POST", "/v2/pdf", b"<document/>", headers)
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        return answer.status
+
+    return render
+
+
+def test_what_was_answered_is_counted_after_redis_was_emptied(
+    render, worker, database, account, redis
+):
+    worker.answer = lambda job: worker.succeed(job, pages=2)
+    assert [render() for _ in range(6)] == [200] * 6
+    wait_until_looked(redis)
+    redis.flushall()
+    wait_until(lambda: len(ids_in_stream(redis)) == 6)
+    period = count_all(redis, database)
+    with database.snapshot() as session:
+        totals = find_totals(session, account.account_id, period)
+    assert totals.production == Usage(12, 6)
+
+
+def test_a_render_that_was_refused_is_not_given_again(render, worker, redis):
+    assert render() == 200
+    wait_until_looked(redis)
+    worker.pdf = b"x" * 100_000  # too large for the reply itself
+
+    def lose_its_pdf(job):
+        outcome = worker.succeed(job)
+        redis.delete(outcome.pdf.key)
+        return outcome
+
+    worker.answer = lose_its_pdf
+    assert render() >= 500
+    redis.flushall()
+    wait_until(lambda: ids_in_stream(redis) == {worker.jobs[0].id})
+    time.sleep(1.5)
+    assert ids_in_stream(redis) == {worker.jobs[0].id}
+
+
+def wait_until_looked(redis):
+    """Wait until each of the two processes has seen which Redis it is."""
+    wait_until(lambda: redis.exists("farm:memory"))
+    time.sleep(1.2)
+
+
+def ids_in_stream(redis):
+    return {PageEvent.decode(fields[b"event"]).job_id for _, fields in redis.xrange("usage")}
+
+
+def count_all(redis, database):
+    [(_, fields), *_] = redis.xrange("usage")
+    counter = Counter(UsageStream(redis, reader="test"), database, Tally())
+    while counter.count_once():
+        pass
+    return PageEvent.decode(fields[b"event"]).period
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
