@@ -36,9 +36,10 @@ class Client:
         body = note(number, text)
         return self._record("render", "/v2/pdf", body, breaks_off=breaks_off, timeout=timeout)
 
-    def accept(self, number: int) -> Entry:
+    def accept(self, number: int, *, text: str = "") -> Entry:
         """Have a note rendered while nobody waits."""
-        return self._record("accept", "/v2/pdf", note(number), headers={"Prefer": "respond-async"})
+        headers = {"Prefer": "respond-async"}
+        return self._record("accept", "/v2/pdf", note(number, text), headers=headers)
 
     def submit(self, template: str, count: int, output: str = "files") -> Entry:
         """Submit a batch of notes."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from deploy.embedded.launch import LaunchedFarm, launched_farm
+from deploy.embedded.launch import launched_farm
 from tests.faults.checker import find_violations
 from tests.faults.farm import FaultyFarm
+from tests.faults.figures import TITLE, describe
+
+LINES = pytest.StashKey[list[str]]()
 
 
 @pytest.fixture
@@ -20,19 +24,30 @@ def scaled(request: pytest.FixtureRequest) -> Callable[[int], int]:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., FaultyFarm]]:
-    """Give a function that starts a farm of this test's own."""
-    running: list[tuple[object, LaunchedFarm]] = []
+def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., FaultyFarm]]:
+    """Give a function that starts a farm of this test's own; its figures are told at the end."""
+    lines = request.config.stash.setdefault(LINES, [])
+    with ExitStack() as stack:
 
-    def start(*options: str, **environment: str) -> FaultyFarm:
-        context = launched_farm(tmp_path / "farm", environment=environment)
-        farm = context.__enter__()
-        running.append((context, farm))
-        return FaultyFarm(farm, tmp_path, "--plan", "paid", *options)
+        def start(*options: str, **environment: str) -> FaultyFarm:
+            launched = stack.enter_context(
+                launched_farm(tmp_path / "farm", environment=environment)
+            )
+            farm = FaultyFarm(launched, tmp_path, "--plan", "paid", *options)
+            stack.callback(
+                lambda: lines.append(describe(request.node.name, farm.history, farm.faults))
+            )
+            return farm
 
-    yield start
-    for context, _ in running:
-        context.__exit__(None, None, None)  # type: ignore[attr-defined]
+        yield start
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell what each run came to."""
+    if lines := terminalreporter.config.stash.get(LINES, []):
+        terminalreporter.section("faults")
+        for line in (TITLE, *lines):
+            terminalreporter.line(line)
 
 
 def assert_sound(farm: FaultyFarm) -> None:

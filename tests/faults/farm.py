@@ -36,6 +36,7 @@ class FaultyFarm:
     def __init__(self, farm: LaunchedFarm, folder: Path, *options: str) -> None:
         self.farm = farm
         self.history = History(folder / "history.jsonl")
+        self.faults = 0  # how many happened to it
         made = farm.command("account", "create", "--email", "a@example.org", *options)
         self.account_id, self.key = made["account_id"], made["api_key"]
 
@@ -61,20 +62,39 @@ class FaultyFarm:
         return redis.Redis.from_url(self.farm.record.redis_url, socket_timeout=5)
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> int:
-        """Send a signal to a process of the farm, by name; gives its id."""
-        wait_until(lambda: name in self.processes, seconds=20)
-        pid = self.processes[name]
-        os.kill(pid, number)
-        return pid
+        """Send a signal to a process of the farm, by name, as soon as it runs; gives its id."""
+        deadline = time.monotonic() + 20
+        while True:
+            with suppress(KeyError, ProcessLookupError):
+                pid = self.processes[name]
+                os.kill(pid, number)
+                self.faults += 1
+                return pid
+            assert time.monotonic() < deadline, f"no {name}"
+            time.sleep(0.05)
 
     def kill_some_worker(self, chance: random.Random) -> None:
         """Kill a worker's main process, or one of its children."""
         name = chance.choice(["worker", "batch"])
+        if chance.random() < 0.3:
+            self.kill(name)
+        else:
+            self.kill_some_child(name, chance)
+
+    def kill_some_child(self, name: str, chance: random.Random) -> None:
+        """Kill a child of a process, if that has any."""
         main = self.processes.get(name)
-        if main is None:
-            return
-        with suppress(ProcessLookupError):
-            os.kill(chance.choice([main, *children_of(main)]), signal.SIGKILL)
+        children = [] if main is None else children_of(main)
+        if children:
+            with suppress(ProcessLookupError):
+                os.kill(chance.choice(children), signal.SIGKILL)
+                self.faults += 1
+
+    def empty_redis(self) -> None:
+        """Have Redis forget everything."""
+        with self.redis() as client:
+            client.flushall()
+        self.faults += 1
 
     def settle(self) -> State:
         """Wait until nothing is under way, and give what the farm holds."""
@@ -141,8 +161,10 @@ class FaultyFarm:
     def _find_half_files(self) -> Iterator[str]:
         parts = urlsplit(self.farm.record.blob_url)
         if parts.scheme == "file":
-            for path in Path(parts.path).rglob("*"):
-                if path.is_file() and (path.suffix == ".part" or path.name.startswith(".")):
+            blobs = Path(parts.path)
+            for path in blobs.rglob("*"):
+                within = path.relative_to(blobs).parts
+                if path.is_file() and any(part.startswith(".") for part in within):
                     yield str(path)
 
     def _find_missing(self, keys: Iterator[str]) -> Iterator[str]:

@@ -79,6 +79,7 @@ def test_a_store_is_away_for_ten_seconds(gated, scaled, part) -> None:
     with Crowd(farm.client, clients=6, total=scaled(3000), act=use_everything):
         time.sleep(1)
         gate.close()
+        farm.faults += 1
         time.sleep(AWAY_SECONDS)
         gate.reopen()
         begun_at = time.monotonic()

@@ -1,0 +1,99 @@
+"""What a killed process had stored and not yet named is swept, and nothing else."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from deploy.embedded.plan import ROOT
+from shared.blobs.store import open_store
+from shared.db.session import open_database
+from tests.faults.conftest import assert_sound
+from tests.faults.farm import FaultyFarm
+from workers.keeper.leftovers import JobBytes
+from workers.keeper.sweeps import SweepBytes
+
+pytestmark = pytest.mark.faults
+
+# Imported by every Python process of the farm: the first that has stored such bytes is killed
+# before anything names them.
+DEADLY = """
+import importlib.abc, importlib.util, os, pathlib, signal, sys
+
+MODULE, CLASS, METHOD, WHEN, MARK = {deadly!r}
+
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name != MODULE:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        load = spec.loader.exec_module
+        def exec_module(module):
+            load(module)
+            owner = getattr(module, CLASS)
+            method = getattr(owner, METHOD)
+            def deadly(*args, **kwargs):
+                given = None if WHEN == "before" else method(*args, **kwargs)
+                try:
+                    pathlib.Path(MARK).touch(exist_ok=False)
+                except FileExistsError:
+                    return given if WHEN == "after" else method(*args, **kwargs)
+                os.kill(os.getpid(), signal.SIGKILL)
+            setattr(owner, METHOD, deadly)
+        spec.loader.exec_module = exec_module
+        return spec
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.fixture
+def start_deadly(start, tmp_path):
+    def start_deadly(module: str, owner: str, method: str, when: str) -> FaultyFarm:
+        deadly = (module, owner, method, when, str(tmp_path / "killed"))
+        (tmp_path / "sitecustomize.py").write_text(DEADLY.format(deadly=deadly))
+        return start(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+
+    return start_deadly
+
+
+def test_a_pdf_whose_worker_died_before_its_commit_is_swept(start_deadly, tmp_path) -> None:
+    farm = start_deadly("shared.job_flow", "JobFlow", "store_pdf", "after")
+    job = farm.client().accept(1)
+    assert_sound(farm)
+    assert (tmp_path / "killed").exists()
+    assert len(stored(farm)) == 2
+    assert sweep(farm) == 1
+    answer = farm.client().ask("GET", f"/v2/jobs/{job.job_id}")
+    assert answer is not None
+    assert answer["status"] == "succeeded"
+    assert_sound(farm)  # which reads every PDF on record
+
+
+def test_a_body_whose_front_died_before_its_record_is_swept(start_deadly, tmp_path) -> None:
+    farm = start_deadly("shared.job_intake", "Intake", "accept", "before")
+    large = "<!--" + "x" * 100_000 + "-->"
+    broken = farm.client().accept(1, text=large)
+    assert broken.status is None
+    assert (tmp_path / "killed").exists()
+    assert farm.client().accept(1, text=large).status == 202
+    assert_sound(farm)
+    assert len(stored(farm)) == 2  # the lost body, and the PDF of the second
+    assert sweep(farm) == 1
+    assert_sound(farm)
+
+
+def stored(farm: FaultyFarm) -> list[str]:
+    return list(open_store(farm.farm.record.blob_url).list_keys("jobs/"))
+
+
+def sweep(farm: FaultyFarm) -> int:
+    """Sweep as the keeper does, but at once."""
+    blobs = open_store(farm.farm.record.blob_url)
+    database = open_database(farm.farm.record.database_url)
+    try:
+        return SweepBytes(JobBytes(database, blobs), blobs, wait_seconds=0).run_once()
+    finally:
+        database.close()

@@ -1,0 +1,105 @@
+"""Each process of a farm is killed under every kind of load, and the counter over and over."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tests.faults.clients import Client, Crowd, render_patiently
+from tests.faults.conftest import assert_sound
+from tests.faults.farm import wait_until
+
+pytestmark = pytest.mark.faults
+
+PROCESSES = ("counter", "keeper", "hooks", "batch", "front", "worker")
+TOLD_SECONDS = 120
+
+
+class Listener:
+    """Takes the webhooks of a farm; `told` has the kind of each and whose it is."""
+
+    def __init__(self) -> None:
+        self.told: set[tuple[str, str]] = set()
+        self.port = 0
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Listen on a loopback port."""
+        told = self.told
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                told.add((said["type"], said["data"]["id"]))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            self.port = server.server_port
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            try:
+                yield
+            finally:
+                server.shutdown()
+                thread.join()
+
+
+def test_every_process_is_killed_in_turn_with_batches_and_webhooks(start, scaled) -> None:
+    listener = Listener()
+    with listener.listening():
+        farm = start(PRESSROOM_OUTBOUND_ALLOW_PRIVATE="true")
+        hook = {"url": f"http://127.0.0.1:{listener.port}/"}
+        headers = {"Content-Type": "application/json"}
+        made = farm.client().ask("POST", "/v2/webhooks", json.dumps(hook).encode(), **headers)
+        assert made is not None
+        assert made["status"] == 201
+        template = farm.store_template()
+        batches = [
+            farm.client().submit(template, max(scaled(1500), 100), output)
+            for output in ("files", "merged")
+        ]
+        assert {batch.status for batch in batches} == {202}
+
+        def act(client: Client, number: int) -> None:
+            if number % 4:
+                render_patiently(client, number)
+            elif client.accept(number).status == 503:
+                time.sleep(0.3)
+
+        chance = random.Random(13)
+        with Crowd(farm.client, clients=4, total=scaled(1500), act=act):
+            for _ in range(max(scaled(6), 1)):
+                for name in PROCESSES:
+                    farm.kill(name)
+                    time.sleep(1)
+                    farm.kill_some_child("front", chance)
+                    time.sleep(0.5)
+        assert {entry.status for entry in farm.history} <= {200, 202, 503, None}
+        assert_sound(farm)
+        state = farm.read_state()
+        assert {status for status, _ in state.jobs.values()} == {"succeeded"}
+        due = {("job.succeeded", job_id) for job_id in state.jobs}
+        due |= {("batch.finished", batch.batch_id or "") for batch in batches}
+        wait_until(lambda: listener.told >= due, seconds=TOLD_SECONDS)
+        assert listener.told == due
+
+
+def test_the_counter_is_killed_every_second(start, scaled) -> None:
+    farm = start()
+    with Crowd(farm.client, clients=8, total=scaled(3000), act=lambda client, n: client.render(n)):
+        for _ in range(max(scaled(30), 3)):
+            farm.kill("counter")
+            time.sleep(1)
+    assert farm.history.count(200) == len(farm.history) >= scaled(3000)
+    assert_sound(farm)

@@ -1,0 +1,77 @@
+"""Redis dies, and forgets everything: what was answered or accepted is rendered and counted all the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from tests.faults.checker import find_violations
+from tests.faults.clients import Client, Crowd
+from tests.faults.farm import FaultyFarm, wait_until
+
+pytestmark = pytest.mark.faults
+
+# The keeper meters what is on record a minute after its end (decision 0080).
+RECONCILED_SECONDS = 150
+
+
+def test_redis_dies_three_times_and_forgets_everything_once(start, scaled) -> None:
+    farm = start()
+    template = farm.store_template()
+    batch = farm.client().submit(template, scaled(3000))
+    assert batch.status == 202
+    faults = ["kill", "kill", "flush", "kill"]
+
+    def act(client: Client, number: int) -> None:
+        entry = client.accept(number) if number % 5 == 0 else client.render(number)
+        if entry.status == 503:
+            time.sleep(0.3)
+
+    with Crowd(farm.client, clients=8, total=scaled(3000), act=act):
+        for fault in faults:
+            time.sleep(1.5)
+            if fault == "kill":
+                farm.kill("redis")
+                wait_until(lambda: render_answers(farm), seconds=10)
+            else:
+                farm.empty_redis()
+    assert {entry.status for entry in farm.history} <= {200, 202, 503, 504}
+    assert farm.history.count(503, 504) < len(farm.history) / 2
+    state = farm.settle()
+    assert all(status == "succeeded" for status, _ in state.jobs.values())
+    assert state.batches[batch.batch_id or ""][0] == "finished"
+    assert_sound_in_time(farm)
+
+
+def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) -> None:
+    farm = start()
+    counter = farm.kill("counter", signal.SIGSTOP)
+    try:
+        for _ in range(2):
+            with Crowd(
+                farm.client,
+                clients=4,
+                total=scaled(2000),
+                act=lambda client, number: client.render(number),
+            ):
+                pass
+            farm.empty_redis()
+    finally:
+        os.kill(counter, signal.SIGCONT)
+    assert farm.history.count(200) == len(farm.history) >= 2 * scaled(2000)
+    assert_sound_in_time(farm)
+
+
+def assert_sound_in_time(farm: FaultyFarm) -> None:
+    """Wait until the ledger has what Redis lost; then nothing else may be wrong either."""
+    deadline = time.monotonic() + RECONCILED_SECONDS
+    while violations := find_violations(farm.history, farm.settle()):
+        assert time.monotonic() < deadline, violations
+        time.sleep(1)
+
+
+def render_answers(farm: FaultyFarm) -> bool:
+    return farm.client().render(0).status == 200
