@@ -10,6 +10,7 @@ from typing import Any
 from gunicorn import glogging, util
 from gunicorn.http import wsgi
 
+from api.gunicorn_worker import JoinedResponse
 from api.problems import make_body
 from shared.errors import ServiceError
 from shared.settings import get_settings
@@ -18,7 +19,7 @@ from shared.telemetry.log import set_up_logging
 
 _settings = get_settings()
 
-worker_class = "gthread"
+worker_class = "api.gunicorn_worker.FrontWorker"
 workers = _settings.api_processes
 threads = _settings.api_threads  # every render that is waited for holds one
 # Every accepted render may still be answered within its budget when the front is told to stop.
@@ -53,6 +54,7 @@ logger_class = FrontLog
 
 # The Server header names the product, not what it is made of.
 wsgi.SERVER = "pressroom"
+wsgi.Response = JoinedResponse
 
 
 def _write_error(sock: socket.socket, status: int, reason: str, message: str) -> None:

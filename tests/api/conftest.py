@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -18,8 +19,22 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def port(settings, tmp_path) -> Iterator[int]:
-    """Run one gunicorn process with the settings of this test and give its port."""
+def port(front) -> int:
+    """Run the front with the settings of this test and give its port."""
+    return front.port
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """A running front: two processes of four threads, and the master that they have."""
+
+    port: int
+    master: subprocess.Popen[bytes]
+
+
+@pytest.fixture
+def front(settings, tmp_path) -> Iterator[Front]:
+    """Run gunicorn with the settings of this test."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         (tmp_path / "gunicorn.log").open("wb") as log,
@@ -48,7 +63,7 @@ def port(settings, tmp_path) -> Iterator[int]:
         )
         try:
             wait_until_it_answers(port)
-            yield port
+            yield Front(port, process)
         finally:
             process.terminate()
             process.wait(10)

@@ -1,0 +1,97 @@
+"""The front's threads: who waits holds none of them, and what was begun is ended."""
+
+from __future__ import annotations
+
+import socket
+import time
+from contextlib import ExitStack
+
+CHECK = "GET /v2/authcheck HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n"
+ALIVE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+THREADS = 8  # of both processes
+
+
+def call(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=10)
+
+
+def read_answer(connection) -> bytes:
+    """Read one answer and nothing after it."""
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += connection.recv(1)
+    head = answer.lower().split(b"\r\n")
+    (length,) = [line for line in head if line.startswith(b"content-length:")]
+    for _ in range(int(length.split(b":")[1])):
+        answer += connection.recv(1)
+    return answer
+
+
+def is_alive(answer: bytes) -> bool:
+    return answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b'{"status":"alive"}')
+
+
+def test_connections_that_say_nothing_hold_no_thread(port):
+    with ExitStack() as stack:
+        silent = [stack.enter_context(call(port)) for _ in range(5 * THREADS)]
+        kept = [stack.enter_context(call(port)) for _ in range(5 * THREADS)]
+        for _ in range(2):
+            for connection in kept:
+                connection.sendall(ALIVE)
+                assert is_alive(read_answer(connection))
+        for connection in silent:
+            connection.sendall(ALIVE)
+            assert is_alive(read_answer(connection))
+
+
+def test_requests_sent_at_once_are_answered_one_after_the_other(port, account):
+    check = CHECK.format(key=account.api_key).encode()
+    with call(port) as connection:
+        connection.sendall(ALIVE + check + ALIVE)
+        assert is_alive(read_answer(connection))
+        assert b"Authenticated as account" in read_answer(connection)
+        assert is_alive(read_answer(connection))
+
+
+def test_a_small_answer_is_one_piece(port):
+    with call(port) as connection:
+        connection.sendall(ALIVE)
+        assert is_alive(connection.recv(65536))
+
+
+def test_an_answer_without_a_body_ends_with_its_head(port):
+    with call(port) as connection:
+        connection.sendall(b"HEAD" + ALIVE[3:] + ALIVE)
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += connection.recv(1)
+        assert head.startswith(b"HTTP/1.1 200 ")
+        assert is_alive(read_answer(connection))
+
+
+def test_a_front_that_is_told_to_stop_answers_what_has_begun(front):
+    body = b'{"url":"https://hooks.example.org"}'
+    head = f"POST /v2/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with call(front.port) as begun, call(front.port) as idle:
+        idle.sendall(ALIVE)
+        assert is_alive(read_answer(idle))
+        begun.sendall(head + body[:9])
+        time.sleep(0.3)  # a thread waits for the rest
+        front.master.terminate()
+        assert idle.recv(1) == b""  # closed, within the ten seconds that the socket waits
+        begun.sendall(body[9:])
+        answer = read_answer(begun)
+        assert answer.startswith(b"HTTP/1.1 401 ")
+        assert begun.recv(1) == b""
+    assert front.master.wait(10) == 0
+
+
+def test_a_front_that_must_end_at_once_leaves_nobody_behind(front):
+    with call(front.port) as connection:
+        connection.sendall(ALIVE)
+        assert is_alive(read_answer(connection))
+        began = time.monotonic()
+        front.master.send_signal(3)  # SIGQUIT
+        assert front.master.wait(10) == 0
+        assert time.monotonic() - began < 5
+        assert connection.recv(1) == b""
