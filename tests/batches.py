@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
+import pytest
 from flask.testing import FlaskClient
 
 from shared.batches.records import Slice
@@ -34,6 +35,19 @@ TEMPLATE = """
   </flow>
 </document>
 """
+
+
+@pytest.fixture
+def numbered(caller: FlaskClient) -> str:
+    """Store a template that prints a number, and give its id."""
+    return store_template(caller)
+
+
+@pytest.fixture
+def slices(settings: Settings) -> Iterator[SliceWorker]:
+    """Give a worker of batches; it and those a test makes besides are closed."""
+    yield SliceWorker(settings)
+    SliceWorker.close_all()
 
 
 class SliceWorker:

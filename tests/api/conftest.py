@@ -15,6 +15,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.batches import slices  # noqa: F401 - fixtures
+
 ROOT = Path(__file__).parents[2]
 
 

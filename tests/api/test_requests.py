@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from PIL import Image
 from api.app import create_app
 from shared.jobs import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH
-from tests.batches import SliceWorker
 
 README = Path(__file__).parents[2] / "deploy" / "README.md"
 REQUESTS = README.parent / "requests"
@@ -29,12 +27,6 @@ REQUESTS = README.parent / "requests"
 def settings(settings):
     """Let images be fetched from this machine."""
     return settings.model_copy(update={"outbound_allow_private": True})
-
-
-@pytest.fixture
-def slices(settings) -> Iterator[SliceWorker]:
-    yield SliceWorker(settings)
-    SliceWorker.close_all()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from api.app import create_app
 from shared.db.accounts import create_account
+from tests.batches import numbered, slices  # noqa: F401 - fixtures
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import io
 import json
 import threading
 import zipfile
-from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import func, select
@@ -18,7 +17,6 @@ from shared.db.accounts import create_account
 from shared.db.hooks import Event, create_webhook
 from shared.db.tables import batches, webhook_deliveries
 from tests.batches import (
-    SliceWorker,
     accept,
     archive_of,
     items_of,
@@ -31,22 +29,11 @@ from tests.batches import (
 CSV = "text/csv"
 
 
-@pytest.fixture
-def worker(settings) -> Iterator[SliceWorker]:
-    yield SliceWorker(settings)
-    SliceWorker.close_all()
-
-
-@pytest.fixture
-def template(caller) -> str:
-    return store_template(caller)
-
-
 # --- POST /v2/batches -----------------------------------------------------------------------------
 
 
-def test_a_batch_is_answered_202_with_its_record_and_place(caller, template):
-    answer = send(caller, template, numbers(3))
+def test_a_batch_is_answered_202_with_its_record_and_place(caller, numbered):
+    answer = send(caller, numbered, numbers(3))
     assert answer.status_code == 202
     record = answer.json
     assert answer.headers["Location"] == f"/v2/batches/{record['id']}"
@@ -80,9 +67,9 @@ def test_a_batch_is_answered_202_with_its_record_and_place(caller, template):
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_refused_in_order(
-    caller, template, database, tmp_path, query, content_type, body, status, told
+    caller, numbered, database, tmp_path, query, content_type, body, status, told
 ):
-    path = f"/v2/batches{query.format(t=template)}"
+    path = f"/v2/batches{query.format(t=numbered)}"
     answer = caller.post(path, data=body, content_type=content_type)
     assert (answer.status_code, answer.json["statusCode"]) == (status, status)
     assert told in answer.json["message"]
@@ -91,9 +78,9 @@ def test_what_is_wrong_is_refused_in_order(
     assert [each for each in (tmp_path / "blobs").rglob("*") if each.is_file()] == []
 
 
-def test_a_body_declared_too_large_is_refused_before_it_is_read(caller, template):
+def test_a_body_declared_too_large_is_refused_before_it_is_read(caller, numbered):
     answer = caller.post(
-        f"/v2/batches?template={template}",
+        f"/v2/batches?template={numbered}",
         data=b"{}",
         content_type="application/x-ndjson",
         environ_overrides={"CONTENT_LENGTH": str(512 * 1024 * 1024 + 1)},
@@ -117,39 +104,39 @@ def test_a_used_up_allowance_refuses_the_batch(caller, ports, database):
     assert (answer.status_code, answer.json["data"]["code"]) == (402, "ERR_QUOTA_EXCEEDED")
 
 
-def test_drafts_count_against_the_draft_allowance(caller, template, worker):
-    accept(caller, template, numbers(3), query="&draft=true")
-    worker.work_off()
-    assert {event["data"]["allowance"] for event in worker.events()} == {"draft"}
+def test_drafts_count_against_the_draft_allowance(caller, numbered, slices):
+    accept(caller, numbered, numbers(3), query="&draft=true")
+    slices.work_off()
+    assert {event["data"]["allowance"] for event in slices.events()} == {"draft"}
 
 
 def test_a_batch_renders_the_text_its_reference_named_when_it_was_accepted(
-    caller, template, worker
+    caller, numbered, slices
 ):
-    batch_id = accept(caller, template, numbers(1))
-    caller.put(f"/v2/templates/{template}", data=b"<document", content_type="text/xml")
-    caller.put(f"/v2/templates/{template}", data=b"<wrong/>", content_type="text/xml")
-    worker.work_off()
+    batch_id = accept(caller, numbered, numbers(1))
+    caller.put(f"/v2/templates/{numbered}", data=b"<document", content_type="text/xml")
+    caller.put(f"/v2/templates/{numbered}", data=b"<wrong/>", content_type="text/xml")
+    slices.work_off()
     assert caller.get(f"/v2/batches/{batch_id}").json["succeeded"] == 1
 
 
 # --- GET /v2/batches/{id} -------------------------------------------------------------------------
 
 
-def test_the_record_tells_progress_at_any_time(caller, template, worker):
-    batch_id = accept(caller, template, numbers(25))
-    worker.work_once()
+def test_the_record_tells_progress_at_any_time(caller, numbered, slices):
+    batch_id = accept(caller, numbered, numbers(25))
+    slices.work_once()
     record = caller.get(f"/v2/batches/{batch_id}").json
     told = [record[name] for name in ("status", "queued", "running", "succeeded", "pages")]
     assert told == ["running", 15, 0, 10, 10]
-    worker.work_off()
+    slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
     assert set(record) == set(BATCH_SCHEMAS["Batch"]["properties"])
     assert (record["status"], record["queued"], record["succeeded"]) == ("finished", 0, 25)
 
 
-def test_waiting_ends_with_the_batch(caller, template, worker, ports, account):
-    batch_id = accept(caller, template, numbers(10))
+def test_waiting_ends_with_the_batch(caller, numbered, slices, ports, account):
+    batch_id = accept(caller, numbered, numbers(10))
     told = []
 
     def wait():
@@ -159,14 +146,14 @@ def test_waiting_ends_with_the_batch(caller, template, worker, ports, account):
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    worker.work_off()
+    slices.work_off()
     waiting.join(10)
     assert told == ["finished"]
 
 
 @pytest.mark.parametrize("wait", ["61", "-1", "x", ""])
-def test_a_wait_out_of_bounds_is_refused(caller, template, wait):
-    batch_id = accept(caller, template, numbers(1))
+def test_a_wait_out_of_bounds_is_refused(caller, numbered, wait):
+    batch_id = accept(caller, numbered, numbers(1))
     assert caller.get(f"/v2/batches/{batch_id}?wait={wait}").status_code == 400
     assert caller.get(f"/v2/batches/{batch_id}?wait=0").json["status"] == "queued"
 
@@ -182,13 +169,13 @@ def test_an_unknown_batch_is_404(caller, name):
 # --- GET /v2/batches/{id}/items -------------------------------------------------------------------
 
 
-def test_items_come_in_input_order_with_their_errors(caller, template, worker):
-    batch_id = accept(caller, template, ndjson([{"n": 0}, "x", {"n": 2}]))
+def test_items_come_in_input_order_with_their_errors(caller, numbered, slices):
+    batch_id = accept(caller, numbered, ndjson([{"n": 0}, "x", {"n": 2}]))
     before = items_of(caller, batch_id)
     assert [(item["index"], item["status"]) for item in before] == [
         (0, "queued"), (1, "queued"), (2, "queued"),
     ]  # fmt: skip
-    worker.work_off()
+    slices.work_off()
     first, second, third = items_of(caller, batch_id)
     assert first == {
         "index": 0, "job_id": before[0]["job_id"], "status": "succeeded", "pages": 1,
@@ -198,11 +185,11 @@ def test_items_come_in_input_order_with_their_errors(caller, template, worker):
     assert third["index"] == 2
 
 
-def test_items_are_paged_by_a_thousand_and_filtered(caller, template, worker):
-    batch_id = accept(caller, template, numbers(2500))
+def test_items_are_paged_by_a_thousand_and_filtered(caller, numbered, slices):
+    batch_id = accept(caller, numbered, numbers(2500))
     page = caller.get(f"/v2/batches/{batch_id}/items").json
     assert (len(page["items"]), page["has_more"]) == (1000, True)
-    worker.work_once()  # one chunk: 40 documents
+    slices.work_once()  # one chunk: 40 documents
     page = caller.get(f"/v2/batches/{batch_id}/items?start_after=1999").json
     assert (len(page["items"]), page["has_more"]) == (500, False)
     assert page["items"][0]["index"] == 2000
@@ -215,20 +202,20 @@ def test_items_are_paged_by_a_thousand_and_filtered(caller, template, worker):
 
 
 @pytest.mark.parametrize("query", ["status=done", "start_after=-1", "start_after=x", "limit=3"])
-def test_a_wrong_query_of_items_is_refused(caller, template, query):
-    batch_id = accept(caller, template, numbers(1))
+def test_a_wrong_query_of_items_is_refused(caller, numbered, query):
+    batch_id = accept(caller, numbered, numbers(1))
     assert caller.get(f"/v2/batches/{batch_id}/items?{query}").status_code == 400
 
 
 # --- the documents as jobs ------------------------------------------------------------------------
 
 
-def test_a_document_is_a_job_with_a_pdf_of_its_own(caller, template, worker):
-    batch_id = accept(caller, template, ndjson([{"n": 7}, "x"]), output="files")
+def test_a_document_is_a_job_with_a_pdf_of_its_own(caller, numbered, slices):
+    batch_id = accept(caller, numbered, ndjson([{"n": 7}, "x"]), output="files")
     jobs = [item["job_id"] for item in items_of(caller, batch_id)]
     assert caller.get(f"/v2/jobs/{jobs[0]}").json["status"] == "queued"
     assert caller.get(f"/v2/jobs/{jobs[0]}/pdf").status_code == 409
-    worker.work_off()
+    slices.work_off()
     record = caller.get(f"/v2/jobs/{jobs[0]}?wait=5").json
     assert (record["id"], record["status"], record["pages"]) == (jobs[0], "succeeded", 1)
     answer = caller.get(f"/v2/jobs/{jobs[0]}/pdf")
@@ -246,10 +233,10 @@ def test_a_document_is_a_job_with_a_pdf_of_its_own(caller, template, worker):
 # --- GET /v2/batches/{id}/result ------------------------------------------------------------------
 
 
-def test_the_zip_has_each_pdf_and_the_record_of_every_document(caller, template, worker):
-    batch_id = accept(caller, template, ndjson([{"n": 0}, "x", {"n": 2}]))
+def test_the_zip_has_each_pdf_and_the_record_of_every_document(caller, numbered, slices):
+    batch_id = accept(caller, numbered, ndjson([{"n": 0}, "x", {"n": 2}]))
     assert caller.get(f"/v2/batches/{batch_id}/result").status_code == 409
-    worker.work_off()
+    slices.work_off()
     archive = archive_of(caller, batch_id)
     assert archive.namelist() == ["000000-doc-0.pdf", "000002-doc-2.pdf", "manifest.ndjson"]
     manifest = [json.loads(line) for line in archive.read("manifest.ndjson").splitlines()]
@@ -259,28 +246,28 @@ def test_the_zip_has_each_pdf_and_the_record_of_every_document(caller, template,
     assert manifest == items_of(caller, batch_id)
 
 
-def test_names_in_the_zip_stay_in_their_folder(caller, worker):
+def test_names_in_the_zip_stay_in_their_folder(caller, slices):
     source = '<document filename="{{ name }}"><data><json>{"name":""}</json></data>'
     template = store_template(caller, f"{source}<flow><p>x</p></flow></document>")
     names = ["../../etc/passwd", "/abs", "a\\b", "Ärger 🎉", "." * 20, "x" * 500, "con\n"]
     batch_id = accept(caller, template, ndjson({"name": name} for name in names))
-    worker.work_off()
+    slices.work_off()
     for name in archive_of(caller, batch_id).namelist():
         assert not set(name) & set('/\\:*?"<>|\n')
         assert len(name) < 220
 
 
-def test_files_have_no_result_in_one(caller, template, worker):
-    batch_id = accept(caller, template, numbers(1), output="files")
-    worker.work_off()
+def test_files_have_no_result_in_one(caller, numbered, slices):
+    batch_id = accept(caller, numbered, numbers(1), output="files")
+    slices.work_off()
     answer = caller.get(f"/v2/batches/{batch_id}/result")
     assert answer.status_code == 409
     assert "/v2/jobs/" in answer.json["message"]
 
 
-def test_output_is_files_unless_told(caller, template):
+def test_output_is_files_unless_told(caller, numbered):
     answer = caller.post(
-        f"/v2/batches?template={template}", data=numbers(1), content_type="application/x-ndjson"
+        f"/v2/batches?template={numbered}", data=numbers(1), content_type="application/x-ndjson"
     )
     assert "/pdf" in caller.get(f"{answer.headers['Location']}/result").json["message"]
 
@@ -288,52 +275,52 @@ def test_output_is_files_unless_told(caller, template):
 # --- DELETE /v2/batches/{id} ----------------------------------------------------------------------
 
 
-def test_cancelling_is_repeatable_and_changes_nothing_of_an_end(caller, template, worker):
-    batch_id = accept(caller, template, numbers(3))
+def test_cancelling_is_repeatable_and_changes_nothing_of_an_end(caller, numbered, slices):
+    batch_id = accept(caller, numbered, numbers(3))
     for _ in range(2):
         assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
     assert caller.get(f"/v2/batches/{batch_id}?wait=9").json["status"] == "cancelled"
     assert {item["status"] for item in items_of(caller, batch_id, "?status=cancelled")} == {
         "cancelled"
     }
-    done = accept(caller, template, numbers(1))
-    worker.work_off()
+    done = accept(caller, numbered, numbers(1))
+    slices.work_off()
     assert caller.delete(f"/v2/batches/{done}").status_code == 204
     assert caller.get(f"/v2/batches/{done}").json["status"] == "finished"
-    assert len(worker.events()) == 1
+    assert len(slices.events()) == 1
 
 
 # --- Idempotency-Key ------------------------------------------------------------------------------
 
 
-def keyed(caller, template, body, key="one"):
-    return send(caller, template, body, headers={"Idempotency-Key": key})
+def keyed(caller, numbered, body, key="one"):
+    return send(caller, numbered, body, headers={"Idempotency-Key": key})
 
 
-def test_the_same_key_and_body_give_the_first_answer(caller, template, worker, database):
-    first = keyed(caller, template, numbers(3))
-    worker.work_off()
-    again = keyed(caller, template, numbers(3))
+def test_the_same_key_and_body_give_the_first_answer(caller, numbered, slices, database):
+    first = keyed(caller, numbered, numbers(3))
+    slices.work_off()
+    again = keyed(caller, numbered, numbers(3))
     assert (again.status_code, again.json) == (202, first.json)
     assert again.headers["Location"] == first.headers["Location"]
-    assert len(worker.events()) == 3
+    assert len(slices.events()) == 3
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(batches)) == 1
 
 
-def test_the_same_key_with_another_body_is_422(caller, template):
-    keyed(caller, template, numbers(3))
-    assert keyed(caller, template, numbers(4)).status_code == 422
-    assert keyed(caller, template, numbers(4), key="other").status_code == 202
+def test_the_same_key_with_another_body_is_422(caller, numbered):
+    keyed(caller, numbered, numbers(3))
+    assert keyed(caller, numbered, numbers(4)).status_code == 422
+    assert keyed(caller, numbered, numbers(4), key="other").status_code == 202
 
 
-def test_a_refused_call_leaves_its_key_free(caller, template):
-    assert keyed(caller, template, b"").status_code == 400
-    assert keyed(caller, template, numbers(1)).status_code == 202
+def test_a_refused_call_leaves_its_key_free(caller, numbered):
+    assert keyed(caller, numbered, b"").status_code == 400
+    assert keyed(caller, numbered, numbers(1)).status_code == 202
 
 
 def test_of_concurrent_calls_with_one_key_one_is_accepted(
-    caller, template, ports, account, database
+    caller, numbered, ports, account, database
 ):
     answers = []
     begin = threading.Barrier(6)
@@ -342,7 +329,7 @@ def test_of_concurrent_calls_with_one_key_one_is_accepted(
         client = create_app(ports).test_client()
         client.environ_base["HTTP_X_API_KEY"] = account.api_key
         begin.wait()
-        answer = keyed(client, template, numbers(2000))
+        answer = keyed(client, numbered, numbers(2000))
         answers.append((answer.status_code, answer.headers.get("Retry-After")))
 
     threads = [threading.Thread(target=call) for _ in range(6)]
@@ -361,7 +348,7 @@ def test_of_concurrent_calls_with_one_key_one_is_accepted(
 
 
 def test_the_end_of_a_batch_is_told_to_webhooks_in_its_transaction(
-    caller, template, worker, database, account
+    caller, numbered, slices, database, account
 ):
     with database.session() as session:
         create_webhook(
@@ -372,8 +359,8 @@ def test_the_end_of_a_batch_is_told_to_webhooks_in_its_transaction(
             secret="whsec_x",
             at=now(),
         )
-    batch_id = accept(caller, template, numbers(2))
-    worker.work_off()
+    batch_id = accept(caller, numbered, numbers(2))
+    slices.work_off()
     with database.snapshot() as session:
         [payload] = session.scalars(select(webhook_deliveries.c.payload))
     told = json.loads(payload)

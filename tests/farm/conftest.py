@@ -24,6 +24,7 @@ from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
 from shared.queue.replies import Replies
+from tests.batches import numbered, slices  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).parents[2]
 FAKE_WORKER = Path(__file__).with_name("fake_worker.py")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from datetime import timedelta
 from io import BytesIO
 
@@ -37,17 +36,6 @@ from tests.batches import (
 from workers.engine.pipeline import render
 
 
-@pytest.fixture
-def worker(settings) -> Iterator[SliceWorker]:
-    yield SliceWorker(settings)
-    SliceWorker.close_all()
-
-
-@pytest.fixture
-def template(caller) -> str:
-    return store_template(caller)
-
-
 class KilledError(BaseException):
     """Stands for the end of the process: nothing after it is done."""
 
@@ -65,16 +53,16 @@ def killing(nth: int):
     return render_or_die
 
 
-def jobs_metered(worker) -> list[str]:
-    return [event["id"] for event in worker.events()]
+def jobs_metered(slices) -> list[str]:
+    return [event["id"] for event in slices.events()]
 
 
 # --- each document for itself ---------------------------------------------------------------------
 
 
-def test_a_batch_is_worked_off_in_chunks_and_finished(caller, template, worker):
-    batch_id = accept(caller, template, numbers(25))
-    worker.work_off()
+def test_a_batch_is_worked_off_in_chunks_and_finished(caller, numbered, slices):
+    batch_id = accept(caller, numbered, numbers(25))
+    slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
     assert record["status"] == "finished"
     assert (record["succeeded"], record["failed"], record["pages"]) == (25, 0, 25)
@@ -85,17 +73,17 @@ def test_a_batch_is_worked_off_in_chunks_and_finished(caller, template, worker):
             assert pdf.docinfo["/Title"] == f"Number {number}"
 
 
-def test_a_failed_document_fails_alone(caller, template, worker):
+def test_a_failed_document_fails_alone(caller, numbered, slices):
     body = ndjson([{"n": 1}, "no json", {"n": "x"}, [1], {"n": 5}])
-    batch_id = accept(caller, template, body)
-    worker.work_off()
+    batch_id = accept(caller, numbered, body)
+    slices.work_off()
     statuses = [(item["index"], item["status"]) for item in items_of(caller, batch_id)]
     assert statuses == [
         (0, "succeeded"), (1, "failed"), (2, "failed"), (3, "failed"), (4, "succeeded"),
     ]  # fmt: skip
     errors = [item["error"] for item in items_of(caller, batch_id, "?status=failed")]
     assert {error["statusCode"] for error in errors} == {400}
-    assert len(worker.events()) == 2
+    assert len(slices.events()) == 2
 
 
 def test_an_image_at_an_address_is_fetched_once_for_the_documents_of_a_slice(
@@ -120,13 +108,13 @@ def test_an_image_at_an_address_is_fetched_once_for_the_documents_of_a_slice(
     assert (len(server.requests), len(broken.requests)) == (1, 1)
 
 
-def test_csv_rows_fill_the_paths_of_their_columns(caller, worker):
+def test_csv_rows_fill_the_paths_of_their_columns(caller, slices):
     template = store_template(
         caller, '<document title="{{ a.b }}-{{ a.c }}"><data><json>{"a":{"b":"?","c":"kept"}}</json>'
         "</data><flow><p>{{ a.b }}</p></flow></document>",
     )  # fmt: skip
     batch_id = accept(caller, template, b"a.b;a.c\nx;y\nz;\n1;2;3\n", content_type="text/csv")
-    worker.work_off()
+    slices.work_off()
     archive = archive_of(caller, batch_id)
     titles = []
     for name in archive.namelist()[:-1]:
@@ -136,10 +124,10 @@ def test_csv_rows_fill_the_paths_of_their_columns(caller, worker):
     assert "3 cells" in items_of(caller, batch_id)[2]["error"]["message"]
 
 
-def test_a_merged_batch_is_one_pdf_in_input_order(caller, template, worker):
+def test_a_merged_batch_is_one_pdf_in_input_order(caller, numbered, slices):
     body = ndjson([{"n": 3}, {"n": "x"}, {"n": 1, "extra": ["a", "b"]}, {"n": 2}])
-    batch_id = accept(caller, template, body, output="merged")
-    worker.work_off()
+    batch_id = accept(caller, numbered, body, output="merged")
+    slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
     assert (record["status"], record["pages"]) == ("finished", 4)
     answer = caller.get(f"/v2/batches/{batch_id}/result")
@@ -150,9 +138,9 @@ def test_a_merged_batch_is_one_pdf_in_input_order(caller, template, worker):
     assert caller.get(f"/v2/jobs/{item['job_id']}/pdf").status_code == 409
 
 
-def test_a_merged_batch_of_failures_has_no_result(caller, template, worker):
-    batch_id = accept(caller, template, ndjson(["x", "y"]), output="merged")
-    worker.work_off()
+def test_a_merged_batch_of_failures_has_no_result(caller, numbered, slices):
+    batch_id = accept(caller, numbered, ndjson(["x", "y"]), output="merged")
+    slices.work_off()
     assert caller.get(f"/v2/batches/{batch_id}").json["status"] == "finished"
     answer = caller.get(f"/v2/batches/{batch_id}/result")
     assert answer.status_code == 409
@@ -164,83 +152,83 @@ def test_a_merged_batch_of_failures_has_no_result(caller, template, worker):
 
 @pytest.mark.parametrize("output", ["zip", "merged"])
 def test_a_run_killed_in_the_middle_is_repeated_and_metered_once(
-    caller, template, worker, settings, output
+    caller, numbered, slices, settings, output
 ):
-    batch_id = accept(caller, template, numbers(10), output=output)
-    argument = worker.take()
+    batch_id = accept(caller, numbered, numbers(10), output=output)
+    argument = slices.take()
     if output == "zip":
         dying = SliceWorker(settings, render=killing(6))
         with pytest.raises(KilledError):
             dying.run(argument)
-    worker.run(argument)
-    worker.work_off()
+    slices.run(argument)
+    slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
     assert (record["status"], record["succeeded"]) == ("finished", 10)
-    assert len(jobs_metered(worker)) == len(set(jobs_metered(worker))) == 10
+    assert len(jobs_metered(slices)) == len(set(jobs_metered(slices))) == 10
 
 
 @pytest.mark.parametrize("output", ["zip", "merged"])
 def test_a_run_killed_between_charge_and_record_is_completed_not_charged_again(
-    caller, template, worker, settings, monkeypatch, output
+    caller, numbered, slices, settings, monkeypatch, output
 ):
-    batch_id = accept(caller, template, numbers(10), output=output)
-    argument = worker.take()
+    batch_id = accept(caller, numbered, numbers(10), output=output)
+    argument = slices.take()
     with monkeypatch.context() as patch:
         patch.setattr("workers.farm.batches.slices.commit_slice", _die)
         with pytest.raises(KilledError):
-            worker.run(argument)
-    assert len(worker.events()) == 10
+            slices.run(argument)
+    assert len(slices.events()) == 10
     second = SliceWorker(settings, render=_die)  # nothing is rendered again
     second.run(argument)
     second.work_off()
     assert caller.get(f"/v2/batches/{batch_id}").json["succeeded"] == 10
-    assert len(worker.events()) == 10
+    assert len(slices.events()) == 10
     if output == "zip":
         archive_of(caller, batch_id)
 
 
-def test_a_run_that_comes_late_changes_nothing(caller, template, worker, settings, monkeypatch):
-    batch_id = accept(caller, template, numbers(10))
-    argument = worker.take()
+def test_a_run_that_comes_late_changes_nothing(caller, numbered, slices, settings, monkeypatch):
+    batch_id = accept(caller, numbered, numbers(10))
+    argument = slices.take()
     late = SliceWorker(settings)
     held = []
     charge = late.desk.charges.charge
 
     def overtaken(*args):
-        worker.run(argument)  # frozen here, while another run does all of it
+        slices.run(argument)  # frozen here, while another run does all of it
         held.append(True)
         return charge(*args)
 
     monkeypatch.setattr(type(late.desk.charges), "charge", _first(overtaken, charge))
     late.run(argument)
-    worker.work_off()
+    slices.work_off()
     assert held
     record = caller.get(f"/v2/batches/{batch_id}").json
     assert (record["status"], record["succeeded"], record["pages"]) == ("finished", 10, 10)
-    assert len(worker.events()) == 10
-    assert worker.redis.hget(_usage_key(worker), "production:calls") == b"10"
+    assert len(slices.events()) == 10
+    assert slices.redis.hget(_usage_key(slices), "production:calls") == b"10"
     archive_of(caller, batch_id)
 
 
-def test_a_repeated_message_does_nothing(caller, template, worker):
-    accept(caller, template, numbers(3))
-    argument = worker.take()
-    worker.run(argument)
-    worker.run(argument)
-    assert len(worker.events()) == 3
+def test_a_repeated_message_does_nothing(caller, numbered, slices):
+    accept(caller, numbered, numbers(3))
+    argument = slices.take()
+    slices.run(argument)
+    slices.run(argument)
+    assert len(slices.events()) == 3
 
 
 def test_a_document_that_ends_its_process_is_given_up_and_the_others_go_on(
-    caller, template, worker, settings
+    caller, numbered, slices, settings
 ):
-    batch_id = accept(caller, template, ndjson({"n": n} for n in (0, 1, 666, 3, 4)))
+    batch_id = accept(caller, numbered, ndjson({"n": n} for n in (0, 1, 666, 3, 4)))
     deaths = Counter()
 
-    def deadly(template, payload, **options):
+    def deadly(numbered, payload, **options):
         if b"666" in payload.body:
             deaths["of 666"] += 1
             raise KilledError
-        return render(template, payload, **options)
+        return render(numbered, payload, **options)
 
     dying = SliceWorker(settings, render=deadly)
     argument = dying.take()
@@ -256,11 +244,11 @@ def test_a_document_that_ends_its_process_is_given_up_and_the_others_go_on(
         "succeeded", "succeeded", "failed", "succeeded", "succeeded",
     ]  # fmt: skip
     assert items[2]["error"]["statusCode"] == 500
-    assert len(worker.events()) == 4
+    assert len(slices.events()) == 4
 
 
-def test_an_outage_fails_no_document(caller, template, worker, settings):
-    batch_id = accept(caller, template, numbers(5))
+def test_an_outage_fails_no_document(caller, numbered, slices, settings):
+    batch_id = accept(caller, numbered, numbers(5))
     calls = Counter()
 
     def away(*args, **options):
@@ -270,20 +258,20 @@ def test_an_outage_fails_no_document(caller, template, worker, settings):
         return render(*args, **options)
 
     SliceWorker(settings, render=away).work_off()
-    worker.work_off()
+    slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
     assert (record["status"], record["succeeded"]) == ("finished", 5)
-    assert len(worker.events()) == 5
+    assert len(slices.events()) == 5
 
 
-def test_a_slow_document_times_out_alone(caller, template, settings, worker):
-    def slow(template, payload, **options):
+def test_a_slow_document_times_out_alone(caller, numbered, settings, slices):
+    def slow(numbered, payload, **options):
         if b'"n": 1}' in payload.body:
             time.sleep(3)
-        return render(template, payload, **options)
+        return render(numbered, payload, **options)
 
     quick = settings.model_copy(update={"render_budget": 0.5})
-    batch_id = accept(caller, template, numbers(3))
+    batch_id = accept(caller, numbered, numbers(3))
     SliceWorker(quick, render=slow).work_off()
     statuses = [item.get("error", {}).get("statusCode") for item in items_of(caller, batch_id)]
     assert statuses == [None, 504, None]
@@ -293,18 +281,18 @@ def test_a_slow_document_times_out_alone(caller, template, settings, worker):
 
 
 @pytest.mark.parametrize("output", ["zip", "merged"])
-def test_documents_beyond_the_allowance_fail(caller, template, worker, database, output):
+def test_documents_beyond_the_allowance_fail(caller, slices, database, output):
     with database.session() as session:
         made = create_account(session, email="bo@example.org", max_pages=7)
     caller.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {made.api_key}"
     template = store_template(caller)
     batch_id = accept(caller, template, numbers(25), output=output)
-    worker.work_off()
+    slices.work_off()
     items = items_of(caller, batch_id)
     assert [item["status"] for item in items] == ["succeeded"] * 7 + ["failed"] * 18
     assert {item["error"]["statusCode"] for item in items[7:]} == {402}
     assert items[7]["error"]["data"] == {"code": "ERR_QUOTA_EXCEEDED", "cap": 7, "usage": 7}
-    assert len(worker.events()) == 7
+    assert len(slices.events()) == 7
     if output == "merged":
         result = caller.get(f"/v2/batches/{batch_id}/result").data
         with pikepdf.open(BytesIO(result)) as pdf:
@@ -315,10 +303,10 @@ def test_documents_beyond_the_allowance_fail(caller, template, worker, database,
 
 
 def test_lost_counters_are_rebuilt_before_a_capped_charge(
-    caller, template, worker, database, account
+    caller, numbered, slices, database, account
 ):
-    accept(caller, template, numbers(3))
-    argument = worker.take()
+    accept(caller, numbered, numbers(3))
+    argument = slices.take()
     with database.session() as session:
         from shared.db.usage import record_events
         from shared.jobs import Allowance
@@ -326,60 +314,60 @@ def test_lost_counters_are_rebuilt_before_a_capped_charge(
         period = _period(database)
         event = PageEvent("job_before", account.account_id, period, Allowance.PRODUCTION, 99, now())
         record_events(session, [event], at=now())
-    worker.redis.flushall()
-    worker.run(argument)
-    assert len(worker.events()) == 1  # 99 of 100 pages were used
+    slices.redis.flushall()
+    slices.run(argument)
+    assert len(slices.events()) == 1  # 99 of 100 pages were used
 
 
 # --- turns ----------------------------------------------------------------------------------------
 
 
-def test_a_later_batch_of_another_account_has_its_turn(caller, template, worker, ports, database):
+def test_a_later_batch_of_another_account_has_its_turn(caller, numbered, slices, ports, database):
     with database.session() as session:
         made = create_account(session, email="bo@example.org", plan="paid")
     other = create_app(ports).test_client()
     other.environ_base["HTTP_X_API_KEY"] = made.api_key
-    first = accept(caller, template, numbers(300))
+    first = accept(caller, numbered, numbers(300))
     second = accept(other, store_template(other), numbers(30))
-    worker.work_off()
-    last_of_second = max(at for at, batch in enumerate(worker.taken) if batch == second)
+    slices.work_off()
+    last_of_second = max(at for at, batch in enumerate(slices.taken) if batch == second)
     assert last_of_second < 12  # the window, and then turn by turn; the first has 30 slices
-    assert Counter(worker.taken)[first] == 30
+    assert Counter(slices.taken)[first] == 30
 
 
-def test_two_batches_of_one_account_go_side_by_side(caller, template, worker):
-    accept(caller, template, numbers(300))
-    second = accept(caller, template, numbers(30))
-    worker.work_off()
-    assert max(at for at, batch in enumerate(worker.taken) if batch == second) < 12
+def test_two_batches_of_one_account_go_side_by_side(caller, numbered, slices):
+    accept(caller, numbered, numbers(300))
+    second = accept(caller, numbered, numbers(30))
+    slices.work_off()
+    assert max(at for at, batch in enumerate(slices.taken) if batch == second) < 12
 
 
-def test_few_slices_wait_however_many_there_are(caller, template, worker):
+def test_few_slices_wait_however_many_there_are(caller, numbered, slices):
     for _ in range(5):
-        accept(caller, template, numbers(100))
-    assert worker.redis.llen("batch") == 4
-    worker.work_once()
-    assert worker.redis.llen("batch") == 4
+        accept(caller, numbered, numbers(100))
+    assert slices.redis.llen("batch") == 4
+    slices.work_once()
+    assert slices.redis.llen("batch") == 4
 
 
 # --- stopping -------------------------------------------------------------------------------------
 
 
-def test_a_cancelled_batch_begins_nothing_more_and_keeps_what_was_made(caller, template, worker):
-    batch_id = accept(caller, template, numbers(50))
-    worker.work_once()
+def test_a_cancelled_batch_begins_nothing_more_and_keeps_what_was_made(caller, numbered, slices):
+    batch_id = accept(caller, numbered, numbers(50))
+    slices.work_once()
     assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
-    worker.work_off()
+    slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
     assert (record["status"], record["succeeded"], record["queued"]) == ("cancelled", 10, 0)
     statuses = Counter(item["status"] for item in items_of(caller, batch_id))
     assert statuses == {"succeeded": 10, "cancelled": 40}
     assert len(archive_of(caller, batch_id).namelist()) == 11
-    assert len(worker.events()) == 10
+    assert len(slices.events()) == 10
 
 
-def test_a_slice_at_work_stops_before_its_next_document(caller, template, worker, settings):
-    batch_id = accept(caller, template, numbers(10))
+def test_a_slice_at_work_stops_before_its_next_document(caller, numbered, slices, settings):
+    batch_id = accept(caller, numbered, numbers(10))
     calls = Counter()
 
     def cancelling(*args, **options):
@@ -398,80 +386,80 @@ def test_a_slice_at_work_stops_before_its_next_document(caller, template, worker
 # --- what is lost and what is left ----------------------------------------------------------------
 
 
-def test_slices_lost_with_redis_are_sent_again(caller, template, worker):
-    batch_id = accept(caller, template, numbers(60))
-    worker.work_once()
-    worker.redis.flushall()
-    worker.keep()
-    worker.keep()
-    worker.work_off()
+def test_slices_lost_with_redis_are_sent_again(caller, numbered, slices):
+    batch_id = accept(caller, numbered, numbers(60))
+    slices.work_once()
+    slices.redis.flushall()
+    slices.keep()
+    slices.keep()
+    slices.work_off()
     record = caller.get(f"/v2/batches/{batch_id}").json
     assert (record["status"], record["succeeded"]) == ("finished", 60)
 
 
-def test_a_slice_in_the_queue_or_in_hand_is_not_sent_again(caller, template, worker):
-    accept(caller, template, numbers(10))
+def test_a_slice_in_the_queue_or_in_hand_is_not_sent_again(caller, numbered, slices):
+    accept(caller, numbered, numbers(10))
     for _ in range(3):
-        worker.keep()
-    assert worker.redis.llen("batch") == 1
-    message = worker.redis.rpop("batch")
-    tag = b"batch:" + worker.redis.hkeys("batch:sent")[0]
-    worker.redis.hset("unacked", tag, message)
+        slices.keep()
+    assert slices.redis.llen("batch") == 1
+    message = slices.redis.rpop("batch")
+    tag = b"batch:" + slices.redis.hkeys("batch:sent")[0]
+    slices.redis.hset("unacked", tag, message)
     for _ in range(3):
-        worker.keep()
-    assert worker.redis.llen("batch") == 0
+        slices.keep()
+    assert slices.redis.llen("batch") == 0
 
 
-def test_a_slice_taken_and_lost_is_sent_again(caller, template, worker):
-    batch_id = accept(caller, template, numbers(10))
-    worker.take()
-    worker.keep()
-    worker.keep()
-    worker.work_off()
+def test_a_slice_taken_and_lost_is_sent_again(caller, numbered, slices):
+    batch_id = accept(caller, numbered, numbers(10))
+    slices.take()
+    slices.keep()
+    slices.keep()
+    slices.work_off()
     assert caller.get(f"/v2/batches/{batch_id}").json["status"] == "finished"
 
 
 @pytest.mark.parametrize("output", ["zip", "merged"])
 def test_the_keeper_finishes_what_its_last_worker_did_not(
-    caller, template, worker, monkeypatch, output
+    caller, numbered, slices, monkeypatch, output
 ):
-    batch_id = accept(caller, template, numbers(5), output=output)
+    batch_id = accept(caller, numbered, numbers(5), output=output)
     with monkeypatch.context() as patch:
-        patch.setattr(type(worker.desk.flow), "finish", _die)
+        patch.setattr(type(slices.desk.flow), "finish", _die)
         with pytest.raises(KilledError):
-            worker.work_once()
-    worker.keep()
-    worker.keep()
-    worker.work_off()
+            slices.work_once()
+    slices.keep()
+    slices.keep()
+    slices.work_off()
     assert caller.get(f"/v2/batches/{batch_id}").json["status"] == "finished"
 
 
 @pytest.mark.parametrize("output", ["files", "merged"])
 def test_an_expired_batch_leaves_nothing_behind(
-    caller, template, worker, database, settings, tmp_path, output, monkeypatch
+    caller, numbered, slices, database, settings, tmp_path, output, monkeypatch
 ):
-    batch_id = accept(caller, template, numbers(12), output=output)
-    argument = worker.take()
+    batch_id = accept(caller, numbered, numbers(12), output=output)
+    argument = slices.take()
     with (
         monkeypatch.context() as patch
     ):  # a part that nobody names: stored by a run that was killed
-        patch.setattr(type(worker.desk.charges), "charge", _die)
+        patch.setattr(type(slices.desk.charges), "charge", _die)
         with pytest.raises(KilledError):
-            worker.run(argument)
-    worker.run(argument)
-    worker.work_off()
+            slices.run(argument)
+    slices.run(argument)
+    slices.work_off()
     job_id = items_of(caller, batch_id)[0]["job_id"]
     _age(database, timedelta(hours=25))
     no_pdf = 409 if output == "merged" else 410
     assert caller.get(f"/v2/jobs/{job_id}/pdf").status_code == no_pdf
-    worker.keep()
+    slices.keep()
     folder = tmp_path / "blobs" / "batches"
     assert [path for path in folder.rglob("*") if path.is_file()] == []
     assert caller.get(f"/v2/batches/{batch_id}").json["succeeded"] == 12
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "succeeded"
     assert caller.get(f"/v2/jobs/{job_id}/pdf").status_code == no_pdf
     _age(database, timedelta(days=7))
-    worker.keep()
+    slices.keep()
     assert caller.get(f"/v2/batches/{batch_id}").status_code == 404
     with database.snapshot() as session:
         for table in (batches, batch_chunks, batch_parts, batch_items):
@@ -496,8 +484,8 @@ def _first(instead, then):
     return method
 
 
-def _usage_key(worker) -> bytes:
-    [key] = worker.redis.keys("usage:acc_*")
+def _usage_key(slices) -> bytes:
+    [key] = slices.redis.keys("usage:acc_*")
     return key
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.batches import SliceWorker, accept, archive_of, items_of, numbers, store_template
+from tests.batches import accept, archive_of, items_of, numbers
 
 pytestmark = pytest.mark.services
 
@@ -18,25 +18,20 @@ def settings(settings, request):
 
 
 @pytest.mark.parametrize("output", ["files", "zip", "merged"])
-def test_a_batch_is_stored_rendered_read_and_forgotten(caller, settings, output):
-    worker = SliceWorker(settings)
-    try:
-        batch_id = accept(caller, store_template(caller), numbers(30), output=output)
-        worker.work_off()
-        assert caller.get(f"/v2/batches/{batch_id}").json["succeeded"] == 30
-        if output == "zip":
-            assert len(archive_of(caller, batch_id).namelist()) == 31
-        elif output == "merged":
-            result = caller.get(f"/v2/batches/{batch_id}/result")
-            assert result.data.startswith(b"%PDF")
-        else:
-            for item in items_of(caller, batch_id):
-                pdf = caller.get(f"/v2/jobs/{item['job_id']}/pdf").data
-                assert pdf.startswith(b"%PDF")
-                assert pdf.rstrip().endswith(b"%%EOF")
-        blobs = worker.desk.blobs
-        keys = list(blobs.list_keys(f"batches/{batch_id}/"))
-        assert keys
-        assert not any(key.endswith("/body") for key in keys)
-    finally:
-        SliceWorker.close_all()
+def test_a_batch_is_stored_rendered_read_and_forgotten(caller, numbered, slices, output):
+    batch_id = accept(caller, numbered, numbers(30), output=output)
+    slices.work_off()
+    assert caller.get(f"/v2/batches/{batch_id}").json["succeeded"] == 30
+    if output == "zip":
+        assert len(archive_of(caller, batch_id).namelist()) == 31
+    elif output == "merged":
+        result = caller.get(f"/v2/batches/{batch_id}/result")
+        assert result.data.startswith(b"%PDF")
+    else:
+        for item in items_of(caller, batch_id):
+            pdf = caller.get(f"/v2/jobs/{item['job_id']}/pdf").data
+            assert pdf.startswith(b"%PDF")
+            assert pdf.rstrip().endswith(b"%%EOF")
+    keys = list(slices.desk.blobs.list_keys(f"batches/{batch_id}/"))
+    assert keys
+    assert not any(key.endswith("/body") for key in keys)

@@ -1,7 +1,6 @@
 """Front and worker speak to Redis over TLS, and to nobody whose certificate they cannot check."""
 
 import asyncio
-import datetime
 import gc
 import ipaddress
 import ssl
@@ -10,14 +9,12 @@ from contextlib import suppress
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from shared.errors import Unavailable
 from shared.queue.connection import connect
 from shared.queue.consumer import create_consumer
 from shared.settings import load_settings
+from tests.certificates import write_certificate
 from tests.farm.conftest import Front
 
 LOOPBACK = "127.0.0.1"
@@ -28,31 +25,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """Make a certificate of the loopback address that signs itself: one file, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "redis")])
-    now = datetime.datetime.now(datetime.UTC)
-    address = x509.IPAddress(ipaddress.ip_address(LOOPBACK))
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
     file = tmp_path_factory.mktemp("certificate") / "redis.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    file.write_bytes(made.public_bytes(serialization.Encoding.PEM) + private)
-    return file
+    return write_certificate(file, valid_for=x509.IPAddress(ipaddress.ip_address(LOOPBACK)))
 
 
 class TlsEntrance:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import socket
 import ssl
 import threading
@@ -11,11 +10,9 @@ from contextlib import suppress
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from shared.outbound import Outbound, TargetUnreachableError, connections
+from tests.certificates import write_certificate
 from tests.servers import read_request
 
 NAME = "pictures.example"
@@ -24,32 +21,8 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory):
-    """Make a certificate of one name that signs itself; give the files of it and of its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    folder = tmp_path_factory.mktemp("certificate")
-    (folder / "certificate.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return folder / "certificate.pem", folder / "key.pem"
+    file = tmp_path_factory.mktemp("certificate") / "pictures.pem"
+    return write_certificate(file, valid_for=x509.DNSName(NAME))
 
 
 class TlsServer:
@@ -59,7 +32,7 @@ class TlsServer:
         self.names: list[str | None] = []
         self.requests: list[bytes] = []
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(*certificate)
+        self._context.load_cert_chain(certificate)
         self._context.sni_callback = lambda _socket, name, _context: self.names.append(name)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -90,7 +63,7 @@ def server(certificate) -> Iterator[TlsServer]:
 @pytest.fixture
 def trusted(certificate, monkeypatch):
     """Have the machine trust the certificate, as an operator of a closed network would."""
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     connections._tls_context.cache_clear()
     yield
     connections._tls_context.cache_clear()
