@@ -13,7 +13,7 @@ from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
 from shared.job_flow import JobFlow
 from shared.job_intake import Intake
-from shared.outbound import Outbound
+from shared.outbound import Fetcher
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.drains import Drains
@@ -55,7 +55,7 @@ class Ports:
     database: Database
     admissions: KeyStates
     blobs: BlobStore
-    outbound: Outbound
+    fetcher: Fetcher
     cells: PerShard[Cell]
     queue_checks: Mapping[str, Callable[[], None]]
     metrics: FrontMetrics

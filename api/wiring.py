@@ -12,7 +12,7 @@ from shared.buckets.rate import RateLimiter
 from shared.db.session import open_database
 from shared.job_flow import JobFlow
 from shared.job_intake import Intake
-from shared.outbound import Outbound
+from shared.outbound import Fetcher
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
@@ -65,7 +65,7 @@ def wire(settings: Settings) -> Ports:
             PerShard(shards, lambda shard: AdmissionCache(servers.get(shard.name), watch=metrics))
         ),
         blobs=blobs,
-        outbound=Outbound(allow_private=settings.outbound_allow_private),
+        fetcher=Fetcher(settings.fetcher_url),
         cells=PerShard(shards, make_cell),
         queue_checks=make_checks(shards, servers.get),
         metrics=metrics,

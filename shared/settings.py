@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -14,10 +14,26 @@ from shared.shards import ShardAddress, parse_shards
 _QUEUE: Final = "interactive|validate|batch"
 
 
-class Settings(BaseSettings):
-    """What operators can set; each field is `PRESSROOM_` and its name in capitals."""
+class FetcherSettings(BaseSettings):
+    """What the fetcher reads: it goes out to servers of strangers, and is told no secret."""
 
     model_config = SettingsConfigDict(env_prefix="PRESSROOM_", frozen=True, extra="ignore")
+
+    outbound_allow_private: bool = False
+    fetcher_bind: Annotated[str, Field(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = Field(
+        default="127.0.0.1:9106", description="address and port that the fetcher is asked on"
+    )
+    fetcher_cache_mb: Annotated[int, Field(ge=0, le=65536)] = 256
+    fetcher_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    metrics_address: str = Field(
+        default="", description="address the metrics ports listen on; empty is every one"
+    )
+    log_level: str = "INFO"
+    log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
+
+
+class Settings(FetcherSettings):
+    """What operators can set; each field is `PRESSROOM_` and its name in capitals."""
 
     database_url: str = Field(
         description="SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db"
@@ -46,12 +62,11 @@ class Settings(BaseSettings):
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2
     api_threads: Annotated[int, Field(ge=1, le=1024)] = 32
     enforce_rate_limits: bool = True
-    outbound_allow_private: bool = False
+    fetcher_url: Annotated[str, Field(pattern="^http://[^/@]+$")] = Field(
+        default="http://127.0.0.1:9106", description="where fronts and workers ask the fetcher"
+    )
     metrics_dir: str | None = Field(
         default=None, description="folder for the metric files of the front's processes"
-    )
-    metrics_address: str = Field(
-        default="", description="address the metrics ports listen on; empty is every one"
     )
     worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
@@ -60,8 +75,6 @@ class Settings(BaseSettings):
     traces: bool = False
     account_metrics: Annotated[int, Field(ge=0, le=10_000)] = 100
     blob_quota_gb: Annotated[int, Field(ge=0)] = 0
-    log_level: str = "INFO"
-    log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
 
     @field_validator("redis_url")
     @classmethod
@@ -92,6 +105,9 @@ class Settings(BaseSettings):
         return shards[self.redis_shard]
 
 
+_S = TypeVar("_S", bound=FetcherSettings)
+
+
 class WrongSetting(Exception):
     """A setting is missing or wrong; the text names the variable and what it accepts."""
 
@@ -112,9 +128,22 @@ def load_settings(given: Mapping[str, str]) -> Settings:
     Raises:
         WrongSetting: with one line per variable that is missing or wrong.
     """
-    named = {field: f"PRESSROOM_{field.upper()}" for field in Settings.model_fields}
+    return _check(Settings, given)
+
+
+def get_fetcher_settings() -> FetcherSettings:
+    """Read what the fetcher is told by the environment, which need not name a store.
+
+    Raises:
+        WrongSetting: with one line per variable that is wrong.
+    """
+    return _check(FetcherSettings, {})
+
+
+def _check(kind: type[_S], given: Mapping[str, str]) -> _S:
+    named = {field: f"PRESSROOM_{field.upper()}" for field in kind.model_fields}
     try:
-        return Settings(
+        return kind(
             **{field: given[name] for field, name in named.items() if name in given}  # type: ignore[arg-type]
         )
     except ValidationError as error:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -31,10 +31,11 @@ from shared.queue.commits import Commits
 from shared.queue.connection import connect
 from shared.queue.names import INTERACTIVE, VALIDATE
 from shared.queue.states import Ended
-from shared.settings import Settings
+from shared.settings import FetcherSettings, Settings
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
+from workers.fetcher.main import RunningFetcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +161,39 @@ def postgresql_url(make_postgresql: Callable[..., str]) -> str:
     return make_postgresql()
 
 
+@pytest.fixture(scope="session")
+def fetcher_url() -> Iterator[str]:
+    """Run a fetcher that goes to public addresses only and give where it is asked."""
+    with running_fetcher() as url:
+        yield url
+
+
 @pytest.fixture
-def settings(database_url: str, redis_url: str, tmp_path: Path) -> Settings:
+def open_fetcher_url() -> Iterator[str]:
+    """Run a fetcher of this test's own that goes to loopback too and give where it is asked."""
+    with running_fetcher(outbound_allow_private=True) as url:
+        yield url
+
+
+@contextmanager
+def running_fetcher(**options: object) -> Iterator[str]:
+    """Run a fetcher within the block and give where it is asked."""
+    fetcher = RunningFetcher(FetcherSettings(fetcher_bind="127.0.0.1:0", **options))
+    fetcher.start()
+    try:
+        yield fetcher.url
+    finally:
+        fetcher.stop()
+
+
+@pytest.fixture
+def settings(database_url: str, redis_url: str, fetcher_url: str, tmp_path: Path) -> Settings:
     """Give the settings of a farm in this test's folder; a render gets 5 seconds."""
     return Settings(
         database_url=database_url,
         redis_url=redis_url,
         blob_url=f"file://{tmp_path}/blobs",
+        fetcher_url=fetcher_url,
         render_budget=5,
         enforce_rate_limits=False,
     )

@@ -116,7 +116,7 @@ class HookRoutes:
                 400, f"Field url must be an address of at most {_LONGEST_URL} characters."
             )
         try:
-            self._ports.outbound.check(url)
+            self._ports.fetcher.check(url)
         except TargetRefusedError as error:
             raise ServiceError(400, f"Field url is refused: {error}.") from error
         return url

@@ -40,7 +40,7 @@ class ImageRoutes:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
-        self._sources = Sources(ports.outbound)
+        self._sources = Sources(ports.fetcher)
 
     def blueprint(self) -> Blueprint:
         """Give the views at their paths."""
@@ -74,7 +74,7 @@ class ImageRoutes:
         if url is None:
             data = _decode_data(fields["data"])
             return self._store(name, Body(BytesIO(data), len(data)), principal)
-        with self._sources.receive_source(url) as body:
+        with self._sources.receive_source(url, account_id=principal.state.account_id) as body:
             return self._store(name, body, principal)
 
     def list_images(self) -> Response:

@@ -12,7 +12,9 @@ from api.admission.body import SPOOL_BYTES, Body
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import MAX_IMAGE_BYTES, MB, REMOTE_IMAGE_SECONDS
 from shared.outbound import (
-    Outbound,
+    Ask,
+    Fetcher,
+    FetcherBusy,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
@@ -26,33 +28,42 @@ _WAIT_SECONDS: Final = 2.0
 class Sources:
     """Fetches for one process of the front, a bounded number at once."""
 
-    def __init__(self, outbound: Outbound, *, at_once: int = MAX_AT_ONCE) -> None:
-        self._outbound = outbound
+    def __init__(self, fetcher: Fetcher, *, at_once: int = MAX_AT_ONCE) -> None:
+        self._fetcher = fetcher
         self._slots = threading.BoundedSemaphore(at_once)
 
     @contextmanager
-    def receive_source(self, url: str) -> Iterator[Body]:
-        """Fetch an image into a file; it is gone when the block ends.
+    def receive_source(self, url: str, *, account_id: str) -> Iterator[Body]:
+        """Have an image fetched into a file; it is gone when the block ends.
 
         Raises:
             ServiceError: 400, the address is refused or gives no image; 413, it gives more than
-                50 MB; 503, too many are being fetched.
+                50 MB; 503, too many are being fetched, or the fetcher is away.
         """
         if not self._slots.acquire(timeout=_WAIT_SECONDS):
             raise _busy()
         with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
             try:
-                size = self._download(url, cast("BinaryIO", file))
+                self._download(url, cast("BinaryIO", file), account_id)
             finally:
                 self._slots.release()
+            size = file.tell()
             file.seek(0)
             yield Body(cast("BinaryIO", file), size)
 
-    def _download(self, url: str, file: BinaryIO) -> int:
+    def _download(self, url: str, file: BinaryIO, account_id: str) -> None:
+        ask = Ask(
+            url,
+            account_id,
+            limit_bytes=MAX_IMAGE_BYTES,
+            deadline_seconds=REMOTE_IMAGE_SECONDS,
+            patience_seconds=_WAIT_SECONDS,
+            is_fresh=True,  # what is stored is what lies there now
+        )
         try:
-            found = self._outbound.download(
-                url, file, limit_bytes=MAX_IMAGE_BYTES, deadline_seconds=REMOTE_IMAGE_SECONDS
-            )
+            status = self._fetcher.download(ask, file)
+        except FetcherBusy as error:
+            raise _busy() from error
         except TargetRefusedError as error:
             raise ServiceError(400, f"The source_url is refused: {error}.") from error
         except TargetTooLargeError as error:
@@ -61,11 +72,8 @@ class Sources:
             ) from error
         except TargetUnreachableError as error:
             raise ServiceError(400, f"The source_url gives no image: {error}.") from error
-        if not 200 <= found.status < 300:
-            raise ServiceError(
-                400, f"The source_url gives no image: its server answers {found.status}."
-            )
-        return found.size
+        if not 200 <= status < 300:
+            raise ServiceError(400, f"The source_url gives no image: its server answers {status}.")
 
 
 def _busy() -> ServiceError:

@@ -11,7 +11,7 @@ from typing import Final
 
 from deploy.embedded.child import ChildSpec
 from deploy.embedded.home import DataFolder
-from deploy.embedded.valkey import RedisServer, free_port, server_command
+from deploy.embedded.valkey import LOOPBACK, RedisServer, free_port, server_command
 from shared.settings import Settings, load_settings
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -44,15 +44,19 @@ def plan_farm(
     Raises:
         WrongSetting: a setting of the operator is wrong; the text names it.
     """
+    fetcher_port = free_port()
     chosen = {
         "DATABASE_URL": folder.database_url,
         "BLOB_URL": folder.blob_url,
         "METRICS_DIR": str(folder.metrics),
-        "METRICS_ADDRESS": "127.0.0.1",
+        "METRICS_ADDRESS": LOOPBACK,
         "WORKER_METRICS_PORT": str(free_port()),
         "COUNTER_METRICS_PORT": str(free_port()),
         "KEEPER_METRICS_PORT": str(free_port()),
         "HOOKS_METRICS_PORT": str(free_port()),
+        "FETCHER_METRICS_PORT": str(free_port()),
+        "FETCHER_BIND": f"{LOOPBACK}:{fetcher_port}",
+        "FETCHER_URL": f"http://{LOOPBACK}:{fetcher_port}",
         "ENFORCE_RATE_LIMITS": "false",  # contract.md 4: `pressroom up` sets none unless asked
         "LOG_FORMAT": "json",
     }
@@ -102,6 +106,7 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
         *_pools(plan, folder),
         _python(plan, folder, "keeper", ["workers.keeper.main"], stop=15.0),
         _python(plan, folder, "hooks", ["workers.hooks.main"], stop=15.0),
+        _python(plan, folder, "fetcher", ["workers.fetcher.main"], stop=30.0),
         _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0),
     ]
 

@@ -114,7 +114,7 @@ class Farm:
             self._tick()
 
     def stop(self) -> None:
-        """Stop in order: front, workers, keeper, hooks, counter, Redis. Leaves no process, also after a failed start."""
+        """Stop in order: front, workers, keeper, hooks, fetcher, counter, Redis. Leaves no process, also after a failed start."""
         if self._listener is not None:
             self._listener.close()
         asked = self._stops_asked
@@ -202,6 +202,8 @@ class Farm:
                 "counter_metrics": settings.counter_metrics_port,
                 "keeper_metrics": settings.keeper_metrics_port,
                 "hooks_metrics": settings.hooks_metrics_port,
+                "fetcher": int(settings.fetcher_bind.rpartition(":")[2]),
+                "fetcher_metrics": settings.fetcher_metrics_port,
             },
         )
 

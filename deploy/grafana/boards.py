@@ -223,12 +223,53 @@ OVERVIEW: Final = board(
             ),
         ),
         Row(
+            "Images at addresses",
+            (
+                graph(
+                    "Ways out by what became of them",
+                    Query(_rate("fetches", "outcome"), "{{outcome}}"),
+                    unit="ops",
+                    is_stacked=True,
+                ),
+                graph(
+                    "Time of a way out",
+                    Query(
+                        "histogram_quantile(0.5, sum by (le) "
+                        "(rate(pressroom_fetch_duration_seconds_bucket[$__rate_interval])))",
+                        "50 %",
+                    ),
+                    Query(
+                        "histogram_quantile(0.95, sum by (le) "
+                        "(rate(pressroom_fetch_duration_seconds_bucket[$__rate_interval])))",
+                        "95 %",
+                    ),
+                    unit=_SECONDS,
+                ),
+                graph(
+                    "Asks by where they were answered from",
+                    Query(_rate("fetcher_cache_requests", "result"), "{{result}}"),
+                    unit="ops",
+                    is_stacked=True,
+                ),
+                graph(
+                    "Ways out under way, and asks that wait",
+                    Query("sum(pressroom_fetches_in_progress)", "under way"),
+                    Query("sum(pressroom_fetches_waiting)", "waiting"),
+                ),
+                graph(
+                    "Bytes kept",
+                    Query("sum(pressroom_fetcher_cache_bytes)", "bytes"),
+                    unit=_BYTES,
+                ),
+            ),
+        ),
+        Row(
             "Processes",
             (
                 number(
                     "Answering their scrape",
                     Query(
-                        "sum by (job) (up{job=~'front|worker|batch|counter|keeper|hooks'})",
+                        "sum by (job) (up{job=~'front|worker|batch|counter|keeper|hooks|fetcher'})",
                         "{{job}}",
                     ),
                     width=12,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPException
 from io import BytesIO
+from types import MappingProxyType
 from typing import BinaryIO, Final
 
 from urllib3.exceptions import HTTPError
@@ -38,13 +39,38 @@ _BROKEN: Final = (HTTPError, HTTPException, OSError)
 _log: Final = log.get_logger(__name__)
 
 
+# What answers say of how long they may be kept (RFC 9111), and of what has changed since.
+_TOLD: Final = (
+    "Age",
+    "Cache-Control",
+    "Date",
+    "ETag",
+    "Expires",
+    "Last-Modified",
+    "Pragma",
+    "Vary",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one answer says of caching: its status, and its headers of that kind, in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Downloaded:
-    """The answer to a download; `size` is 0 and nothing was written unless the status is 2xx."""
+    """The answer to a download; `size` is 0 and nothing was written unless the status is 2xx.
+
+    `told` has what each answer said of caching, redirects first and this one last.
+    """
 
     status: int
     content_type: str | None
     size: int
+    told: tuple[Told, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +122,17 @@ class Outbound:
         return Fetched(found.status, found.content_type, file.getvalue())
 
     def download(
-        self, url: str, file: BinaryIO, *, limit_bytes: int, deadline_seconds: float
+        self,
+        url: str,
+        file: BinaryIO,
+        *,
+        limit_bytes: int,
+        deadline_seconds: float,
+        conditions: Mapping[str, str] = MappingProxyType({}),
     ) -> Downloaded:
         """Write what a URL names into a file, following up to three redirects.
+
+        `conditions` are headers such as `If-None-Match`, for this address and none redirected to.
 
         Raises:
             TargetRefusedError: the address, or one redirected to, may not be connected to.
@@ -106,13 +140,17 @@ class Outbound:
             TargetUnreachableError: no whole answer within `deadline_seconds`, all steps together.
         """
         give_up_at = ticks() + deadline_seconds
-        target = parse_noted(url)
+        target, headers = parse_noted(url), conditions
+        told: list[Told] = []
         for _ in range(MAX_REDIRECTS + 1):
-            with self._ask("GET", target, give_up_at=give_up_at, limit_bytes=limit_bytes) as answer:
+            with self._ask(
+                "GET", target, give_up_at=give_up_at, limit_bytes=limit_bytes, headers=headers
+            ) as answer:
+                told.append(_read_told(answer))
                 location = answer.headers.get("Location")
                 if answer.status not in _MOVED or location is None:
-                    return _receive(answer, file, limit_bytes)
-            target = _follow_noted(target, location)
+                    return replace(_receive(answer, file, limit_bytes), told=tuple(told))
+            target, headers = _follow_noted(target, location), {}
         raise TargetUnreachableError(f"its server redirects more than {MAX_REDIRECTS} times")
 
     def post(
@@ -198,6 +236,11 @@ def _follow_noted(target: Target, location: str) -> Target:
     except TargetRefusedError as error:
         _note(target.host, error)
         raise
+
+
+def _read_told(answer: BaseHTTPResponse) -> Told:
+    found = {name.lower(): answer.headers.get(name) for name in _TOLD}
+    return Told(answer.status, {name: value for name, value in found.items() if value is not None})
 
 
 def _receive(answer: BaseHTTPResponse, file: BinaryIO, limit_bytes: int) -> Downloaded:

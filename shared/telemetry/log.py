@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -64,6 +64,12 @@ def log_context(**fields: Any) -> Iterator[None]:
     """Add fields to every line that is logged within, such as the request id and the job id."""
     with structlog.contextvars.bound_contextvars(**fields):
         yield
+
+
+def find_log_fields(names: Iterable[str]) -> dict[str, Any]:
+    """Give those of the named fields that `log_context` adds here, to be added elsewhere too."""
+    fields = structlog.contextvars.get_contextvars()
+    return {name: fields[name] for name in names if name in fields}
 
 
 class _Lines:

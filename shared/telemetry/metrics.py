@@ -1,7 +1,8 @@
 """Every metric of the product, declared once; the prefix of all is `pressroom_`.
 
 Who exports what: the front its own requests, each worker its slots and child processes, each
-keeper its repairs, each deliverer its attempts, and the usage counter, of which there is one, what the whole farm did
+keeper its repairs, each deliverer its attempts, each fetcher its fetches, and the usage counter,
+of which there is one, what the whole farm did
 (queueing.md 6). Label values come
 from closed sets; only `account` does not, and its number is bounded by a setting.
 """
@@ -39,6 +40,7 @@ class Exporter(StrEnum):
     FRONT_AND_COUNTER = "front, counter"  # the counter's are the workers' and its own
     KEEPER = "keeper"
     HOOKS = "hooks"
+    FETCHER = "fetcher"
     ALL = "all"
 
 
@@ -265,6 +267,37 @@ WEBHOOK_ATTEMPTS: Final = _counter(
 )
 WEBHOOKS_PENDING: Final = _gauge(
     "webhooks_pending", Exporter.HOOKS, "Deliveries that wait to be made, or made again."
+)
+
+# --- images at addresses --------------------------------------------------------------------------
+FETCHES: Final = _counter(
+    "fetches",
+    Exporter.FETCHER,
+    "Ways out: fetched, answered (by a status without bytes), unreachable, too_large, refused (the"
+    " address), busy (no turn in time), failed.",
+    "outcome",
+)
+FETCH_SECONDS: Final = Spec(
+    "fetch_duration_seconds",
+    Kind.HISTOGRAM,
+    Exporter.FETCHER,
+    "Time of a way out, redirects included, without the wait for a turn.",
+    (),
+    _REQUEST_SECONDS,
+)
+FETCHES_IN_PROGRESS: Final = _gauge(
+    "fetches_in_progress", Exporter.FETCHER, "Ways out under way now."
+)
+FETCHES_WAITING: Final = _gauge("fetches_waiting", Exporter.FETCHER, "Asks that wait for a turn.")
+FETCHER_LOOKS: Final = _counter(
+    "fetcher_cache_requests",
+    Exporter.FETCHER,
+    "Asks by where they were answered from: hit (what is kept), revalidated (by a 304), miss, passed"
+    " (not looked for).",
+    "result",
+)
+FETCHER_KEPT_BYTES: Final = _gauge(
+    "fetcher_cache_bytes", Exporter.FETCHER, "Bytes kept of what was fetched."
 )
 
 BUILD_INFO: Final = _gauge("build_info", Exporter.ALL, "The running version.", "part", "version")

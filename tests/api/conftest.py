@@ -59,7 +59,7 @@ def front(settings, tmp_path) -> Iterator[Front]:
                 "PRESSROOM_API_THREADS": "4",
                 "PRESSROOM_RENDER_BUDGET": "5",
                 "PRESSROOM_ENFORCE_RATE_LIMITS": "false",
-                "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": str(settings.outbound_allow_private),
+                "PRESSROOM_FETCHER_URL": settings.fetcher_url,
             },
             stderr=log,
         )

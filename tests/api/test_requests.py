@@ -24,9 +24,9 @@ REQUESTS = README.parent / "requests"
 
 
 @pytest.fixture
-def settings(settings):
+def settings(settings, open_fetcher_url):
     """Let images be fetched from this machine."""
-    return settings.model_copy(update={"outbound_allow_private": True})
+    return settings.model_copy(update={"fetcher_url": open_fetcher_url})
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,22 @@
 
 import threading
 import time
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
 from PIL import Image
 
+from api.app import create_app
 from api.images.sources import Sources
 from shared.errors import ServiceError
-from shared.outbound import Outbound
+from shared.outbound import Fetcher
+from tests.conftest import free_port
 
 
 @pytest.fixture
-def settings(settings):
-    return settings.model_copy(update={"outbound_allow_private": True})
+def settings(settings, open_fetcher_url):
+    return settings.model_copy(update={"fetcher_url": open_fetcher_url})
 
 
 def draw(kind="PNG"):
@@ -93,20 +96,33 @@ def test_a_failed_fetch_leaves_the_image_that_was_there(caller, serve):
     assert caller.get("/v2/images/logo").json == first
 
 
-def test_fetches_beyond_a_few_at_once_are_told_to_come_back(serve, monkeypatch):
+def test_fetches_beyond_a_few_at_once_are_told_to_come_back(serve, open_fetcher_url, monkeypatch):
     monkeypatch.setattr("api.images.sources._WAIT_SECONDS", 0.1)
     server = serve(lambda *_: time.sleep(1))
-    sources = Sources(Outbound(allow_private=True), at_once=1)
+    sources = Sources(Fetcher(open_fetcher_url), at_once=1)
 
     def hold():
-        with pytest.raises(ServiceError), sources.receive_source(server.url()):
+        with pytest.raises(ServiceError), receive(sources, server.url()):
             pass
 
     holding = threading.Thread(target=hold)
     holding.start()
     time.sleep(0.2)
-    with pytest.raises(ServiceError) as refused, sources.receive_source(server.url()):
+    with pytest.raises(ServiceError) as refused, receive(sources, server.url()):
         pass
     assert refused.value.body.status == 503
     assert refused.value.headers["Retry-After"] == "5"
     holding.join()
+
+
+def test_without_a_fetcher_it_is_503_and_the_document_is_not_blamed(ports, account, serve):
+    away = replace(ports, fetcher=Fetcher(f"http://127.0.0.1:{free_port()}"))
+    client = create_app(away).test_client()
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
+    answer = post(client, "http://93.184.216.34/logo.png")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+    assert "fetcher" in answer.json["message"]
+
+
+def receive(sources, url):
+    return sources.receive_source(url, account_id="acc_1")

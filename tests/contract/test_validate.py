@@ -26,7 +26,7 @@ def judge(ports, worker):
     cell = ports.cells.only
     farm = SimpleNamespace(
         templates=Templates(ports.database, prepare_template),
-        images=Images(ports.database, ports.blobs, cell.image_pins, outbound=ports.outbound),
+        images=Images(ports.database, ports.blobs, cell.image_pins, fetcher=ports.fetcher),
         claims=cell.claims,
         validate=validate,
     )

@@ -89,9 +89,8 @@ def test_a_private_or_malformed_address_is_400(caller, url):
     assert caller.get("/v2/webhooks").json["webhooks"] == []
 
 
-def test_a_closed_network_may_admit_its_own_addresses(settings, account):
-    open_settings = settings.model_copy(update={"outbound_allow_private": True})
-    ports = wire(open_settings)
+def test_a_closed_network_may_admit_its_own_addresses(settings, open_fetcher_url, account):
+    ports = wire(settings.model_copy(update={"fetcher_url": open_fetcher_url}))
     client = create_app(ports).test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
     try:

@@ -13,7 +13,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 DOCKER = ROOT / "deploy/docker"
 KUBERNETES = ROOT / "deploy/kubernetes"
-PROCESSES = ("front", "worker", "batch", "counter", "keeper", "hooks")
+PROCESSES = ("front", "worker", "batch", "counter", "keeper", "hooks", "fetcher")
 
 
 def compose() -> dict[str, Any]:

@@ -80,6 +80,6 @@ def test_the_queues_that_clients_wait_for_are_told_from_the_others():
 def test_every_metric_of_a_process_is_scraped_on_the_port_it_is_given():
     config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
     ports = {job["job_name"]: job["dns_sd_configs"][0]["port"] for job in config["scrape_configs"]}
-    assert set(ports) == {"front", "worker", "batch", "counter", "keeper", "hooks"}
+    assert set(ports) == {"front", "worker", "batch", "counter", "keeper", "hooks", "fetcher"}
     for job in config["scrape_configs"]:
         assert job["dns_sd_configs"][0]["names"] == [job["job_name"]]

@@ -128,6 +128,7 @@ def test_the_ports_of_image_health_checks_and_prometheus_agree():
         "counter": image["PRESSROOM_COUNTER_METRICS_PORT"],
         "keeper": image["PRESSROOM_KEEPER_METRICS_PORT"],
         "hooks": image["PRESSROOM_HOOKS_METRICS_PORT"],
+        "fetcher": image["PRESSROOM_FETCHER_METRICS_PORT"],
     }
     config = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
     scraped = {
@@ -135,9 +136,29 @@ def test_the_ports_of_image_health_checks_and_prometheus_agree():
     }
     exposed = set(re.search(r"^EXPOSE (.*)$", dockerfile(), re.MULTILINE)[1].split())
     assert scraped == ports
-    assert exposed == set(ports.values())
+    assert exposed == {*ports.values(), port_asked()}
     for name, port in ports.items():
         assert f":{port}/healthz" in OURS[name]["healthcheck"]["test"][-1]
+
+
+def test_the_fetcher_is_asked_where_it_listens():
+    for name in ("front", "worker", "batch"):
+        asked = OURS[name]["environment"]["PRESSROOM_FETCHER_URL"]
+        assert asked == f"http://fetcher:{port_asked()}"
+
+
+def port_asked():
+    return image_settings()["PRESSROOM_FETCHER_BIND"].rpartition(":")[2]
+
+
+def test_only_the_fetcher_and_hooks_have_a_way_out_and_the_fetcher_no_secret():
+    networks = compose()["networks"]
+    assert networks["entrance"] == networks["inside"] == {"internal": True}
+    leading_out = {name for name, each in networks.items() if not each.get("internal")}
+    assert leading_out == {"outside", "exit"}
+    out = {name for name, each in SERVICES.items() if leading_out & set(each["networks"])}
+    assert out == {"proxy", "grafana", "fetcher", "hooks"}
+    assert set(OURS["fetcher"]["environment"]) == {"PRESSROOM_FETCHER_CACHE_MB"}
 
 
 def test_redis_keeps_what_it_accepts():

@@ -110,7 +110,7 @@ def test_what_was_begun_may_be_finished_when_a_pod_stops(name):
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_probes_and_services_use_the_port_that_the_process_has(name):
     container = container_of(DEPLOYMENTS[name])
-    [port] = container["ports"]
+    port = container["ports"][0]
     named = {"worker": "WORKER", "batch": "WORKER"}.get(name, name.upper())
     expected = 8000 if name == "front" else int(image_settings()[f"PRESSROOM_{named}_METRICS_PORT"])
     assert port["containerPort"] == expected
@@ -161,7 +161,7 @@ def test_those_that_serve_and_render_are_not_all_taken_at_once():
         for each in documents("base")
         if each["kind"] == "PodDisruptionBudget"
     }
-    assert set(budgets) == {"front", "worker", "batch"}
+    assert set(budgets) == {"front", "worker", "batch", "fetcher"}
     for name, budget in budgets.items():
         assert budget["maxUnavailable"] == 1
         labels = DEPLOYMENTS[name]["spec"]["template"]["metadata"]["labels"]
@@ -189,15 +189,15 @@ def test_nothing_is_open_that_is_not_said_to_be():
     }
 
 
-def test_only_front_and_hooks_reach_the_internet_until_fetching_is_added():
-    chosen = policies()["fetches"]["podSelector"]["matchLabels"]
+def test_only_the_fetcher_and_hooks_reach_the_internet():
+    chosen = policies()["goes-out"]["podSelector"]["matchLabels"]
     reach = {
         name
         for name, each in DEPLOYMENTS.items()
         if chosen.items() <= each["spec"]["template"]["metadata"]["labels"].items()
     }
-    assert reach == {"front", "hooks"}
-    [to] = policies()["fetches"]["egress"][0]["to"]
+    assert reach == {"fetcher", "hooks"}
+    [to] = policies()["goes-out"]["egress"][0]["to"]
     for private in (
         "10.0.0.0/8",
         "172.16.0.0/12",
@@ -206,6 +206,29 @@ def test_only_front_and_hooks_reach_the_internet_until_fetching_is_added():
         "127.0.0.0/8",
     ):
         assert private in to["ipBlock"]["except"]
+
+
+def test_the_fetcher_is_asked_by_fronts_and_workers_and_reaches_no_store():
+    [port] = [
+        each["containerPort"]
+        for each in container_of(DEPLOYMENTS["fetcher"])["ports"]
+        if each["name"] == "asks"
+    ]
+    assert image_settings()["PRESSROOM_FETCHER_BIND"] == f"0.0.0.0:{port}"
+    assert config()["PRESSROOM_FETCHER_URL"] == f"http://fetcher:{port}"
+    [asks] = policies()["asks"]["ingress"]
+    [asks_out] = policies()["asks-out"]["egress"]
+    assert policies()["asks"]["podSelector"] == asks_out["to"][0]["podSelector"]
+    assert policies()["asks-out"]["podSelector"] == asks["from"][0]["podSelector"]
+    assert asks["ports"] == asks_out["ports"] == [{"protocol": "TCP", "port": port}]
+    [askers] = policies()["asks-out"]["podSelector"]["matchExpressions"]
+    assert set(askers["values"]) == {"front", "worker", "batch"}
+    [stores] = policies()["stores"]["podSelector"]["matchExpressions"]
+    assert (stores["operator"], stores["values"]) == ("NotIn", ["fetcher"])
+    with_secrets = {
+        name for name, each in DEPLOYMENTS.items() if "secretRef" in str(container_of(each))
+    }
+    assert with_secrets == set(DEPLOYMENTS) - {"fetcher"}
 
 
 def test_every_path_of_the_interface_is_behind_the_ingress_and_the_operators_are_not():
@@ -262,4 +285,5 @@ def test_no_secret_stands_in_a_file():
     for file in KUBERNETES.rglob("*.yaml"):
         for document in yaml.safe_load_all(file.read_text()):
             assert document["kind"] != "Secret"
-    assert not any("URL" in name for name in config())
+    urls = {name: value for name, value in config().items() if "URL" in name}
+    assert set(urls) == {"PRESSROOM_FETCHER_URL"}  # which has no password

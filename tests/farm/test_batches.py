@@ -87,7 +87,7 @@ def test_a_failed_document_fails_alone(caller, numbered, slices):
 
 
 def test_an_image_at_an_address_is_fetched_once_for_the_documents_of_a_slice(
-    caller, settings, serve
+    caller, settings, open_fetcher_url, serve
 ):
     png = BytesIO()
     Image.new("RGB", (30, 10), "navy").save(png, "PNG")
@@ -97,7 +97,7 @@ def test_an_image_at_an_address_is_fetched_once_for_the_documents_of_a_slice(
 <img src="{server.url("/logo")}" alt="" width="20mm"/>
 <img if="n > 5" src="{broken.url("/none")}" alt="" width="20mm"/></flow></document>"""
     answer = caller.post("/v2/templates?name=t", data=source, content_type="text/xml")
-    open_worker = SliceWorker(settings.model_copy(update={"outbound_allow_private": True}))
+    open_worker = SliceWorker(settings.model_copy(update={"fetcher_url": open_fetcher_url}))
     try:
         batch_id = accept(caller, answer.json["id"], numbers(10))
         open_worker.work_off()

@@ -10,7 +10,7 @@ from shared.clock import now
 from shared.db import images as records
 from shared.db.accounts import create_account
 from shared.db.images import ImageFacts, blob_key
-from shared.outbound import Outbound
+from shared.outbound import Fetcher
 from shared.queue.connection import connect
 from workers.farm.resources import Images
 
@@ -55,7 +55,7 @@ def test_a_name_found_once_is_found_without_the_database(
 ):
     blobs = open_store(f"file://{tmp_path}/blobs")
     keep(database, blobs, workspace, b"first", "1" * 64)
-    images = Images(database, blobs, pins, outbound=Outbound())
+    images = Images(database, blobs, pins, fetcher=Fetcher("http://127.0.0.1:9"))
     assert images.find(workspace.workspace_id, "logo") == b"first"
     monkeypatch.setattr(database, "snapshot", None)
     assert images.find(workspace.workspace_id, "logo") == b"first"
@@ -64,7 +64,7 @@ def test_a_name_found_once_is_found_without_the_database(
 def test_after_a_change_the_new_bytes_are_drawn(database, workspace, pins, tmp_path):
     blobs = open_store(f"file://{tmp_path}/blobs")
     keep(database, blobs, workspace, b"first", "1" * 64)
-    images = Images(database, blobs, pins, outbound=Outbound())
+    images = Images(database, blobs, pins, fetcher=Fetcher("http://127.0.0.1:9"))
     assert images.find(workspace.workspace_id, "logo") == b"first"
     pins.drop(workspace.workspace_id)
     keep(database, blobs, workspace, b"second", "2" * 64)
@@ -72,6 +72,11 @@ def test_after_a_change_the_new_bytes_are_drawn(database, workspace, pins, tmp_p
 
 
 def test_a_name_that_nothing_holds_is_not_kept(database, workspace, pins, tmp_path):
-    images = Images(database, open_store(f"file://{tmp_path}/blobs"), pins, outbound=Outbound())
+    images = Images(
+        database,
+        open_store(f"file://{tmp_path}/blobs"),
+        pins,
+        fetcher=Fetcher("http://127.0.0.1:9"),
+    )
     assert images.find(workspace.workspace_id, "logo") is None
     assert pins.find(workspace.workspace_id, "logo") is None

@@ -15,7 +15,7 @@ from shared.clock import now
 from shared.db.accounts import create_account
 from shared.db.images import ImageFacts, blob_key, record_image, reserve_room
 from shared.db.templates import keep_content
-from shared.outbound import Outbound
+from shared.outbound import Fetcher
 from workers.engine.pipeline import prepare_template
 from workers.farm.resources import Images, Templates
 
@@ -91,13 +91,15 @@ def test_a_worker_reads_a_template_and_an_image_once(ports, database):
         room = reserve_room(session, made.workspace_id, name="logo", facts=facts, at=now())
         record_image(session, room, facts=facts, user=made.user, at=now())
     ports.blobs.put(blob_key(made.workspace_id, facts.sha256), io.BytesIO(data), len(data))
-    images = Images(database, ports.blobs, ports.cells.only.image_pins, outbound=Outbound())
+    images = Images(
+        database, ports.blobs, ports.cells.only.image_pins, fetcher=Fetcher("http://127.0.0.1:9")
+    )
     templates = Templates(database, prepare_template)
     digest = keep(database, "<document><flow/></document>")
 
     def gather():
         templates.get(digest)
-        return images.of_workspace(made.workspace_id).find_image("logo")
+        return images.of_account("acc_1", made.workspace_id).find_image("logo")
 
     with counted(database) as first:
         assert gather() == data

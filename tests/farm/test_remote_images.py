@@ -11,8 +11,10 @@ import pikepdf
 import pytest
 from PIL import Image
 
+from shared.errors import ErrorKind
 from shared.limits import MAX_REMOTE_IMAGES
-from shared.outbound import Outbound
+from shared.outbound import Fetcher
+from tests.conftest import free_port
 from workers.engine.ports import ImageAwayError
 from workers.farm import remote
 from workers.farm.remote import RemoteImages
@@ -34,16 +36,16 @@ def document(*sources, optional=""):
 
 
 @pytest.fixture
-def allowed():
-    return "true"
+def reached(open_fetcher_url):
+    return open_fetcher_url
 
 
 @pytest.fixture
-def worker(front, worker_environment, allowed, tmp_path):
+def worker(front, worker_environment, reached, tmp_path):
     with (tmp_path / "worker.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "workers.farm.main"],
-            env=worker_environment | {"PRESSROOM_OUTBOUND_ALLOW_PRIVATE": allowed},
+            env=worker_environment | {"PRESSROOM_FETCHER_URL": reached},
             stdout=log,
             stderr=subprocess.STDOUT,
         )
@@ -104,8 +106,8 @@ def test_a_slow_server_is_a_timeout_of_the_render(front, worker, serve):
 
 class TestWithoutTheSetting:
     @pytest.fixture
-    def allowed(self):
-        return "false"
+    def reached(self, fetcher_url):
+        return fetcher_url
 
     def test_an_image_on_a_private_address_is_refused(self, front, worker, serve):
         server = serve(say(draw()))
@@ -115,9 +117,22 @@ class TestWithoutTheSetting:
         assert server.requests == []
 
 
+class TestWithoutAFetcher:
+    @pytest.fixture
+    def reached(self):
+        return f"http://127.0.0.1:{free_port()}"
+
+    def test_a_render_is_503_and_can_be_asked_for_again_optional_image_or_not(self, front, worker):
+        for optional in ("", ' optional="true"'):
+            outcome = front.render(document("http://93.184.216.34/x.png", optional=optional))
+            assert (outcome.error.status, outcome.error.kind) == (503, ErrorKind.UNAVAILABLE)
+            assert "fetcher is not available" in outcome.error.message
+        assert front.render(document()).error is None
+
+
 @pytest.fixture
-def images():
-    return RemoteImages(Outbound(allow_private=True))
+def images(open_fetcher_url):
+    return RemoteImages(Fetcher(open_fetcher_url), "acc_1")
 
 
 def test_a_failure_is_remembered_too(images, serve):

@@ -35,6 +35,7 @@ from shared.telemetry.farm import (
     QueueDepth,
     farm_registry,
 )
+from shared.telemetry.fetcher import FetcherMetrics
 from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.hooks import HooksMetrics
@@ -286,11 +287,13 @@ def test_a_worker_shows_its_slots_and_how_its_children_ended():
 def test_every_metric_that_is_exported_is_declared_and_every_declared_one_is_exported():
     front = FrontMetrics(None)
     worker = WorkerMetrics(slots=1, child_memory_mb=1, count_busy=int, find_children=dict)
+    fetcher = FetcherMetrics(count_under_way=int, count_waiting=int, measure_kept=int)
     exported = [
         front.exposition().decode(),
         generate_latest(worker.registry).decode(),
         generate_latest(KeeperMetrics(["jobs"], count_unfinished=int).registry).decode(),
         generate_latest(HooksMetrics(count_pending=int).registry).decode(),
+        generate_latest(fetcher.registry).decode(),
         farm_text({}, FarmDepth({})),
     ]
     families = {f.name for text in exported for f in text_string_to_metric_families(text)}

@@ -90,7 +90,7 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
     port = free_port()
     running = []
     try:
-        for name in ("front", "worker", "batch", "counter", "keeper", "hooks"):
+        for name in ("front", "worker", "batch", "counter", "keeper", "hooks", "fetcher"):
             own = {**environment, **(compose()["services"][name]["environment"])}
             own |= {
                 name: environment[name] for name in environment if name.endswith(("_URL", "_DIR"))
@@ -107,7 +107,7 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
         asked = urllib.request.Request(f"http://127.0.0.1:{port}/v2/pdf", HELLO, headers)
         with urllib.request.urlopen(asked, timeout=70) as answer:
             assert answer.read().startswith(b"%PDF")
-        for part in ("WORKER", "COUNTER", "KEEPER", "HOOKS"):
+        for part in ("WORKER", "COUNTER", "KEEPER", "HOOKS", "FETCHER"):
             at = environment[f"PRESSROOM_{part}_METRICS_PORT"]
             assert b"pressroom_build_info" in await_answer(f"http://127.0.0.1:{at}/metrics")
     finally:

@@ -17,7 +17,7 @@ from shared.buckets.pins import image_pins
 from shared.db.session import open_database
 from shared.errors import Unavailable
 from shared.job_flow import JobFlow
-from shared.outbound import Outbound
+from shared.outbound import Fetcher
 from shared.queue.charges import Charges
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
@@ -115,7 +115,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
             database,
             blobs,
             image_pins(redis, watch=tally),
-            outbound=Outbound(allow_private=settings.outbound_allow_private),
+            fetcher=Fetcher(settings.fetcher_url),
             watch=tally,
         ),
         render=engine.render,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import Final
-from urllib.parse import urlsplit
 
 from shared.limits import (
     MAX_IMAGE_BYTES,
@@ -13,15 +13,16 @@ from shared.limits import (
     REMOTE_IMAGE_SECONDS,
 )
 from shared.outbound import (
-    Outbound,
+    Ask,
+    Fetcher,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.telemetry import log
 from workers.engine.ports import ImageAwayError
 
-_log: Final = log.get_logger(__name__)
+# A turn comes when others have had theirs; each takes as long as a fetch may.
+_PATIENCE_SECONDS: Final = REMOTE_IMAGE_SECONDS
 
 
 class DocumentFullError(ImageAwayError):
@@ -35,8 +36,9 @@ class RemoteImages:
     render's own budget.
     """
 
-    def __init__(self, outbound: Outbound) -> None:
-        self._outbound = outbound
+    def __init__(self, fetcher: Fetcher, account_id: str) -> None:
+        self._fetcher = fetcher
+        self._account_id = account_id
         self._found: dict[str, bytes | ImageAwayError] = {}
         self._bytes_left = MAX_REMOTE_BYTES
 
@@ -45,6 +47,7 @@ class RemoteImages:
 
         Raises:
             ImageAwayError: they cannot be had; the text says why.
+            Unavailable: the fetcher is away or has no turn, which is no fault of the document.
         """
         if address not in self._found:
             self._found[address] = self._fetch(address)
@@ -58,11 +61,16 @@ class RemoteImages:
             return DocumentFullError(
                 f"a document may name {MAX_REMOTE_IMAGES} addresses of images at most"
             )
-        limit = min(MAX_IMAGE_BYTES, self._bytes_left)
+        file = BytesIO()
+        ask = Ask(
+            address,
+            self._account_id,
+            limit_bytes=min(MAX_IMAGE_BYTES, self._bytes_left),
+            deadline_seconds=REMOTE_IMAGE_SECONDS,
+            patience_seconds=_PATIENCE_SECONDS,
+        )
         try:
-            fetched = self._outbound.fetch(
-                address, limit_bytes=limit, deadline_seconds=REMOTE_IMAGE_SECONDS
-            )
+            status = self._fetcher.download(ask, file)
         except TargetTooLargeError:
             return DocumentFullError(
                 f"it is larger than {MAX_IMAGE_BYTES // MB} MB, or all of the document's together "
@@ -70,8 +78,7 @@ class RemoteImages:
             )
         except (TargetRefusedError, TargetUnreachableError) as error:
             return ImageAwayError(str(error))
-        if not 200 <= fetched.status < 300:
-            return ImageAwayError(f"its server answers {fetched.status}")
-        self._bytes_left -= len(fetched.body)
-        _log.info("remote image fetched", host=urlsplit(address).hostname, bytes=len(fetched.body))
-        return fetched.body
+        if not 200 <= status < 300:
+            return ImageAwayError(f"its server answers {status}")
+        self._bytes_left -= file.tell()
+        return file.getvalue()

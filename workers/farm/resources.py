@@ -13,7 +13,7 @@ from shared.db.session import Database
 from shared.db.templates import get_content
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import MB
-from shared.outbound import Outbound
+from shared.outbound import Fetcher
 from shared.telemetry.watch import UNWATCHED, Cache, Watch
 from workers.engine.pipeline import PreparedTemplate
 from workers.farm.cache import SizedCache
@@ -65,20 +65,20 @@ class Images:
         blobs: BlobStore,
         pins: Pins,
         *,
-        outbound: Outbound,
+        fetcher: Fetcher,
         watch: Watch = UNWATCHED,
     ) -> None:
         self._database = database
         self._blobs = blobs
         self._pins = pins
-        self._outbound = outbound
+        self._fetcher = fetcher
         self._bytes: SizedCache[bytes] = SizedCache(
             Cache.IMAGES, max_bytes=IMAGE_BYTES, watch=watch
         )
 
-    def of_workspace(self, workspace_id: str | None) -> WorkspaceImages:
+    def of_account(self, account_id: str, workspace_id: str | None) -> WorkspaceImages:
         """Give the images one job may draw; without a workspace those at addresses alone."""
-        return WorkspaceImages(self, workspace_id, RemoteImages(self._outbound))
+        return WorkspaceImages(self, workspace_id, RemoteImages(self._fetcher, account_id))
 
     def find(self, workspace_id: str, name: str) -> bytes | None:
         """Give the bytes the name has now, None when the workspace has no image of that name.
@@ -140,5 +140,6 @@ class WorkspaceImages:
 
         Raises:
             ImageAwayError: they cannot be had.
+            Unavailable: the fetcher is away.
         """
         return self._remote.find(address)

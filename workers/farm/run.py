@@ -196,7 +196,7 @@ def _render(job: RenderJob, farm: Farm) -> JobOutcome:
         template,
         _payload(job, farm.claims),
         options=_options(job),
-        resources=farm.images.of_workspace(job.workspace_id),
+        resources=farm.images.of_account(job.meter.account_id, job.workspace_id),
         watch=timer,
     )
     return JobOutcome(
@@ -222,7 +222,7 @@ def _validate(job: RenderJob, farm: Farm) -> JobOutcome:
         template,
         _payload(job, farm.claims),
         options=_options(job),
-        resources=farm.images.of_workspace(job.workspace_id),
+        resources=farm.images.of_account(job.meter.account_id, job.workspace_id),
     )
     findings = {
         "valid": not found.errors,

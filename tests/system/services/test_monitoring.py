@@ -17,6 +17,7 @@ from deploy.embedded.launch import launched_farm
 from deploy.embedded.leash import leashed
 from deploy.embedded.valkey import free_port
 from deploy.grafana.boards import BOARDS
+from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
 
 ROOT = Path(__file__).parents[3]
@@ -97,6 +98,7 @@ def load(account, seconds):
     account.store_logo()
     template = account.store_template((DOCUMENTS / "invoice.xml").read_bytes())
     invoice = (DOCUMENTS / "invoice.json").read_bytes()
+    logo = (DOCUMENTS / "logo.png").read_bytes()
     end = time.monotonic() + seconds
 
     def go_on(_):
@@ -105,18 +107,21 @@ def load(account, seconds):
             account.render(HELLO)
             account.render(HELLO, query="?draft=true")
             account.render("<document><p/></document>")
+            account.render(f'<document><flow><img src="{server.url()}" alt=""/></flow></document>')
             account.request(
                 "POST", "/v2/validate", HELLO.encode(), headers={"Content-Type": "text/xml"}
             )
             time.sleep(0.05)
 
-    with ThreadPoolExecutor(3) as pool:
+    head = f"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: {len(logo)}\r\n\r\n"
+    with Server(head.encode() + logo) as server, ThreadPoolExecutor(3) as pool:
         list(pool.map(go_on, range(3)))
 
 
 @pytest.fixture(scope="module")
 def farm(tmp_path_factory):
-    with launched_farm(tmp_path_factory.mktemp("farm")) as farm:
+    environment = {"PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true"}
+    with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
         yield farm
 
 
@@ -160,7 +165,7 @@ def test_every_process_is_scraped_and_every_rule_is_healthy(watched):
     prometheus, _ = watched
     targets = prometheus.get("/api/v1/targets")["activeTargets"]
     assert {target["labels"]["job"]: target["health"] for target in targets} == dict.fromkeys(
-        ("front", "worker", "batch", "counter", "keeper", "hooks"), "up"
+        ("front", "worker", "batch", "counter", "keeper", "hooks", "fetcher"), "up"
     )
     assert all(target["lastScrapeDuration"] < 0.5 for target in targets)
     rules = [rule for group in prometheus.get("/api/v1/rules")["groups"] for rule in group["rules"]]

@@ -64,7 +64,7 @@ class FilePress:
         self._farm = farm
         self._template = template
         self._options = make_options(batch)
-        self._surroundings = _Surroundings(farm, batch.workspace_id)
+        self._surroundings = _Surroundings(farm, batch)
         self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - closed by whoever stores it
         self.size = 0
 
@@ -103,7 +103,7 @@ class MergedPress:
 
     def __init__(self, batch: Batch, farm: Farm, template: PreparedTemplate) -> None:
         self._farm = farm
-        self._surroundings = _Surroundings(farm, batch.workspace_id)
+        self._surroundings = _Surroundings(farm, batch)
         self._part = MergedPart(
             template,
             options=make_options(batch),
@@ -137,10 +137,10 @@ class _Surroundings:
     thousand times a night. The bounds on images at addresses are those of one document.
     """
 
-    def __init__(self, farm: Farm, workspace_id: str | None) -> None:
+    def __init__(self, farm: Farm, batch: Batch) -> None:
         self._images = farm.images
-        self._workspace_id = workspace_id
-        self._stored: Resources = self._images.of_workspace(workspace_id)
+        self._batch = batch
+        self._stored: Resources = self._make_resources()
         self._asked: dict[str, bytes | ImageAwayError | None] = {}
         self._room = _REMOTE_BYTES_KEPT
         self.begin_document()
@@ -159,7 +159,7 @@ class _Surroundings:
         return found
 
     def _ask(self, address: str) -> bytes | ImageAwayError | None:
-        self._remote = self._remote or self._images.of_workspace(self._workspace_id)
+        self._remote = self._remote or self._make_resources()
         try:
             found = self._remote.find_remote_image(address)
         except DocumentFullError:
@@ -171,6 +171,9 @@ class _Surroundings:
             self._room -= len(found)
             self._asked[address] = found
         return found
+
+    def _make_resources(self) -> Resources:
+        return self._images.of_account(self._batch.account_id, self._batch.workspace_id)
 
     def enter(self, stage: Stage) -> None:
         self._timer.enter(stage)

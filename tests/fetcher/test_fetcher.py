@@ -1,0 +1,305 @@
+"""The fetcher over HTTP, as fronts and workers ask it: what it fetches, keeps, shares and refuses."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from urllib.parse import urlsplit
+
+import pytest
+
+from shared.errors import Unavailable
+from shared.outbound import (
+    Ask,
+    Fetcher,
+    FetcherBusy,
+    TargetRefusedError,
+    TargetTooLargeError,
+    TargetUnreachableError,
+)
+from shared.telemetry.log import log_context
+from tests.conftest import free_port, running_fetcher
+from workers.fetcher import fetching, freshness, turns
+
+
+def say(body=b"bytes", status="200 OK", **headers):
+    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    head = f"HTTP/1.1 {status}\r\n{lines}Content-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+@pytest.fixture
+def fetcher(open_fetcher_url):
+    return Fetcher(open_fetcher_url)
+
+
+def fetch(fetcher, url, *, account="acc_1", limit=1_000_000, seconds=5.0, **options):
+    file = BytesIO()
+    ask = Ask(url, account, limit, seconds, **{"patience_seconds": 5.0, **options})
+    return fetcher.download(ask, file), file.getvalue()
+
+
+def test_what_says_nothing_is_fetched_once(fetcher, serve):
+    server = serve(say())
+    for _ in range(5):
+        assert fetch(fetcher, server.url("/logo.png")) == (200, b"bytes")
+    assert len(server.requests) == 1
+
+
+def test_large_bytes_come_whole_each_time(fetcher, serve):
+    data = bytes(range(256)) * 20_000
+    server = serve(say(data))
+    for _ in range(2):
+        assert fetch(fetcher, server.url(), limit=6_000_000) == (200, data)
+    assert len(server.requests) == 1
+
+
+def test_an_account_never_gets_what_another_one_fetched(fetcher, serve):
+    server = serve(say())
+    for account in ("acc_1", "acc_2"):
+        fetch(fetcher, server.url("/logo.png"), account=account)
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("said", ["no-store", "private", "no-cache", "max-age=0"])
+def test_what_may_not_be_used_again_is_fetched_again(fetcher, serve, said):
+    server = serve(say(Cache_Control=said))
+    for _ in range(2):
+        assert fetch(fetcher, server.url()) == (200, b"bytes")
+    assert len(server.requests) == 2
+
+
+def test_what_is_stale_is_asked_for_by_its_tag(fetcher, serve):
+    def answer(connection, request):
+        if b'if-none-match: "v1"' in request.lower():
+            connection.sendall(b"HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=60\r\n\r\n")
+        else:
+            connection.sendall(say(ETag='"v1"', Cache_Control="max-age=0"))
+
+    server = serve(answer)
+    for _ in range(4):
+        assert fetch(fetcher, server.url()) == (200, b"bytes")
+    # The 304 says that it may be used for a minute from now.
+    assert len(server.requests) == 2
+
+
+def test_a_tag_that_holds_no_more_brings_the_new_bytes(fetcher, serve):
+    answers = [say(b"one", ETag='"1"', Cache_Control="no-cache"), say(b"two", ETag='"2"')]
+    server = serve(lambda connection, _: connection.sendall(answers.pop(0)))
+    assert fetch(fetcher, server.url())[1] == b"one"
+    assert fetch(fetcher, server.url())[1] == b"two"
+    assert fetch(fetcher, server.url())[1] == b"two"
+
+
+def test_an_upload_gets_what_lies_there_now(fetcher, serve):
+    server = serve(say())
+    fetch(fetcher, server.url())
+    fetch(fetcher, server.url(), is_fresh=True)
+    assert len(server.requests) == 2
+
+
+def test_a_redirect_is_followed_and_its_word_on_keeping_counts(fetcher, serve):
+    target = serve(say())
+    for status, times in (("301 Moved", 1), ("302 Found", 2)):
+        server = serve(say(b"", status, Location=target.url()))
+        for _ in range(2):
+            assert fetch(fetcher, server.url()) == (200, b"bytes")
+        assert len(server.requests) == times
+
+
+def test_who_asks_for_the_same_at_once_is_served_by_one_fetch(fetcher, serve):
+    def slow(connection, _):
+        time.sleep(0.5)
+        connection.sendall(say())
+
+    server = serve(slow)
+    with ThreadPoolExecutor(20) as pool:
+        found = list(pool.map(lambda _: fetch(fetcher, server.url()), range(20)))
+    assert found == [(200, b"bytes")] * 20
+    assert len(server.requests) == 1
+
+
+def test_a_failure_is_told_again_for_a_moment_and_no_longer(fetcher, serve, monkeypatch):
+    server = serve(say(b"secret", "404 Not Found"))
+    for _ in range(3):
+        assert fetch(fetcher, server.url()) == (404, b"")
+    assert len(server.requests) == 1
+    monkeypatch.setattr(fetching, "FAILURE_SECONDS", 0.0)
+    fetch(fetcher, server.url("/2"))
+    fetch(fetcher, server.url("/2"))
+    assert len(server.requests) == 3
+    assert freshness.FAILURE_SECONDS <= 5
+
+
+def test_a_server_that_gives_nothing_is_told_of_in_the_same_words(fetcher, serve):
+    server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nxyz")
+    for _ in range(2):
+        with pytest.raises(TargetUnreachableError, match="broke off"):
+            fetch(fetcher, server.url())
+    assert len(server.requests) == 1
+    with pytest.raises(TargetUnreachableError, match="cannot be connected to"):
+        fetch(fetcher, f"http://127.0.0.1:{free_port()}/")
+    with pytest.raises(TargetUnreachableError, match="in time"):
+        fetch(fetcher, serve(lambda *_: time.sleep(2)).url(), seconds=0.5)
+
+
+def test_more_bytes_than_asked_for_are_too_many_also_of_what_is_kept(fetcher, serve):
+    server = serve(say(b"x" * 1000))
+    fetch(fetcher, server.url())
+    with pytest.raises(TargetTooLargeError):
+        fetch(fetcher, server.url(), limit=999)
+    with pytest.raises(TargetTooLargeError):
+        fetch(fetcher, serve(b"HTTP/1.1 200 OK\r\nContent-Length: 60000000\r\n\r\n").url())
+    assert len(server.requests) == 1
+
+
+def test_private_addresses_are_refused_by_a_fetch_and_a_check(fetcher_url, serve):
+    fetcher, server = Fetcher(fetcher_url), serve(say())
+    for url in (server.url(), "ftp://93.184.216.34/", "http://[::1", "http://169.254.169.254/"):
+        with pytest.raises(TargetRefusedError, match="public"):
+            fetch(fetcher, url)
+        with pytest.raises(TargetRefusedError, match="public"):
+            fetcher.check(url)
+    fetcher.check("https://93.184.216.34/")
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", " ", "x" * 300_000, "http://", "http://x/" + "y" * 300_000, "http://\ud800.example/"),
+        *("http://93.184.216.34/\r\nHost: x", "http://a@93.184.216.34/", "http://\x00/", "//x"),
+        "http://" + "\U0001f600" * 5000,
+    ],
+)
+def test_nothing_a_client_names_is_taken_for_an_outage(fetcher_url, url):
+    for ask in (lambda: fetch(Fetcher(fetcher_url), url), lambda: Fetcher(fetcher_url).check(url)):
+        with pytest.raises(TargetRefusedError):
+            ask()
+
+
+def test_the_longest_address_there_is_can_be_asked_for(fetcher, serve):
+    server = serve(say())
+    path = "/" + "\U0001f600" * 8000
+    assert fetch(fetcher, server.url(path))[0] == 200
+
+
+def test_who_gets_no_turn_in_time_is_told_to_come_again(fetcher, serve, monkeypatch):
+    monkeypatch.setattr(turns, "OF_ACCOUNT_AT_HOST", 1)
+    server = serve(lambda *_: time.sleep(1.5))
+    with ThreadPoolExecutor(1) as pool:
+        holding = pool.submit(fetch, fetcher, server.url("/1"), seconds=1.0)
+        time.sleep(0.3)
+        with pytest.raises(FetcherBusy) as busy:
+            fetch(fetcher, server.url("/2"), patience_seconds=0.1)
+        assert (busy.value.body.status, busy.value.headers["Retry-After"]) == (503, "5")
+        with pytest.raises(TargetUnreachableError):
+            holding.result()
+
+
+def test_a_fetcher_that_is_away_or_breaks_off_is_a_503_and_not_the_documents_fault(serve):
+    for url in (
+        f"http://127.0.0.1:{free_port()}",
+        serve(b"HTTP/1.1 200 OK\r\nX-Target-Status: 200\r\nContent-Length: 99\r\n\r\nxyz").url(),
+        serve(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nxyz").url(),
+        serve(b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}").url(),
+        serve(b"").url(),
+    ):
+        with pytest.raises(Unavailable) as away:
+            fetch(Fetcher(url.rstrip("/")), "http://93.184.216.34/")
+        assert (away.value.part, away.value.body.status) == ("fetcher", 503)
+
+
+@pytest.mark.parametrize("url", ["", "https://fetcher:9106", "http://", "fetcher:9106"])
+def test_an_address_that_is_no_fetchers_is_told_at_once(url):
+    with pytest.raises(ValueError, match="PRESSROOM_FETCHER_URL"):
+        Fetcher(url)
+
+
+def post(url, body, content_type="application/json", path="/fetch", method="POST"):
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
+    connection.request(method, path, body, {"Content-Type": content_type})
+    with connection.getresponse() as answer:
+        return answer.status
+
+
+def test_a_page_in_a_browser_cannot_make_it_fetch(open_fetcher_url, serve):
+    server = serve(say())
+    ask = {"url": server.url(), "account": "a", "limit_bytes": 9, "deadline_seconds": 1,
+           "patience_seconds": 1}  # fmt: skip
+    for content_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        assert post(open_fetcher_url, json.dumps(ask), content_type) == 415
+    assert post(open_fetcher_url, None, method="GET") == 501
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "", "[]", "{", "{}", '{"url": "http://93.184.216.34/"}', '{"url": 7, "account": "a"}',
+        '{"url":"http://x/","account":"a","limit_bytes":1e99,"deadline_seconds":1,"patience_seconds":1}',
+        '{"url":"http://x/","account":"a","limit_bytes":1,"deadline_seconds":NaN,"patience_seconds":1}',
+        '{"url":"http://x/","account":"a","limit_bytes":1,"deadline_seconds":1,"patience_seconds":-1}',
+        "x" * 300_000,
+    ],
+)  # fmt: skip
+def test_what_is_no_ask_is_refused(fetcher_url, body):
+    assert post(fetcher_url, body) == 400
+
+
+def test_another_path_is_not_there(fetcher_url):
+    assert post(fetcher_url, "{}", path="/metrics") == 404
+
+
+def test_an_ask_nobody_waits_for_any_more_harms_nobody(fetcher, open_fetcher_url, serve):
+    server = serve(say())
+    parts = urlsplit(open_fetcher_url)
+    with socket.create_connection((parts.hostname, parts.port)) as gone:
+        gone.sendall(b"POST /fetch HTTP/1.1\r\nContent-Type: application/json\r\n")
+    assert fetch(fetcher, server.url()) == (200, b"bytes")
+
+
+def test_who_asked_stands_in_the_log(fetcher, serve, capsys):
+    with log_context(request="req_1", job="job_1", secret="hush"):
+        fetch(fetcher, serve(say()).url("/path?token=hush"))
+    said = capsys.readouterr().out
+    assert "fetch ended" in said
+    assert "req_1" in said
+    assert "job_1" in said
+    assert "hush" not in said
+
+
+def test_ten_thousand_documents_of_an_account_ask_its_server_a_few_times(serve):
+    server = serve(say(b"x" * 30_000, Cache_Control="max-age=600"))
+    with running_fetcher(outbound_allow_private=True) as url, ThreadPoolExecutor(4) as pool:
+        fetcher = Fetcher(url)
+        asked = pool.map(lambda _: fetch(fetcher, server.url())[0], range(1000))
+        assert set(asked) == {200}
+    assert len(server.requests) == 1
+
+
+def test_a_stopped_fetcher_finishes_what_it_was_asked(serve):
+    def slow(connection, _):
+        time.sleep(0.7)
+        connection.sendall(say())
+
+    server = serve(slow)
+    with ThreadPoolExecutor(1) as pool:
+        with running_fetcher(outbound_allow_private=True) as url:
+            asked = pool.submit(fetch, Fetcher(url), server.url())
+            wait_until(lambda: server.requests)
+        assert asked.result() == (200, b"bytes")
+    assert threading.active_count() < 50
+
+
+def wait_until(holds, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -1,0 +1,82 @@
+"""How long an answer is used again: RFC 9111 for what says so, half a minute for what says nothing."""
+
+import pytest
+
+from shared.outbound import Told
+from workers.fetcher.freshness import LONGEST_SECONDS, confirm, read_conditions, read_lifetime
+
+DATE = "Sun, 22 Nov 2026 10:00:00 GMT"
+
+
+def told(status=200, **headers):
+    return Told(status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+@pytest.mark.parametrize(
+    ("headers", "lifetime"),
+    [
+        ({}, 30.0),
+        ({"last_modified": DATE}, 30.0),
+        ({"cache_control": "max-age=300"}, 300.0),
+        ({"cache_control": "public, MAX-AGE=300"}, 300.0),
+        ({"cache_control": 'max-age="300"'}, 300.0),
+        ({"cache_control": "max-age=300, s-maxage=20"}, 20.0),
+        ({"cache_control": "max-age=300", "age": "100"}, 200.0),
+        ({"cache_control": "max-age=300", "age": "900"}, 0.0),
+        ({"cache_control": "max-age=31536000, immutable"}, LONGEST_SECONDS),
+        ({"cache_control": "max-age=-5"}, 0.0),
+        ({"cache_control": "max-age=soon"}, 0.0),
+        ({"cache_control": "max-age"}, 0.0),
+        ({"cache_control": "max-age=" + "9" * 400}, 0.0),
+        ({"cache_control": "no-cache"}, 0.0),
+        ({"cache_control": 'no-cache="Set-Cookie", max-age=300'}, 0.0),
+        ({"pragma": "no-cache"}, 0.0),
+        ({"cache_control": "max-age=60", "pragma": "no-cache"}, 60.0),
+        ({"cache_control": "no-store"}, None),
+        ({"cache_control": "private, max-age=300"}, None),
+        ({"cache_control": 'Private="x"'}, None),
+        ({"vary": "*"}, None),
+        ({"vary": "Accept-Encoding"}, 30.0),
+        ({"date": DATE, "expires": "Sun, 22 Nov 2026 10:02:00 GMT"}, 120.0),
+        ({"date": DATE, "expires": "Sun, 22 Nov 2026 09:00:00 GMT"}, 0.0),
+        ({"date": DATE, "expires": "0"}, 0.0),
+        ({"expires": "Sun, 22 Nov 2026 10:02:00 GMT"}, 0.0),
+        ({"date": DATE, "expires": "tomorrow", "cache_control": "max-age=7"}, 7.0),
+    ],
+)
+def test_an_answer_is_used_as_long_as_it_says(headers, lifetime):
+    assert read_lifetime([told(**headers)]) == lifetime
+
+
+@pytest.mark.parametrize(
+    ("first", "lifetime"),
+    [
+        (told(301), 30.0),
+        (told(302), None),
+        (told(302, cache_control="max-age=10"), 10.0),
+        (told(308, cache_control="no-store"), None),
+    ],
+)
+def test_of_a_redirected_fetch_every_answer_has_a_say(first, lifetime):
+    assert read_lifetime([first, told()]) == lifetime
+
+
+def test_an_answer_is_asked_for_again_by_its_tag_or_its_date():
+    assert read_conditions([told(etag='"a"', last_modified=DATE)]) == {"If-None-Match": '"a"'}
+    assert read_conditions([told(etag='W/"a"')]) == {"If-None-Match": 'W/"a"'}
+    assert read_conditions([told(last_modified=DATE)]) == {"If-Modified-Since": DATE}
+    assert read_conditions([told()]) == {}
+    assert read_conditions([told(301), told(etag='"a"')]) == {}
+    assert read_conditions([]) == {}
+
+
+@pytest.mark.parametrize("tag", ["bare", '"a\r\nHost: b"', '"' + "x" * 300 + '"', '"ä"', '"a"b"'])
+def test_a_tag_that_is_none_is_not_sent_back(tag):
+    assert read_conditions([told(etag=tag)]) == {}
+
+
+def test_a_confirmed_answer_is_used_as_the_confirmation_says():
+    kept = told(etag='"a"', cache_control="max-age=10", age="8")
+    assert read_lifetime([confirm(kept, told(304))]) == 10.0
+    assert read_lifetime([confirm(kept, told(304, cache_control="max-age=50"))]) == 50.0
+    assert read_conditions([confirm(kept, told(304))]) == {"If-None-Match": '"a"'}

@@ -1,0 +1,1 @@
+"""The fetcher: the one process that goes out for images that documents and uploads name."""
