@@ -32,7 +32,7 @@ class Finder(importlib.abc.MetaPathFinder):
         load = spec.loader.exec_module
         def exec_module(module):
             load(module)
-            owner = getattr(module, CLASS)
+            owner = getattr(module, CLASS) if CLASS else module
             method = getattr(owner, METHOD)
             def deadly(*args, **kwargs):
                 given = None if WHEN == "before" else method(*args, **kwargs)
@@ -54,7 +54,9 @@ def start_deadly(start, tmp_path):
     def start_deadly(module: str, owner: str, method: str, when: str) -> FaultyFarm:
         deadly = (module, owner, method, when, str(tmp_path / "killed"))
         (tmp_path / "sitecustomize.py").write_text(DEADLY.format(deadly=deadly))
-        return start(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+        (tmp_path / "tmp").mkdir()
+        path = f"{tmp_path}{os.pathsep}{ROOT}"
+        return start(PYTHONPATH=path, TMPDIR=str(tmp_path / "tmp"))
 
     return start_deadly
 
@@ -85,8 +87,21 @@ def test_a_body_whose_front_died_before_its_record_is_swept(start_deadly, tmp_pa
     assert_sound(farm)
 
 
-def stored(farm: FaultyFarm) -> list[str]:
-    return list(open_store(farm.farm.record.blob_url).list_keys("jobs/"))
+def test_an_assembly_whose_worker_died_leaves_no_file(start_deadly, tmp_path) -> None:
+    farm = start_deadly("workers.farm.batches.assembly", "", "_join", "after")
+    batch = farm.client().submit(farm.store_template(), 20, "merged")
+    assert_sound(farm)
+    assert (tmp_path / "killed").exists()
+    status, _, items, _ = farm.read_state().batches[batch.batch_id or ""]
+    assert (status, items) == ("finished", {"succeeded": 20})
+    assert [path.name for path in (tmp_path / "tmp").rglob("*") if path.suffix == ".pdf"] == []
+    # What it had stored goes with the batch, whose folder is deleted as it is found.
+    results = [key for key in stored(farm, "batches/") if "/result-" in key]
+    assert len(results) == 2
+
+
+def stored(farm: FaultyFarm, folder: str = "jobs/") -> list[str]:
+    return list(open_store(farm.farm.record.blob_url).list_keys(folder))
 
 
 def sweep(farm: FaultyFarm) -> int:

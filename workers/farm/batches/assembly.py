@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from shared.batches.records import Batch, Output
 from shared.blobs.store import BlobStore
@@ -44,8 +44,9 @@ def run_assembly(asked: Assembly, desk: Desk) -> None:
 
 
 def _assemble(batch: Batch, desk: Desk) -> None:
-    with tempfile.TemporaryDirectory(prefix="pressroom-assembly-") as folder:
-        key, size = _join(batch, desk, Path(folder))
+    # Files without a name, of which nothing is left when this process is killed.
+    with tempfile.TemporaryFile() as part, tempfile.TemporaryFile() as out:
+        key, size = _join(batch, desk, part=part, out=out)
     with desk.database.session() as session:
         finished = finish_merged_batch(
             session, batch.id, result_key=key, result_bytes=size, at=now()
@@ -56,26 +57,24 @@ def _assemble(batch: Batch, desk: Desk) -> None:
         desk.blobs.delete(key)  # another run was first, or the batch was cancelled
 
 
-def _join(batch: Batch, desk: Desk, folder: Path) -> tuple[str | None, int]:
-    parts = _fetch_parts(batch, desk, folder)
+def _join(batch: Batch, desk: Desk, *, part: BinaryIO, out: BinaryIO) -> tuple[str | None, int]:
+    parts = _fetch_parts(batch, desk, part)
     first = next(parts, None)
     if first is None:
         return None, 0
-    result = folder / "result.pdf"
-    with result.open("w+b") as out:
-        pages = join_parts(_chained(first, parts), out, options=make_options(batch))
-        size = out.tell()
-        out.seek(0)
-        key = f"batches/{batch.id}/result-{secrets.token_hex(4)}"
-        desk.blobs.put(key, out, size)
+    pages = join_parts(_chained(first, parts), out, options=make_options(batch))
+    size = out.tell()
+    out.seek(0)
+    key = f"batches/{batch.id}/result-{secrets.token_hex(4)}"
+    desk.blobs.put(key, out, size)
     log.info("batch assembled", pages=pages, bytes=size)
     return key, size
 
 
-def _fetch_parts(batch: Batch, desk: Desk, folder: Path) -> Iterator[Path]:
+def _fetch_parts(batch: Batch, desk: Desk, file: BinaryIO) -> Iterator[Path]:
     """Give the parts as files, one at a time: each is gone when the next is asked for."""
     after = -1
-    path = folder / "part.pdf"
+    path = Path(f"/proc/self/fd/{file.fileno()}")
     while True:
         with desk.database.snapshot() as session:
             parts = list_parts(session, batch.id, after=after, limit=_PARTS_AT_ONCE)
@@ -83,14 +82,17 @@ def _fetch_parts(batch: Batch, desk: Desk, folder: Path) -> Iterator[Path]:
             return
         for part in parts:
             if part.blob_key is not None:
-                _fetch(desk.blobs, part.blob_key, path)
+                _fetch(desk.blobs, part.blob_key, file)
                 yield path
         after = parts[-1].first_index
 
 
-def _fetch(blobs: BlobStore, key: str, path: Path) -> None:
-    with blobs.open(key) as stream, path.open("wb") as file:
+def _fetch(blobs: BlobStore, key: str, file: BinaryIO) -> None:
+    file.seek(0)
+    file.truncate()
+    with blobs.open(key) as stream:
         shutil.copyfileobj(stream, file, 256 * 1024)
+    file.flush()
 
 
 def _chained(first: Path, rest: Iterator[Path]) -> Iterator[Path]:
