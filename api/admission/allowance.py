@@ -32,12 +32,14 @@ def find_used(principal: Principal, ports: Ports) -> Totals:
     if principal.used is not None:
         return principal.used
     account_id, period = principal.state.account_id, principal.period.key
+    counted = ports.admissions.find_usage(account_id, period)
+    if counted is not None:
+        return counted
     with ports.database.snapshot() as session:
         totals = usage.find_totals(session, account_id, period)
     ports.admissions.seed_usage(account_id, period, totals)
     # Read back: what was counted before the rebuilding may not stand in the ledger yet.
-    seeded = ports.admissions.find(principal.key_digest)
-    return seeded.used if seeded is not None and seeded.used is not None else totals
+    return ports.admissions.find_usage(account_id, period) or totals
 
 
 def _used_up(allowance: Allowance, *, cap: int, used: int) -> ServiceError:

@@ -25,10 +25,9 @@ from shared.periods import Period, find_period
 class Principal:
     """Who a request is from: a live key of a live account, in its current billing period.
 
-    `used` is None when the period's counters are missing in Redis.
+    `used` is None where it was not read with the key, or is missing in Redis: ask `find_used`.
     """
 
-    key_digest: str
     state: KeyState
     period: Period
     used: Totals | None
@@ -60,7 +59,7 @@ class Principal:
 
 
 def authenticate(headers: Headers, ports: Ports) -> Principal:
-    """Say who sent these headers. A cached key costs one Redis round trip and no query.
+    """Say who sent these headers. A cached key costs one Redis round trip at most, and no query.
 
     Raises:
         ServiceError: 401 without a live key, 403 when its account may not use the service.
@@ -75,7 +74,7 @@ def authenticate(headers: Headers, ports: Ports) -> Principal:
     if admission is None:
         _refuse_key("The API key is not recognised.")
     _check_state(admission.state)
-    return Principal(digest, admission.state, admission.period, admission.used)
+    return Principal(admission.state, admission.period, admission.used)
 
 
 def current_principal() -> Principal:

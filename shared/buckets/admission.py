@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, Final, Literal, cast
 
 from redis import Redis, RedisError
 
+from shared.buckets.recent import RecentKeys
 from shared.clock import now
 from shared.errors import Unavailable
 from shared.jobs import Allowance
@@ -26,6 +27,7 @@ STATE_TTL_SECONDS: Final = 24 * 3600
 # drop, nothing is cached under the key.
 TOMBSTONE_SECONDS: Final = 10
 
+_STATE_PREFIX: Final = "key:"
 _FIELDS: Final = ("production:pages", "production:calls", "draft:pages", "draft:calls", "seeded")
 
 # ARGV[1..31] are the current period's start for each renewal day, so that the state and the
@@ -98,6 +100,11 @@ class KeyState:
             return None
         return self.max_draft_pages if allowance is Allowance.DRAFT else self.max_pages
 
+    @property
+    def is_capped(self) -> bool:
+        """Tell whether what the account used has to be known to admit a render."""
+        return any(self.cap(allowance) is not None for allowance in Allowance)
+
     def encode(self) -> str:
         """Write the state as JSON."""
         raw = asdict(self)
@@ -116,7 +123,8 @@ class KeyState:
 class Admission:
     """A key's state and what its account used in the current period.
 
-    `used` is None when the counters are missing: rebuild them from the ledger with `seed_usage`.
+    `used` is None where it was not read, or the counters are missing: ask `find_usage`, and rebuild
+    them from the ledger with `seed_usage`.
     """
 
     state: KeyState
@@ -133,14 +141,23 @@ class AdmissionCache:
     def __init__(self, redis: Redis, *, watch: Watch = UNWATCHED) -> None:
         self._redis = redis
         self._watch = watch
+        self._recent = RecentKeys(redis, prefix=_STATE_PREFIX)
         self._find = redis.register_script(_FIND)
         self._put = redis.register_script(_PUT)
         self._drop = redis.register_script(_DROP)
         self._seed = redis.register_script(_SEED)
 
     def find(self, key_digest: str) -> Admission | None:
-        """Give what is cached for a key, by the key's SHA-256; None when nothing is."""
-        today = now().astimezone(UTC).date()
+        """Give what is cached for a key, by the key's SHA-256; None when nothing is.
+
+        A state read a moment ago is given again, without what was used, unless it has changed.
+        """
+        today = now().date()
+        recent = self._recent.find(key_digest, today=today)
+        if recent is not None:
+            self._watch.count_look(Cache.KEYS, is_hit=True)
+            return recent
+        begun = self._recent.begin()
         with _reachable():
             found = self._find(keys=[_state_key(key_digest)], args=list(_period_starts(today)))
         self._watch.count_look(Cache.KEYS, is_hit=found is not None)
@@ -148,9 +165,11 @@ class AdmissionCache:
             return None
         text, counters = cast("tuple[bytes, list[bytes | None]]", found)
         state = KeyState.decode(text)
-        return Admission(
-            state, find_period(today, renewal_day=state.renewal_day), _totals(counters)
-        )
+        period = find_period(today, renewal_day=state.renewal_day)
+        if begun is not None and not state.is_capped:
+            kept = Admission(state, period, None)
+            self._recent.keep(key_digest, kept, today=today, begun=begun)
+        return Admission(state, period, _totals(counters))
 
     def put(self, key_digest: str, state: KeyState) -> None:
         """Cache the state the database has for a key, unless the key was dropped a moment ago."""
@@ -172,6 +191,7 @@ class AdmissionCache:
         if keys:
             with _reachable():
                 self._drop(keys=keys, args=[TOMBSTONE_SECONDS])
+            self._recent.forget()  # without waiting for word of what this process did itself
 
     def drop_all(self) -> None:
         """Forget every key, for a start after the database may have changed unseen."""
@@ -217,7 +237,7 @@ class AdmissionCache:
 
 
 def _state_key(key_digest: str) -> str:
-    return f"key:{key_digest}"
+    return f"{_STATE_PREFIX}{key_digest}"
 
 
 @lru_cache(maxsize=2)
