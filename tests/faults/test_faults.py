@@ -112,7 +112,7 @@ def test_documents_that_bring_their_process_down_harm_no_other(start, scaled, tm
 def test_everything_is_terminated_in_turn(start, scaled) -> None:
     farm = start()
     with Crowd(farm.client, clients=4, total=scaled(1000), act=render_patiently):
-        for name in ("worker", "front", "counter", "batch", "keeper", "redis"):
+        for name in farm.processes:
             pid = farm.kill(name, signal.SIGTERM)
             wait_until(lambda name=name, pid=pid: farm.processes.get(name, pid) != pid, seconds=30)
             time.sleep(1)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+import redis
 
+from shared.queue.names import USAGE_STREAM
 from tests.faults.checker import find_violations
 from tests.faults.clients import Client, Crowd
-from tests.faults.farm import FaultyFarm, wait_until
+from tests.faults.farm import FaultyFarm, children_of, wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -63,6 +67,63 @@ def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) ->
         os.kill(counter, signal.SIGCONT)
     assert farm.history.count(200) == len(farm.history) >= 2 * scaled(2000)
     assert_sound_in_time(farm)
+
+
+def test_redis_comes_back_without_what_it_wrote_last(start, scaled) -> None:
+    farm = start()
+    counter = farm.kill("counter", signal.SIGSTOP)
+    try:
+        with Crowd(
+            farm.client,
+            clients=4,
+            total=scaled(2000),
+            act=lambda client, number: client.render(number),
+        ):
+            pass
+        kept = lose_a_third(farm)
+        wait_until(lambda: render_answers(farm), seconds=20)
+        wait_until(lambda: count_events(farm) > kept, seconds=20)
+    finally:
+        os.kill(counter, signal.SIGCONT)
+    assert_sound_in_time(farm)
+
+
+def lose_a_third(farm: FaultyFarm) -> int:
+    """Have Redis die with its machine: the end of its file was never written. Gives how many usage
+    events it has left.
+    """
+    [path] = farm.farm.folder.redis.rglob("*.incr.aof")
+    front = farm.processes["front"]
+    # The supervisor would start Redis at once, and the front would give it what it lost.
+    with stopped(front, *children_of(front)):
+        with stopped(farm.farm.supervisor.pid):
+            farm.kill("redis")
+            with path.open("r+b") as file:
+                file.truncate(path.stat().st_size * 2 // 3)
+        wait_until(lambda: count_events(farm) >= 0, seconds=20)
+        kept = count_events(farm)
+    assert 0 < kept < farm.history.count(200)
+    return kept
+
+
+@contextmanager
+def stopped(*pids: int) -> Iterator[None]:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def count_events(farm: FaultyFarm) -> int:
+    """Count the events in the stream, -1 while Redis does not answer."""
+    try:
+        with farm.redis() as client:
+            return int(client.xlen(USAGE_STREAM))
+    except redis.RedisError:
+        return -1
 
 
 def assert_sound_in_time(farm: FaultyFarm) -> None:
