@@ -11,6 +11,7 @@ from typing import IO, Any, BinaryIO, Final, cast
 from flask import Request
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import ClientDisconnected
+from werkzeug.wsgi import ClosingIterator
 
 from api.exchange import parse_json_object, read_content_type
 from shared.clock import ticks
@@ -118,20 +119,21 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
 
 
 class DrainRefused:
-    """Reads on behind the app what it left of a body, so that a client still sending sees the answer.
+    """Reads on behind the answer what the app left of a body, so that a client still sending sees it.
 
     A socket closed with unread bytes resets the connection, and many clients then never read the
-    status (queueing.md 4).
+    status (queueing.md 4). The answer goes out first: who waits for it may send nothing more.
     """
 
     def __init__(self, app: Any) -> None:
         self._app = app
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        """Answer as the app does, then take what is left of the body."""
+        """Answer as the app does; what is left of the body is taken once the answer is sent."""
         answer: Iterable[bytes] = self._app(environ, start_response)
-        if environ.get("wsgi.input_terminated"):
-            _drain(environ["wsgi.input"])
+        has_body = environ.get("CONTENT_LENGTH") or environ.get("HTTP_TRANSFER_ENCODING")
+        if has_body and environ.get("wsgi.input_terminated"):
+            return ClosingIterator(answer, lambda: _drain(environ["wsgi.input"]))
         return answer
 
 

@@ -60,6 +60,15 @@ def test_a_client_still_sending_sees_why_it_is_refused(port, account):
     assert post(port, body, key=account.api_key, path="/v2/pdf?x=1")[0] == 400
 
 
+def test_a_client_that_sends_no_more_is_refused_at_once(port, account):
+    declared = f"Content-Type: text/xml\r\nContent-Length: {MAX_BODY_BYTES + 1}\r\n\r\n<"
+    for key, status in ((account.api_key, 413), ("pr_unknown", 401)):
+        head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n{declared}"
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+            client.sendall(head.encode())
+            assert client.recv(64).startswith(f"HTTP/1.1 {status} ".encode())
+
+
 def test_what_is_cut_off_or_malformed_is_never_rendered(port, account, worker):
     head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
     head += "Content-Type: text/xml\r\n"
