@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import redis
@@ -20,7 +19,7 @@ from deploy.embedded.launch import LaunchedFarm
 from shared.batches.records import item_job_id
 from shared.blobs.store import BlobMissingError, open_store
 from shared.db import tables
-from shared.queue.names import QUEUES, UNACKED, USAGE_GROUP, USAGE_STREAM
+from shared.queue.names import QUEUES, UNACKED, USAGE_STREAM
 from tests.faults.checker import State
 from tests.faults.clients import Client
 from tests.faults.history import History
@@ -149,13 +148,7 @@ class FaultyFarm:
         with self.redis() as client:
             waiting = {queue: int(client.llen(queue)) for queue in QUEUES}
             waiting[UNACKED] = int(client.hlen(UNACKED))
-            with suppress(redis.ResponseError):
-                groups: Any = client.xinfo_groups(USAGE_STREAM)
-                waiting[USAGE_STREAM] = sum(
-                    int(group["pending"])
-                    for group in groups
-                    if group["name"] == USAGE_GROUP.encode()
-                )
+            waiting[USAGE_STREAM] = int(client.xlen(USAGE_STREAM))
             return waiting
 
     def _find_half_files(self) -> Iterator[str]:
@@ -222,6 +215,11 @@ def children_of(pid: int) -> list[int]:
                 if int(fields[1]) == pid and fields[0] not in "ZX":
                     found.append(int(entry.name))
     return found
+
+
+def render_answers(farm: FaultyFarm) -> bool:
+    """Tell whether a render is answered with a PDF."""
+    return farm.client().render(0).status == 200
 
 
 def wait_until(holds: Callable[[], object], *, seconds: float) -> None:

@@ -14,7 +14,7 @@ import redis
 from shared.queue.names import USAGE_STREAM
 from tests.faults.checker import find_violations
 from tests.faults.clients import Client, Crowd
-from tests.faults.farm import FaultyFarm, children_of, wait_until
+from tests.faults.farm import FaultyFarm, children_of, render_answers, wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -132,7 +132,3 @@ def assert_sound_in_time(farm: FaultyFarm) -> None:
     while violations := find_violations(farm.history, farm.settle()):
         assert time.monotonic() < deadline, violations
         time.sleep(1)
-
-
-def render_answers(farm: FaultyFarm) -> bool:
-    return farm.client().render(0).status == 200
