@@ -21,7 +21,7 @@ from shared.telemetry.log import get_logger
 
 # Every event is kept at least so long, and for as long as the counter is behind besides.
 KEPT_SECONDS: Final = 60.0
-# The most that are kept, some 15 MB: 60 s of 800 renders a second in one process.
+# The most that are kept, some 20 MB: 60 s of 800 renders a second in one process.
 MOST_KEPT: Final = 50_000
 LOOK_EVERY_SECONDS: Final = 1.0
 # An answer may be between Redis and its note when the loss is seen: what is noted within these
