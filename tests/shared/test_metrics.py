@@ -207,6 +207,16 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
     assert not any("allowed" in line and "acc_2" in line for line in lines)
 
 
+def test_values_observed_together_are_those_observed_one_by_one():
+    values = [0.0001, 0.003, 0.003, 0.7, 1e9]
+    one_by_one, together = Tally(), Tally()
+    for value in values:
+        one_by_one.observe(metrics.STAGE_SECONDS, value, "layout")
+    together.observe_all(metrics.STAGE_SECONDS, values, "layout")
+    together.observe_all(metrics.STAGE_SECONDS, [], "merge")
+    assert together.drain() == one_by_one.drain()
+
+
 def test_a_farm_without_redis_says_so_and_what_it_knows_besides():
     shard = Shard({}, FarmDepth({}), is_away=True)
     collector = FarmCollector({"0": shard}, read_census=lambda: Census({"database": True}))

@@ -33,13 +33,31 @@ def time_limit(deadline: float) -> Iterator[None]:
     seconds = deadline - epoch()
     if seconds <= 0:
         raise BudgetExceeded
+    with alarms_raised(), Alarm(seconds):
+        yield
+
+
+@contextmanager
+def alarms_raised() -> Iterator[None]:
+    """Have each `Alarm` that goes off within raise `BudgetExceeded`. Only for the main thread."""
     previous = signal.signal(signal.SIGALRM, _raise_budget_exceeded)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+class Alarm:
+    """Goes off when its body takes longer; it may be used again for another, one at a time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def limit_memory(megabytes: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -31,8 +32,15 @@ def attempt(work: Callable[[], T], bounds: Bounds, *, deadline: float) -> T | Er
 
     Only for the main thread of a process.
     """
+    return attempt_within(time_limit(deadline), work, bounds)
+
+
+def attempt_within(
+    limit: AbstractContextManager[None], work: Callable[[], T], bounds: Bounds
+) -> T | ErrorBody:
+    """Do the work inside of what raises `BudgetExceeded` when its time is over; see `attempt`."""
     try:
-        with time_limit(deadline):
+        with limit:
             return work()
     except AuthoringError as error:
         return _authoring(error)

@@ -57,13 +57,14 @@ class Watchdog:
     @contextmanager
     def watch(self, seconds: float) -> Iterator[None]:
         """Run the body; end the process when it takes longer than `seconds`, more than 0."""
-        self._set(seconds)
+        self.set(seconds)
         try:
             yield
         finally:
-            self._set(0)
+            self.set(0)
 
-    def _set(self, seconds: float) -> None:
+    def set(self, seconds: float) -> None:
+        """End the process in so many seconds unless it is set anew before; 0: not any more."""
         whole = int(seconds)
         spec = _TimerSpec(seconds=whole, nanoseconds=int((seconds - whole) * 1e9))
         self._libc.timer_settime(self._timer, 0, ctypes.byref(spec), None)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 import zlib
-from collections.abc import Mapping
+from collections import defaultdict
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
 
 from shared.batches.csv_rows import Fault
 from shared.batches.records import Batch, Ended, Output, Place
+from shared.clock import ticks
 from shared.limits import MB
 from shared.telemetry import metrics
 from workers.engine.merged import MergedPart
@@ -19,7 +20,6 @@ from workers.engine.ports import ImageAwayError, RenderOptions, Resources, Stage
 from workers.farm.batches.documents import to_payload
 from workers.farm.remote import DocumentFullError
 from workers.farm.run import Farm
-from workers.farm.timing import StageTimer
 
 _SPOOL_BYTES: Final = 8 * MB  # a larger part waits on disk
 _REMOTE_BYTES_KEPT: Final = 32 * MB  # of images at addresses, for the documents of a part
@@ -79,7 +79,7 @@ class FilePress:
             resources=self._surroundings,
             watch=self._surroundings,
         )
-        observe_stages(self._farm, self._surroundings.stop())
+        self._surroundings.end_document()
         place = Place(self.size, len(rendered.pdf), zlib.crc32(rendered.pdf))
         self._file.write(rendered.pdf)
         self.size += len(rendered.pdf)
@@ -87,6 +87,7 @@ class FilePress:
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Give what was made; see `Press.close`."""
+        self._surroundings.tell_stages(self._farm)
         if not self.size:
             self.discard()
             return None
@@ -117,11 +118,12 @@ class MergedPress:
         payload = to_payload(document)
         self._surroundings.begin_document()
         added = self._part.add(payload, name=f"Document {index + 1}")
-        observe_stages(self._farm, self._surroundings.stop())
+        self._surroundings.end_document()
         return Ended(index, added.pages, added.filename)
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Give the PDF; see `Press.close`."""
+        self._surroundings.tell_stages(self._farm)
         pdf = self._part.close()
         return None if pdf is None else (BytesIO(pdf), len(pdf))
 
@@ -143,11 +145,12 @@ class _Surroundings:
         self._stored: Resources = self._make_resources()
         self._asked: dict[str, bytes | ImageAwayError | None] = {}
         self._room = _REMOTE_BYTES_KEPT
+        self._seconds = defaultdict[Stage, list[float]](list)
         self.begin_document()
 
     def begin_document(self) -> None:
         self._remote: Resources | None = None
-        self._timer = StageTimer()
+        self._entered: list[tuple[Stage, float]] = []
 
     def find_image(self, name: str) -> bytes | None:
         return self._stored.find_image(name)
@@ -176,10 +179,20 @@ class _Surroundings:
         return self._images.of_account(self._batch.account_id, self._batch.workspace_id)
 
     def enter(self, stage: Stage) -> None:
-        self._timer.enter(stage)
+        self._entered.append((stage, ticks()))
 
-    def stop(self) -> Mapping[str, float]:
-        return self._timer.stop()
+    def end_document(self) -> None:
+        """Keep how long its stages took; those of a document that failed are not counted."""
+        ended_at = ticks()
+        for stage, entered_at in reversed(self._entered):
+            self._seconds[stage].append(ended_at - entered_at)
+            ended_at = entered_at
+
+    def tell_stages(self, farm: Farm) -> None:
+        """Count how long each stage of each document took."""
+        for stage, seconds in self._seconds.items():
+            farm.tally.observe_all(metrics.STAGE_SECONDS, seconds, stage.value)
+        self._seconds.clear()
 
 
 def make_options(batch: Batch) -> RenderOptions:
@@ -191,9 +204,3 @@ def make_options(batch: Batch) -> RenderOptions:
         template_version=batch.pinned.version,
         template_sha256=batch.pinned.sha256,
     )
-
-
-def observe_stages(farm: Farm, milliseconds: Mapping[str, float]) -> None:
-    """Count how long each stage of a document took."""
-    for stage, spent in milliseconds.items():
-        farm.tally.observe(metrics.STAGE_SECONDS, spent / 1000, stage)

@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, TypeVar
 from shared.batches.csv_rows import Fault
 from shared.batches.records import Batch, Chunk, Ended, Output, Slice
 from shared.blobs.store import BlobMissingError
-from shared.clock import epoch, now, ticks
+from shared.clock import now, ticks
 from shared.db.batch_chunks import StoredPart, cancel_chunk, commit_slice, start_slice
 from shared.db.usage import find_totals
 from shared.errors import ErrorBody, ErrorKind, Unavailable
@@ -23,11 +23,12 @@ from shared.queue.charges import Begun, Journal, Stepped, UnseededError
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import SUCCEEDED
+from workers.farm.batches.bounds import DocumentBounds
 from workers.farm.batches.desk import Desk
 from workers.farm.batches.documents import is_outage, open_documents
 from workers.farm.batches.presses import Press, open_press
-from workers.farm.failures import Bounds, attempt, brought_worker_down
-from workers.farm.run import WATCHDOG_GRACE_SECONDS, Farm
+from workers.farm.failures import brought_worker_down
+from workers.farm.run import Farm
 
 T = TypeVar("T")
 
@@ -72,6 +73,9 @@ class _SliceRun:
     farm: Farm
     desk: Desk
 
+    def __post_init__(self) -> None:
+        self._bounds = DocumentBounds(self.farm, self.desk.budget_seconds)
+
     def run(self, asked: Slice) -> None:
         try:
             self._run(asked)
@@ -89,7 +93,10 @@ class _SliceRun:
         else:
             self._conclude(journal)
         self.desk.queue.forget(asked)
-        self.desk.flow.try_feed()
+        if not self._is_chunk_done(journal):
+            # What is left of it waits for its turn. Else there is nothing to feed that was not
+            # there when this slice was taken.
+            self.desk.flow.try_feed()
         log.info(
             "slice ended",
             slice=asked.name,
@@ -105,7 +112,8 @@ class _SliceRun:
         """
         press = _outwait(lambda: open_press(self.batch, self.farm))
         try:
-            ended, done_bytes = self._print(press, begun)
+            with self._bounds.opened():
+                ended, done_bytes = self._print(press, begun)
         except BaseException:
             press.discard()
             raise
@@ -167,15 +175,13 @@ class _SliceRun:
                     yield end, outcome
 
     def _step(self, index: int, *, is_careful: bool) -> Stepped:
+        self._bounds.pause()  # Redis may be away for a while
         step = self.desk.charges.step
         meter = self.batch.meter
         return _outwait(lambda: step(self.chunk, meter, index=index, is_careful=is_careful))
 
     def _render(self, press: Press, index: int, document: bytes | Fault) -> Ended | ErrorBody:
-        budget = self.desk.budget_seconds
-        bounds = Bounds("render", budget, self.farm.memory_mb)
-        with self.farm.watchdog.watch(budget + WATCHDOG_GRACE_SECONDS):
-            return attempt(lambda: press.add(index, document), bounds, deadline=epoch() + budget)
+        return self._bounds.attempt(lambda: press.add(index, document))
 
     def _find_over(self, used: int) -> int | None:
         cap = self.batch.meter.cap
@@ -186,7 +192,10 @@ class _SliceRun:
         paid for, nothing may stay in the PDF.
         """
         press = open_press(self.batch, self.farm)
-        with open_documents(self.desk.blobs, self.batch, self.chunk) as documents:
+        with (
+            open_documents(self.desk.blobs, self.batch, self.chunk) as documents,
+            self._bounds.opened(),
+        ):
             for outcome, (_, document) in zip(ended, documents, strict=False):
                 if outcome.error is None and isinstance(
                     self._render(press, outcome.index, document), ErrorBody
@@ -220,9 +229,12 @@ class _SliceRun:
             part = StoredPart(key, size)
         _outwait(lambda: self._record(held, part))
         self._settle(held)
-        if self.chunk.done + len(held.ended) >= self.chunk.count:
+        if self._is_chunk_done(held):
             with suppress(Unavailable):
                 self.desk.flow.finish(self.batch)
+
+    def _is_chunk_done(self, journal: Journal | None) -> bool:
+        return journal is not None and self.chunk.done + len(journal.ended) >= self.chunk.count
 
     def _charge(self, journal: Journal) -> Journal | None:
         meter = self.batch.meter
