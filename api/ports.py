@@ -61,6 +61,7 @@ class Ports:
     metrics: FrontMetrics
     traces: Traces
     render_budget: float
+    max_unfinished_batches: int
 
     def cell(self, account_id: str) -> Cell:
         """Give what belongs to the shard that an account lives on."""

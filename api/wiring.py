@@ -71,4 +71,5 @@ def wire(settings: Settings) -> Ports:
         metrics=metrics,
         traces=open_traces("front", is_on=settings.traces),
         render_budget=settings.render_budget,
+        max_unfinished_batches=settings.max_unfinished_batches,
     )

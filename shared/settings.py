@@ -57,6 +57,7 @@ class Settings(FetcherSettings):
         description="what a worker takes from, in order of precedence",
     )
     worker_nice: Annotated[int, Field(ge=0, le=19)] = 0
+    max_unfinished_batches: Annotated[int, Field(ge=0, le=100_000)] = 100
     child_memory_mb: Annotated[int, Field(ge=128, le=65536)] = 1024
     child_max_jobs: Annotated[int, Field(ge=1)] = 10_000
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2

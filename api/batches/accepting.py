@@ -10,6 +10,7 @@ from flask import Request
 
 from api.admission.body import BodyStream
 from api.auth.guard import Principal
+from api.batches.capacity import check_room
 from api.batches.intake import Intake, discard, receive_batch
 from api.batches.request import BatchRequest
 from api.jobs.holding import Holding, hold
@@ -31,7 +32,8 @@ def accept_batch(
 
     Raises:
         ServiceError: 409 while the first call with this key is under way, 422 when it was another
-            request, and what `receive_batch` raises.
+            request, 429 when the account has too many unfinished batches, which is told before the
+            body is read; and what `receive_batch` raises.
     """
     key = read_key(request, principal.state.account_id, Call.BATCHES)
     body = sha256()
@@ -43,6 +45,8 @@ def accept_batch(
             fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
             check_repeated(holding.first, fingerprint)
             return _get_first(holding.first, ports)
+        with ports.database.snapshot() as session:
+            check_room(session, principal.state.account_id, ports.max_unfinished_batches)
         taken = receive_batch(stream, asked, principal, ports, request_id=request_id)
         fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
         _put_on_record(taken, holding, fingerprint, ports)
@@ -56,6 +60,8 @@ def _put_on_record(taken: Intake, holding: Holding, fingerprint: str, ports: Por
         # Before the record: a body that is on record must never be swept.
         ports.cell(taken.batch.account_id).claims.keep(body_key)
         with ports.database.session() as session:
+            # Once more, for those that came in beside this one.
+            check_room(session, taken.batch.account_id, ports.max_unfinished_batches)
             add_batch(session, taken.batch, taken.chunks)
             holding.keep(session, fingerprint=fingerprint, batch_id=taken.batch.id)
     except ServiceError:

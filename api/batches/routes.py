@@ -212,7 +212,13 @@ class BatchRoutes:
 
     def _send_merged(self, batch: Batch) -> Response:
         if batch.status is BatchStatus.CANCELLED:
-            raise ServiceError(409, "The batch was cancelled before its documents were merged.")
+            raise ServiceError(
+                409,
+                "There is no PDF: the batch was cancelled, and documents are merged when all of "
+                "them have ended. What was rendered before is kept by output=zip and files alone.",
+            )
+        if batch.error is not None:
+            raise ServiceError(409, f"There is no PDF: {batch.error['message']}")
         if batch.result_key is None:
             raise ServiceError(409, "There is no PDF: no document of the batch succeeded.")
         headers = {

@@ -42,11 +42,12 @@ BATCH_SCHEMAS: Final[Mapping[str, Schema]] = {
             "succeeded": count("Documents that gave a PDF."),
             "failed": count("Documents that did not."),
             "pages": count("Pages of those that succeeded."),
+            "error": ref("Error"),
             "created_at": instant("When it was accepted."),
             "finished_at": instant("When it ended."),
             "expires_at": instant("When its PDFs are deleted."),
         },
-        optional=("finished_at", "expires_at"),
+        optional=("error", "finished_at", "expires_at"),
     ),
     "BatchItem": record(
         {
@@ -75,7 +76,8 @@ BATCH_OPERATIONS: Final = (
         "whose first row names the path of each column (buyer.name) and whose further rows are a "
         f"document each. Up to {MAX_BATCH_DOCUMENTS:,} documents and {MAX_BATCH_BYTES // MB} MB. A "
         "document that is none, or does not render, fails by itself; one beyond a free allowance "
-        "fails with 402.",
+        "fails with 402. An account may have so many unfinished batches, 100 unless the operator says "
+        "otherwise; one more is 429, told before its body is read.",
         {202: Answer("Accepted.", write_json("Batch"), {"Location": "Path of the batch."})},
         query=(
             Parameter("template", REFERENCE, "The template of all documents.", is_required=True),
@@ -102,7 +104,8 @@ BATCH_OPERATIONS: Final = (
     ),
     Operation(
         "get", "/v2/batches/{batch_id}", "readBatch", _GROUP, "Tell how far a batch is",
-        "Its record is kept for 7 days after its end, its PDFs for 24 hours.",
+        "Its record is kept for 7 days after its end, its PDFs for 24 hours. One with an error has ended "
+        "without the one PDF that it was to have; its documents are told one by one all the same.",
         {200: Answer("The record.", write_json("Batch"))},
         in_path=_NAMED,
         query=(WAIT,),
@@ -111,7 +114,7 @@ BATCH_OPERATIONS: Final = (
     Operation(
         "delete", "/v2/batches/{batch_id}", "cancelBatch", _GROUP, "Cancel a batch",
         "What is not begun is not rendered; what was rendered stays. Nothing changes of a batch that "
-        "has ended.",
+        "has ended. A merged batch that is cancelled has no PDF.",
         {204: EMPTY},
         in_path=_NAMED,
         failures=_UNKNOWN,
@@ -138,7 +141,9 @@ BATCH_OPERATIONS: Final = (
     Operation(
         "get", "/v2/batches/{batch_id}/result", "readBatchResult", _GROUP, "Get all PDFs at once",
         "The zip, each PDF as <index>-<file name> in it and the record of every document in "
-        "manifest.ndjson; or the one merged PDF. Streamed; kept for 24 hours.",
+        "manifest.ndjson; or the one merged PDF. Streamed; kept for 24 hours. 409 says that "
+        "the batch has not ended, is of output=files, or why it has no PDF: it was cancelled before it "
+        "was merged, none of its documents succeeded, or they could not be merged.",
         {200: Answer("The zip or the PDF.", write_binary("application/zip", "application/pdf"))},
         in_path=_NAMED,
         failures={**_UNKNOWN, 409: (), 410: ()},

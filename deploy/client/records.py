@@ -91,7 +91,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The record of a batch; the counts are of documents."""
+    """The record of a batch; the counts are of documents.
+
+    `error` is the error body of one that ended without the one PDF it was to have.
+    """
 
     id: str
     status: Literal["queued", "running", "finished", "cancelled"]
@@ -104,6 +107,7 @@ class Batch:
     created_at: str
     finished_at: str | None = None
     expires_at: str | None = None
+    error: Mapping[str, Any] | None = None
 
     @property
     def has_ended(self) -> bool:

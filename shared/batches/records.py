@@ -74,7 +74,11 @@ class CsvHead:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """An accepted batch. `body_key` is None once its body is no longer needed."""
+    """An accepted batch. `body_key` is None once its body is no longer needed.
+
+    `error` is the error body of one that ended without the result it was to have; `traceparent` is
+    the span of the request that it came with, where requests are traced.
+    """
 
     id: str
     account_id: str
@@ -98,6 +102,8 @@ class Batch:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     expires_at: datetime | None = None
+    error: Mapping[str, Any] | None = None
+    traceparent: str | None = None
 
     def is_expired(self, at: datetime) -> bool:
         """Tell whether its PDFs are gone."""

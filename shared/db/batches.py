@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, case, exists, func, insert, select, update
+from sqlalchemy import RowMapping, case, exists, func, insert, literal, select, update
 
 from shared.batches.records import (
     Batch,
@@ -24,14 +24,24 @@ from shared.clock import timestamp
 from shared.db.hooks import Event, enqueue
 from shared.db.session import Session
 from shared.db.slots import lives_in
-from shared.db.tables import batch_chunks, batches
+from shared.db.tables import Instant, batch_chunks, batches
+from shared.errors import ErrorBody
 from shared.jobs import Allowance, Meter, PinnedTemplate
+from shared.problems import write_error_body
 
 # contract.md 6: what a batch gave is kept for a day; its record a week.
 RESULT_KEPT: Final = timedelta(hours=24)
 RECORD_KEPT: Final = timedelta(days=7)
 
 _UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyTry:
+    """Which try this is to make the one PDF of a batch, from 1, and when the first was."""
+
+    number: int
+    first_at: datetime
 
 
 def write_batch(batch: Batch, counts: Counts) -> dict[str, Any]:
@@ -43,6 +53,8 @@ def write_batch(batch: Batch, counts: Counts) -> dict[str, Any]:
         **asdict(counts),
         "created_at": timestamp(batch.created_at),
     }
+    if batch.error is not None:
+        record["error"] = batch.error
     times = {"finished_at": batch.finished_at, "expires_at": batch.expires_at}
     return record | {name: timestamp(time) for name, time in times.items() if time is not None}
 
@@ -68,6 +80,7 @@ def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
         "body_key": batch.body_key,
         "body_bytes": batch.body_bytes,
         "created_at": batch.created_at,
+        "traceparent": batch.traceparent,
     }
     session.execute(insert(batches).values(row))
     session.execute(insert(batch_chunks), [_chunk_row(chunk) for chunk in chunks])
@@ -98,6 +111,16 @@ def count_items(session: Session, batch: Batch) -> Counts:
     left = batch.total - succeeded - failed - running
     queued = 0 if batch.status is BatchStatus.CANCELLED else left
     return Counts(queued, running, succeeded, failed, pages)
+
+
+def count_unfinished(session: Session, account_id: str) -> int:
+    """Count the batches of an account that have not ended."""
+    query = (
+        select(func.count())
+        .select_from(batches)
+        .where(batches.c.account_id == account_id, batches.c.status.in_(_UNENDED))
+    )
+    return int(session.scalar(query) or 0)
 
 
 def has_running_chunk(session: Session, batch_id: str) -> bool:
@@ -139,6 +162,39 @@ def finish_merged_batch(
 ) -> Batch | None:
     """Finish a merged batch with its one PDF, None where no document succeeded; give it if this did."""
     result = {"result_key": result_key, "result_bytes": result_bytes}
+    return _finish(session, batch_id, at, needs_assembling=True, result=result)
+
+
+def begin_assembly(session: Session, batch_id: str, *, at: datetime) -> AssemblyTry | None:
+    """Count a try to make the one PDF of a batch, None when the batch has ended."""
+    columns = batches.c
+    row = session.execute(
+        update(batches)
+        .where(columns.id == batch_id, columns.status.in_(_UNENDED))
+        .values(
+            assembly_tries=columns.assembly_tries + 1,
+            assembly_begun_at=func.coalesce(columns.assembly_begun_at, literal(at, Instant)),
+        )
+        .returning(columns.assembly_tries, columns.assembly_begun_at)
+    ).first()
+    return None if row is None else AssemblyTry(*row)
+
+
+def take_back_assembly(session: Session, batch_id: str) -> None:
+    """Take a try back that failed for nothing the batch can do about."""
+    columns = batches.c
+    session.execute(
+        update(batches)
+        .where(columns.id == batch_id, columns.assembly_tries > 0)
+        .values(assembly_tries=columns.assembly_tries - 1)
+    )
+
+
+def finish_merged_batch_in_vain(
+    session: Session, batch_id: str, *, error: ErrorBody, at: datetime
+) -> Batch | None:
+    """Finish a merged batch that gets no PDF, for this reason; give it if this did."""
+    result = {"error": write_error_body(error, at=at)}
     return _finish(session, batch_id, at, needs_assembling=True, result=result)
 
 
@@ -209,6 +265,8 @@ def read_batch(row: RowMapping | Mapping[str, Any]) -> Batch:
         started_at=row["started_at"],
         finished_at=row["finished_at"],
         expires_at=row["expires_at"],
+        error=row["error"],
+        traceparent=row["traceparent"],
     )
 
 

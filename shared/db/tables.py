@@ -324,12 +324,18 @@ batches: Final = Table(
     Column("finished_at", Instant),
     Column("expires_at", Instant),
     Column("sweep_at", Instant),
+    # Of a merged batch: how often its one PDF was begun, and what is told where there will be none.
+    Column("assembly_tries", Integer, nullable=False, server_default="0"),
+    Column("assembly_begun_at", Instant),
+    Column("error", JSON(none_as_null=True)),
+    Column("traceparent", String(64)),
     CheckConstraint(
         "status IN ('queued', 'running', 'finished', 'cancelled')", name="status_known"
     ),
     CheckConstraint("output IN ('files', 'zip', 'merged')", name="output_known"),
     CheckConstraint("kind IN ('ndjson', 'csv')", name="kind_known"),
     Index("ix_batches_status_created_at", "status", "created_at"),
+    Index("ix_batches_account_id_status", "account_id", "status"),
     Index("ix_batches_sweep_at", "sweep_at"),
 )
 

@@ -6,6 +6,8 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -13,7 +15,15 @@ from shared.batches.records import Batch, Output
 from shared.blobs.store import BlobStore
 from shared.clock import now
 from shared.db.batch_items import list_parts
-from shared.db.batches import find_batch, finish_merged_batch, is_complete
+from shared.db.batches import (
+    begin_assembly,
+    find_batch,
+    finish_merged_batch,
+    finish_merged_batch_in_vain,
+    is_complete,
+    take_back_assembly,
+)
+from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.queue.slices import Assembly
 from shared.telemetry.log import get_logger, log_context
 from workers.engine.merged import join_parts
@@ -21,12 +31,17 @@ from workers.farm.batches.desk import Desk
 from workers.farm.batches.presses import make_options
 
 _PARTS_AT_ONCE: Final = 200
+_MOST_TRIES: Final = 3
+_PATIENCE: Final = timedelta(hours=24)  # with an outage; a job waits no longer either
 
 log: Final = get_logger(__name__)
 
 
 def run_assembly(asked: Assembly, desk: Desk) -> None:
     """Make the one PDF of a batch whose documents have all ended, and finish it.
+
+    A run that fails is tried again by the keeper, three times in all, and for a day where a part of
+    the farm is away. Then the batch is finished without a PDF, and says why.
 
     Raises:
         Unavailable: a part of the farm is away; the keeper asks again.
@@ -39,8 +54,55 @@ def run_assembly(asked: Assembly, desk: Desk) -> None:
         desk.queue.forget(asked)
         return
     with log_context(batch=batch.id, request=batch.request_id, account=batch.account_id):
-        _assemble(batch, desk)
+        _try(batch, desk)
     desk.queue.forget(asked)
+
+
+def _try(batch: Batch, desk: Desk) -> None:
+    # Counted before it begins: one that brings its process down has had its try.
+    with desk.database.session() as session:
+        this = begin_assembly(session, batch.id, at=now())
+    if this is None:
+        return
+    if this.number > _MOST_TRIES:
+        _give_up(batch, desk, _failed(None))
+        return
+    try:
+        _assemble(batch, desk)
+    except Unavailable as error:
+        if now() - this.first_at >= _PATIENCE:
+            _give_up(batch, desk, _failed(error))
+            return
+        with suppress(Unavailable), desk.database.session() as session:
+            take_back_assembly(session, batch.id)
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not be tried for ever
+        log.warning("assembly failed", attempt=this.number, cause=repr(error))
+        if this.number >= _MOST_TRIES:
+            _give_up(batch, desk, _failed(error))
+
+
+def _give_up(batch: Batch, desk: Desk, error: ErrorBody) -> None:
+    with desk.database.session() as session:
+        finished = finish_merged_batch_in_vain(session, batch.id, error=error, at=now())
+    if finished is not None:
+        desk.flow.told_finished(finished)
+
+
+def _failed(cause: Exception | None) -> ErrorBody:
+    if isinstance(cause, MemoryError):
+        message = (
+            "The documents need more memory to be merged into one PDF than a render may use: send "
+            "them in several batches, or with output=zip."
+        )
+        return ErrorBody(400, message, ErrorKind.RESOURCE)
+    reference = secrets.token_hex(6)
+    log.error("assembly given up", reference=reference, exc_info=cause)
+    message = (
+        "The documents could not be merged into one PDF for a reason inside the service; "
+        f"reference {reference}. Send them again, or with output=zip."
+    )
+    return ErrorBody(500, message, ErrorKind.INTERNAL)
 
 
 def _assemble(batch: Batch, desk: Desk) -> None:

@@ -1,0 +1,221 @@
+"""Ends of batches that are not as hoped: no PDF of them all, no room for one more, a hang."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from api.app import create_app
+from api.wiring import wire
+from shared.db.tables import batch_parts, batches, webhook_deliveries
+from shared.errors import Unavailable
+from tests.batches import SliceWorker, accept, items_of, numbers, send, store_template
+from workers.farm.batches import assembly
+
+
+@pytest.fixture
+def worker(settings) -> Iterator[SliceWorker]:
+    yield SliceWorker(settings)
+    SliceWorker.close_all()
+
+
+@pytest.fixture
+def template(caller) -> str:
+    return store_template(caller)
+
+
+@pytest.fixture
+def merged(caller, template, worker) -> str:
+    """Give a merged batch whose documents have all ended, its assembly in the queue."""
+    batch_id = accept(caller, template, numbers(3), output="merged")
+    worker.work_once()
+    return batch_id
+
+
+def keep_and_work(worker, rounds: int) -> None:
+    """Have the keeper look, and do what it sends; it believes that work is lost at its second look."""
+    for _ in range(2 * rounds):
+        worker.keep()
+        worker.work_off()
+
+
+def damage_part(database, settings) -> None:
+    with database.snapshot() as session:
+        key = session.scalar(select(batch_parts.c.blob_key))
+    folder = Path(settings.blob_url.removeprefix("file://"))
+    [part] = [path for path in folder.rglob("*") if path.is_file() and str(path).endswith(key)]
+    part.write_bytes(b"%PDF-1.7 nothing")
+
+
+def count_tries(monkeypatch) -> list[str]:
+    tries: list[str] = []
+    real = assembly.join_parts
+
+    def counting(*args, **options):
+        tries.append("try")
+        return real(*args, **options)
+
+    monkeypatch.setattr(assembly, "join_parts", counting)
+    return tries
+
+
+def test_documents_that_cannot_be_merged_finish_their_batch_after_three_tries(
+    caller, database, settings, worker, merged, monkeypatch
+):
+    hook = caller.post("/v2/webhooks", json={"url": "https://1.1.1.1/hook"})
+    assert hook.status_code == 201
+    damage_part(database, settings)
+    tries = count_tries(monkeypatch)
+    worker.work_off()
+    keep_and_work(worker, rounds=6)
+    assert len(tries) == 3
+    record = caller.get(f"/v2/batches/{merged}").json
+    assert (record["status"], record["succeeded"], record["pages"]) == ("finished", 3, 3)
+    assert record["error"]["statusCode"] == 500
+    assert "could not be merged" in record["error"]["message"]
+    answer = caller.get(f"/v2/batches/{merged}/result")
+    assert answer.status_code == 409
+    assert record["error"]["message"] in answer.json["message"]
+    assert [item["status"] for item in items_of(caller, merged)] == ["succeeded"] * 3
+    with database.snapshot() as session:
+        [told] = session.scalars(select(webhook_deliveries.c.payload)).all()
+    assert "could not be merged" in str(told)
+
+
+def test_documents_that_need_too_much_memory_to_be_merged_say_so(
+    caller, worker, merged, monkeypatch
+):
+    def exhaust(*_args, **_options):
+        raise MemoryError
+
+    monkeypatch.setattr(assembly, "join_parts", exhaust)
+    worker.work_off()
+    keep_and_work(worker, rounds=3)
+    error = caller.get(f"/v2/batches/{merged}").json["error"]
+    assert error["statusCode"] == 400
+    assert "several batches" in error["message"]
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process: nothing after it is done."""
+
+
+def test_an_assembly_that_ends_its_process_is_given_up_after_three(
+    caller, worker, merged, monkeypatch
+):
+    died = []
+
+    def die(*_args, **_options):
+        died.append(1)
+        raise KilledError
+
+    monkeypatch.setattr(assembly, "join_parts", die)
+    for _ in range(12):
+        with suppress(KilledError):
+            worker.work_off()
+        worker.keep()
+    assert len(died) == 3
+    record = caller.get(f"/v2/batches/{merged}").json
+    assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
+
+
+def test_an_outage_costs_an_assembly_no_try_but_ends_it_after_a_day(
+    caller, database, worker, merged, monkeypatch
+):
+    def be_away(*_args, **_options):
+        raise Unavailable("object store")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(assembly, "join_parts", be_away)
+        for _ in range(5):
+            with pytest.raises(Unavailable):
+                assembly.run_assembly(assembly.Assembly(merged), worker.desk)
+        assert caller.get(f"/v2/batches/{merged}").json["status"] == "running"
+        with database.session() as session:
+            begun = batches.c.assembly_begun_at
+            [at] = session.scalars(select(begun)).all()
+            session.execute(update(batches).values(assembly_begun_at=at - timedelta(hours=25)))
+        assembly.run_assembly(assembly.Assembly(merged), worker.desk)
+    record = caller.get(f"/v2/batches/{merged}").json
+    assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
+
+
+def test_an_assembly_that_failed_once_is_made_good_by_the_next(caller, worker, merged, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(assembly, "join_parts", lambda *_, **__: 1 / 0)
+        worker.work_off()
+    keep_and_work(worker, rounds=2)
+    assert "error" not in caller.get(f"/v2/batches/{merged}").json
+    assert caller.get(f"/v2/batches/{merged}/result").data.startswith(b"%PDF")
+
+
+def test_a_cancelled_merged_batch_says_that_it_has_no_pdf(caller, template, worker):
+    batch_id = accept(caller, template, numbers(300), output="merged")
+    worker.work_once()
+    caller.delete(f"/v2/batches/{batch_id}")
+    worker.work_off()
+    answer = caller.get(f"/v2/batches/{batch_id}/result")
+    assert answer.status_code == 409
+    assert "cancelled" in answer.json["message"]
+    assert "output=zip" in answer.json["message"]
+
+
+@pytest.fixture
+def narrow(settings, account):
+    """Give a client of a front that lets an account have two unfinished batches."""
+    ports = wire(settings.model_copy(update={"max_unfinished_batches": 2}))
+    client = create_app(ports).test_client()
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
+    yield client
+    ports.database.close()
+
+
+def test_one_more_unfinished_batch_than_an_account_may_have_is_refused(narrow, worker):
+    template = store_template(narrow)
+    key = {"Idempotency-Key": "the-first"}
+    first = send(narrow, template, numbers(2), headers=key)
+    accept(narrow, template, numbers(2))
+    refused = send(narrow, template, numbers(2))
+    assert refused.status_code == 429
+    assert "may have 2" in refused.json["message"]
+    assert int(refused.headers["Retry-After"]) >= 1
+    # A repeated call is no batch more.
+    repeated = send(narrow, template, numbers(2), headers=key)
+    assert (repeated.status_code, repeated.json["id"]) == (202, first.json["id"])
+    worker.work_off()
+    accept(narrow, template, numbers(2))
+
+
+def test_a_cancelled_batch_makes_room_for_another(narrow):
+    template = store_template(narrow)
+    first = accept(narrow, template, numbers(2))
+    accept(narrow, template, numbers(2))
+    narrow.delete(f"/v2/batches/{first}")
+    accept(narrow, template, numbers(2))
+
+
+def test_the_batches_of_another_account_take_no_room(narrow, database, settings):
+    template = store_template(narrow)
+    accept(narrow, template, numbers(2))
+    with database.session() as session:
+        session.execute(update(batches).values(account_id="acc_other"))
+    accept(narrow, template, numbers(2))
+    accept(narrow, template, numbers(2))
+
+
+def test_no_alarm_and_no_watchdog_is_left_behind_by_a_slice(caller, template, settings):
+    worker = SliceWorker(settings)
+    worker.desk = type(worker.desk)(
+        **{name: getattr(worker.desk, name) for name in worker.desk.__slots__}
+        | {"budget_seconds": 0.3}
+    )
+    accept(caller, template, numbers(3))
+    worker.work_off()
+    time.sleep(2.5)  # past the budget, the grace and the reach of the watchdog
+    SliceWorker.close_all()
