@@ -96,6 +96,8 @@ def _finish(response: Response, ports: Ports) -> Response:
     response.headers["X-Content-Type-Options"] = "nosniff"
     # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
     response.headers["Cache-Control"] = "no-store"
+    if response.status_code == 204:
+        del response.headers["Content-Type"]  # Flask names one of what is not there
     if spent := g.get("spent"):
         response.headers.update(write_rate(spent))
     seconds = ticks() - g.begun_at

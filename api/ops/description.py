@@ -19,6 +19,20 @@ from shared.errors import ErrorCode
 
 _ALL_OPERATIONS: Final = (*OPERATIONS, *JOB_OPERATIONS, *BATCH_OPERATIONS, *WEBHOOK_OPERATIONS)
 _ALL_SCHEMAS: Final = {**SCHEMAS, **JOB_SCHEMAS, **BATCH_SCHEMAS, **WEBHOOK_SCHEMAS}
+# In the order in which a caller meets them.
+_GROUPS: Final = (
+    "Rendering",
+    "Jobs",
+    "Batches",
+    "Templates",
+    "Versions",
+    "Tags",
+    "Slugs",
+    "Images",
+    "Webhooks",
+    "Account",
+    "Operation",
+)
 # What any request with a key may end in; 400 stands for an unknown or wrong parameter.
 _EVERY_KEYED: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     400: (),
@@ -64,7 +78,7 @@ def describe() -> Mapping[str, Any]:
         "info": {"title": "Pressroom", "version": "2.0.0", "description": _ABOUT},
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}, {"key": []}],
-        "tags": [{"name": name} for name in dict.fromkeys(each.group for each in _ALL_OPERATIONS)],
+        "tags": [{"name": name} for name in _GROUPS],
         "paths": paths,
         "components": {
             "securitySchemes": {

@@ -11,8 +11,11 @@ from api.ops.description import describe
 from api.ops.page import write_page
 from api.ports import Ports
 
-# The page loads nothing and runs nothing; its one style sheet stands in it.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+# The page loads nothing and runs nothing, in nobody's frame; its one style sheet stands in it.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
 
 
 class DocsRoutes:

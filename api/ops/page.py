@@ -17,6 +17,7 @@ _STYLE: Final = """
 * { box-sizing: border-box }
 body { margin: 0; font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
 .page { display: grid; grid-template-columns: 17rem minmax(0, 1fr); max-width: 78rem; margin: 0 auto }
+header { grid-column: 1 / -1; padding: 2rem 1.5rem 1.5rem; border-bottom: 1px solid var(--line) }
 nav { position: sticky; top: 0; align-self: start; height: 100vh; overflow-y: auto; padding: 2rem 1rem 2rem 1.5rem;
   font-size: .875rem; border-right: 1px solid var(--line) }
 nav h2 { margin: 1.25rem 0 .25rem; font-size: .75rem; letter-spacing: .06em; text-transform: uppercase;
@@ -24,7 +25,7 @@ nav h2 { margin: 1.25rem 0 .25rem; font-size: .75rem; letter-spacing: .06em; tex
 nav ul { list-style: none; margin: 0; padding: 0 }
 nav a { display: block; padding: .15rem 0; color: inherit; text-decoration: none }
 nav a:hover { color: var(--accent) }
-main { padding: 2rem 2.5rem 6rem; min-width: 0 }
+main { padding: 0 2.5rem 6rem; min-width: 0 }
 h1 { margin: 0 0 .25rem; font-size: 2rem } h1 small { font-size: 1rem; font-weight: 400; color: var(--soft) }
 h2 { margin: 3rem 0 1rem; padding-bottom: .35rem; border-bottom: 1px solid var(--line); font-size: 1.35rem }
 section { margin: 0 0 2.5rem; scroll-margin-top: 1rem }
@@ -38,6 +39,7 @@ code { font: .875em ui-monospace, monospace; background: var(--tint); padding: .
 .call b { display: inline-block; min-width: 4.2em; text-transform: uppercase }
 .get b { color: var(--get) } .post b { color: var(--post) } .put b { color: var(--put) }
 .delete b { color: var(--delete) }
+pre { font: .85rem/1.5 ui-monospace, monospace; margin: .5rem 0; white-space: pre-wrap; overflow-wrap: anywhere }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
 td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0;
@@ -46,7 +48,7 @@ tr:first-child td { border-top: 0 }
 td:first-child { white-space: nowrap; width: 11rem }
 .soft { color: var(--soft) } a { color: var(--accent) }
 @media (max-width: 52rem) { .page { display: block } nav { position: static; height: auto; border-right: 0;
-  border-bottom: 1px solid var(--line) } main { padding: 1.5rem } td:first-child { width: auto } }
+  border-bottom: 1px solid var(--line); columns: 2 } nav h2 { break-after: avoid } main { padding: 0 1.5rem 3rem } td:first-child { width: auto } }
 """
 _METHODS: Final = ("get", "post", "put", "delete")
 
@@ -61,11 +63,11 @@ def write_page(description: Mapping[str, Any]) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(info['title'])} interface</title><style>{_STYLE}</style></head>"
-        f'<body><div class="page">{_write_contents(groups)}<main>'
+        '<body><div class="page"><header>'
         f"<h1>{escape(info['title'])} <small>interface {escape(info['version'])}</small></h1>"
         f"{_write_text(info['description'])}"
         '<p class="soft">For programs: <a href="/docs/openapi.json">openapi.json</a>, OpenAPI '
-        f"{escape(description['openapi'])}.</p>"
+        f"{escape(description['openapi'])}.</p></header>{_write_contents(groups)}<main>"
         f"{''.join(_write_group(name, operations) for name, operations in groups.items())}"
         f"<h2>Objects</h2>{''.join(map(_write_schema, description['components']['schemas'].items()))}"
         "</main></div></body></html>"
@@ -117,10 +119,25 @@ def _write_operation(method: str, path: str, operation: Mapping[str, Any]) -> st
     return (
         f'<section id="{operation["operationId"]}"><h3>{escape(operation["summary"])}</h3>'
         f'<p class="call {method}"><b>{method}</b> {escape(path)}</p>'
-        f"{_write_text(operation['description'])}"
+        f"{_write_text(operation['description'])}<pre>{escape(_write_call(method, path, operation))}</pre>"
         f"{_write_table('Parameters', parameters)}{_write_body(body) if body else ''}"
         f"{_write_table('Answers', answers)}</section>"
     )
+
+
+def _write_call(method: str, path: str, operation: Mapping[str, Any]) -> str:
+    """Give the call as a line for a shell: what is in braces is the caller's to put in."""
+    required = [each["name"] for each in operation["parameters"] if each["required"]]
+    query = "&".join(f"{name}={{{name}}}" for name in required if f"{{{name}}}" not in path)
+    parts = ["curl"] if method == "get" else [f"curl -X {method.upper()}"]
+    if operation.get("security") != []:
+        parts.append('-H "Authorization: Bearer $PRESSROOM_KEY"')
+    if body := operation.get("requestBody"):
+        parts.append(f"-H 'Content-Type: {next(iter(body['content']))}' --data-binary @FILE")
+    if "application/pdf" in operation["responses"].get("200", {}).get("content", {}):
+        parts.append("-o document.pdf")
+    address = path + (f"?{query}" if query else "")
+    return " ".join([*parts, f'"$PRESSROOM_URL{address}"'])
 
 
 def _write_body(body: Mapping[str, Any]) -> str:

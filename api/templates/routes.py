@@ -18,7 +18,7 @@ from api.templates.fields import check_template_id
 from shared.clock import now, timestamp
 from shared.db import templates
 from shared.db.pinning import get_pinned
-from shared.db.templates import TemplateRecord, template_not_found
+from shared.db.templates import TemplateRecord, own_not_found
 from shared.errors import ServiceError
 from shared.limits import MAX_BODY_BYTES
 from shared.references import parse_reference
@@ -104,7 +104,7 @@ class TemplateRoutes:
                 at=now(),
             )
         if record is None:
-            raise template_not_found(template_id)
+            raise own_not_found(template_id)
         return write_json(_record(record))
 
     def delete_template(self, template_id: str) -> Response:
@@ -117,13 +117,13 @@ class TemplateRoutes:
                 session, principal.state.account_id, template_id, at=now()
             )
         if not removed:
-            raise template_not_found(template_id)
+            raise own_not_found(template_id)
         return Response(status=204)
 
     def _check_held(self, account_id: str, template_id: str) -> None:
         with self._ports.database.snapshot() as session:
             if templates.find_live_sha256(session, account_id, template_id) is None:
-                raise template_not_found(template_id)
+                raise own_not_found(template_id)
 
 
 def _receive_content(check: Callable[[], None] = lambda: None) -> str:

@@ -12,7 +12,7 @@ from sqlalchemy import delete, insert, select, update
 from shared.db.images import lock_workspace
 from shared.db.session import Session
 from shared.db.tables import slugs
-from shared.db.templates import find_live_sha256, template_not_found
+from shared.db.templates import find_live_sha256, own_not_found
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 
 MOST_LISTED: Final = 1000  # interface.md, Limits
@@ -48,7 +48,7 @@ def assign_slug(
             raise ServiceError(
                 400, f"Invalid template {template_id!r}: it is a slug; accepted is a template id."
             )
-        raise template_not_found(template_id)
+        raise own_not_found(template_id)
     holder = find_holder(session, workspace_id, slug)
     if holder == template_id:
         return Assignment.REPEATED

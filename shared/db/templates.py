@@ -102,7 +102,7 @@ def lock_template(session: Session, account_id: str, template_id: str) -> RowMap
         .first()
     )
     if row is None:
-        raise template_not_found(template_id)
+        raise own_not_found(template_id)
     return row
 
 
@@ -117,17 +117,32 @@ def check_known(session: Session, account_id: str, template_id: str) -> None:
         templates.c.id == template_id, templates.c.account_id == owner
     )
     if session.scalar(query) is None:
-        raise template_not_found(template_id)
+        raise _id_not_found(template_id)
 
 
 def template_not_found(identifier: str) -> ServiceError:
     """Say that the account has no such template; whether another has one is not told."""
-    return ServiceError(
-        404,
-        f"There is no template {identifier!r}.",
-        kind=ErrorKind.NOT_FOUND,
-        code=ErrorCode.TEMPLATE_NOT_FOUND,
+    return _not_found(f"There is no template {identifier!r}.")
+
+
+def own_not_found(template_id: str) -> ServiceError:
+    """Say that the account has no template of that id to change."""
+    if template_id.startswith(PUBLIC_PREFIX):
+        return _not_found(
+            f"Template {template_id!r} cannot be changed: public templates are only read and "
+            "rendered. Make one of your own with its content."
+        )
+    return _id_not_found(template_id)
+
+
+def _id_not_found(template_id: str) -> ServiceError:
+    return _not_found(
+        f"No template has the id {template_id!r}; a slug does not stand for one here."
     )
+
+
+def _not_found(message: str) -> ServiceError:
+    return ServiceError(404, message, kind=ErrorKind.NOT_FOUND, code=ErrorCode.TEMPLATE_NOT_FOUND)
 
 
 def list_templates(

@@ -13,7 +13,7 @@ from shared.db import people
 from shared.db.people import UserRef
 from shared.db.session import Session
 from shared.db.tables import templates, versions
-from shared.db.templates import EMPTY_SHA256, lock_template, template_not_found
+from shared.db.templates import EMPTY_SHA256, lock_template, own_not_found
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 
 PAGE: Final = 50  # contract.md 4
@@ -55,7 +55,7 @@ def publish_version(
     # Held to the end, so that publishes of one template go one after the other.
     template = lock_template(session, account_id, template_id)
     if template["deleted_at"] is not None:
-        raise template_not_found(template_id)
+        raise own_not_found(template_id)
     digest, count = template["sha256"], template["version_count"]
     if digest == EMPTY_SHA256:
         raise ServiceError(

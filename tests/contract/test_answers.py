@@ -108,6 +108,7 @@ def test_delete_image_is_204_and_empty(caller):
     caller.put("/v2/images/logo", data=png(), content_type="image/png")
     answer = caller.delete("/v2/images/logo")
     assert (answer.status_code, answer.data) == (204, b"")
+    assert "Content-Type" not in answer.headers
 
 
 def test_list_images_is_shaped_as_told(caller):

@@ -44,6 +44,11 @@ def test_every_route_is_described_and_nothing_else(ports, description):
     assert told == routes
 
 
+def test_every_group_is_told_and_none_is_empty(description):
+    told = [tag["name"] for tag in description["tags"]]
+    assert sorted(told) == sorted({each["tags"][0] for _, _, each in operations(description)})
+
+
 def test_no_two_paths_mean_the_same(description):
     shapes = [re.sub(r"{\w+}", "{}", path) for path in description["paths"]]
     assert len(shapes) == len(set(shapes))
@@ -126,7 +131,11 @@ def test_the_page_loads_nothing_and_shows_every_operation(stranger, description)
     assert {each["operationId"] for _, _, each in operations(description)} <= reader.ids
     assert reader.links <= {f"#{name}" for name in reader.ids} | {"/docs/openapi.json"}
     assert not reader.open
-    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    for rule in ("default-src 'none'", "frame-ancestors 'none'"):
+        assert rule in answer.headers["Content-Security-Policy"]
+    assert page.index("Pressroom") < page.index("<nav>")
+    calls = re.findall(r"<pre>(curl .*?)</pre>", page, re.DOTALL)
+    assert len(calls) == len(list(operations(description)))
 
 
 class Reader(HTMLParser):

@@ -58,6 +58,7 @@ def test_a_write_to_it_is_a_404(caller):
     ):
         assert answer.status_code == 404
         assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
+        assert "public templates are only read and rendered" in answer.json["message"]
 
 
 def test_it_stands_in_nobodys_list(caller):

@@ -138,6 +138,7 @@ def test_where_the_id_form_is_required_a_slug_is_a_404(caller, template, publish
     for path in ("versions", "versions/1", "tags"):
         answer = caller.get(f"/v2/templates/letter/{path}")
         assert answer.status_code == 404
+        assert "a slug does not stand for one" in answer.json["message"]
         assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
 
 
