@@ -131,6 +131,7 @@ def main():
     arguments = parser.parse_args()
     parts = {
         "The engine alone": run_script("engine.py"),
+        "Text in other scripts": run_script("scripts.py"),
         "The farm over HTTP": show(measure_farm()),
         "The front alone": run_script("-m", "tests.bench.front"),
         "Renders accepted for later": run_script("-m", "tests.bench.acceptance"),

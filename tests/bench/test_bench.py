@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 ENGINE = Path(__file__).with_name("engine.py")
+SCRIPTS = Path(__file__).with_name("scripts.py")
 
 
 def test_bench_measures_our_engine():
@@ -20,3 +21,10 @@ def test_bench_measures_our_engine():
     milliseconds, pages = float(line.split("|")[3]), line.split("|")[5].strip()
     assert milliseconds > 0
     assert pages == "1"
+
+
+def test_bench_measures_every_script():
+    done = subprocess.run(
+        [sys.executable, SCRIPTS, "--repeats", "1"], check=True, capture_output=True, text=True
+    )
+    assert len([line for line in done.stdout.splitlines() if " | × " in line]) == 10

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from struct import calcsize, pack, unpack_from
+from struct import Struct, calcsize, error, pack, unpack_from
 from typing import Final, NamedTuple
 
 Part = tuple[int, int, int]  # a glyph, and where it stands
 
 _WORDS, _OFFSETS, _MORE = 0x0001, 0x0002, 0x0020  # flags of a component
+_HEAD, _BOX, _COMPONENT = Struct(">5h"), Struct(">4h"), Struct(">HHhh")
+_LEAST, _MOST = -0x8000, 0x7FFF
 _MAXP: Final = ">I14H"  # version 1.0
 _MAX_POINTS, _MAX_CONTOURS = 3, 4  # fields of maxp that count what composites add up to
 _MAX_ELEMENTS, _MAX_DEPTH = 13, 14
@@ -57,26 +59,30 @@ def _compose(glyphs: Sequence[bytes], parts: Sequence[Part]) -> bytes:
     seen = [part for part in parts if glyphs[part[0]]]
     if not seen:
         return b""
-    boxes = [(unpack_from(">4h", glyphs[glyph], 2), x, y) for glyph, x, y in seen]
-    left = min(box[0] + x for box, x, _ in boxes)
-    bottom = min(box[1] + y for box, _, y in boxes)
-    right = max(box[2] + x for box, x, _ in boxes)
-    top = max(box[3] + y for box, _, y in boxes)
-    components = b"".join(
-        pack(
-            ">HHhh",
-            _WORDS | _OFFSETS | (_MORE if at < len(seen) - 1 else 0),
-            glyph,
-            *map(_bounded, (x, y)),
-        )
-        for at, (glyph, x, y) in enumerate(seen)
-    )
-    return pack(">5h", -1, *map(_bounded, (left, bottom, right, top))) + components
+    try:
+        return _join(glyphs, seen)
+    except error:  # of struct: a letter may be given more marks than any font has room for
+        return _join(glyphs, [(glyph, _bounded(x), _bounded(y)) for glyph, x, y in seen])
+
+
+def _join(glyphs: Sequence[bytes], parts: Sequence[Part]) -> bytes:
+    boxes: list[tuple[int, ...]] = []
+    components = b""
+    flags, last = _WORDS | _OFFSETS | _MORE, len(parts)
+    for at, (glyph, x, y) in enumerate(parts, start=1):
+        left, bottom, right, top = _BOX.unpack_from(glyphs[glyph], 2)
+        boxes.append((left + x, bottom + y, right + x, top + y))
+        if at == last:
+            flags = _WORDS | _OFFSETS
+        components += _COMPONENT.pack(flags, glyph, x, y)
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    box = map(_bounded, (min(lefts), min(bottoms), max(rights), max(tops)))
+    return _HEAD.pack(-1, *box) + components
 
 
 def _bounded(value: int) -> int:
-    """Keep a place within two bytes: a letter may be given more marks than any font has room for."""
-    return max(-0x8000, min(value, 0x7FFF))
+    """Keep a place within two bytes."""
+    return max(_LEAST, min(value, _MOST))
 
 
 def _read(program: bytes) -> _Font:

@@ -67,7 +67,7 @@ def make_subset(face: Face, characters: frozenset[str]) -> Subset:
     chars = sorted(set(written_text("".join(characters))))
     program, new_glyphs = subset_glyphs(face, {face.glyphs.get(char, 0) for char in chars})
     glyphs = {ord(char): new_glyphs[face.glyphs[char]] for char in chars if char in face.glyphs}
-    tag = make_tag(face.name + "".join(chars))
+    tag = make_tag((face.name + "".join(chars)).encode("utf-8"))
     return Subset(
         name=f"{tag}+{face.name}".encode("ascii"),
         font_file=zlib.compress(program, 6),
@@ -100,9 +100,9 @@ def subset_glyphs(face: Face, glyphs: set[int]) -> tuple[bytes, dict[int, int]]:
     return program, dict(plan.old_to_new_glyph_mapping)
 
 
-def make_tag(content: str) -> str:
+def make_tag(content: bytes) -> str:
     """Give the six letters that name a subset (PDF 1.7, 9.6.4), from what it holds."""
-    digest = sha256(content.encode("utf-8")).digest()
+    digest = sha256(content).digest()
     return "".join(chr(65 + byte % 26) for byte in digest[:6])
 
 

@@ -10,7 +10,7 @@ documents are equal bytes.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -48,41 +48,43 @@ class ShapedFont:
         self.name = name
         self.is_emboldened = face.is_emboldened
         self._codes: dict[tuple[tuple[Part, ...], str], tuple[bytes, int]] = {}  # and advances
-        # The same by identity, which is quicker; a cluster that is kept here keeps its own.
-        self._known: dict[int, tuple[bytes, int, Cluster]] = {}
+        # How each cluster is written by its identity, which is quicker than what it holds; those
+        # that are known here are kept, so that no other can have theirs.
+        self._known: dict[int, bytes] = {}
+        self._kept: list[Cluster] = []
 
     @property
     def is_full(self) -> bool:
         """Tell whether there may be no codes left for another run."""
         return len(self._codes) >= _MAX_CODES
 
-    def write(self, clusters: Iterable[Cluster]) -> bytes:
+    def write(self, clusters: Sequence[Cluster]) -> bytes:
         """Write the operator that shows clusters from left to right, each where it stands."""
-        scale = 1000 / self.face.units
-        out: list[bytes] = []
-        off = 0  # how far the viewer's pen is beyond its place, in font units
-        known = self._known
-        for cluster in clusters:
-            found = known.get(id(cluster)) or self._code_of(cluster)
-            if off:
-                out.append(b">%d<" % round(off * scale))
-            out.append(found[0])
-            off = found[1] - cluster.advance
-        return b"[<" + b"".join(out) + b">]TJ\n"
+        pairs = zip(map(self._known.get, map(id, clusters)), clusters, strict=True)
+        written = b"".join([code or self._write(new) for code, new in pairs])
+        if written.endswith(b"<"):  # no pen needs to be moved behind the last
+            written = written[: written.rindex(b">")]
+        return b"[<" + written + b">]TJ\n"
 
-    def _code_of(self, cluster: Cluster) -> tuple[bytes, int, Cluster]:
+    def _write(self, cluster: Cluster) -> bytes:
+        """Write the code of a cluster, and by how much the viewer's pen is then beyond its place."""
         key = (cluster.parts, cluster.text)
-        code = self._codes.get(key)
-        if code is None and len(self._codes) >= _LAST_CODE:
-            return b"0000", cluster.advance, cluster
-        if code is None:
+        found = self._codes.get(key)
+        if found is None and len(self._codes) >= _LAST_CODE:
+            return b"0000"
+        if found is None:
             measure = self.face.hb_font.get_glyph_h_advance
             advance = sum(measure(glyph) for glyph, *_ in cluster.parts)
-            code = self._codes[key] = (b"%04X" % (len(self._codes) + 1), advance)
-        if len(self._known) >= _MAX_CODES:
+            found = self._codes[key] = (b"%04X" % (len(self._codes) + 1), advance)
+        written, advance = found
+        if advance != cluster.advance:
+            written += b">%d<" % round((advance - cluster.advance) * (1000 / self.face.units))
+        if len(self._kept) >= _MAX_CODES:
+            self._kept.clear()
             self._known.clear()
-        found = self._known[id(cluster)] = (*code, cluster)
-        return found
+        self._kept.append(cluster)
+        self._known[id(cluster)] = written
+        return written
 
     def embed(self, file: PdfFile) -> bytes:
         """Embed the clusters that were written and give the reference of the font."""
@@ -102,23 +104,30 @@ def _make_subset(face: Face, said: Sequence[_Said]) -> Subset:
     ]
     program, final = add_composites(program, renamed)
     scale = 1000 / face.units
+    to_unicode = _to_unicode(said)
+    # What is alike in glyphs and in what they say is alike in all else.
+    tag = make_tag(face.name.encode("ascii") + program + to_unicode)
     return Subset(
-        name=f"{make_tag(face.name + repr(said))}+{face.name}".encode("ascii"),
+        name=f"{tag}+{face.name}".encode("ascii"),
         font_file=zlib.compress(program, 6),
         font_file_length=len(program),
         glyph_map=zlib.compress(write_glyph_map(dict(enumerate(final, start=1))), 6),
         widths=b"[1 [" + b" ".join(b"%d" % round(each.advance * scale) for each in said) + b"]]",
-        to_unicode=zlib.compress(_to_unicode(said), 6),
+        to_unicode=zlib.compress(to_unicode, 6),
     )
 
 
 def _to_unicode(said: Sequence[_Said]) -> bytes:
     """Say which characters each code stands for (PDF 1.7, 9.10.3), in blocks of at most 100."""
     lines = [
-        b"<%04X> <%b>" % (code, each.text.encode("utf-16-be").hex().upper().encode("ascii"))
-        for code, each in enumerate(said, start=1)
+        b"<%04X> <%b>" % (code, _write_units(each.text)) for code, each in enumerate(said, start=1)
     ]
     blocks = (lines[at : at + 100] for at in range(0, len(lines), 100))
     return CMAP % b"\n".join(
         b"%d beginbfchar\n%b\nendbfchar" % (len(block), b"\n".join(block)) for block in blocks
     )
+
+
+@lru_cache(maxsize=10_000)
+def _write_units(text: str) -> bytes:
+    return text.encode("utf-16-be").hex().upper().encode("ascii")

@@ -13,7 +13,9 @@ from workers.engine.layout.fonts.shaping import (
     Cluster,
     ShapedWord,
     is_cursive,
+    measure_words,
     needs_shaping,
+    shape_clusters,
     shape_word,
 )
 
@@ -27,7 +29,9 @@ __all__ = [
     "find_face",
     "find_missing",
     "is_cursive",
+    "measure_words",
     "needs_shaping",
+    "shape_clusters",
     "shape_word",
     "split_by_face",
     "written_text",

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import groupby
 from typing import Final, NamedTuple
 
 from workers.engine.layout.fonts.faces import Face
@@ -107,10 +106,7 @@ def split_by_face(
     only = _find_only_face(chain, text)
     if only is not None:
         return [(only, text)]
-    return [
-        (face, "".join(char for _, char in run))
-        for face, run in groupby(_choose_faces(chain, text), key=lambda pair: pair[0])
-    ]
+    return list(_cut_by_face(chain, text))
 
 
 def find_missing(text: str) -> str:
@@ -190,14 +186,17 @@ def _find_only_face(chain: _Chain, text: str) -> Face | None:
     return face if face is not None and face.covers_all(text) else None
 
 
-def _choose_faces(chain: _Chain, text: str) -> Iterator[tuple[Face, str]]:
-    before: Face | None = None
-    for char in text:
-        face = chain[char] or chain.first
-        if before is not None and face is not before and _sticks(char) and before.covers(char):
-            face = before
-        before = face
-        yield face, char
+def _cut_by_face(chain: _Chain, text: str) -> Iterator[tuple[Face, str]]:
+    face = chain[text[0]] or chain.first
+    start = 0
+    for at, own in enumerate(map(chain.__getitem__, text)):
+        if own is face or (own or chain.first) is face:
+            continue
+        if _sticks(text[at]) and face.covers(text[at]):
+            continue
+        yield face, text[start:at]
+        face, start = own or chain.first, at
+    yield face, text[start:]
 
 
 def _sticks(char: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, groupby
@@ -33,6 +33,8 @@ _JOINERS: Final = "\u200c\u200d"
 _CURSIVE: Final = re.compile("[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc]")
 
 # Thai is written without spaces, so its words are lines; what it shapes is a letter with its marks.
+# Fonts move some vowels by a hundredth of an em when a letter stands before them. That is left out:
+# so a phrase is as wide as its words, wherever a line breaks, and letters are shaped once for all.
 _THAI: Final = re.compile("[\u0e01-\u0e4e]+")
 _THAI_CLUSTER: Final = re.compile(
     "[^\u0e31\u0e33-\u0e3a\u0e47-\u0e4e][\u0e31\u0e33-\u0e3a\u0e47-\u0e4e]*|."
@@ -80,12 +82,35 @@ def is_cursive(text: str) -> bool:
 
 def shape_word(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     """Shape a word, or any text that stands in one direction and one face."""
-    if len(word) > _LONGEST_KEPT:
-        if _THAI.fullmatch(word):
-            pieces = _THAI_CLUSTER.findall(word)
-            return _put_together([_shape_kept(face, piece, is_rtl, lang) for piece in pieces])
-        return _shape(face, word, is_rtl, lang)
-    return _shape_kept(face, word, is_rtl, lang)
+    if len(word) <= _LONGEST_KEPT:
+        return _shape_kept(face, word, is_rtl, lang)
+    return _shape(face, word, is_rtl, lang)
+
+
+def shape_clusters(face: Face, word: str, *, is_rtl: bool, lang: str) -> Sequence[Cluster]:
+    """Shape a word as `shape_word` does, and give its clusters alone: equal ones of Thai are one."""
+    if is_rtl or not _THAI.fullmatch(word):
+        return shape_word(face, word, is_rtl=is_rtl, lang=lang).clusters
+    return [cluster for letter in _shape_letters(face, word, lang) for cluster in letter.clusters]
+
+
+def measure_words(face: Face, words: Iterable[str], *, is_rtl: bool, lang: str) -> list[float]:
+    """Give the width of each of some words in em: of Thai there are as many as syllables."""
+    return [
+        _shape_kept(face, word, is_rtl, lang).width
+        if len(word) <= _LONGEST_KEPT
+        else shape_word(face, word, is_rtl=is_rtl, lang=lang).width
+        for word in words
+    ]
+
+
+def _shape_letters(face: Face, word: str, lang: str) -> list[ShapedWord]:
+    return [_shape_letter(face, letter, lang) for letter in _THAI_CLUSTER.findall(word)]
+
+
+@lru_cache(maxsize=_MAX_WORDS)
+def _shape_letter(face: Face, letter: str, lang: str) -> ShapedWord:
+    return _shape_runs(face, letter, is_rtl=False, lang=lang)
 
 
 @lru_cache(maxsize=_MAX_WORDS)
@@ -94,6 +119,12 @@ def _shape_kept(face: Face, word: str, is_rtl: bool, lang: str) -> ShapedWord:
 
 
 def _shape(face: Face, word: str, is_rtl: bool, lang: str) -> ShapedWord:
+    if not is_rtl and _THAI.fullmatch(word):
+        return _put_together(_shape_letters(face, word, lang))
+    return _shape_runs(face, word, is_rtl=is_rtl, lang=lang)
+
+
+def _shape_runs(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     buffer: Any = hb.Buffer()
     buffer.add_codepoints(list(map(ord, _SURROGATE.sub("\ufffd", word))))
     buffer.cluster_level = hb.BufferClusterLevel.MONOTONE_CHARACTERS
@@ -144,4 +175,8 @@ def _join(run: Iterable[tuple[Any, Any]], text: str) -> Cluster:
     for info, at in run:
         parts.append((info.codepoint, pen + at.x_offset, at.y_offset))
         pen += at.x_advance
-    return Cluster(tuple(parts), pen, text)
+    return _keep_cluster(tuple(parts), pen, text)
+
+
+# One object for equal clusters of all words: a document looks up the code of each but once.
+_keep_cluster = lru_cache(maxsize=_MAX_WORDS)(Cluster)

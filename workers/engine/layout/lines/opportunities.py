@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from workers.engine.layout.lines.thai import cut_thai, has_thai
+from workers.engine.layout.lines.thai import cut_thai, has_thai, is_thai
 
 # Behind a hyphen between letters (a digit after it is a number's), a dash, U+200B, a soft hyphen.
 _WESTERN: Final = (
@@ -58,6 +58,8 @@ def cut_word(word: str) -> list[str]:
     """Cut a word wherever a line may break in it."""
     if not _MAY_BREAK.search(word):
         return [word]
+    if is_thai(word):
+        return cut_thai(word)
     pieces = _BREAKS.split(word)
     if has_thai(word):
         pieces = [cut for piece in pieces for cut in cut_thai(piece)]

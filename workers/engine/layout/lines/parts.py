@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 from operator import add
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON, Piece, Typeface
-from workers.engine.layout.lines.shaped import ShapedRun, ends_of_shaped, measure_shaped
+from workers.engine.layout.lines.shaped import (
+    ShapedRun,
+    ends_of_shaped,
+    measure_shaped,
+    measure_shaped_words,
+)
 from workers.engine.tree.styles import TextStyle
 
 
@@ -32,6 +38,15 @@ class Look(NamedTuple):
         if self.is_shaped:
             return measure_shaped(self.run, text)
         return self.face.measure(text) * style.size + style.letter_spacing * len(text)
+
+    def measure_words(self, words: Sequence[str]) -> list[float]:
+        """Give the width of each of some texts without spaces, in points."""
+        if self.is_shaped:
+            return measure_shaped_words(self.run, words)
+        measure, size, spacing = self.face.measure, self.style.size, self.style.letter_spacing
+        if spacing:
+            return [measure(word) * size + spacing * len(word) for word in words]
+        return [measure(word) * size for word in words]
 
     def kern(self, first: str, second: str) -> float:
         """Give by how much `second` is moved when it follows `first`."""

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from workers.engine.layout.context import Typeface
-from workers.engine.layout.fonts import Cluster, ShapedWord, is_cursive, shape_word
+from workers.engine.layout.fonts import (
+    Cluster,
+    ShapedWord,
+    is_cursive,
+    measure_words,
+    shape_clusters,
+    shape_word,
+)
 
 
 class ShapedRun(NamedTuple):
@@ -36,6 +44,15 @@ def measure_shaped(run: ShapedRun, text: str) -> float:
             shaped = run.shape(word)
             width += shaped.width * run.size + run.spacing_in(word) * len(shaped.clusters)
     return width
+
+
+def measure_shaped_words(run: ShapedRun, words: Sequence[str]) -> list[float]:
+    """Give the width of each of some words in points."""
+    if run.letter_spacing:
+        return [measure_shaped(run, word) for word in words]
+    face: Any = run.face
+    widths = measure_words(face, words, is_rtl=run.is_rtl, lang=run.lang)
+    return [width * run.size for width in widths]
 
 
 def ends_of_shaped(run: ShapedRun, word: str) -> list[float]:
@@ -69,12 +86,12 @@ def set_clusters(run: ShapedRun, text: str, word_spacing: float) -> list[Cluster
             clusters.append(space)
         if not word:
             continue
+        own = shape_clusters(face, word, is_rtl=run.is_rtl, lang=run.lang)
         spacing = round(run.spacing_in(word) * in_units) if run.letter_spacing else 0
         if spacing:
-            own = run.shape(word).clusters
             clusters += [cluster._replace(advance=cluster.advance + spacing) for cluster in own]
         else:
-            clusters += run.shape(word).clusters
+            clusters += own
     return clusters
 
 

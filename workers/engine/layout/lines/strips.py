@@ -13,7 +13,6 @@ from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolv
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import cut_word, may_break_inside
 from workers.engine.layout.lines.parts import Inset, Look
-from workers.engine.layout.lines.shaped import measure_shaped
 from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
 from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
 
@@ -88,15 +87,7 @@ class Strip:
         if self.looks and self.looks[-1] is not look:
             self.has_one_look = False
         count = len(words)
-        size, spacing = look.style.size, look.style.letter_spacing
-        measure = look.face.measure
-        if look.is_shaped:
-            run = look.run
-            widths = [measure_shaped(run, word) for word in words]
-        elif spacing:
-            widths = [measure(word) * size + spacing * len(word) for word in words]
-        else:
-            widths = [measure(word) * size for word in words]
+        widths = look.measure_words(words)
         gap = look.measure(" ")
         left = self._next_left()
         steps = accumulate(widths, lambda at, width: at + width + gap, initial=left)
@@ -126,13 +117,7 @@ class Strip:
         """Add the parts of a word that are never kerned: of ideographs there are many."""
         if self.looks and self.looks[-1] is not look:
             self.has_one_look = False
-        if look.is_shaped:
-            run = look.run
-            widths = [measure_shaped(run, piece) for piece in pieces]
-        else:
-            measure, size, spacing = look.face.measure, look.style.size, look.style.letter_spacing
-            widths = [measure(piece) * size + spacing * len(piece) for piece in pieces]
-        ends = list(accumulate(widths, initial=self._next_left()))
+        ends = list(accumulate(look.measure_words(pieces), initial=self._next_left()))
         self.texts += pieces
         self.looks += [look] * len(pieces)
         self.glues += [BREAK] * (len(pieces) - 1)
