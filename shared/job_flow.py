@@ -28,7 +28,7 @@ from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
 from shared.jobs import Claim, ClaimHome, JobOutcome, RenderJob
 from shared.problems import write_error_body
 from shared.queue.endings import Endings
-from shared.queue.states import CANCELLED, OVERDUE, Ended, JobStates
+from shared.queue.states import CANCELLED, OVERDUE, WITHDRAWN, Ended, JobStates
 
 # What was accepted and has not ended by then fails: nobody can want it any more.
 LIFETIME_SECONDS: Final = 24 * 3600
@@ -100,6 +100,19 @@ class JobFlow:
         """
         self.record_end(job_id, self.states.close(job_id, word) or Ended(word, None))
 
+    def withdraw(self, job_id: str, queue: str) -> bool:
+        """Take a job that no worker has begun out of its queue and fail it, to be asked for again;
+        tell whether it was.
+
+        Raises:
+            Unavailable: Redis is away, and nothing is changed; or the database is, and the keeper
+                puts on record later that it never runs.
+        """
+        if not self.states.withdraw(job_id, queue):
+            return False
+        self.record_end(job_id, Ended(WITHDRAWN, None))
+        return True
+
     def remove(self, job: JobRecord) -> bool:
         """Take an ended job off the record, its PDF first; tell whether it was there.
 
@@ -143,8 +156,8 @@ def _read_end(ended: Ended, at: datetime) -> JobEnd:
         return _read_outcome(outcome, at)
     if ended.word == CANCELLED:
         return JobEnd(JobStatus.CANCELLED)
-    assert ended.word == OVERDUE
-    return JobEnd(JobStatus.FAILED, error=write_error_body(_overdue(), at=at))
+    error = {OVERDUE: _overdue, WITHDRAWN: _withdrawn}[ended.word]()
+    return JobEnd(JobStatus.FAILED, error=write_error_body(error, at=at))
 
 
 def _read_outcome(outcome: JobOutcome, at: datetime) -> JobEnd:
@@ -168,3 +181,8 @@ def _read_outcome(outcome: JobOutcome, at: datetime) -> JobEnd:
 def _overdue() -> ErrorBody:
     message = "The render was not done within its time and was given up."
     return ErrorBody(504, message, ErrorKind.TIMEOUT, ErrorCode.RENDER_TIMEOUT)
+
+
+def _withdrawn() -> ErrorBody:
+    message = "The render was not begun, since the service was being looked after; send it again."
+    return ErrorBody(503, message, ErrorKind.UNAVAILABLE)

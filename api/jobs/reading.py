@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -35,15 +35,20 @@ def find_record(job_id: str, ports: Ports) -> JobRecord | None:
     return record
 
 
-def await_end(job_id: str, ports: Ports, *, seconds: float) -> JobRecord | None:
-    """Give a job as soon as it has ended, or as it is after this time; None when it is no more."""
+def await_end(
+    job_id: str, ports: Ports, *, seconds: float, between: Callable[[], object] = lambda: None
+) -> JobRecord | None:
+    """Give a job as soon as it has ended, or as it is after this time; None when it is no more.
+
+    `between` is called after each second.
+    """
     give_up_at = ticks() + seconds
     while True:
         record = find_record(job_id, ports)
         left = give_up_at - ticks()
         if record is None or record.status.is_final or left <= 0:
             return record
-        ports.cell(record.account_id).job_flow.endings.wait(job_id, seconds=left)
+        ports.cell(record.account_id).job_flow.endings.wait(job_id, seconds=left, between=between)
 
 
 def write_result(record: JobRecord, ports: Ports) -> Response:
@@ -57,7 +62,8 @@ def write_result(record: JobRecord, ports: Ports) -> Response:
             return _write_pdf(record, ports)
         case JobStatus.FAILED:
             error: dict[str, Any] = dict(record.error or {})
-            return write_json(error, error["statusCode"])
+            status = error["statusCode"]
+            return write_json(error, status, headers={"Retry-After": "2"} if status == 503 else {})
         case _:
             raise no_result(record)
 

@@ -79,7 +79,7 @@ def refuse_if_drained(purpose: Purpose, cell: Cell) -> None:
         ServiceError: 503, the operator has drained the queue of this kind of work.
     """
     if cell.drains.holds(_QUEUES[purpose]):
-        raise _drained(purpose)
+        raise drained(purpose)
 
 
 def _look_after(published: Published, purpose: Purpose, cell: Cell) -> None:
@@ -87,11 +87,12 @@ def _look_after(published: Published, purpose: Purpose, cell: Cell) -> None:
     # Without Redis there is nothing to look after: who waits finds that out by himself.
     with suppress(Unavailable):
         if cell.drains.holds(published.queue) and cell.broker.withdraw(published):
-            raise _drained(purpose)
+            raise drained(purpose)
     cell.broker.requeue_forgotten(published)
 
 
-def _drained(purpose: Purpose) -> ServiceError:
+def drained(purpose: Purpose) -> ServiceError:
+    """Make the refusal of what would wait in a drained queue."""
     return ServiceError(
         503,
         f"No {_DOING[purpose]} is begun at the moment, while the service is looked after; try again later.",

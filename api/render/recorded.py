@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,17 +16,18 @@ from api.jobs.accepting import accept_job, as_accepted, make_record, store_body
 from api.jobs.idempotency import check_repeated, under_way
 from api.jobs.preference import RESPOND_ASYNC
 from api.jobs.reading import await_end, find_record, no_result, write_result
-from api.ports import Ports
-from api.render.dispatch import refuse_if_drained
+from api.ports import Cell, Ports
+from api.render.dispatch import drained, refuse_if_drained
 from api.render.request import RenderRequest
 from shared.clock import epoch, now
 from shared.db.idempotency import FirstCall, find_first_call, free_key
 from shared.db.jobs import JobRecord, JobStatus, write_job
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.job_flow import LIFETIME_SECONDS
 from shared.job_intake import KeyedCall
 from shared.jobs import Lane, PinnedTemplate, Purpose, RenderJob
+from shared.queue.broker import queue_of_job
 from shared.queue.states import OVERDUE
 
 # Answers that are not kept for a key: the render was not done, and may be when it is asked again.
@@ -104,14 +106,32 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
 
 
 def _answer_waiting(job: RenderJob, ports: Ports) -> Response:
-    record = await_end(job.id, ports, seconds=job.deadline - epoch())
+    cell = ports.cell(job.meter.account_id)
+    record = await_end(
+        job.id,
+        ports,
+        seconds=job.deadline - epoch(),
+        between=lambda: _withdraw_if_drained(job, cell),
+    )
     if record is not None and not record.status.is_final:
         # The last word is said in one step: it ended before it, or nothing of it is metered.
-        ports.cell(job.meter.account_id).job_flow.end_early(job.id, OVERDUE)
+        cell.job_flow.end_early(job.id, OVERDUE)
         record = find_record(job.id, ports)
     if record is None:
         raise _removed()
     return write_result(record, ports)
+
+
+def _withdraw_if_drained(job: RenderJob, cell: Cell) -> None:
+    """Take a render back that no worker is going to come for, as one without a key is.
+
+    Raises:
+        ServiceError: 503; the same call is done anew when it is sent again.
+    """
+    with suppress(Unavailable):
+        queue = queue_of_job(job)
+        if cell.drains.holds(queue) and cell.job_flow.withdraw(job.id, queue):
+            raise drained(Purpose.RENDER)
 
 
 def _answer_repeated(call: KeyedCall, ports: Ports) -> Response | None:

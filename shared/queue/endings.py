@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Final, cast
 
 from redis import Redis, RedisError
@@ -38,8 +39,13 @@ class Endings:
         except RedisError as error:
             log.warning("end not told", name=name, cause=repr(error))
 
-    def wait(self, name: str, *, seconds: float) -> None:
-        """Return when it has ended, or it is time to look into the record again."""
+    def wait(
+        self, name: str, *, seconds: float, between: Callable[[], object] = lambda: None
+    ) -> None:
+        """Return when it has ended, or it is time to look into the record again.
+
+        `between` is called after each second without word.
+        """
         give_up_at = ticks() + min(seconds, _LOOK_AGAIN_SECONDS)
         while (left := give_up_at - ticks()) > 0:
             try:
@@ -47,6 +53,7 @@ class Endings:
                     return
             except RedisError:
                 time.sleep(min(left, BLOCK_SECONDS))
+            between()
 
     def _hear(self, key: str, seconds: float) -> bool:
         # Moved onto its own list, so that each of several who wait hears it.

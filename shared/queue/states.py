@@ -18,6 +18,7 @@ from shared.queue.parcels import unpack
 
 CANCELLED: Final = "cancelled"
 OVERDUE: Final = "overdue"  # its deadline was over before it ended
+WITHDRAWN: Final = "withdrawn"  # taken out of a drained queue before a worker began it
 _CLOSED_TTL_SECONDS: Final = 2 * 24 * 3600  # longer than any message of the job may wait
 _SETTLED_TTL_SECONDS: Final = 600
 
@@ -28,6 +29,19 @@ if state[1] and state[1] ~= ARGV[1] then return state end
 redis.call('HSET', KEYS[1], 'done', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return false
+"""
+
+# As `_CLOSE`, unless a worker has begun it; its message goes too. The start of a delivery tag stands
+# in quotes of the message's own, which no body can hold unescaped.
+_WITHDRAW: Final = """
+local state = redis.call('HMGET', KEYS[1], 'done', 'deliveries')
+if state[1] or tonumber(state[2] or '0') > 0 then return 0 end
+redis.call('HSET', KEYS[1], 'done', ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+for _, message in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+    if string.find(message, ARGV[3], 1, true) then redis.call('LREM', KEYS[2], 1, message) end
+end
+return 1
 """
 
 
@@ -53,6 +67,7 @@ class JobStates:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._close = redis.register_script(_CLOSE)
+        self._withdraw = redis.register_script(_WITHDRAW)
 
     def find_started(self, job_id: str) -> datetime | None:
         """Give when a worker first began the job, None when none did."""
@@ -86,6 +101,16 @@ class JobStates:
         if not before or before[0] is None:
             return None
         return _ended(before[0], before[1])
+
+    def withdraw(self, job_id: str, queue: str) -> bool:
+        """Take a job out of a queue that no worker has begun; tell whether it was. It never runs then."""
+        mark = f'"delivery_tag":"{queue}:{job_id}:'
+        with reachable():
+            return bool(
+                self._withdraw(
+                    keys=[job_key(job_id), queue], args=[WITHDRAWN, _CLOSED_TTL_SECONDS, mark]
+                )
+            )
 
     def settle(self, job_id: str) -> None:
         """Let the state go soon: the job's end is on record."""

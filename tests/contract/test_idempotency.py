@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from redis import Redis
 from sqlalchemy import func, select, update
 
 from api.app import create_app
@@ -16,7 +17,7 @@ from shared.db.idempotency import KEY_KEPT, remove_expired_keys
 from shared.db.tables import idempotency_keys, jobs
 from shared.errors import ErrorBody, ErrorKind
 from shared.jobs import JobOutcome, OutcomeStatus
-from shared.queue.names import BATCH
+from shared.queue.names import BATCH, INTERACTIVE, job_key
 
 XML = "text/xml"
 
@@ -224,3 +225,60 @@ def test_a_render_nobody_takes_ends_in_time_and_its_answer_is_kept(caller, worke
     assert first.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
     same(send(caller), first)
     assert worker._redis.xlen("usage") == 0
+
+
+def test_a_render_that_waits_in_a_drained_queue_is_503_and_done_when_it_is_sent_again(
+    caller, ports, redis_url, request
+):
+    drains = ports.cells.only.drains
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(send, caller)
+        # One whose text looks like the message of another.
+        beside = pool.submit(
+            send, caller, key="beside", body=b'<d>"delivery_tag":"interactive:</d>'
+        )
+        with Redis.from_url(redis_url) as redis:
+            wait_until(lambda: redis.llen(INTERACTIVE) == 2)
+            begun = time.monotonic()
+            drains.drain(INTERACTIVE)
+            for answer in (waiting.result(), beside.result()):
+                assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
+                assert answer.json["message"].startswith("No render is begun at the moment")
+            assert time.monotonic() - begun < 3.5
+            assert redis.llen(INTERACTIVE) == 0
+    again = send(caller)
+    assert (again.status_code, again.headers["Retry-After"]) == (503, "30")
+    drains.resume(INTERACTIVE)
+    time.sleep(1.1)  # a front goes by what it read
+    worker = request.getfixturevalue("worker")
+    first, second = send(caller), send(caller)
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert first.headers["X-Job-Id"] == second.headers["X-Job-Id"]
+    assert len(worker.jobs) == 1
+
+
+def test_a_render_that_has_begun_is_not_taken_out_of_a_drained_queue(
+    caller, ports, worker, redis_url
+):
+    def slow(job):
+        ports.cells.only.drains.drain(INTERACTIVE)
+        with Redis.from_url(redis_url) as redis:
+            redis.hincrby(job_key(job.id), "deliveries", 1)
+        time.sleep(2.5)
+        return worker.succeed(job)
+
+    worker.answer = slow
+    assert send(caller).status_code == 200
+
+
+def test_a_refusal_that_is_not_kept_says_when_to_come_again(caller, worker):
+    worker.answer = fail_with(503)
+    answer = send(caller)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+
+
+def wait_until(holds, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

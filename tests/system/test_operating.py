@@ -6,6 +6,7 @@ import json
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -129,6 +130,40 @@ def test_who_waits_in_a_queue_while_it_is_drained_is_answered_soon(account, drai
     assert statuses.count(200) >= 2
     assert set(statuses) <= {200, 503}
     assert all(seconds < 45 for _, seconds in answers.values())
+
+
+def test_a_keyed_render_that_waits_in_a_drained_queue_is_done_when_it_is_sent_again(
+    account, drained
+):
+    """As those without a key; what was answered 503 is not metered, the retry is, once."""
+    rows = "".join(f"<p>{'word ' * 40}{number}</p>" for number in range(6000))
+    large = f'<document version="1"><flow>{rows}</flow></document>'
+    answers = {}
+
+    def ask(key):
+        headers = {"Content-Type": "text/xml", "Idempotency-Key": key}
+        begun = time.monotonic()
+        answers[key] = account.request("POST", "/v2/pdf", large.encode(), headers=headers)
+        return time.monotonic() - begun
+
+    keys = [f"key-{number}" for number in range(6)]
+    with ThreadPoolExecutor(len(keys)) as pool:
+        asked = pool.map(ask, keys)
+        time.sleep(1.0)
+        drained("interactive")
+        assert all(seconds < 45 for seconds in asked)
+    refused = [key for key in keys if answers[key].status == 503]
+    assert {answers[key].status for key in keys} == {200, 503}
+    assert all(answers[key].headers["Retry-After"] == "30" for key in refused)
+    account.farm.command("queue", "resume", "interactive")
+    time.sleep(1.5)
+    for key in keys:
+        ask(key)
+        assert answers[key].status == 200
+    pages = {answer.pages for answer in answers.values()}
+    assert len(pages) == 1
+    total = len(keys) * pages.pop()
+    assert account.settled_usage(pages=total)["pagesGenerated"] == total
 
 
 def test_an_account_is_found_and_its_use_told(farm, account):
