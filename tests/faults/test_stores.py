@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+import psycopg
 import pytest
 from PIL import Image
 
@@ -17,6 +20,7 @@ from tests.faults.clients import Client, Crowd
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import FaultyFarm, wait_until
 from tests.faults.gate import Gate
+from tests.postgresql import connect_postgresql
 
 pytestmark = pytest.mark.faults
 
@@ -93,6 +97,37 @@ def test_a_store_is_away_for_ten_seconds(gated, scaled, part) -> None:
     assert {status for status, _ in state.jobs.values()} == {"succeeded"}
     status, total, items, _ = state.batches[batch.batch_id or ""]
     assert (status, items) == ("finished", {"succeeded": total})
+
+
+@pytest.mark.services
+def test_the_database_crashes_and_comes_back(start, make_postgresql, scaled) -> None:
+    database_url = make_postgresql()
+    farm = start(PRESSROOM_DATABASE_URL=database_url)
+    batch = farm.client().submit(farm.store_template(), max(scaled(3000), 200))
+    assert batch.status == 202
+
+    def act(client: Client, number: int) -> None:
+        entry = client.accept(number) if number % 3 else client.render(number)
+        if entry.status == 503:
+            time.sleep(0.2)
+
+    with Crowd(farm.client, clients=6, total=scaled(3000), act=act):
+        for _ in range(max(scaled(10), 2)):
+            time.sleep(2)
+            crash(urlsplit(database_url).port or 0)
+            farm.faults += 1
+            wait_until(lambda: farm.client().accept(1).status == 202, seconds=10)
+    assert {entry.status for entry in farm.history} <= {200, 202, 503}
+    assert_sound(farm)
+    state = farm.read_state()
+    assert {status for status, _ in state.jobs.values()} == {"succeeded"}
+    assert state.batches[batch.batch_id or ""][0] == "finished"
+
+
+def crash(port: int) -> None:
+    """Kill a process of the server: it then ends all others, recovers, and takes connections again."""
+    with suppress(psycopg.OperationalError), connect_postgresql(port) as connection:
+        os.kill(connection.info.backend_pid, signal.SIGKILL)
 
 
 @pytest.fixture
