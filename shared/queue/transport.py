@@ -1,7 +1,8 @@
-"""kombu's Redis transport, with two of its habits changed, and an ear for drained queues."""
+"""kombu's Redis transport: messages ahead of their slots, fewer round trips, drained queues left."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
 from redis import RedisError
 
+from shared.queue.ahead import Ahead
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)
@@ -25,34 +27,46 @@ class QoS(kombu_redis.QoS):
     `Commits.begin` sees that its job has ended.
     """
 
+    def append(self, message: Any, delivery_tag: str) -> None:
+        """Note that a message is held, in Redis too where that is not done yet."""
+        if self.channel.holds(delivery_tag):
+            virtual.QoS.append(self, message, delivery_tag)  # type: ignore[no-untyped-call]
+        else:
+            super().append(message, delivery_tag)  # type: ignore[no-untyped-call]
+        self.channel.ahead.pace.begin(delivery_tag)
+
     def ack(self, delivery_tag: str) -> None:
-        """Acknowledge a message, or forget it when Redis is away."""
-        try:
-            super().ack(delivery_tag)  # type: ignore[no-untyped-call]
-        except RedisError as error:
-            self._forget(delivery_tag, error)
+        """Acknowledge a message, at the latest with the next one."""
+        virtual.QoS.ack(self, delivery_tag)  # type: ignore[no-untyped-call]
+        self.channel.end(delivery_tag)
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
         """Give a message back, or forget it when Redis is away."""
+        self.channel.ahead.pace.forget(delivery_tag)
         try:
             super().reject(delivery_tag, requeue=requeue)  # type: ignore[no-untyped-call]
         except RedisError as error:
-            self._forget(delivery_tag, error)
-
-    def _forget(self, delivery_tag: str, cause: RedisError) -> None:
-        log.warning("message not acknowledged, it will come again", cause=repr(cause))
-        virtual.QoS.ack(self, delivery_tag)  # type: ignore[no-untyped-call]
+            log.warning("message not given back, it will come again", cause=repr(error))
+            virtual.QoS.ack(self, delivery_tag)  # type: ignore[no-untyped-call]
 
 
 class Channel(kombu_redis.Channel):
-    """A channel that keeps its client, where kombu makes one for each command.
+    """A channel that has the next message before a slot is free for it (`shared.queue.ahead`).
 
-    Saves 0.2 ms for each job (queueing.md B3). It takes nothing from queues it is to leave alone.
+    It keeps its client, where kombu makes one for each command (0.2 ms a job, queueing.md B3), and
+    takes nothing from queues it is to leave alone.
     """
 
     QoS = QoS
     _kept: Any = None
     _left_alone: AbstractSet[str] = frozenset()
+    _delivering: str | None = None
+    _watch: Any = None
+    _is_cancelled = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.ahead: Final = Ahead()
+        super().__init__(*args, **options)  # type: ignore[no-untyped-call]
 
     def leave_alone(self, queues: AbstractSet[str]) -> bool:
         """Take from all queues but these from the next message on; tell whether that is new.
@@ -64,6 +78,90 @@ class Channel(kombu_redis.Channel):
         self._left_alone = frozenset(queues)
         self._update_queue_cycle()
         return True
+
+    def holds(self, delivery_tag: str) -> bool:
+        """Tell whether Redis knows already that the message at hand is held."""
+        return delivery_tag == self._delivering
+
+    def end(self, delivery_tag: str) -> None:
+        """Acknowledge a message, and give its slot the next one.
+
+        Where that is here already it goes first, and the step in Redis follows when it is gone.
+        """
+        self.ahead.end(delivery_tag)
+        if self.connection is None:
+            return  # closed: the message comes again
+        loop = self.connection.loop
+        if loop is not None and self._deliver_next():
+            loop.call_soon(self._turn)
+        else:
+            self._turn()
+
+    def basic_consume(self, *args: Any, **options: Any) -> Any:
+        """Ask a queue for messages."""
+        self._is_cancelled = False
+        return super().basic_consume(*args, **options)  # type: ignore[no-untyped-call]
+
+    def basic_cancel(self, consumer_tag: str) -> Any:
+        """Ask for no more messages; what waits here goes back."""
+        self._is_cancelled = True
+        if not self._closing:  # cut off from Redis otherwise: the leases end by themselves
+            self._give_back()
+            self._turn()
+        return super().basic_cancel(consumer_tag)  # type: ignore[no-untyped-call]
+
+    def _turn(self) -> None:
+        # Nothing is taken while kombu asks for a message itself: it would be one too many.
+        queues = [] if self._in_poll or self._is_cancelled else self._queues()
+        slots = self.qos.prefetch_count
+        free = max(slots - len(self.qos._delivered) + len(self.qos._dirty), 0)
+        try:
+            with self.conn_or_acquire() as client:
+                self.ahead.turn(client, queues, free=free, slots=slots)
+        except RedisError as error:
+            log.warning("messages not acknowledged, they will come again", cause=repr(error))
+            return
+        while self.qos.can_consume() and self._deliver_next():
+            pass
+        self._watch_over()
+
+    def _queues(self) -> list[str]:
+        queues: list[str] = self._queue_cycle.consume(len(self.active_queues))
+        return queues
+
+    def _deliver_next(self) -> bool:
+        taken = self.ahead.take()
+        if taken is None:
+            return False
+        self._delivering = taken.tag
+        try:
+            self.connection._deliver(json.loads(taken.text), taken.queue)
+        finally:
+            self._delivering = None
+        return True
+
+    def _watch_over(self) -> None:
+        """Look again when the first message has waited here for long enough."""
+        left = self.ahead.seconds_left()
+        if left is None or self._watch is not None or self.connection.loop is None:
+            return
+        self._watch = self.connection.loop.call_later(left, self._look)
+
+    def _look(self) -> None:
+        self._watch = None
+        if self.ahead.seconds_left() == 0:
+            self._give_back()
+        self._watch_over()
+
+    def _give_back(self) -> None:
+        self.ahead.pace.forget()
+        if not self.ahead:
+            return
+        try:
+            with self.conn_or_acquire() as client:
+                self.ahead.give_back(client)
+        except RedisError as error:
+            log.warning("messages not given back, they will come again", cause=repr(error))
 
     def _update_queue_cycle(self) -> None:
         # What kombu asks the next message from; `active_queues` stays as it is, since a channel
@@ -86,3 +184,9 @@ class Transport(kombu_redis.Transport):
     """The transport the workers' Celery application is given by name."""
 
     Channel = Channel
+    loop: Any = None
+
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:
+        """Have the channels work within the worker's event loop."""
+        super().register_with_event_loop(connection, loop)  # type: ignore[no-untyped-call]
+        self.loop = loop

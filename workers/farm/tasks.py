@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from celery import Celery
+from celery.app.task import Context
+from celery.app.trace import TraceInfo, trace_ok_t
+from celery.signals import worker_process_init
+from celery.states import FAILURE
 
 from shared.jobs import RenderJob
 from shared.queue.names import RENDER_TASK
@@ -13,6 +17,8 @@ from shared.telemetry.log import get_logger
 from workers.farm.run import Farm, run_job
 
 log: Final = get_logger(__name__)
+
+_DONE: Final = trace_ok_t(None, None, 0.0, "None")
 
 
 def register_tasks(app: Celery, get_farm: Callable[[], Farm]) -> None:
@@ -27,4 +33,26 @@ def register_tasks(app: Celery, get_farm: Callable[[], Farm]) -> None:
             return
         run_job(job, get_farm())
 
-    app.task(render, name=RENDER_TASK)
+    task = app.task(render, name=RENDER_TASK)
+    # In the child process, where Celery has just put its own around each task.
+    worker_process_init.connect(lambda **_: _run_plainly(task), weak=False)
+
+
+def _run_plainly(task: Any) -> None:
+    """Run the task without the states, signals and results around it.
+
+    The farm uses none of them, and they take 0.2 ms of a render. A task that raises is handled as
+    Celery handles it.
+    """
+
+    def trace(_id: str, args: Any, kwargs: Any, request: Mapping[str, Any] | None = None) -> Any:
+        try:
+            task.run(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - Celery's to handle, whatever it is
+            told = Context(request, args=args, kwargs=kwargs, called_directly=False)
+            info = TraceInfo(FAILURE, error)
+            handled = info.handle_error_state(task, told, call_errbacks=False)
+            return trace_ok_t(handled, info, 0.0, "")
+        return _DONE
+
+    task.__trace__ = trace

@@ -1,0 +1,146 @@
+"""Messages taken ahead of their slots: none waits long, overtakes, is lost or runs elsewhere too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from shared.clock import ticks
+from shared.jobs import Lane, Purpose
+from shared.queue.ahead import HOLD_SECONDS, SHORT_SECONDS, Ahead, Pace
+from shared.queue.names import BATCH, INTERACTIVE, UNACKED, UNACKED_INDEX, VALIDATE
+
+QUEUES = (INTERACTIVE, VALIDATE, BATCH)
+
+
+@pytest.fixture
+def ahead():
+    ahead = Ahead()
+    hurry(ahead.pace)
+    return ahead
+
+
+def hurry(pace: Pace) -> None:
+    for number in range(8):
+        pace.begin(str(number))
+        pace.end(str(number))
+
+
+def take_all(ahead: Ahead) -> list[str]:
+    return [taken.tag for taken in iter(ahead.take, None)]
+
+
+def tags(*published) -> list[str]:
+    return [each.delivery_tag for each in published]
+
+
+def publish(front, count: int, *, lane: Lane = Lane.INTERACTIVE):
+    return [front.broker.publish(replace(front.job(), lane=lane)) for _ in range(count)]
+
+
+def test_free_slots_and_as_many_again_are_served_in_the_order_of_the_queue(front, ahead):
+    sent = publish(front, 5)
+    ahead.turn(front.redis, QUEUES, free=2, slots=2)
+    assert take_all(ahead) == tags(*sent[:4])
+    assert front.redis.llen(INTERACTIVE) == 1
+
+
+def test_what_is_taken_is_held_in_the_same_step_and_let_go_when_it_has_ended(front, ahead):
+    [sent] = publish(front, 1)
+    ahead.turn(front.redis, QUEUES, free=0, slots=1)
+    assert front.redis.hkeys(UNACKED) == [sent.delivery_tag.encode()]
+    assert front.redis.zscore(UNACKED_INDEX, sent.delivery_tag)
+    ahead.end(sent.delivery_tag)
+    ahead.turn(front.redis, (), free=1, slots=1)
+    assert not front.redis.exists(UNACKED, UNACKED_INDEX)
+
+
+def test_long_work_has_nothing_wait_behind_it(front):
+    ahead = Ahead()
+    sent = publish(front, 3)
+    ahead.turn(front.redis, QUEUES, free=1, slots=1)
+    assert take_all(ahead) == tags(*sent[:1])
+
+
+def test_one_long_render_among_the_last_ends_the_looking_ahead(monkeypatch):
+    pace = Pace()
+    hurry(pace)
+    assert pace.is_short
+    pace.begin("long")
+    later = ticks() + SHORT_SECONDS + 0.01
+    monkeypatch.setattr("shared.queue.ahead.ticks", lambda: later)
+    pace.end("long")
+    assert not pace.is_short
+
+
+def test_a_batch_is_taken_for_a_free_slot_and_never_ahead(front, ahead):
+    publish(front, 3, lane=Lane.BATCH)
+    ahead.turn(front.redis, QUEUES, free=1, slots=2)
+    assert len(take_all(ahead)) == 1
+    ahead.turn(front.redis, QUEUES, free=0, slots=2)
+    assert len(ahead) == 0
+
+
+def test_a_render_is_taken_before_a_validation_that_came_first(front, ahead):
+    validation = front.broker.publish(front.job(purpose=Purpose.VALIDATE))
+    render = front.broker.publish(front.job())
+    ahead.turn(front.redis, QUEUES, free=1, slots=1)
+    assert take_all(ahead) == tags(render, validation)
+
+
+def test_a_body_cannot_pass_for_the_tag_of_its_message(front, ahead):
+    body = '{"delivery_tag":"stolen"} \\"delivery_tag\\":\\"stolen\\"'
+    sent = front.broker.publish(replace(front.job(), charset=body))
+    ahead.turn(front.redis, QUEUES, free=1, slots=1)
+    assert take_all(ahead) == tags(sent)
+
+
+def test_what_is_given_back_is_next_again_and_in_its_order(front, ahead):
+    sent = publish(front, 4)
+    ahead.turn(front.redis, QUEUES, free=1, slots=2)
+    ahead.give_back(front.redis)
+    assert not front.redis.exists(UNACKED, UNACKED_INDEX)
+    ahead.turn(front.redis, QUEUES, free=4, slots=4)
+    assert take_all(ahead) == tags(*sent)
+
+
+def test_what_another_worker_was_given_meanwhile_is_not_queued_twice(front, ahead):
+    [sent] = publish(front, 1)
+    ahead.turn(front.redis, QUEUES, free=1, slots=1)
+    front.redis.hdel(UNACKED, sent.delivery_tag)  # as a sweep does when the lease is over
+    ahead.give_back(front.redis)
+    assert front.redis.llen(INTERACTIVE) == 0
+
+
+def test_a_message_that_waits_behind_a_long_render_is_another_workers(
+    front, start_worker, tmp_path, wait_until
+):
+    start_worker()
+    for _ in range(10):
+        assert front.render().pages == 1
+    began = tmp_path / "began"
+    warm = [front.send("sleep 0.02") for _ in range(3)]
+    long = front.send(f"sleep 6 {began}")
+    behind = front.send("pages 2")
+    wait_until(began.exists)
+    assert [front.wait(job).pages for job in warm] == [1, 1, 1]
+    wait_until(lambda: front.redis.llen(INTERACTIVE) == 1, seconds=HOLD_SECONDS + 1)
+    assert front.redis.hlen(UNACKED) == 1
+    start_worker()
+    assert front.wait(behind, seconds=5).pages == 2
+    assert front.wait(long).pages == 1
+    assert front.used() == (16, 15)
+
+
+def test_a_worker_that_is_terminated_at_work_leaves_the_rest_in_the_queue(front, start_worker):
+    worker = start_worker()
+    assert front.render().pages == 1
+    jobs = [front.send("sleep 0.01") for _ in range(100)]
+    assert front.wait(jobs[20]).pages == 1
+    worker.terminate()
+    assert worker.wait(10) == 0
+    _, done = front.used()
+    assert not front.redis.exists(UNACKED)
+    assert 21 <= done < 101
+    assert front.redis.llen(INTERACTIVE) == 101 - done
