@@ -84,6 +84,7 @@ def receive_batch(
         body_key=key,
         body_bytes=body.size,
         created_at=now(),
+        traceparent=ports.traces.traceparent(),
     )
     chunks = cut_chunks(batch_id, body.starts, end=body.size, output=asked.output)
     return Intake(batch, tuple(chunks))

@@ -61,9 +61,11 @@ class OpenTelemetry:
         ):
             yield
 
-    def record(self, name: str, *, begin: float, end: float) -> None:
+    def record(self, name: str, *, begin: float, end: float, **facts: Fact) -> None:
         """Add a part that is over; see `Traces.record`."""
-        span = self._tracer.start_span(name, start_time=int(begin * _NANOSECONDS))
+        span = self._tracer.start_span(
+            name, start_time=int(begin * _NANOSECONDS), attributes=_named(facts)
+        )
         span.end(int(end * _NANOSECONDS))
 
     def tell(self, **facts: Fact) -> None:

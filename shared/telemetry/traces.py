@@ -28,7 +28,7 @@ class Traces(Protocol):
     ) -> AbstractContextManager[None]:
         """Span the body as the answer to a request from outside."""
 
-    def record(self, name: str, *, begin: float, end: float) -> None:
+    def record(self, name: str, *, begin: float, end: float, **facts: Fact) -> None:
         """Add a part of the current span that is over; the times are seconds since 1970."""
 
     def tell(self, **facts: Fact) -> None:
@@ -55,7 +55,7 @@ class Untraced:
 
     serve = span
 
-    def record(self, name: str, *, begin: float, end: float) -> None:
+    def record(self, name: str, *, begin: float, end: float, **facts: Fact) -> None:
         """Do nothing."""
 
     def tell(self, **facts: Fact) -> None:

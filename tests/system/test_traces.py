@@ -134,6 +134,36 @@ def test_an_asynchronous_job_is_in_the_trace_of_the_request_that_asked_for_it(tr
     assert set(receiver.trace(trace, until=EXPECTED)) >= EXPECTED
 
 
+def test_a_batch_is_in_the_trace_of_its_request_slice_by_slice(traced, receiver):
+    template = traced.store_template(
+        b'<document><data><json>{"n": 0}</json><field name="n" type="integer"/></data>'
+        b"<flow><p>{{ n }}</p></flow></document>"
+    )
+    body = b"".join(b'{"n": %b}\n' % (b'"x"' if n in (3, 58) else b"%d" % n) for n in range(60))
+    trace = "b" * 32
+    headers = {
+        "Content-Type": "application/x-ndjson",
+        "traceparent": f"00-{trace}-{CALLER}-01",
+    }
+    path = f"/v2/batches?template={template}&output=merged"
+    assert traced.request("POST", path, body, headers=headers).status == 202
+    receiver.trace(trace, until={"POST /v2/batches", "slice", "document", "store", "commit"})
+    spans = [span for _, span in list(receiver.spans) if span.trace_id.hex() == trace]
+    ids = {span.span_id: span.name for span in spans}
+    documents = {}
+    for span in spans:
+        if span.name == "slice":
+            assert ids[span.parent_span_id] == "POST /v2/batches"
+        if span.name == "document":
+            assert ids[span.parent_span_id] == "slice"
+            facts = {each.key: each.value for each in span.attributes}
+            index = facts["pressroom.index"].int_value
+            documents[index] = facts["pressroom.outcome"].string_value
+    # The first twenty of the one slice, and behind them those that failed.
+    assert set(documents) == {*range(20), 58}
+    assert (documents[3], documents[58], documents[4]) == ("authoring", "authoring", "succeeded")
+
+
 def test_no_text_and_no_key_is_in_a_trace(traced, receiver):
     assert traced.render(HELLO).status == 200
     time.sleep(0.5)

@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, TypeVar
 from shared.batches.csv_rows import Fault
 from shared.batches.records import Batch, Chunk, Ended, Output, Slice
 from shared.blobs.store import BlobMissingError
-from shared.clock import now, ticks
+from shared.clock import epoch, now, ticks
 from shared.db.batch_chunks import StoredPart, cancel_chunk, commit_slice, start_slice
 from shared.db.usage import find_totals
 from shared.errors import ErrorBody, ErrorKind, Unavailable
@@ -27,6 +27,7 @@ from workers.farm.batches.bounds import DocumentBounds
 from workers.farm.batches.desk import Desk
 from workers.farm.batches.documents import is_outage, open_documents
 from workers.farm.batches.presses import Press, open_press
+from workers.farm.batches.spans import DocumentSpans
 from workers.farm.failures import brought_worker_down
 from workers.farm.run import Farm
 
@@ -58,7 +59,10 @@ def run_slice(asked: Slice, farm: Farm, desk: Desk) -> None:
         desk.queue.forget(asked)
         return
     batch, chunk = started
-    with log_context(batch=batch.id, request=batch.request_id, account=batch.account_id):
+    with (
+        log_context(batch=batch.id, request=batch.request_id, account=batch.account_id),
+        farm.traces.span("slice", parent=batch.traceparent, batch=batch.id, index=chunk.next_index),
+    ):
         try:
             _SliceRun(batch, chunk, farm, desk).run(asked)
         except BlobMissingError:
@@ -75,6 +79,7 @@ class _SliceRun:
 
     def __post_init__(self) -> None:
         self._bounds = DocumentBounds(self.farm, self.desk.budget_seconds)
+        self._spans = DocumentSpans(self.farm.traces)
 
     def run(self, asked: Slice) -> None:
         try:
@@ -91,7 +96,8 @@ class _SliceRun:
         if journal is None:
             self._cancel()
         else:
-            self._conclude(journal)
+            with self.farm.traces.span("commit", documents=len(journal.ended)):
+                self._conclude(journal)
         self.desk.queue.forget(asked)
         if not self._is_chunk_done(journal):
             # What is left of it waits for its turn. Else there is nothing to feed that was not
@@ -181,7 +187,12 @@ class _SliceRun:
         return _outwait(lambda: step(self.chunk, meter, index=index, is_careful=is_careful))
 
     def _render(self, press: Press, index: int, document: bytes | Fault) -> Ended | ErrorBody:
-        return self._bounds.attempt(lambda: press.add(index, document))
+        if not self.farm.traces.is_on:
+            return self._bounds.attempt(lambda: press.add(index, document))
+        begun_at = epoch()
+        outcome = self._bounds.attempt(lambda: press.add(index, document))
+        self._spans.note(index, outcome, begun_at=begun_at)
+        return outcome
 
     def _find_over(self, used: int) -> int | None:
         cap = self.batch.meter.cap
@@ -209,7 +220,7 @@ class _SliceRun:
             return None, 0
         stream, size = made
         key = f"batches/{self.batch.id}/parts/{self.chunk.next_index}-{secrets.token_hex(4)}"
-        with stream:
+        with stream, self.farm.traces.span("store", bytes=size):
             _outwait(lambda: self.desk.blobs.put(key, _rewound(stream), size))
         return key, size
 
