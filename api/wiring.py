@@ -15,9 +15,9 @@ from shared.job_intake import Intake
 from shared.outbound import Fetcher
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
-from shared.queue.connection import connect
 from shared.queue.drains import Drains
 from shared.queue.endings import Endings
+from shared.queue.fuses import connect_each
 from shared.queue.layout import make_checks
 from shared.queue.recall import Recall
 from shared.queue.replies import Replies
@@ -37,7 +37,7 @@ def wire(settings: Settings) -> Ports:
         settings.metrics_dir, threads=settings.api_processes * settings.api_threads
     )
     shards = settings.shards
-    servers = PerShard(shards, lambda shard: connect(shard.url))
+    servers = connect_each(shards)
     blobs = open_store(settings.blob_url, watch=metrics)
     database = open_database(settings.database_url, watch=metrics)
 

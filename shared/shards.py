@@ -115,6 +115,12 @@ class PerShard(Generic[T]):
         return iter(self._parts.values())
 
 
+def count_moved(before: Sequence[str], after: Sequence[str]) -> float:
+    """Give the share of the accounts that live elsewhere after a change of the shards, 0 to 1."""
+    moved = sum(find_home(slot, before) != find_home(slot, after) for slot in _SLOTS)
+    return moved / len(_SLOTS)
+
+
 def name_part(name: str, count: int) -> str:
     """Name the part of a farm that one of its shards is: `queue` where there is one."""
     return "queue" if count == 1 else f"queue {name}"

@@ -328,7 +328,7 @@ OPERATIONS: Final = (
     Operation(
         "get", "/readyz", "tellReady", "Operation", "Tell whether every part answers",
         "Names the parts that are down.",
-        {200: Answer("All do.", write_json("Health"))},
+        {200: Answer("All do, or all but some of several shards.", write_json("Health"))},
         failures={503: ()},
         needs_key=False,
     ),

@@ -189,7 +189,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "warnings": list_of("Finding", description="They do not."),
         }
     ),
-    "Health": record({"status": text("alive or ready.")}),
+    "Health": record(
+        {"status": text("alive, ready, or partly ready: without some of its shards.")}
+    ),
     "Error": record(
         {
             "statusCode": count("Repeats the HTTP status.", minimum=400, maximum=599),

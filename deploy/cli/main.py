@@ -16,6 +16,7 @@ from deploy.cli import (
     keys,
     migrate,
     queues,
+    shards,
     status,
     up,
 )
@@ -63,6 +64,7 @@ def build_parser() -> argparse.ArgumentParser:
     keys.add_commands(commands)
     jobs.add_commands(commands)
     queues.add_commands(commands)
+    shards.add_commands(commands)
     documents.add_commands(commands)
     batch.add_commands(commands)
     migrate.add_commands(commands)

@@ -21,6 +21,12 @@ def add_commands(commands: Commands) -> None:
         "--port", type=_port, default=8000, help="port of the front; 0 is any free one (8000)"
     )
     parser.add_argument("--workers", type=_workers, help="renders that run at once (2)")
+    parser.add_argument(
+        "--shards",
+        type=_shards,
+        metavar="N",
+        help="Redis servers, each with workers of its own (as many as the folder has, 1 at first)",
+    )
     add_data_option(parser)
     parser.add_argument("--logs", action="store_true", help="show what the processes log")
     parser.add_argument(
@@ -43,7 +49,9 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
 def run_up(arguments: argparse.Namespace) -> int:
     """Run the farm until SIGINT or SIGTERM; a second one no longer waits for running work."""
     folder = open_folder(arguments.data)
-    options = FarmOptions(arguments.port, arguments.workers, shows_logs=arguments.logs)
+    options = FarmOptions(
+        arguments.port, arguments.workers, arguments.shards, shows_logs=arguments.logs
+    )
     farm = Farm(folder, options, say=_say)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: farm.ask_to_stop())
@@ -73,6 +81,10 @@ def _port(text: str) -> int:
 
 def _workers(text: str) -> int:
     return _number(text, lowest=1, highest=256)
+
+
+def _shards(text: str) -> int:
+    return _number(text, lowest=1, highest=16)
 
 
 def _number(text: str, *, lowest: int, highest: int) -> int:

@@ -248,7 +248,11 @@ def _check_database(source: Path, database: Path, manifest: Manifest) -> None:
 def _parts(folder: DataFolder) -> list[Path]:
     beside = [folder.database.with_name(f"{folder.database.name}{end}") for end in ("-wal", "-shm")]
     # Redis too: its queue and counters belong to the farm that was.
-    return [folder.database, *beside, folder.blobs, folder.redis]
+    return [folder.database, *beside, folder.blobs, *_redis_folders(folder)]
+
+
+def _redis_folders(folder: DataFolder) -> list[Path]:
+    return [folder.redis_of(shard) for shard in range(folder.count_shards())]
 
 
 def _has_content(part: Path) -> bool:
@@ -256,7 +260,7 @@ def _has_content(part: Path) -> bool:
 
 
 def _set_aside(folder: DataFolder, parts: list[Path]) -> None:
-    for empty in (folder.blobs, folder.redis):
+    for empty in (folder.blobs, *_redis_folders(folder)):
         if empty.is_dir() and empty not in parts:
             empty.rmdir()
     if not parts:

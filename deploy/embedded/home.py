@@ -24,7 +24,7 @@ class FarmRecord:
     pid: int
     url: str
     database_url: str
-    redis_url: str
+    redis_url: str  # of several shards the URLs of all, with spaces between
     blob_url: str
     ports: Mapping[str, int] = field(default_factory=dict)
     processes: Mapping[str, int] = field(default_factory=dict)
@@ -49,8 +49,19 @@ class DataFolder:
 
     @property
     def redis(self) -> Path:
-        """Give the folder of the append-only files."""
-        return self.path / "redis"
+        """Give the folder of the append-only files of the first shard."""
+        return self.redis_of(0)
+
+    def redis_of(self, shard: int) -> Path:
+        """Give the folder of the append-only files of a shard, counted from 0."""
+        return self.path / (f"redis-{shard}" if shard else "redis")
+
+    def count_shards(self) -> int:
+        """Count the shards that the folder has files of; one where it has none yet."""
+        count = 1
+        while self.redis_of(count).is_dir():
+            count += 1
+        return count
 
     @property
     def logs(self) -> Path:

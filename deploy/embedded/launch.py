@@ -49,21 +49,27 @@ class LaunchedFarm:
 
 @contextmanager
 def launched_farm(
-    path: Path, *, port: int = 0, environment: Mapping[str, str] | None = None
+    path: Path,
+    *,
+    port: int = 0,
+    environment: Mapping[str, str] | None = None,
+    shards: int | None = None,
 ) -> Iterator[LaunchedFarm]:
     """Run `pressroom up` on the folder `path` and stop it at the end.
 
     Raises:
         NotReady: it ended, or was not ready after 90 s.
     """
-    farm = launch_farm(path, port=port, environment=environment or {})
+    farm = launch_farm(path, port=port, environment=environment or {}, shards=shards)
     try:
         yield farm
     finally:
         stop_farm(farm)
 
 
-def launch_farm(path: Path, *, port: int = 0, environment: Mapping[str, str]) -> LaunchedFarm:
+def launch_farm(
+    path: Path, *, port: int = 0, environment: Mapping[str, str], shards: int | None = None
+) -> LaunchedFarm:
     """Start `pressroom up` on the folder `path` and wait until it is ready.
 
     Raises:
@@ -74,7 +80,7 @@ def launch_farm(path: Path, *, port: int = 0, environment: Mapping[str, str]) ->
     said = folder.logs / "up.log"
     with said.open("ab") as log:
         supervisor = subprocess.Popen(
-            _leashed_up(folder, port),
+            _leashed_up(folder, port, shards),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -107,8 +113,10 @@ def pressroom(*arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", "deploy.cli.main", *arguments]
 
 
-def _leashed_up(folder: DataFolder, port: int) -> list[str]:
+def _leashed_up(folder: DataFolder, port: int, shards: int | None) -> list[str]:
     command = pressroom("up", "--data", str(folder.path), "--port", str(port))
+    if shards is not None:
+        command += ["--shards", str(shards)]
     return leashed(command, death_signal=signal.SIGTERM)
 
 

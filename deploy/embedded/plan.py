@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -25,21 +25,44 @@ BATCH_POOL: Final = {
 }
 
 
+_POOLS: Final = {"worker": INTERACTIVE_POOL, "batch": BATCH_POOL}
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A worker of one kind of work on one shard; `kind` is its process's name on the first shard."""
+
+    kind: str
+    shard: int
+    environment: Mapping[str, str]
+    metrics_port: int
+
+    @property
+    def name(self) -> str:
+        """Name its process."""
+        return name_of(self.kind, self.shard)
+
+
 @dataclass(frozen=True, slots=True)
 class FarmPlan:
     """The checked settings of a farm and the environment that tells them to its processes."""
 
     settings: Settings
     environment: Mapping[str, str]
-    batch_metrics_port: int
+    pools: tuple[Pool, ...]
 
 
 def plan_farm(
-    folder: DataFolder, server: RedisServer, *, given: Mapping[str, str], workers: int | None = None
+    folder: DataFolder,
+    servers: Sequence[RedisServer],
+    *,
+    given: Mapping[str, str],
+    workers: int | None = None,
 ) -> FarmPlan:
     """Decide every setting: what `given` (the operator's environment) says, else the folder's own.
 
-    The Redis server is always the farm's own: its append-only files are part of the data folder.
+    The Redis servers, one for each shard, are always the farm's own: their append-only files are
+    part of the data folder.
 
     Raises:
         WrongSetting: a setting of the operator is wrong; the text names it.
@@ -61,11 +84,20 @@ def plan_farm(
         "LOG_FORMAT": "json",
     }
     environment = {PREFIX + name: value for name, value in chosen.items()} | dict(given)
-    environment[f"{PREFIX}REDIS_URL"] = server.url
+    environment[f"{PREFIX}REDIS_URL"] = " ".join(server.url for server in servers)
+    environment.pop(f"{PREFIX}REDIS_SHARD", None)
     if workers is not None:
         environment[f"{PREFIX}WORKER_CONCURRENCY"] = str(workers)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), given.get("PYTHONPATH")]))
-    return FarmPlan(load_settings(environment), environment, batch_metrics_port=free_port())
+    pools = tuple(
+        Pool(name, shard, queues, free_port())
+        for shard in range(len(servers))
+        for name, queues in _POOLS.items()
+    )
+    # The first pool's port is the operator's to choose.
+    settings = load_settings(environment)
+    first = replace(pools[0], metrics_port=settings.worker_metrics_port)
+    return FarmPlan(settings, environment, (first, *pools[1:]))
 
 
 def operator_environment() -> dict[str, str]:
@@ -73,13 +105,19 @@ def operator_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def redis_spec(folder: DataFolder) -> ChildSpec:
-    """Tell how the private Redis server runs."""
+def name_of(kind: str, shard: int) -> str:
+    """Name a process that each shard has one of: that of the first shard as if it were the only one."""
+    return f"{kind}-{shard}" if shard else kind
+
+
+def redis_spec(folder: DataFolder, shard: int) -> ChildSpec:
+    """Tell how the private Redis server of a shard runs."""
+    name = name_of("redis", shard)
     return ChildSpec(
-        name="redis",
-        command=server_command(folder.redis),
+        name=name,
+        command=server_command(folder.redis_of(shard)),
         environment={},
-        log=folder.logs / "redis.log",
+        log=folder.logs / f"{name}.log",
         stop_seconds=15.0,
     )
 
@@ -113,12 +151,18 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
 
 def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
     stop = plan.settings.render_budget + MARGIN_SECONDS
-    port = {f"{PREFIX}WORKER_METRICS_PORT": str(plan.batch_metrics_port)}
     module = ["workers.farm.main"]
-    return [
-        _python(plan, folder, "worker", module, stop=stop, beside=INTERACTIVE_POOL),
-        _python(plan, folder, "batch", module, stop=stop, beside=BATCH_POOL | port),
-    ]
+    shards = [shard.name for shard in plan.settings.shards]
+
+    def describe(pool: Pool) -> ChildSpec:
+        own = {
+            f"{PREFIX}REDIS_SHARD": shards[pool.shard],
+            f"{PREFIX}WORKER_METRICS_PORT": str(pool.metrics_port),
+        }
+        beside = {**pool.environment, **own}
+        return _python(plan, folder, pool.name, module, stop=stop, beside=beside)
+
+    return [describe(pool) for pool in plan.pools]
 
 
 def _python(

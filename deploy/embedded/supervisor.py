@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import http.client
 import os
+import shutil
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +16,7 @@ from deploy.embedded.guard import Guard
 from deploy.embedded.home import DataFolder, FarmRecord, FolderLock
 from deploy.embedded.plan import (
     FarmPlan,
+    name_of,
     operator_environment,
     plan_farm,
     process_specs,
@@ -41,10 +43,13 @@ class StopAsked(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FarmOptions:
-    """What `pressroom up` is told. Port 0 is any free port; `workers` None leaves the setting."""
+    """What `pressroom up` is told. Port 0 is any free port; `workers` None leaves the setting,
+    `shards` None as many as the folder has.
+    """
 
     port: int = 8000
     workers: int | None = None
+    shards: int | None = None
     shows_logs: bool = False
 
 
@@ -94,16 +99,24 @@ class Farm:
         self._folder.forget_record()  # a killed farm's: its password and ports are no more
         self._listener = _listen(self._options.port)
         self._guard = Guard()
-        server = configure_server(self._folder.redis)
+        had = self._folder.count_shards()
+        shards = self._options.shards or had
+        servers = [self._configure_redis(shard) for shard in range(max(had, shards))]
         plan = plan_farm(
-            self._folder, server, given=operator_environment(), workers=self._options.workers
+            self._folder,
+            servers[:shards],
+            given=operator_environment(),
+            workers=self._options.workers,
         )
-        self._launch(redis_spec(self._folder))
-        self._await("redis", server.is_ready)
-        _prepare_stores(plan)
+        for shard, server in enumerate(servers):
+            self._launch(redis_spec(self._folder, shard))
+            self._await(name_of("redis", shard), server.is_ready)
+        _prepare_stores(plan, servers)
+        for shard in reversed(range(shards, len(servers))):
+            self._retire(shard)
         for spec in reversed(process_specs(plan, self._folder, listener=self._listener.fileno())):
             self._launch(spec)
-        self._record = self._describe(plan, server)
+        self._record = self._describe(plan, servers[:shards])
         self._publish()
         self._await("front", lambda: is_ready(self._port))
         return self._record
@@ -131,6 +144,22 @@ class Farm:
         assert self._listener is not None
         port: int = self._listener.getsockname()[1]
         return port
+
+    def _configure_redis(self, shard: int) -> RedisServer:
+        folder = self._folder.redis_of(shard)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return configure_server(folder)
+
+    def _retire(self, shard: int) -> None:
+        """End the server of a shard that is no more, and forget its files."""
+        assert self._guard is not None
+        child = next(c for c in self._children if c.spec.name == name_of("redis", shard))
+        pid = child.pid
+        child.stop(wait=lambda: self._wait_for_stop(0))
+        self._children.remove(child)
+        if pid is not None:
+            self._guard.remove(pid)
+        shutil.rmtree(self._folder.redis_of(shard))
 
     def _launch(self, spec: ChildSpec) -> None:
         set_aside(spec.log)
@@ -186,7 +215,7 @@ class Farm:
         time.sleep(TICK_SECONDS / 2)
         return self._stops_asked <= max(asked, 1)
 
-    def _describe(self, plan: FarmPlan, server: RedisServer) -> FarmRecord:
+    def _describe(self, plan: FarmPlan, servers: Sequence[RedisServer]) -> FarmRecord:
         settings = plan.settings
         return FarmRecord(
             pid=os.getpid(),
@@ -196,9 +225,8 @@ class Farm:
             blob_url=settings.blob_url,
             ports={
                 "front": self._port,
-                "redis": server.port,
-                "worker_metrics": settings.worker_metrics_port,
-                "batch_metrics": plan.batch_metrics_port,
+                **{name_of("redis", shard): server.port for shard, server in enumerate(servers)},
+                **{f"{pool.name}_metrics": pool.metrics_port for pool in plan.pools},
                 "counter_metrics": settings.counter_metrics_port,
                 "keeper_metrics": settings.keeper_metrics_port,
                 "hooks_metrics": settings.hooks_metrics_port,
@@ -241,15 +269,25 @@ def _listen(port: int) -> socket.socket:
     return listener
 
 
-def _prepare_stores(plan: FarmPlan) -> None:
+def _prepare_stores(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:
     from shared.buckets.admission import AdmissionCache
     from shared.db.migrate import upgrade
+    from shared.queue.adoption import adopt
     from shared.queue.connection import connect
+    from shared.queue.layout import Layout, find_layout
 
     upgrade(plan.settings.database_url)
-    # Keys and accounts may have been changed while the farm was down, unseen by the cache.
-    for shard in plan.settings.shards:
-        AdmissionCache(connect(shard.url)).drop_all()
+    shards = plan.settings.shards
+    clients = {str(number): connect(server.url) for number, server in enumerate(servers)}
+    wanted = [Layout.of(shard, shards) for shard in shards]
+    found = [find_layout(redis) for redis in clients.values()]
+    # A folder that was never started has nothing to be adopted.
+    if found not in (wanted, [None]):
+        adopt(clients, retired=sorted(set(clients) - {shard.name for shard in shards}))
+    for redis in clients.values():
+        # Keys and accounts may have been changed while the farm was down, unseen by the cache.
+        AdmissionCache(redis).drop_all()
+        redis.close()
 
 
 def _ending(code: int) -> str:

@@ -48,6 +48,36 @@ def test_the_compose_file_is_of_its_schema():
     assert ended.returncode == 0, ended.stdout
 
 
+def test_a_second_shard_is_added_by_a_file_of_its_schema():
+    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
+    command += ["--builtin-schema", "vendor.compose-spec", str(DOCKER / "compose.shards.yaml")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+    added = yaml.safe_load((DOCKER / "compose.shards.yaml").read_text())["services"]
+    told = {name for name, each in OURS.items() if "PRESSROOM_REDIS_URL" in each["environment"]}
+    assert told <= set(added)
+    names = []
+    for name, service in added.items():
+        if name == "redis-1":
+            assert service["extends"] == {"file": "compose.yaml", "service": "redis"}
+            continue
+        chosen = {
+            key: re.sub(r"\$\{[^}]*\}", "pw", value)
+            for key, value in service["environment"].items()
+        }
+        settings = load_settings(URLS | chosen)
+        names.append([shard.name for shard in settings.shards])
+        pool, _, number = name.partition("-")
+        if pool in WORKERS:
+            assert settings.own_shard.name == (number or "0")
+        if number:
+            assert service["extends"] == {"file": "compose.yaml", "service": pool}
+            # Prometheus finds workers by the name of their pool.
+            assert service["networks"]["inside"]["aliases"] == [pool]
+            assert set(service["networks"]) == set(SERVICES[pool]["networks"])
+    assert names == [["0", "1"]] * len(names)
+
+
 def test_the_schema_finds_a_wrong_condition(tmp_path):
     text = (DOCKER / "compose.yaml").read_text()
     wrong = tmp_path / "compose.yaml"

