@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Protocol
 
 from shared.buckets.admission import AdmissionCache
 from shared.buckets.keys import KeyStates
-from shared.clock import now
+from shared.clock import now, ticks
 from shared.db.session import Database, Session
 from shared.db.unmetered import list_unmetered_items, list_unmetered_jobs
 from shared.db.usage import record_events
@@ -23,6 +23,8 @@ LOOKS_BACK: Final = timedelta(days=2)
 # Until what was lost is recorded, and once more.
 RECOUNT_SECONDS: Final = SETTLED_AFTER.total_seconds() + 60.0
 _AT_ONCE: Final = 500
+_ROUND_SECONDS: Final = 5.0  # others of the keeper's duties wait meanwhile
+_INSTANT: Final = timedelta(microseconds=1)
 
 log: Final = get_logger(__name__)
 
@@ -37,7 +39,7 @@ class FindUnmetered(Protocol):
     def __call__(
         self, session: Session, *, after: datetime, until: datetime, limit: int
     ) -> list[PageEvent]:
-        """Find up to `limit` events."""
+        """Find up to `limit` events, those of what ended first."""
 
 
 @dataclass(slots=True)
@@ -53,11 +55,17 @@ class Reconcile:
     _looked_until: datetime = field(default_factory=_two_days_ago)
 
     def run_once(self) -> int:
-        """Look at what succeeded since the last round, and was settled by now."""
-        until = now() - self.settled_after
+        """Look at what succeeded since the last round, and was settled by now: all of it, or as much
+        as there is time for.
+        """
+        until, begun = now() - self.settled_after, ticks()
         count = 0
         while events := self._find(until):
             count += self._record(events)
+            # What ended at the same instant as the last may be left.
+            self._looked_until = events[-1].occurred_at - _INSTANT
+            if ticks() - begun > _ROUND_SECONDS:
+                return count
         self._looked_until = until
         return count
 
