@@ -22,6 +22,7 @@ UNNEEDED_SECONDS: Final = 2 * 3600.0
 _AT_ONCE: Final = 500
 _WALK_EVERY_SECONDS: Final = 3600.0
 _LOOKED_AT_ONCE: Final = 2_000
+_REMOVED_AT_ONCE: Final = 100  # an object store may take 20 ms for each
 _MOST_SEEN: Final = 100_000  # what a walk finds beyond these waits for the next
 
 
@@ -89,7 +90,7 @@ class SweepBytes:
         except BaseException:
             self._walk, self._walks_at = None, 0.0  # from the first key again
             raise
-        due, self._due = self._due[:_AT_ONCE], self._due[_AT_ONCE:]
+        due, self._due = self._due[:_REMOVED_AT_ONCE], self._due[_REMOVED_AT_ONCE:]
         return sum(self._leftovers.remove(key) for key in due)
 
     def _look_on(self) -> None:
