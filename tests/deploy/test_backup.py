@@ -79,6 +79,14 @@ def test_what_was_backed_up_is_restored_byte_by_byte(folder, store, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.tgz", "farm", "there"]
 
 
+def test_what_is_half_written_is_not_in_it(folder, store, tmp_path):
+    (folder.blobs / ".drafts" / "0123").write_bytes(b"half of it")
+    assert make_backup(folder, tmp_path / "b.tgz").blobs == 2
+    there = open_folder(tmp_path / "there")
+    restore_backup(tmp_path / "b.tgz", there)
+    assert contents(there.blobs).keys() == {"images/a/0001", "jobs/job_1/body"}
+
+
 def test_the_copy_is_of_one_moment_while_the_farm_writes(folder, tmp_path):
     with closing(sqlite3.connect(folder.database)) as made:
         made.execute("CREATE TABLE pairs (side INTEGER, number INTEGER)")
