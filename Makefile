@@ -24,7 +24,7 @@ help: ## list the targets
 setup: $(READY) ## make the virtual environment and install the locked dependencies
 demo: $(READY) ## start a farm, render four documents into demo/, show the usage report, stop
 	@$(BIN)/pressroom demo
-run: $(READY) ## keep a farm up (PORT=8000, DATA=.pressroom); prints a key and a curl line
+run: $(READY) ## keep a farm up (PORT=8000, DATA=.pressroom); prints a key and a first call
 	@$(BIN)/pressroom up --port $(PORT) --data $(DATA) --seed
 
 ##@ Test

@@ -22,10 +22,10 @@ def show_seed(folder: DataFolder, record: FarmRecord) -> list[str]:
         _make_account(record.database_url, file)
     key = file.read_text().strip()
     return [
-        f"developer's key: {key} (kept in {file})",
-        "try it:",
-        f"  curl -sS -H 'Authorization: Bearer {key}' -H 'Content-Type: text/xml' \\",
-        f"    -d '{_DOCUMENT}' -o hello.pdf {record.url}/v2/pdf",
+        f"try it in another terminal, with the developer's key (kept in {file}):",
+        f"  export PRESSROOM_URL={record.url} PRESSROOM_KEY={key}",
+        "  curl -sS -H \"Authorization: Bearer $PRESSROOM_KEY\" -H 'Content-Type: text/xml' \\",
+        f"    -d '{_DOCUMENT}' -o hello.pdf $PRESSROOM_URL/v2/pdf",
     ]
 
 

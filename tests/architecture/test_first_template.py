@@ -11,7 +11,7 @@ from workers.engine.ports import Payload, PayloadKind, RenderOptions
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 TEMPLATE = re.search(r"```xml\n(.*?)```", README, re.DOTALL).group(1)
-PAYLOAD = re.search(r"-d '(\{.*\})'", README).group(1)
+PAYLOAD = re.findall(r"-d '(\{.*\})'", README)[-1]
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
 

@@ -1,55 +1,71 @@
-"""What the README shows of the client and the command does what it says."""
+"""What the README shows of calls, the command and the client does what it says, as it stands there."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pikepdf
+import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+_, INVOICE, TEMPLATE, BATCH = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
-def test_the_python_of_the_readme_runs(farm, account, tmp_path) -> None:
+@pytest.fixture
+def run(farm, account, tmp_path):
+    """Give a function that runs a program in a folder of its own, with what `make run` prints."""
+    (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "PRESSROOM_URL": farm.record.url,
+        "PRESSROOM_KEY": account.api_key,
+    }
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_the_first_invoice_of_the_readme_is_sent(run, tmp_path) -> None:
+    run("sh", "-ec", INVOICE)
+    with pikepdf.open(tmp_path / "invoice.pdf") as pdf:
+        assert len(pdf.pages) == 1
+
+
+def test_the_template_of_the_readme_is_stored_and_rendered(run, tmp_path) -> None:
+    (template,) = re.findall(r"```xml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "template.xml").write_text(template)
+    store, render = TEMPLATE.split("\n\n")
+    made = json.loads(run("sh", "-ec", store))
+    (shown,) = re.findall(r"template=([^\"]+)", render)
+    run("sh", "-ec", render.replace(shown, made["id"]))
+    with pikepdf.open(tmp_path / "invoice.pdf") as pdf:
+        assert str(pdf.docinfo["/Title"]) == "Invoice 2026-0043"
+
+
+def test_the_batch_of_the_readme_runs(run, tmp_path) -> None:
+    run("sh", "-ec", BATCH.replace("seq 1000", "seq 20"))
+    with pikepdf.open(tmp_path / "invoices.pdf") as pdf, pdf.open_outline() as outline:
+        assert len(pdf.pages) == len(outline.root) == 20
+
+
+def test_the_python_of_the_readme_runs(run, tmp_path) -> None:
     (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    program = program.replace("http://127.0.0.1:8000", farm.record.url)
-    program = program.replace("pr_…", account.api_key).replace("range(1000)", "range(40)")
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "40 of 40" in done.stdout
+    told = run(sys.executable, "-c", program.replace("range(1000)", "range(40)"))
+    assert "40 of 40" in told
     assert (tmp_path / "invoice.pdf").read_bytes().startswith(b"%PDF")
     with zipfile.ZipFile(tmp_path / "invoices.zip") as archive:
         assert sum(name.endswith(".pdf") for name in archive.namelist()) == 40
-
-
-def test_the_batch_command_of_the_readme_runs(farm, account, tmp_path) -> None:
-    lines = [json.dumps({"number": f"2026-{number:04}"}) for number in range(20)]
-    (tmp_path / "invoices.ndjson").write_text("\n".join(lines))
-    (command,) = re.findall(r"^\.venv/bin/pressroom (batch [^#]+)", README, re.MULTILINE)
-    subprocess.run(
-        [sys.executable, "-m", "deploy.cli.main", *shlex.split(command)],
-        cwd=tmp_path,
-        env={
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(ROOT),
-            "PRESSROOM_URL": farm.record.url,
-            "PRESSROOM_KEY": account.api_key,
-        },
-        check=True,
-    )
-    with pikepdf.open(tmp_path / "invoices.pdf") as pdf, pdf.open_outline() as outline:
-        assert len(pdf.pages) == len(outline.root) == 20

@@ -41,7 +41,7 @@ def test_the_seeded_key_is_shown_again_and_kept_in_a_private_file(tmp_path):
     shown = [run_seeded(tmp_path) for _ in range(2)]
     key = (tmp_path / "developer-key").read_text().strip()
     assert stat.S_IMODE((tmp_path / "developer-key").stat().st_mode) == 0o600
-    assert all(f"Authorization: Bearer {key}" in lines for lines in shown)
+    assert all(f" PRESSROOM_KEY={key}\n" in lines for lines in shown)
 
 
 def run_seeded(folder):
