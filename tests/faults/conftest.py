@@ -29,9 +29,9 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
     lines = request.config.stash.setdefault(LINES, [])
     with ExitStack() as stack:
 
-        def start(*options: str, **environment: str) -> FaultyFarm:
+        def start(*options: str, shards: int | None = None, **environment: str) -> FaultyFarm:
             launched = stack.enter_context(
-                launched_farm(tmp_path / "farm", environment=environment)
+                launched_farm(tmp_path / "farm", environment=environment, shards=shards)
             )
             farm = FaultyFarm(launched, tmp_path, "--plan", "paid", *options)
             stack.callback(

@@ -20,6 +20,7 @@ from shared.batches.records import item_job_id
 from shared.blobs.store import BlobMissingError, open_store
 from shared.db import tables
 from shared.queue.names import QUEUES, UNACKED, USAGE_STREAM
+from shared.shards import ShardAddress, find_home, parse_shards, slot_of
 from tests.faults.checker import State
 from tests.faults.clients import Client
 from tests.faults.history import History
@@ -56,9 +57,19 @@ class FaultyFarm:
         assert made is not None
         return str(made["id"])
 
+    @property
+    def shard(self) -> str:
+        """Give the name of the shard that the account lives on."""
+        return find_home(slot_of(self.account_id), [shard.name for shard in self._shards])
+
     def redis(self) -> redis.Redis:
-        """Connect to the farm's Redis."""
-        return redis.Redis.from_url(self.farm.record.redis_url, socket_timeout=5)
+        """Connect to the Redis that the account lives on."""
+        [url] = [shard.url for shard in self._shards if shard.name == self.shard]
+        return redis.Redis.from_url(url, socket_timeout=5)
+
+    @property
+    def _shards(self) -> tuple[ShardAddress, ...]:
+        return parse_shards(self.farm.record.redis_url)
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> int:
         """Send a signal to a process of the farm, by name, as soon as it runs; gives its id."""

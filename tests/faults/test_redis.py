@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import redis
@@ -86,6 +88,38 @@ def test_redis_comes_back_without_what_it_wrote_last(start, scaled) -> None:
     finally:
         os.kill(counter, signal.SIGCONT)
     assert_sound_in_time(farm)
+
+
+def test_one_of_two_redis_servers_is_emptied(start, scaled, tmp_path) -> None:
+    farm = start(shards=2)
+    farms = [farm, add_neighbour(farm, tmp_path)]
+    counter = farm.kill("counter", signal.SIGSTOP)
+    try:
+        for each in farms:
+            with Crowd(
+                each.client,
+                clients=4,
+                total=scaled(1000),
+                act=lambda client, number: client.render(number),
+            ):
+                pass
+        farm.empty_redis()
+    finally:
+        os.kill(counter, signal.SIGCONT)
+    for each in farms:
+        assert each.history.count(200) == len(each.history) >= scaled(1000)
+        assert_sound_in_time(each)
+
+
+def add_neighbour(farm: FaultyFarm, tmp_path: Path) -> FaultyFarm:
+    """Make another account of the same farm, on the other shard."""
+    for number in itertools.count():
+        folder = tmp_path / f"neighbour-{number}"
+        folder.mkdir()
+        neighbour = FaultyFarm(farm.farm, folder, "--plan", "paid")
+        if neighbour.shard != farm.shard:
+            return neighbour
+    raise AssertionError
 
 
 def lose_a_third(farm: FaultyFarm) -> int:
