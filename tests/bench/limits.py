@@ -1,0 +1,56 @@
+"""Limits and whether they are kept, as rows that the summary of all parts is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+HEAD = "| what | must | measured | kept |\n|---|---|--:|---|"
+
+
+def at_most(what: str, measured: float, limit: float, unit: str) -> str:
+    """Give the row of something that must not be more; `unit` stands behind both figures."""
+    return _row(what, f"≤ {_show(limit, unit)}", _show(measured, unit), is_kept=measured <= limit)
+
+
+def at_least(what: str, measured: float, limit: float, unit: str) -> str:
+    """Give the row of something that must not be less."""
+    return _row(what, f"≥ {_show(limit, unit)}", _show(measured, unit), is_kept=measured >= limit)
+
+
+def not_measured(what: str, must: str, how: str) -> str:
+    """Give the row of a limit that this run leaves out, and how it is measured."""
+    return f"| {what} | {must} | not measured: {how} | |"
+
+
+def fact(what: str, measured: str) -> str:
+    """Give a row without a limit."""
+    return f"| {what} | | {measured} | |"
+
+
+def collect_limits(printed: str) -> Iterator[tuple[str, str, str, str]]:
+    """Give what, must, measured and kept of each limit in the tables of a part.
+
+    A table has them that has the columns `must` and `kept`; what was measured stands before `kept`.
+    """
+    columns: list[str] = []
+    for line in printed.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if not cells:
+            columns = []
+        elif not columns:
+            columns = cells
+        elif {"must", "kept"} <= set(columns) and not set(line) <= set("|-: "):
+            row = dict(zip(columns, cells, strict=True))
+            if row["must"]:
+                yield cells[0], row["must"], cells[columns.index("kept") - 1], row["kept"]
+
+
+def _row(what: str, must: str, measured: str, *, is_kept: bool) -> str:
+    return f"| {what} | {must} | {measured} | {'yes' if is_kept else '**no**'} |"
+
+
+def _show(figure: float, unit: str) -> str:
+    if unit == "%":
+        return f"{figure:.0%}".replace("%", " %")
+    digits = 0 if figure >= 100 or figure == int(figure) else 1
+    return f"{figure:,.{digits}f} {unit}".strip()
