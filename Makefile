@@ -51,8 +51,8 @@ test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full 
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
-bench: $(DEV_READY) ## measure the engine alone, over HTTP and beside stock Celery; writes tests/bench/RESULTS.md
-	@$(BIN)/python tests/bench/table.py --write
+bench: $(DEV_READY) ## measure everything that has a limit; writes tests/bench/RESULTS.md (HUGE=100000 for memory)
+	@$(BIN)/python -m tests.bench.table --write $(if $(HUGE),--huge $(HUGE))
 simulate: $(DEV_READY) ## how long renders wait at 10 to 10,000 workers; checked against real ones
 	@PYTHONPATH=. $(BIN)/python tests/bench/queueing.py
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.bench.limits import HEAD, at_least, at_most, collect_limits, fact, not_measured
+
 ENGINE = Path(__file__).with_name("engine.py")
 SCRIPTS = Path(__file__).with_name("scripts.py")
 
@@ -28,3 +30,25 @@ def test_bench_measures_every_script():
         [sys.executable, SCRIPTS, "--repeats", "1"], check=True, capture_output=True, text=True
     )
     assert len([line for line in done.stdout.splitlines() if " | × " in line]) == 10
+
+
+def test_limits_of_every_table_are_found_and_facts_are_not():
+    printed = "\n".join(
+        [
+            *("A note | with a bar.", "", HEAD),
+            *(at_most("a wait", 4.26, 5, "ms"), fact("the same, idle", "1 ms")),
+            *(at_least("a share", 0.894, 0.9, "%"), not_measured("memory", "≤ 300 MB", "`--huge`")),
+            *("", "| no limits | ms |", "|---|--:|", "| note | 3 |", ""),
+            *(
+                "| work | must | ms | kept |",
+                "|---|---|--:|---|",
+                "| invoice | ≤ 5 ms | 3.2 | yes |",
+            ),
+        ]
+    )
+    assert list(collect_limits(printed)) == [
+        ("a wait", "≤ 5 ms", "4.3 ms", "yes"),
+        ("a share", "≥ 90 %", "89 %", "**no**"),
+        ("memory", "≤ 300 MB", "not measured: `--huge`", ""),
+        ("invoice", "≤ 5 ms", "3.2", "yes"),
+    ]
