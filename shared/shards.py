@@ -78,15 +78,17 @@ class PerShard(Generic[T]):
         self._parts = {shard.name: make(shard) for shard in shards}
         self._names = tuple(self._parts)
         self._only = self._parts[self._names[0]] if len(self._names) == 1 else None
-        self._by_slot = {slot: self._parts[find_home(slot, self._names)] for slot in _SLOTS}
+        slots = () if self._only is not None else _SLOTS
+        self._by_slot = {slot: self._parts[find_home(slot, self._names)] for slot in slots}
 
     def of(self, account_id: str) -> T:
         """Give the one of the shard that an account lives on."""
         if self._only is not None:
             return self._only
         slot = slot_of(account_id)
+        home = self._by_slot.get(slot)
         # An id that nobody made here has another end.
-        return self._by_slot.get(slot) or self._parts[find_home(slot, self._names)]
+        return home if home is not None else self._parts[find_home(slot, self._names)]
 
     def get(self, name: str) -> T:
         """Give the one of a shard by its name.

@@ -152,7 +152,10 @@ OVERVIEW: Final = board(
                 ),
                 graph(
                     "Age of the oldest waiting job",
-                    Query("max by (queue) (pressroom_queue_oldest_seconds)", "{{queue}}"),
+                    Query(
+                        "max by (queue, shard) (pressroom_queue_oldest_seconds)",
+                        "{{queue}} {{shard}}",
+                    ),
                     unit=_SECONDS,
                 ),
                 graph(

@@ -35,6 +35,7 @@ def farm(tmp_path_factory) -> Iterator[LaunchedFarm]:
         "PRESSROOM_WORKER_CONCURRENCY": "1",
         "PRESSROOM_ENFORCE_RATE_LIMITS": "true",
         "PRESSROOM_API_PROCESSES": "2",
+        "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true",
     }
     folder = tmp_path_factory.mktemp("shards")
     with launched_farm(folder, shards=2, environment=settings) as farm:
@@ -104,8 +105,17 @@ def test_accounts_are_served_where_they_live(farm, residents):
 
 
 @pytest.mark.parametrize("shard", SHARDS)
-def test_what_is_on_record_ends_on_every_shard(farm, residents, shard):
+def test_what_is_on_record_ends_on_every_shard_and_is_told(farm, residents, serve, shard):
     account = residents[shard][0]
+    receiver = serve(b"HTTP/1.1 204 Taken\r\n\r\n")
+    hook = {"url": receiver.url(), "events": ["job.succeeded", "batch.finished"]}
+    hooked = account.request(
+        "POST",
+        "/v2/webhooks",
+        json.dumps(hook).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    assert hooked.status == 201
     before = account.usage()["pagesGenerated"]
     job = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC)
     assert job.status == 202
@@ -131,6 +141,8 @@ def test_what_is_on_record_ends_on_every_shard(farm, residents, shard):
     assert (ended["status"], ended["succeeded"]) == ("finished", 30)
     result = account.request("GET", batch.headers["Location"] + "/result")
     assert result.body.startswith(b"%PDF")
+    told = ("job.succeeded", "batch.finished")
+    await_true(lambda: all(any(event.encode() in r for r in receiver.requests) for event in told))
     assert account.settled_usage(pages=before + 32)["pagesGenerated"] == before + 32
 
 

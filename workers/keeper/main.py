@@ -52,7 +52,8 @@ def main() -> None:
 def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
     """Make the keepers with all duties, and their metrics.
 
-    Of several shards each has a keeper of its own: one that waits for a server holds up no other.
+    Of several shards each has a keeper of its own, and so has what belongs to none: one that waits for
+    a server holds up no other.
     """
     database, blobs = open_database(settings.database_url), open_store(settings.blob_url)
     servers = PerShard(settings.shards, lambda shard: connect(shard.url))
@@ -70,16 +71,18 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
             RecountUsage(jobs.states, caches.get(shard.name)),
         ]
 
-    first, *others = [duties_of(shard) for shard in settings.shards]
-    first += [
+    of_shards = [duties_of(shard) for shard in settings.shards]
+    of_farm: list[Duty] = [
         *reconciliations(database, KeyStates(caches)),
         ForgetKeys(database),
         *sweep_duties(database, blobs, [Claims(redis, blobs) for redis in servers.values()]),
     ]
+    groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]
     metrics = KeeperMetrics(
-        [duty.name for duty in first], count_unfinished=lambda: _count_unfinished(database)
+        [duty.name for duty in of_shards[0] + of_farm],
+        count_unfinished=lambda: _count_unfinished(database),
     )
-    return [Keeper(duties, metrics) for duties in (first, *others)], metrics
+    return [Keeper(duties, metrics) for duties in groups], metrics
 
 
 def _stop(keepers: Sequence[Keeper]) -> None:
