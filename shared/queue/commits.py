@@ -17,8 +17,9 @@ from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
 from shared.queue.connection import reachable
-from shared.queue.names import FARM_TOTALS, USAGE_STREAM, job_key, reply_key
+from shared.queue.names import FARM_TOTALS, FRESH_TOTALS, USAGE_STREAM, job_key, reply_key
 from shared.queue.parcels import pack
+from shared.queue.sums import LEAVE_LINE, write_line
 from shared.telemetry.totals import count_outcome
 
 T = TypeVar("T")
@@ -40,12 +41,14 @@ if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return 0 end
 return redis.call('HINCRBY', KEYS[1], 'deliveries', -1)
 """
 
-# KEYS: job state, reply list, usage counters, usage stream, farm totals.
+# KEYS: job state, reply list, usage counters, usage stream, farm totals, what is new for them.
 # ARGV: 1 token of this attempt, 2 outcome, 3 its TTL, 4 TTL of the state, 5 metered (1/0),
 #       6 deadline, 7 allowance, 8 pages, 9 cap ('' for none), 10 event, 11 TTL of the counters,
-#       12 whose the outcome is (a waiting front's, or recorded), 13.. pairs for the farm totals.
+#       12 whose the outcome is (a waiting front's, or recorded), 13 line for the farm totals.
 # All comparisons come before all writes: the step happens whole or not at all.
-_COMMIT: Final = """
+_COMMIT: Final = (
+    LEAVE_LINE
+    + """
 local state = redis.call('HMGET', KEYS[1], 'done', 'awaited_until')
 if state[1] == ARGV[1] then return {'committed'} end
 if state[1] then return {'ended'} end
@@ -68,9 +71,10 @@ if ARGV[12] ~= 'nobody' then
     redis.call('RPUSH', KEYS[2], ARGV[2])
     redis.call('EXPIRE', KEYS[2], ARGV[3])
 end
-for i = 13, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[5], ARGV[i], ARGV[i + 1]) end
+leave_line(KEYS[6], KEYS[5], ARGV[13])
 return {'committed'}
 """
+)
 
 
 class Begin(StrEnum):
@@ -168,6 +172,7 @@ class Commits:
             usage_key(meter.account_id, meter.period),
             USAGE_STREAM,
             FARM_TOTALS,
+            FRESH_TOTALS,
         ]
         args: list[str | bytes | int | float] = [
             token,
@@ -182,7 +187,7 @@ class Commits:
             event.encode() if metered else "",
             COUNTER_TTL_SECONDS,
             _reader(job),
-            *(part for pair in totals.items() for part in pair),
+            write_line(totals),
         ]
         with reachable():
             return cast("list[bytes | int]", self._commit(keys=keys, args=args))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from redis import Redis
 
@@ -13,12 +13,12 @@ from shared.queue.connection import reachable
 from shared.queue.names import (
     DEAD_EVENTS,
     DRAINED,
-    FARM_TOTALS,
     QUEUES,
     UNACKED,
     USAGE_STREAM,
     queue_of,
 )
+from shared.queue.sums import read_sums
 from shared.telemetry.farm import FarmDepth, QueueDepth
 
 _MILLISECONDS: Final = 1000
@@ -56,8 +56,7 @@ class QueueReader:
     def read_totals(self) -> dict[str, float]:
         """Give the sums of what the farm counted, as `shared.telemetry.totals` has them."""
         with reachable():
-            fields = cast("dict[bytes, bytes]", self._redis.hgetall(FARM_TOTALS))
-        return {name.decode(): float(amount) for name, amount in fields.items()}
+            return read_sums(self._redis)
 
 
 def _job_age(message: bytes | None) -> float:

@@ -19,6 +19,7 @@ USAGE_GROUP: Final = "counter"
 DEAD_EVENTS: Final = "usage:dead"  # what the counter could not read, kept for a person to look at
 
 FARM_TOTALS: Final = "farm:totals"  # hash of what the farm counts, see shared.telemetry.totals
+FRESH_TOTALS: Final = "farm:totals:fresh"  # list of what is yet to be added to them
 FARM_EPOCH: Final = "farm:epoch"  # there as long as Redis has all that was put into it
 FARM_LAYOUT: Final = "farm:layout"  # which shard this is, of which farm's
 FARM_MEMORY: Final = "farm:memory"  # another value once Redis was emptied, see shared.queue.recall

@@ -12,7 +12,9 @@ from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs import Allowance, JobOutcome, OutcomeStatus
 from shared.metering import PageEvent
 from shared.queue.commits import Begin, Commits, fail
+from shared.queue.names import FRESH_TOTALS
 from shared.queue.replies import Replies
+from shared.queue.sums import read_sums
 
 
 @pytest.fixture
@@ -148,8 +150,7 @@ def test_the_totals_add_up_over_outcomes(front, commits):
         fail(jobs[2], ErrorBody(400, "wrong", ErrorKind.AUTHORING)),
         beside={"cache_requests|templates|hit": 2},
     )
-    fields = front.redis.hgetall("farm:totals")
-    totals = {name.decode(): float(value) for name, value in fields.items()}
+    totals = read_sums(front.redis)
     assert totals.pop("render_stage_seconds|layout|sum") == pytest.approx(0.014)
     assert totals == {
         "renders|xml|production|succeeded": 2,
@@ -164,7 +165,20 @@ def test_what_was_counted_beside_a_job_that_had_ended_is_not_added(front, commit
     job = front.job()
     commits.commit(job, succeeded(job))
     commits.commit(job, succeeded(job), beside={"cache_requests|templates|hit": 2})
-    assert front.redis.hget("farm:totals", "cache_requests|templates|hit") is None
+    assert "cache_requests|templates|hit" not in read_sums(front.redis)
+
+
+def test_many_outcomes_add_up_to_the_same_and_leave_few_lines(front, commits):
+    before = front.redis.llen(FRESH_TOTALS)
+    for _ in range(150):
+        job = front.job()
+        commits.commit(job, succeeded(job), beside={"cache_requests|templates|hit": 0.5})
+    assert before == 0
+    assert 0 < front.redis.llen(FRESH_TOTALS) < 64
+    totals = read_sums(front.redis)
+    assert totals["renders|xml|production|succeeded"] == 150
+    assert totals["cache_requests|templates|hit"] == 75
+    assert totals["render_stage_seconds|layout|sum"] == pytest.approx(150 * 0.007)
 
 
 def test_no_key_of_a_job_stays_for_ever(front, commits):

@@ -1,0 +1,50 @@
+"""How the farm's totals grow: each commit leaves a line of increments, and lines are added up."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Final
+
+from redis import Redis
+
+from shared.queue.names import FARM_TOTALS, FRESH_TOTALS
+
+# For scripts that commit. A render has some twenty increments: one by one they took 0.1 ms of Redis
+# and as much of the worker, as a line and added up with sixty others a tenth of it.
+LEAVE_LINE: Final = """
+local function leave_line(lines, totals, line)
+    if redis.call('RPUSH', lines, line) < 64 then return end
+    local sums = {}
+    for _, each in ipairs(redis.call('LRANGE', lines, 0, -1)) do
+        for field, amount in pairs(cjson.decode(each)) do
+            sums[field] = (sums[field] or 0) + amount
+        end
+    end
+    redis.call('DEL', lines)
+    for field, amount in pairs(sums) do redis.call('HINCRBYFLOAT', totals, field, amount) end
+end
+"""
+
+
+def write_line(increments: Mapping[str, float]) -> str:
+    """Write increments as the script takes them."""
+    return json.dumps(increments, separators=(",", ":"))
+
+
+def read_sums(redis: Redis) -> dict[str, float]:
+    """Give the sums of all that was committed; nothing is written, so a full Redis answers too.
+
+    Raises:
+        RedisError: Redis is away.
+    """
+    with redis.pipeline() as pipe:
+        pipe.hgetall(FARM_TOTALS)
+        pipe.lrange(FRESH_TOTALS, 0, -1)
+        totals, lines = pipe.execute()
+    sums = defaultdict(float, {name.decode(): float(amount) for name, amount in totals.items()})
+    for line in lines:
+        for field, amount in json.loads(line).items():
+            sums[field] += amount
+    return dict(sums)
