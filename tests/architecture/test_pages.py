@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 from functools import cache
@@ -86,7 +87,15 @@ def test_every_command_that_a_page_names_is_there(name):
 
 
 def is_command(group: str, action: str) -> bool:
-    commands = build_parser()._subparsers._group_actions[0].choices
-    if group not in commands or not action or commands[group]._subparsers is None:
-        return group in commands
-    return action in commands[group]._subparsers._group_actions[0].choices
+    commands = subcommands_of(build_parser())
+    actions = subcommands_of(commands[group]) if group in commands else {}
+    return group in commands and (not action or not actions or action in actions)
+
+
+def subcommands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return {
+        name: command
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for name, command in action.choices.items()
+    }
