@@ -106,16 +106,14 @@ class FolderStore:
     def _drafted(self, key: str) -> Iterator[BinaryIO]:
         """Open a file for writing that gets its name only when the block ends well."""
         path = self._path(key)
+        draft = self._drafts / secrets.token_hex(12)
         with _failures_named():
-            self._drafts.mkdir(parents=True, exist_ok=True)
-            draft = self._drafts / secrets.token_hex(12)
             try:
                 with _open_draft(draft) as file:
                     yield file
                     file.flush()
                     os.fsync(file.fileno())
-                    _link(file, draft)
-                _move(draft, path)
+                    _name(file, draft, path)
             finally:
                 draft.unlink(missing_ok=True)
             with suppress(FileNotFoundError):  # deleted again by now
@@ -135,35 +133,47 @@ class FolderStore:
 
 def _open_draft(draft: Path) -> BinaryIO:
     """Open a file that has no name yet, so that it is gone with a writer that is killed."""
+    folder = draft.parent
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
     try:
-        descriptor = os.open(draft.parent, os.O_TMPFILE | os.O_RDWR, 0o666)
+        descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
     except OSError:
         # Not every file system has such files; the keeper removes what is left of these.
         return draft.open("xb")
     return os.fdopen(descriptor, "w+b")
 
 
-def _link(file: BinaryIO, draft: Path) -> None:
-    """Give a file the name of its draft, unless it has it."""
-    # With a folder's descriptor, or Python would link the link itself.
-    folder = os.open(draft.parent, os.O_PATH)
-    try:
-        with suppress(FileExistsError):
-            source = f"/proc/self/fd/{file.fileno()}"
-            os.link(source, draft, src_dir_fd=folder, follow_symlinks=True)
-    finally:
-        os.close(folder)
-
-
-def _move(draft: Path, path: Path) -> None:
-    """Give a draft its place, again where a deletion took the folder that was empty meanwhile."""
+def _name(file: BinaryIO, draft: Path, path: Path) -> None:
+    """Give a file its place, again where a deletion took the folder that was empty meanwhile."""
     for _ in range(_NAMINGS):
-        with suppress(FileNotFoundError):
-            draft.replace(path)
-            return
         with suppress(FileNotFoundError, FileExistsError):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True)
+        with suppress(FileNotFoundError):
+            if not _link(file, path):
+                # In place of another file it goes by the name of its draft, which it may have.
+                _link(file, draft)
+                draft.replace(path)
+            return
     raise OSError(f"no folder for {path.name} in {_NAMINGS} tries")
+
+
+def _link(file: BinaryIO, path: Path) -> bool:
+    """Give a file a name; tell whether it could be given.
+
+    Raises:
+        FileNotFoundError: its folder is gone.
+    """
+    descriptor = file.fileno()
+    source = f"/proc/self/fd/{descriptor}"
+    try:
+        # With any descriptor beside an absolute path, or Python would link the link itself.
+        os.link(source, path, src_dir_fd=descriptor, follow_symlinks=True)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return False
+    return True
 
 
 def _refuse_unless_gone(error: OSError) -> None:
