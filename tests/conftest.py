@@ -35,6 +35,7 @@ from shared.settings import FetcherSettings, Settings
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
+from tests.soundness import pytest_runtest_call  # noqa: F401 - a hook
 from workers.fetcher.main import RunningFetcher
 
 

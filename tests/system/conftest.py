@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
+from tests.soundness import note_pdf
 from tests.system.leaks import find_leaks
 
 DOCUMENTS = Path(__file__).parents[2] / "deploy/embedded/demo/documents"
@@ -65,7 +66,7 @@ class Account:
             sent = {"Authorization": f"Bearer {self.api_key}"} | (headers or {})
             connection.request(method, path, body, sent)
             response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read())
+            return Answer(response.status, response.headers, note_pdf(response.read()))
         finally:
             connection.close()
 

@@ -12,6 +12,7 @@ import pytest
 from tests.engine.finish.archive_rules import find_violations
 from tests.engine.paint.drawing import page, printed
 from tests.golden.case import OPTIONS, Case
+from tests.soundness import note_pdf
 from workers.engine.diagnostics import AuthoringError, Severity
 from workers.engine.finish.attachments import write_date
 from workers.engine.finish.finisher import FinishOptions, finish
@@ -35,7 +36,7 @@ NOTE = Attachment("b.txt", b"two", "text/plain", "data", "A note", date(2026, 3,
 
 def finished(*attachments: Attachment, security: Security | None = None) -> bytes:
     options = FinishOptions(Metadata(), security, "spare", attachments=attachments)
-    return finish(printed(page()), options)
+    return note_pdf(finish(printed(page()), options))
 
 
 def rendered(document: str) -> Rendered:

@@ -12,6 +12,7 @@ import pikepdf
 import pytest
 
 from tests.engine.paint.drawing import OWNER, extracted, opened, page, printed, rendered, text
+from tests.soundness import note_pdf
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.finish.finisher import FinishOptions, finish
 from workers.engine.layout.display import Fill, Restore, Save
@@ -38,7 +39,8 @@ def raw() -> bytes:
 
 
 def finished(metadata: Metadata = METADATA, security: Security | None = None) -> bytes:
-    return finish(raw(), FinishOptions(metadata, security, spare_password="spare"))
+    file = finish(raw(), FinishOptions(metadata, security, spare_password="spare"))
+    return note_pdf(file, password=(security and security.user_password) or "")
 
 
 def test_file_is_sound_and_keeps_its_text():

@@ -8,6 +8,7 @@ import pikepdf
 import pypdfium2
 from PIL import Image
 
+from tests.soundness import note_pdf
 from workers.engine.layout.display import Glyphs, LaidOut, Page
 from workers.engine.layout.fonts import find_face
 from workers.engine.paint.press import print_pages
@@ -32,7 +33,7 @@ def page(*items, width: float = 100, height: float = 100, **parts) -> Page:
 
 
 def printed(*pages: Page, outline=()) -> bytes:
-    return print_pages(LaidOut(list(pages), list(outline)))
+    return note_pdf(print_pages(LaidOut(list(pages), list(outline))))
 
 
 def opened(pdf: bytes, **options) -> pikepdf.Pdf:

@@ -1,0 +1,139 @@
+"""Every PDF that a test makes is sound: qpdf's own code reads it, and finds nothing to say.
+
+Looked at are what the engine makes in this process, what tests hand to `note_pdf` (answers of a farm
+that runs elsewhere), and the files that a test leaves in its folder, in archives too. A PDF is looked
+at once in a run, however often it is made; a damaged one fails the test that made it. Where `qpdf` is
+installed, it checks the first of each file of tests as well.
+
+What only looks like a PDF to the code under test is none: files of the fake workers begin with
+`%PDF` and no line of a version. A file that cannot be opened without its password is left to the
+tests of finishing, unless it came from the engine, which knows the password.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import wraps
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import pikepdf
+import pytest
+
+# Damaged on purpose: the test that makes it, by its name, and why.
+DAMAGED: Final[dict[str, str]] = {}
+
+_IS_PDF: Final = re.compile(rb"%PDF-\d\.\d[\r\n]")
+_LARGEST_ARCHIVE: Final = 50_000_000  # bytes of a PDF in an archive
+_seen: set[bytes] = set()
+_waiting: list[tuple[bytes, str]] = []
+_checked_by_program: set[Path] = set()
+
+
+def note_pdf(data: bytes, *, password: str = "") -> bytes:
+    """Have a PDF looked at when the test has run, and give it back; anything else is passed over."""
+    if _IS_PDF.match(data):
+        _waiting.append((data, password))
+    return data
+
+
+def find_problems(data: bytes, *, password: str = "") -> list[str]:
+    """Give what is wrong with a PDF, in qpdf's words."""
+    try:
+        with pikepdf.open(io.BytesIO(data), password=password) as pdf:
+            return [*pdf.check_pdf_syntax(), *map(str, pdf.get_warnings())]
+    except pikepdf.PasswordError:
+        return []
+    except pikepdf.PdfError as error:
+        return [str(error)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Look at what a test has made, when it has passed."""
+    _watch_engine()
+    _waiting.clear()
+    try:
+        yield
+        _note_files(item)
+        problems = [problem for found in _judge_waiting(item) for problem in found]
+    finally:
+        _waiting.clear()
+    if problems and item.nodeid not in DAMAGED:
+        pytest.fail(f"{item.nodeid} made a damaged PDF: " + "; ".join(problems[:10]))
+
+
+def _judge_waiting(item: pytest.Item) -> Iterator[list[str]]:
+    for data, password in _waiting:
+        digest = sha256(data).digest()
+        if digest in _seen:
+            continue
+        found = find_problems(data, password=password)
+        if not found:
+            _seen.add(digest)
+            found = _ask_program(data, password, item.path)
+        yield found
+
+
+def _ask_program(data: bytes, password: str, tests: Path) -> list[str]:
+    """Give what the program qpdf finds wrong with the first PDF of a file of tests."""
+    program = shutil.which("qpdf")
+    if program is None or tests in _checked_by_program or password:
+        return []
+    _checked_by_program.add(tests)
+    with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
+        file.write(data)
+        file.flush()
+        command = [program, "--check", file.name]
+        done = subprocess.run(command, capture_output=True, check=False)
+    return [] if done.returncode == 0 else [done.stderr.decode(errors="replace")[:500]]
+
+
+def _note_files(item: pytest.Item) -> None:
+    folder = getattr(item, "funcargs", {}).get("tmp_path")
+    if folder is None:
+        return
+    for file in sorted(Path(folder).rglob("*.pdf")):
+        note_pdf(file.read_bytes())
+    for file in sorted(Path(folder).rglob("*.zip")):
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                for entry in archive.infolist():
+                    if entry.filename.endswith(".pdf") and entry.file_size < _LARGEST_ARCHIVE:
+                        note_pdf(archive.read(entry))
+
+
+def _watch_engine() -> None:
+    """Have the engine's files noted, from when a test has first loaded it."""
+    pipeline = sys.modules.get("workers.engine.pipeline")
+    if pipeline is not None and not hasattr(pipeline.print_finished, "__wrapped__"):
+        pipeline.print_finished = _noting_finished(pipeline.print_finished)
+    merged = sys.modules.get("workers.engine.merged")
+    if merged is not None and not hasattr(merged.finish_part, "__wrapped__"):
+        merged.finish_part = _noting_parts(merged.finish_part)
+
+
+def _noting_finished(print_finished: Callable[..., bytes]) -> Callable[..., bytes]:
+    @wraps(print_finished)
+    def noting(laid_out: Any, options: Any, **given: Any) -> bytes:
+        security = options.security
+        password = "" if security is None else security.user_password or ""
+        return note_pdf(print_finished(laid_out, options, **given), password=password)
+
+    return noting
+
+
+def _noting_parts(finish_part: Callable[..., bytes]) -> Callable[..., bytes]:
+    @wraps(finish_part)
+    def noting(pdf: bytes, **given: Any) -> bytes:
+        return note_pdf(finish_part(pdf, **given))
+
+    return noting
