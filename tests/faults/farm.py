@@ -26,6 +26,7 @@ from tests.faults.clients import Client
 from tests.faults.history import History
 
 SETTLE_SECONDS = 60
+UNDER_WAY = ("queued", "running")
 TEMPLATE = b"""<document><data><field name="n" type="integer"/></data>
 <flow><h1>Note {{ n }}</h1><p>Of a batch.</p></flow></document>"""
 
@@ -107,13 +108,17 @@ class FaultyFarm:
         self.faults += 1
 
     def settle(self) -> State:
-        """Wait until nothing is under way, and give what the farm holds."""
-        wait_until(self._is_quiet, seconds=SETTLE_SECONDS)
-        before = None
-        deadline = time.monotonic() + SETTLE_SECONDS
-        # The counter may still be at what it took.
-        while (state := self.read_state()) != before and time.monotonic() < deadline:
-            before = state
+        """Wait until nothing is under way, and give what the farm holds.
+
+        Raises:
+            AssertionError: something is, and nothing moved on for a minute.
+        """
+        before, moved_at = None, time.monotonic()
+        while not (state := self._find_state()) or not _is_quiet(state) or state != before:
+            if state != before:
+                before, moved_at = state, time.monotonic()
+            assert time.monotonic() - moved_at < SETTLE_SECONDS, _tell_what_stands(state)
+            # The counter may still be at what it took.
             time.sleep(1.5)
         return state
 
@@ -180,14 +185,25 @@ class FaultyFarm:
             except BlobMissingError:
                 yield key
 
-    def _is_quiet(self) -> bool:
+    def _find_state(self) -> State | None:
         try:
-            state = self.read_state()
+            return self.read_state()
         except (redis.RedisError, sa.exc.SQLAlchemyError):
-            return False
-        under_way = any(status in ("queued", "running") for status, _ in state.jobs.values())
-        under_way |= any(batch[0] in ("queued", "running") for batch in state.batches.values())
-        return not under_way and not any(state.waiting.values())
+            return None
+
+
+def _is_quiet(state: State) -> bool:
+    under_way = any(status in UNDER_WAY for status, _ in state.jobs.values())
+    under_way |= any(batch[0] in UNDER_WAY for batch in state.batches.values())
+    return not under_way and not any(state.waiting.values())
+
+
+def _tell_what_stands(state: State | None) -> str:
+    if state is None:
+        return "the stores do not answer"
+    jobs = Counter(status for status, _ in state.jobs.values())
+    batches = {name: batch[:3] for name, batch in state.batches.items()}
+    return f"nothing moved for {SETTLE_SECONDS} s: {jobs}, {batches}, waiting {state.waiting}"
 
 
 def _read_batches(
