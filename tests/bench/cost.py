@@ -7,11 +7,13 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.launch import launched_farm
+from shared.buckets.pins import TOMBSTONE_SECONDS
 from tests.system.conftest import DOCUMENTS, open_account
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -32,6 +34,8 @@ def main() -> None:
     ):
         account = open_account(farm, "--plan", "paid")
         account.store_logo()
+        # A farm at work knows the names of its images: not until so long after they changed.
+        time.sleep(TOMBSTONE_SECONDS + 1)
         for title, times, ask in _documents(account, renders):
             pages = ask(0).pages
             with ThreadPoolExecutor(4) as pool:
