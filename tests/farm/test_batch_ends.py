@@ -46,11 +46,15 @@ def keep_and_work(worker, rounds: int) -> None:
 
 
 def damage_part(database, settings) -> None:
+    [part] = _find_parts(database, settings)
+    part.write_bytes(b"%PDF-1.7 nothing")
+
+
+def _find_parts(database, settings) -> list[Path]:
     with database.snapshot() as session:
         key = session.scalar(select(batch_parts.c.blob_key))
     folder = Path(settings.blob_url.removeprefix("file://"))
-    [part] = [path for path in folder.rglob("*") if path.is_file() and str(path).endswith(key)]
-    part.write_bytes(b"%PDF-1.7 nothing")
+    return [path for path in folder.rglob("*") if path.is_file() and str(path).endswith(key)]
 
 
 def count_tries(monkeypatch) -> list[str]:
@@ -142,6 +146,21 @@ def test_an_outage_costs_an_assembly_no_try_but_ends_it_after_a_day(
             [at] = session.scalars(select(begun)).all()
             session.execute(update(batches).values(assembly_begun_at=at - timedelta(hours=25)))
         assembly.run_assembly(assembly.Assembly(merged), worker.desk)
+    record = caller.get(f"/v2/batches/{merged}").json
+    assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
+
+
+def test_a_part_that_is_not_there_is_waited_for_an_hour(caller, database, settings, worker, merged):
+    [part] = _find_parts(database, settings)
+    part.rename(part.with_suffix(".away"))
+    for _ in range(4):
+        with pytest.raises(Unavailable):
+            assembly.run_assembly(assembly.Assembly(merged), worker.desk)
+    assert caller.get(f"/v2/batches/{merged}").json["status"] == "running"
+    with database.session() as session:
+        [at] = session.scalars(select(batches.c.assembly_begun_at)).all()
+        session.execute(update(batches).values(assembly_begun_at=at - timedelta(minutes=61)))
+    assembly.run_assembly(assembly.Assembly(merged), worker.desk)
     record = caller.get(f"/v2/batches/{merged}").json
     assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from shared.batches.records import Batch, Output
-from shared.blobs.store import BlobStore
+from shared.blobs.store import BlobMissingError, BlobStore
 from shared.clock import now
 from shared.db.batch_items import list_parts
 from shared.db.batches import (
@@ -33,6 +33,8 @@ from workers.farm.batches.presses import make_options
 _PARTS_AT_ONCE: Final = 200
 _MOST_TRIES: Final = 3
 _PATIENCE: Final = timedelta(hours=24)  # with an outage; a job waits no longer either
+# With a part that is not there: so a folder looks that is not mounted.
+_PATIENCE_WITH_MISSING: Final = timedelta(hours=1)
 
 log: Final = get_logger(__name__)
 
@@ -69,12 +71,15 @@ def _try(batch: Batch, desk: Desk) -> None:
         return
     try:
         _assemble(batch, desk)
-    except Unavailable as error:
-        if now() - this.first_at >= _PATIENCE:
+    except (Unavailable, BlobMissingError) as error:
+        is_missing = isinstance(error, BlobMissingError)
+        if now() - this.first_at >= (_PATIENCE_WITH_MISSING if is_missing else _PATIENCE):
             _give_up(batch, desk, _failed(error))
             return
         with suppress(Unavailable), desk.database.session() as session:
             take_back_assembly(session, batch.id)
+        if is_missing:
+            raise Unavailable("object store") from error
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not be tried for ever
         log.warning("assembly failed", attempt=this.number, cause=repr(error))
