@@ -1,26 +1,23 @@
-"""Hold the simulation of the queue against real workers with 1 and 2 slots: `make simulate`.
+"""Hold the simulations against real workers with 1 and 2 slots: `make simulate`.
 
-Redis, message, worker and reply are the product's; the work is sleep. Jobs are sent at random times. The
-simulation is given when each came and how long it held its slot, and has to say how long each waited.
+Redis, message, worker and reply are the product's; the work is sleep. Renders are sent at random times. A
+simulation is given when each came and how long it held its slot, and has to say how long each waited; and
+of batches, how many documents they have and how long one takes, and has to say when they ended.
 """
 
-import os
-import random
+from __future__ import annotations
+
 import statistics
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-from pathlib import Path
+from collections.abc import Iterator
 
-from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
 from deploy.simulate.__main__ import main as print_table
+from deploy.simulate.farm import BATCH, INTERACTIVE, Asked, FarmModel, Pool
 from deploy.simulate.model import queue_up, summarise
-from shared.db.migrate import upgrade
-from tests.conftest import start_redis
-from tests.farm.conftest import FAKE_WORKER, ROOT, Front
+from shared.telemetry.log import set_up_logging
+from tests.bench.pools import RealPools, Stay, running
 
 SERVICE = 0.08
 BUSY = 0.7
@@ -28,91 +25,116 @@ JOBS = 400
 SEED = 3
 TOLERANCE = 0.2  # of the mean wait, and 10 ms
 
+# Of the farms with batches: renders take half of their pool for as long as the large batch takes its own.
+SECONDS, BUSY_BESIDE = 12.0, 0.5
+DOCUMENT, SMALL, AFTER = (
+    0.15,
+    10,
+    0.2,
+)  # seconds each; documents of the small batch, behind the large
+SLACK = 0.15  # seconds: a message and a slice cost what sleep does not
+
 
 def main() -> int:
-    """Print the table and the comparison; 1 when they differ by more than chance does."""
+    """Print the tables and the comparisons; 1 when they differ by more than chance does."""
     print_table()
+    set_up_logging(
+        level="WARNING", log_format="text"
+    )  # the front of the batches is in this process
     print(
         f"\nMeasured {JOBS} sleeps of {SERVICE * 1000:g} ms (exponential), sent for slots {BUSY:.0%} busy:\n"
     )
     print("| slots | mean wait ms, measured | simulated | 99 % measured | simulated |")
     print("|--:|--:|--:|--:|--:|")
-    return max(_compare(slots) for slots in (1, 2))
+    differences = [_compare(slots) for slots in (1, 2)]
+    print(
+        f"\nA batch of {SECONDS:g} s for its pool, documents of {DOCUMENT * 1000:g} ms, one of {SMALL} behind "
+        f"it, and renders as above for slots {BUSY_BESIDE:.0%} busy; measured, simulated:\n"
+    )
+    print("| slots | mean wait ms | 95 % wait ms | large batch s | small batch s |")
+    print("|---|--:|--:|--:|--:|")
+    differences += [_compare_farm(name, pools) for name, pools in _farms()]
+    return max(differences)
+
+
+def _farms() -> Iterator[tuple[str, list[Pool]]]:
+    for slots in (1, 2):
+        apart = [Pool(slots, (INTERACTIVE,)), Pool(slots, (BATCH,))]
+        yield f"{slots} for renders, {slots} for batches", apart
+    for slots in (1, 2):
+        yield f"{slots} for both", [Pool(slots, (INTERACTIVE, BATCH))]
 
 
 def _compare(slots: int) -> int:
-    with tempfile.TemporaryDirectory(prefix="pressroom-queueing-") as folder:
-        measured, jobs = _measure(slots, Path(folder))
-    simulated = queue_up(slots, jobs)
+    with running([Pool(slots, (INTERACTIVE,))]) as real:
+        between = _between(real)
+        rate = slots * BUSY / SERVICE
+        sent = real.send_renders(JOBS, rate=rate, service=SERVICE, seed=SEED)
+    measured = [max(stay.waited - between, 0.0) for stay in sent]
+    simulated = queue_up(slots, [(stay.at, stay.took + between) for stay in sent])
     ours, theirs = summarise(measured), summarise(simulated)
     row = (ours.mean, theirs.mean, ours.p99, theirs.p99)
     print(f"| {slots} | " + " | ".join(f"{1000 * value:,.0f}" for value in row) + " |", flush=True)
     return int(abs(ours.mean - theirs.mean) > TOLERANCE * theirs.mean + 0.01)
 
 
-def _measure(slots: int, folder: Path) -> tuple[list[float], list[tuple[float, float]]]:
-    port = free_port()
-    redis = start_redis(port, folder)
-    database = f"sqlite:///{folder}/farm.sqlite"
-    upgrade(database)
-    front = Front(f"redis://127.0.0.1:{port}/0", f"file://{folder}/blobs")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "PRESSROOM_REDIS_URL": front.url,
-        "PRESSROOM_DATABASE_URL": database,
-        "PRESSROOM_BLOB_URL": front.blob_url,
-        "PRESSROOM_WORKER_CONCURRENCY": str(slots),
-        "PRESSROOM_LOG_LEVEL": "WARNING",
-    }
-    with (folder / "worker.log").open("wb") as log:
-        command = leashed([sys.executable, str(FAKE_WORKER)])
-        worker = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-    try:
-        assert front.render(budget=120.0).pages == 1
-        # From one job's end to the next one's begin: the reply, the acknowledgement, the next message.
-        between = statistics.median(_time(front, 0.0)[0] for _ in range(40))
-        sent = _send(front, slots)
-        waits = [max(waited - between, 0.0) for _, waited, _ in sent]
-        return waits, [(at, took + between) for at, _, took in sent]
-    finally:
-        worker.terminate()
-        worker.wait()
-        front.redis.close()
-        redis.kill()
-        redis.wait()
+def _compare_farm(name: str, pools: list[Pool]) -> int:
+    slots = pools[-1].slots
+    asked = [
+        Asked(0.0, "large", round(SECONDS * slots / DOCUMENT), lambda _: DOCUMENT),
+        Asked(AFTER, "small", SMALL, lambda _: DOCUMENT),
+    ]
+    with running(pools) as real:
+        between = _between(real)
+        sent, ends = _send_beside(real, asked, slots)
+    model = FarmModel(pools, seed=SEED)
+    model.send_batches(asked)
+    seen = model.run([(stay.at, stay.took + between) for stay in sent])
+    waits = sorted(max(stay.waited - between, 0.0) for stay in sent), sorted(seen.waits)
+    pairs = [
+        tuple(map(statistics.mean, waits)),
+        tuple(each[int(len(each) * 0.95)] for each in waits),
+        *((ends[number], seen.batch_seconds[number]) for number in (0, 1)),
+    ]
+    shown = [f"{1000 * one:,.0f}, {1000 * other:,.0f}" for one, other in pairs[:2]]
+    shown += [f"{one:.1f}, {other:.1f}" for one, other in pairs[2:]]
+    print(f"| {name} | {' | '.join(shown)} |", flush=True)
+    compared = (pairs[0], pairs[2], pairs[3])
+    return int(any(abs(one - other) > TOLERANCE * other + SLACK for one, other in compared))
 
 
-def _send(front: Front, slots: int) -> list[tuple[float, float, float]]:
-    """Send jobs and give of each when it came, how long it waited, and how long it held its slot."""
-    chance = random.Random(SEED)
-    done: dict[int, tuple[float, float, float]] = {}
+def _send_beside(
+    real: RealPools, asked: list[Asked], slots: int
+) -> tuple[list[Stay], dict[int, float]]:
+    """Send batches, and renders beside; give the renders from the first batch on, and how long each
+    batch took.
+    """
+    accounts = [real.open_account(each.account) for each in asked]
+    accounts[0].run_batch(slots, 0.0)  # the workers are up, and have met a batch
+    ends: dict[int, float] = {}
+    begun = time.monotonic()
 
-    def follow(number: int, seconds: float) -> None:
-        at = time.monotonic()
-        done[number] = (at, *_time(front, seconds))
+    def run_batch(number: int) -> None:
+        time.sleep(max(begun + asked[number].at - time.monotonic(), 0))
+        accounts[number].run_batch(asked[number].documents, DOCUMENT)
+        ends[number] = time.monotonic() - begun - asked[number].at
 
-    threads = []
-    due = time.monotonic()
-    for number in range(JOBS):
-        due += chance.expovariate(slots * BUSY / SERVICE)
-        seconds = chance.expovariate(1 / SERVICE)
-        time.sleep(max(due - time.monotonic(), 0))
-        threads.append(threading.Thread(target=follow, args=(number, seconds)))
-        threads[-1].start()
+    threads = [threading.Thread(target=run_batch, args=(each,)) for each in range(len(asked))]
+    for thread in threads:
+        thread.start()
+    rate = slots * BUSY_BESIDE / SERVICE
+    sent = real.send_renders(round(rate * SECONDS), rate=rate, service=SERVICE, seed=SEED)
     for thread in threads:
         thread.join()
-    return sorted(done.values())
+    return [Stay(stay.at - begun, stay.waited, stay.took) for stay in sent], ends
 
 
-def _time(front: Front, seconds: float) -> tuple[float, float]:
-    """Run a job and give how long it waited, as the worker says, and how long it was at work."""
-    begun = time.monotonic()
-    outcome = front.render(f"sleep {seconds}", budget=120.0)
-    assert outcome is not None, "a job was lost"
-    assert outcome.pages == 1
-    waited = outcome.timings["queue"] / 1000
-    return waited, time.monotonic() - begun - waited
+def _between(real: RealPools) -> float:
+    """Give the time from one job's end to the next one's begin: the reply, the acknowledgement, the
+    next message.
+    """
+    real.warm_up()
+    return statistics.median(real.time_render(0.0).waited for _ in range(40))
 
 
 if __name__ == "__main__":
