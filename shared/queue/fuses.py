@@ -31,7 +31,7 @@ class Fuse:
     def __init__(self, now: Callable[[], float] = ticks) -> None:
         self._now = now
         self._lock = Lock()
-        self._is_blown = False
+        self.is_blown = False
         self._blown_until = 0.0
 
     def pass_or_probe(self) -> bool:
@@ -40,7 +40,7 @@ class Fuse:
         Raises:
             RedisConnectionError: the server did not answer a moment ago.
         """
-        if not self._is_blown:
+        if not self.is_blown:
             return False
         with self._lock:
             if self._now() < self._blown_until:
@@ -51,12 +51,12 @@ class Fuse:
     def blow(self) -> None:
         """Have nobody ask for a moment."""
         with self._lock:
-            self._is_blown = True
+            self.is_blown = True
             self._blown_until = self._now() + _BLOWN_SECONDS
 
     def mend(self) -> None:
         """Have everybody ask again."""
-        self._is_blown = False
+        self.is_blown = False
         self._blown_until = 0.0
 
 
@@ -67,9 +67,9 @@ class _Fused:
 
     def connect(self: Any) -> None:
         """Connect, or find that the server is not to be asked; called before each command."""
-        is_probe = self.fuse.pass_or_probe()
-        if self._sock and not is_probe:
+        if self._sock and not self.fuse.is_blown:
             return
+        is_probe = self.fuse.pass_or_probe()
         if is_probe:
             self.disconnect()  # what is open may have been so before
         begun = ticks()
