@@ -22,12 +22,14 @@ from shared.queue.names import (
     FARM_EPOCH,
     FARM_LAYOUT,
     FARM_TOTALS,
+    FRESH_TOTALS,
     QUEUES,
     SENT_SLICES,
     UNACKED,
     UNACKED_INDEX,
     USAGE_STREAM,
 )
+from shared.queue.sums import read_sums
 from shared.shards import count_moved
 
 # Copies of what the database has: states of keys, and what names stand for.
@@ -116,11 +118,11 @@ def _bequeath(redis: Redis, heir: Redis) -> int:
         lent = cast("list[tuple[bytes, float]]", redis.zrange(CLAIM_EXPIRY, 0, -1, withscores=True))
         if lent:
             heir.zadd(CLAIM_EXPIRY, dict(lent))
-        totals = cast("dict[bytes, bytes]", redis.hgetall(FARM_TOTALS))
-        redis.delete(FARM_TOTALS, CLAIM_EXPIRY)
+        totals = read_sums(redis)
+        redis.delete(FARM_TOTALS, FRESH_TOTALS, CLAIM_EXPIRY)
         pipe = heir.pipeline()
         for field, amount in totals.items():
-            pipe.hincrbyfloat(FARM_TOTALS, field.decode(), float(amount))
+            pipe.hincrbyfloat(FARM_TOTALS, field, amount)
         pipe.execute()
     return count
 
