@@ -59,7 +59,12 @@ class Stock:
         self._states: dict[float, bytes] = {}
         self._groups: list[tuple[bytes, bytes]] = []
         self._forms: list[tuple[bytes, bytes]] = []
-        self._vectors = VectorWriter(file, find_image=self._refer, use_font=self.use_font)
+        self._vectors = VectorWriter(
+            file,
+            find_image=self._refer,
+            use_font=self.use_font,
+            use_shaped_font=self.use_shaped_font,
+        )
 
     def use_font(self, face: Face) -> tuple[bytes, list[str]]:
         """Give the resource name of a face, and the list to which the texts set in it are added."""
@@ -133,10 +138,10 @@ class Stock:
             (name, add_font(self._file, face, self._widen(face, self._characters[face])))
             for face, name in self._fonts.items()
         ]
-        self._vectors.close(dict(fonts))
         fonts += [
             (font.name, font.embed(self._file)) for font in (*self._full, *self._shaped.values())
         ]
+        self._vectors.close(dict(fonts))
         states = [
             (name, b"<< /ca %b /CA %b >>" % (write_number(opacity), write_number(opacity)))
             for opacity, name in self._states.items()

@@ -11,10 +11,12 @@ from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.svg.canvas import numbers
 from workers.engine.layout.svg.drawing import Form, Gradient, State, Tile, VectorImage
 from workers.engine.paint.objects import PdfFile, Slot
+from workers.engine.paint.shaped import ShapedFont
 
 # What the document shares with its drawings: where an image is, and the name of a font.
 FindImage = Callable[[PreparedImage], bytes]
 UseFont = Callable[[Face], tuple[bytes, list[str]]]
+UseShapedFont = Callable[[Face], ShapedFont]
 
 _RGB, _GRAY = b"/DeviceRGB", b"/DeviceGray"
 
@@ -25,12 +27,21 @@ class VectorWriter:
     Fonts are embedded after the last page, so resources are written by `close`.
     """
 
-    def __init__(self, file: PdfFile, *, find_image: FindImage, use_font: UseFont) -> None:
+    def __init__(
+        self,
+        file: PdfFile,
+        *,
+        find_image: FindImage,
+        use_font: UseFont,
+        use_shaped_font: UseShapedFont,
+    ) -> None:
         self._file = file
+        self._use_shaped_font = use_shaped_font
         self._find_image = find_image
         self._use_font = use_font
         self._forms: dict[int, tuple[Form, bytes]] = {}
         self._open: list[tuple[Slot, Form, list[tuple[bytes, bytes]]]] = []
+        self._shaped: dict[int, list[bytes]] = {}  # names of the fonts of forms, by their identity
 
     def add_image(self, image: VectorImage) -> bytes:
         """Write a vector image as a form in a unit square, as images are, and give its reference."""
@@ -45,6 +56,7 @@ class VectorWriter:
             for name, (face, _) in form.fonts.items():
                 assert isinstance(face, Face)
                 named.append((name, fonts[self._use_font(face)[0]]))
+            named += [(name, fonts[name]) for name in self._shaped.get(id(form), ())]
             if named:
                 parts.append((b"/Font", dictionary(named)))
             slot.body = dictionary(parts)
@@ -63,8 +75,24 @@ class VectorWriter:
         return self._file.add_deflated(
             b"/Type /XObject /Subtype /Form /BBox [%b] %b/Resources %b%b"
             % (numbers(form.box), matrix, resources, group),
-            form.content,
+            self._content_of(form),
         )
+
+    def _content_of(self, form: Form) -> bytes:
+        """Give the content of a form with its shaped text, in codes of this document."""
+        if not form.shaped:
+            return form.content
+        parts: list[bytes] = []
+        names: dict[bytes, None] = {}
+        done = 0
+        for at, face, size, matrix, clusters in form.shaped:
+            font = self._use_shaped_font(face)
+            names[font.name] = None
+            place = b"0 Tc %b %b Tf %b Tm " % (font.name, numbers((size,)), numbers(matrix))
+            parts += [form.content[done:at], place, font.write(clusters)]
+            done = at
+        self._shaped[id(form)] = list(names)
+        return b"".join(parts) + form.content[done:]
 
     def _describe(self, form: Form) -> list[tuple[bytes, bytes]]:
         """Write what a form names, but for its fonts, which are only noted."""
@@ -112,7 +140,7 @@ class VectorWriter:
                 numbers(pattern.matrix),
                 resources,
             ),
-            pattern.form.content,
+            self._content_of(pattern.form),
         )
 
     def _shading(self, gradient: Gradient) -> bytes:

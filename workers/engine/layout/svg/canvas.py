@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import accumulate
 from math import hypot
 from typing import Final
 
+from workers.engine.layout.fonts import Cluster, Face
 from workers.engine.layout.images.prepared import Matrix, PreparedImage
-from workers.engine.layout.svg.drawing import Form, Gradient, State, Tile
+from workers.engine.layout.svg.drawing import Form, Gradient, ShapedText, State, Tile
 from workers.engine.layout.svg.limits import Work
 from workers.engine.layout.svg.paths import Segments
 from workers.engine.layout.svg.values import RGB
@@ -28,6 +30,7 @@ class Canvas:
         self.box = box
         self._work = work
         self._out: list[bytes] = []
+        self._shaped: list[ShapedText] = []  # as yet by their place in what was written
         self._states: dict[tuple[object, ...], tuple[bytes, State]] = {}
         self._patterns: dict[bytes, Gradient | Tile] = {}
         self._shadings: dict[bytes, Gradient] = {}
@@ -39,6 +42,7 @@ class Canvas:
 
     def finish(self, *, is_group: bool) -> Form:
         """Give the form."""
+        ends = list(accumulate(map(len, self._out), initial=0)) if self._shaped else []
         return Form(
             b"".join(self._out),
             self.box,
@@ -47,6 +51,7 @@ class Canvas:
             self._shadings,
             self._pictures,
             {name: (face, texts) for face, (name, texts) in self._fonts.items()},
+            tuple(text._replace(at=ends[text.at]) for text in self._shaped),
             is_group=is_group,
             depth=self._deepest,
         )
@@ -183,6 +188,12 @@ class Canvas:
         if face not in self._fonts:
             self._fonts[face] = (b"/T%d" % (len(self._fonts) + 1), [])
         return self._fonts[face]
+
+    def write_shaped(
+        self, face: Face, size: float, matrix: Matrix, clusters: tuple[Cluster, ...]
+    ) -> None:
+        """Have text by its glyphs written here, inside a text object, when there is a document."""
+        self._shaped.append(ShapedText(len(self._out), face, size, matrix, clusters))
 
     def draw_group(self, draw: Callable[[Canvas], None]) -> Form:
         """Let something be drawn as a form of its own, of the same units, and give it."""

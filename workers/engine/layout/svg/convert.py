@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import floor, log10
+from typing import Final
 
 from workers.engine.layout.images.prepared import PreparedImage, UndrawableError
 from workers.engine.layout.svg.canvas import Canvas
@@ -92,9 +93,16 @@ def _find_images(form: Form) -> Iterator[PreparedImage]:
     yield from found.values()
 
 
+_SHAPED: Final = 100  # bytes of a cluster; most are shared with other text
+
+
 def _weigh(form: Form, images: list[PreparedImage]) -> int:
     """Give about the bytes that a drawing takes in memory."""
-    total = sum(len(part.content) + 1000 for part in _forms_in(form))
+    total = 0
+    for part in _forms_in(form):
+        total += (
+            len(part.content) + 1000 + sum(_SHAPED * len(text.clusters) for text in part.shaped)
+        )
     for image in images:
         total += len(image.pixels.data) + (len(image.mask.data) if image.mask else 0)
     return total

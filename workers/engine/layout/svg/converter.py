@@ -27,7 +27,7 @@ from workers.engine.layout.svg.shapes import SHAPES, read_side
 from workers.engine.layout.svg.sizes import ViewBox, fit_box, read_view_box
 from workers.engine.layout.svg.spot import Job, Spot
 from workers.engine.layout.svg.styles import Look, font_size, opacity
-from workers.engine.layout.svg.text import Letters, TextFlow
+from workers.engine.layout.svg.text import Letters, TextFlow, spread_clusters
 from workers.engine.layout.svg.values import Viewport, multiply, to_matrix
 
 # Drawn only where something refers to them, or not at all and without a loss.
@@ -289,31 +289,23 @@ def _write_letters(letters: Letters, spot: Spot, canvas: Canvas) -> None:
     a, b, c, d, e, f = multiply(spot.matrix, (1, 0, 0, -1, letters.x, letters.y))
     if not abs(a * d - b * c) > 1e-9 or not max(map(abs, (a, b, c, d, e, f))) < 1e9:
         return
-    out = [b"BT %b Tc\n" % number(letters.spacing)]
+    canvas.write(b"BT %b Tc\n" % number(letters.spacing))
     x = 0.0
     for run in letters.runs:
+        place = (a, b, c, d, e + a * x, f + b * x)
         if run.clusters is None:
             name, texts = canvas.use_font(run.face)
             texts.append(run.text)
             codes = run.face.encode(run.text)
             show = b"TJ" if codes[:1] == b"[" else b"Tj"
-            place = numbers((a, b, c, d, e + a * x, f + b * x))
-            out.append(b"%b %b Tf %b Tm %b %b\n" % (name, number(size), place, codes, show))
+            operators = (name, number(size), numbers(place), codes, show)
+            canvas.write(b"%b %b Tf %b Tm %b %b\n" % operators)
+        else:
+            clusters = spread_clusters(run, letters.spacing / size)
+            canvas.write_shaped(run.face, size, place, clusters)
+            canvas.write(b"%b Tc\n" % number(letters.spacing))
         x += run.width * size + letters.spacing * len(run.text)
-    canvas.write(b"".join(out) + b"0 Tc ET\n")
-    _fill_shaped(letters, spot, canvas)
-
-
-def _fill_shaped(letters: Letters, spot: Spot, canvas: Canvas) -> None:
-    """Fill the outlines of what is written by glyphs: a drawing has no codes for them."""
-    assert letters.x is not None
-    assert letters.y is not None
-    size, x = font_size(letters.look), letters.x
-    for run in letters.runs:
-        if run.clusters is not None:
-            outline = outline_letters([run], x, letters.y, size, letters.spacing)
-            canvas.draw_path(outline, spot.matrix, b"f\n")
-        x += run.width * size + letters.spacing * len(run.text)
+    canvas.write(b"0 Tc ET\n")
 
 
 _DRAW: Final[dict[str, Callable[[Converter, Node, Look, Spot], None]]] = {

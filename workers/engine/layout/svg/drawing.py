@@ -7,7 +7,9 @@ side. A thousandth of them is finer than print; in smaller units viewers take ma
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from workers.engine.layout.fonts import Cluster, Face
 from workers.engine.layout.images.prepared import UPRIGHT, Matrix, PreparedImage
 
 
@@ -45,6 +47,20 @@ class State:
     is_luminosity: bool = True
 
 
+class ShapedText(NamedTuple):
+    """Text written by clusters of glyphs, from left to right; `matrix` leads from its baseline.
+
+    A drawing is prepared once for many documents, and codes of clusters belong to one document: so
+    the operators are written with it. `at` is their place in the content, inside a text object.
+    """
+
+    at: int
+    face: Face
+    size: float
+    matrix: Matrix
+    clusters: tuple[Cluster, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
     """A content stream with the things it names. `is_group` when it is seen as one thing."""
@@ -57,6 +73,7 @@ class Form:
     pictures: dict[bytes, Form | PreparedImage] = field(default_factory=dict)
     # Fonts by name, with the texts set in them.
     fonts: dict[bytes, tuple[object, list[str]]] = field(default_factory=dict)
+    shaped: tuple[ShapedText, ...] = ()
     is_group: bool = False
     depth: int = 1  # of states in each other, those of what it names included
 

@@ -182,6 +182,18 @@ class TextFlow:
             letters.width += missing / (count - 1) * len(letters.text)
 
 
+def spread_clusters(run: LetterRun, spacing: float) -> tuple[Cluster, ...]:
+    """Give the clusters of a run with a space of `spacing` em behind each character."""
+    clusters = run.clusters or ()
+    if not spacing:
+        return clusters
+    units = spacing * run.face.units
+    return tuple(
+        cluster._replace(advance=cluster.advance + round(units * len(cluster.text)))
+        for cluster in clusters
+    )
+
+
 _SHARES: Final = {"middle": 0.5, "end": 1.0}
 
 
