@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from deploy.cli.access import add_farm_option, open_farm
-from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
+from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result, write_table
 from shared.clock import now, timestamp
 from shared.db import accounts
 from shared.db.session import Session
@@ -88,16 +88,24 @@ def run_list(arguments: argparse.Namespace) -> int:
         shown = [asdict(each) | {"created_at": timestamp(each.created_at)} for each in found]
         print_result({"accounts": shown}, as_json=True)
         return 0
-    for each in found:
-        states = [
-            *(["disabled"] if each.is_disabled else []),
-            *([] if each.is_email_verified else ["unverified"]),
+    rows = [
+        [
+            each.account_id,
+            each.plan,
+            str(each.max_pages),
+            str(each.renewal_day),
+            each.name,
+            _state(each),
         ]
-        pages = f"{each.max_pages} pages from day {each.renewal_day}"
-        print(
-            f"{each.account_id}  {each.plan:4}  {pages:28}  {each.name}  {' '.join(states)}".rstrip()
-        )
+        for each in found
+    ]
+    print(write_table(["account", "plan", "pages", "renewal day", "name", "state"], rows))
     return 0
+
+
+def _state(account: accounts.AccountInfo) -> str:
+    states = {"disabled": account.is_disabled, "unverified": not account.is_email_verified}
+    return " ".join(state for state, holds in states.items() if holds)
 
 
 def run_usage(arguments: argparse.Namespace) -> int:
@@ -115,7 +123,8 @@ def run_usage(arguments: argparse.Namespace) -> int:
         counted = None
         if farm.cache is not None:
             with suppress(Unavailable):
-                counted = farm.cache.find_usage(account.account_id, start)
+                # What Redis counts nothing of yet has nothing on its way.
+                counted = farm.cache.find_usage(account.account_id, start) or used
     print_result(_report(account, start, end, used, counted), as_json=arguments.json)
     return 0
 
@@ -132,12 +141,14 @@ def _report(
     }
     for allowance, most in terms.items():
         of_ledger = used.of(allowance)
-        on_its_way = counted.of(allowance).pages - of_ledger.pages if counted else 0
+        on_its_way = None  # nobody can tell while Redis is away
+        if counted is not None:
+            on_its_way = max(counted.of(allowance).pages - of_ledger.pages, 0)
         report[allowance.value] = {
             "pages": of_ledger.pages,
             "renders": of_ledger.calls,
             "max_pages": most,
-            "pages_not_in_the_ledger_yet": max(on_its_way, 0),
+            "pages_not_in_the_ledger_yet": on_its_way,
         }
     return report
 

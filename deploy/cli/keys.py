@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from deploy.cli.access import add_farm_option, open_farm
-from deploy.cli.output import Commands, add_json_option, print_result
+from deploy.cli.output import Commands, add_json_option, print_result, write_table
 from shared.clock import timestamp
 from shared.db import accounts
 from shared.db.session import Session
@@ -71,8 +71,8 @@ def run_list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_result({"keys": keys}, as_json=True)
         return 0
-    for key in keys:
-        print(f"{key['key_id']}  {key['key']}  {key['state']}")
+    rows = [[key["key_id"], key["key"], key["state"], key["user"]["email"]] for key in keys]
+    print(write_table(["id", "key", "state", "user"], rows))
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -21,9 +21,31 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 def print_result(result: Mapping[str, Any], *, as_json: bool) -> None:
     """Print the result of a command, one `name: value` a line unless JSON is asked for."""
-    if as_json:
-        print(json.dumps(result))
-        return
+    print(json.dumps(result) if as_json else "\n".join(_lines(result)))
+
+
+def write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write rows below the names of their columns, each as wide as its widest."""
+    rows = [[_printable(cell) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (head, *rows)
+    )
+
+
+def _lines(result: Mapping[str, Any], indent: str = "") -> Iterator[str]:
     for name, value in result.items():
-        shown = value if isinstance(value, str) else json.dumps(value)
-        print(f"{name}: {shown}")
+        if isinstance(value, Mapping) and value:
+            yield f"{indent}{name}:"
+            yield from _lines(value, indent + "  ")
+        else:
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield f"{indent}{name}: {'-' if value is None else _printable(shown)}"
+
+
+def _printable(text: str) -> str:
+    """Write what could steer a terminal as its escape: names and messages may be a client's."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )

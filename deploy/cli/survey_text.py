@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from deploy.cli.output import write_table
+
 _MB: Final = 1024 * 1024
 _NONE: Final = "-"
 
@@ -24,6 +26,9 @@ def _head(found: dict[str, Any]) -> str:
     problems = found["problems"]
     lines = [f"Pressroom {where}".rstrip(), f"looked at {farm['looked_at']}"]
     lines += [f"PROBLEM: {problem}" for problem in problems] or ["nothing is wrong"]
+    drained = [_name(queue) for queue in found.get("queues", ()) if queue["drained_since"]]
+    if drained:
+        lines.append(f"drained until an operator resumes it: {', '.join(drained)}")
     return "\n".join(lines)
 
 
@@ -38,7 +43,7 @@ def _processes(shown: Sequence[dict[str, Any]]) -> str:
         ]
         for each in shown
     ]
-    return _table(["process", "pid", "up", "memory", "restarts"], rows)
+    return write_table(["process", "pid", "up", "memory", "restarts"], rows)
 
 
 def _queues(shown: Sequence[dict[str, Any]]) -> str:
@@ -52,7 +57,7 @@ def _queues(shown: Sequence[dict[str, Any]]) -> str:
         ]
         for each in shown
     ]
-    return _table(["queue", "waiting", "oldest", "running", ""], rows)
+    return write_table(["queue", "waiting", "oldest", "running", ""], rows)
 
 
 def _name(shown: dict[str, Any]) -> str:
@@ -66,7 +71,7 @@ def _workers(shown: Sequence[dict[str, Any]]) -> str:
         for each in shown
     ]
     total = [f"all {len(shown)}", "", f"{busy} of {slots}"]
-    return _table(["worker", "takes from", "busy"], [*rows, total])
+    return write_table(["worker", "takes from", "busy"], [*rows, total])
 
 
 def _stores(shown: dict[str, Any]) -> str:
@@ -74,7 +79,7 @@ def _stores(shown: dict[str, Any]) -> str:
         [name.replace("_", " "), f"{each['milliseconds']} ms" if each else "does not answer"]
         for name, each in shown.items()
     ]
-    return _table(["store", "answers in"], rows)
+    return write_table(["store", "answers in"], rows)
 
 
 def _ledger(shown: dict[str, Any]) -> str:
@@ -101,7 +106,7 @@ def _batches(shown: Sequence[dict[str, Any]]) -> str:
         ]
         for each in shown
     ]
-    return _table(["batch", "account", "done", "failed", "since"], rows)
+    return write_table(["batch", "account", "done", "failed", "since"], rows)
 
 
 def _errors(shown: Sequence[dict[str, Any]]) -> str:
@@ -125,14 +130,6 @@ _SECTIONS: Final[dict[str, Callable[[Any], str]]] = {
     "batches": _batches,
     "last_errors": _errors,
 }
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (head, *rows)
-    )
 
 
 def _span(seconds: float | None) -> str:

@@ -62,6 +62,11 @@ def test_an_account_is_made_with_a_user_a_workspace_and_a_key(made):
     assert made["api_key"].startswith("pr_")
 
 
+def test_what_is_on_its_way_to_the_ledger_is_not_told_while_redis_is_away(run, made):
+    used = run("account", "usage", made["account_id"])["production"]
+    assert (used["pages"], used["pages_not_in_the_ledger_yet"]) == (0, None)
+
+
 def test_an_account_without_a_workspace_has_none(run):
     made = run("account", "create", "--email", "a@example.org", "--no-workspace", "--unverified")
     assert made["workspace_id"] is None
