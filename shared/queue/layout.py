@@ -70,9 +70,12 @@ def assert_shard(redis: Redis, layout: Layout) -> None:
         Unavailable: it is away.
     """
     assert_durable(redis)
-    with reachable():
-        redis.set(FARM_LAYOUT, layout.encode(), nx=True)
-    found = find_layout(redis) or layout
+    found = find_layout(redis)
+    if found is None:
+        # Written only where it is missing: a server that is full answers all the same.
+        with reachable():
+            redis.set(FARM_LAYOUT, layout.encode(), nx=True)
+        found = find_layout(redis) or layout
     if found != layout:
         raise UnfitRedisError(
             f"the Redis server given as shard {layout.name!r} of {_list(layout)} is shard "

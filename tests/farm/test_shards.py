@@ -66,6 +66,17 @@ def test_a_new_server_becomes_the_shard_that_the_settings_say(shards, clients):
     assert find_layout(clients["1"]) == Layout("1", ("0", "1"))
 
 
+def test_a_server_that_is_full_is_still_its_shard(shards, clients):
+    assert_shards(shards)
+    clients["0"].config_set("maxmemory", "1mb")
+    try:
+        with pytest.raises(RedisError, match="maxmemory"):
+            clients["0"].set("x", b"x")
+        assert_shards(shards)
+    finally:
+        clients["0"].config_set("maxmemory", "0")
+
+
 def test_servers_that_changed_places_are_refused(shards):
     assert_shards(shards)
     first, second = shards

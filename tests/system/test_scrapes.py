@@ -85,8 +85,8 @@ def test_a_known_load_is_counted_exactly_over_all_processes(account, scrapes):
         assert count("render_stage_seconds_count", stage=stage) == LOAD
     assert count("usage_events_total", result="new") == LOAD
     assert count("cache_requests_total", cache="keys", result="hit") >= LOAD
-    assert after["pressroom_queue_waiting", (("queue", "interactive"),)] == 0
-    assert after["pressroom_queue_running", (("queue", "interactive"),)] == 0
+    assert after["pressroom_queue_waiting", (("queue", "interactive"), ("shard", "0"))] == 0
+    assert after["pressroom_queue_running", (("queue", "interactive"), ("shard", "0"))] == 0
 
 
 def test_what_is_refused_is_counted_by_its_reason(farm, make_account, scrapes):
