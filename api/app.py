@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from flask import Blueprint, Flask, Response, g, request
+from flask import Blueprint, Flask, Response, g
 
 from api.account.routes import AccountRoutes
 from api.admission.body import DrainRefused
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.batches.routes import BatchRoutes, ItemJobId
+from api.exchange import current_request
 from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
 from api.jobs.routes import JobRoutes
 from api.ops.docs import DocsRoutes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, name_method, name_route, observe_answer
+from api.plain_flask import PlainFlask
 from api.ports import Ports
 from api.problems import register_problems
 from api.render.routes import RenderRoutes
@@ -56,7 +58,7 @@ _ROUTES: Final[tuple[type[_Routes], ...]] = (
 
 def create_app(ports: Ports) -> Flask:
     """Make the app over the given ports."""
-    app = Flask("pressroom", static_folder=None)
+    app = PlainFlask("pressroom", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.converters["item_job"] = ItemJobId
     app.url_map.merge_slashes = False  # a path is what was sent; nothing is redirected
@@ -71,19 +73,23 @@ def create_app(ports: Ports) -> Flask:
     return app
 
 
+# `g` and `request` are looked up anew at each word said of them; here they are looked up once.
+
+
 def _begin(ports: Ports) -> None:
+    asked, here = current_request(), g._get_current_object()
     ports.metrics.begin()
-    g.span = ports.traces.serve(
-        f"{name_method(request)} {name_route(request)}", parent=request.headers.get("traceparent")
-    )
-    g.span.__enter__()
-    g.begun_at = ticks()
-    g.request_id = new_id("req")
+    if ports.traces.is_on:
+        name = f"{name_method(asked)} {name_route(asked)}"
+        here.span = ports.traces.serve(name, parent=asked.headers.get("traceparent"))
+        here.span.__enter__()
+    here.begun_at = ticks()
+    here.request_id = new_id("req")
     # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
-    if request.path == "/v2" or request.path.startswith("/v2/"):
-        g.principal = authenticate(request.headers, ports)
-        g.spent = count_request(g.principal, ports)
-        check_rate(g.spent)
+    if asked.path == "/v2" or asked.path.startswith("/v2/"):
+        here.principal = authenticate(asked.headers, ports)
+        here.spent = count_request(here.principal, ports)
+        check_rate(here.spent)
 
 
 def _end(error: BaseException | None, ports: Ports) -> None:
@@ -93,27 +99,28 @@ def _end(error: BaseException | None, ports: Ports) -> None:
 
 
 def _finish(response: Response, ports: Ports) -> Response:
+    asked, here = current_request(), g._get_current_object()
     response.headers["X-Content-Type-Options"] = "nosniff"
     # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
     response.headers["Cache-Control"] = "no-store"
     if response.status_code == 204:
         del response.headers["Content-Type"]  # Flask names one of what is not there
-    if spent := g.get("spent"):
+    if spent := here.get("spent"):
         response.headers.update(write_rate(spent))
-    seconds = ticks() - g.begun_at
-    observe_answer(ports.metrics, request, response, seconds=seconds)
-    if "problem" in g:
-        ports.metrics.count_error(g.problem)
-    ports.traces.tell(request=g.request_id, status=response.status_code)
-    if "principal" in g:
+    seconds = ticks() - here.begun_at
+    observe_answer(ports.metrics, asked, response, seconds=seconds)
+    if "problem" in here:
+        ports.metrics.count_error(here.problem)
+    ports.traces.tell(request=here.request_id, status=response.status_code)
+    if "principal" in here:
         _log.info(
             "request answered",
-            request=g.request_id,
-            account=g.principal.state.account_id,
-            method=request.method,
-            route=name_route(request),
+            request=here.request_id,
+            account=here.principal.state.account_id,
+            method=asked.method,
+            route=name_route(asked),
             status=response.status_code,
-            job=g.get("job_id"),
+            job=here.get("job_id"),
             milliseconds=round(seconds * 1000, 1),
         )
     return response

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Lock
 from typing import Final
 
 from shared.clock import now
@@ -32,12 +32,19 @@ class KeyedCall:
     fingerprint: str
 
 
+def _held_lock() -> Lock:
+    # An event wakes its one waiter through a condition, in five times the time.
+    lock = Lock()
+    lock.acquire()
+    return lock
+
+
 @dataclass(slots=True)
 class _Entry:
     job: RenderJob
     record: JobRecord
     call: KeyedCall | None
-    ready: Event = field(default_factory=Event)
+    ready: Lock = field(default_factory=_held_lock)  # taken, until it is done or its turn
     is_done: bool = False
     first: FirstCall | None = None
     failure: BaseException | None = None
@@ -75,7 +82,7 @@ class Intake:
             writes = not self._is_writing
             self._is_writing = True
         if not writes:
-            entry.ready.wait()
+            entry.ready.acquire()
         if not entry.is_done:
             self._write_waiting()
         if entry.failure is not None:
@@ -105,9 +112,9 @@ class Intake:
             next_writer = self._waiting[0] if self._waiting else None
             self._is_writing = next_writer is not None
         for entry in entries:
-            entry.ready.set()
+            entry.ready.release()
         if next_writer is not None:
-            next_writer.ready.set()
+            next_writer.ready.release()
 
 
 def _write(session: Session, entries: Sequence[_Entry]) -> None:

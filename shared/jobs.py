@@ -200,9 +200,7 @@ class JobOutcome:
 
 def _encode(message: RenderJob | JobOutcome) -> str:
     # Not `asdict`, which copies all the way down and takes three times as long.
-    return json.dumps(
-        {"v": MESSAGE_VERSION, **_fields(message)}, default=_plain, separators=(",", ":")
-    )
+    return _ENCODER.encode({"v": MESSAGE_VERSION, **_fields(message)})
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -215,6 +213,9 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return _fields(value)
     raise TypeError(f"not a message value: {type(value).__name__}")
+
+
+_ENCODER: Final = json.JSONEncoder(default=_plain, separators=(",", ":"))
 
 
 def _checked(text: str | bytes) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import BytesIO
 from typing import IO, Any, BinaryIO, Final, cast
 
 from flask import Request
@@ -47,21 +48,22 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
             soon as it does; 400 when it ends before its end; 415 when it is compressed.
     """
     _check_coding(request)
-    if request.content_length is not None and request.content_length > limit:
+    declared, stream = request.content_length, request.stream
+    if declared is not None and declared > limit:
         raise _too_large(limit)
-    with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
+    with _open_spool(declared) as file:
         size = 0
         # Never get_data(): it cuts a chunked body off at a limit and says nothing.
-        while chunk := _read_chunk(request.stream):
+        while chunk := _read_chunk(stream):
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
             file.write(chunk)
         # The server hands a body that broke off as if it had ended.
-        if request.content_length is not None and size != request.content_length:
+        if declared is not None and size != declared:
             raise _broken_off()
         file.seek(0)
-        yield Body(cast("BinaryIO", file), size)
+        yield Body(file, size)
 
 
 class BodyStream:
@@ -135,6 +137,12 @@ class DrainRefused:
         if has_body and environ.get("wsgi.input_terminated"):
             return ClosingIterator(answer, lambda: _drain(environ["wsgi.input"]))
         return answer
+
+
+def _open_spool(declared: int | None) -> BinaryIO:
+    if declared is not None and declared <= SPOOL_BYTES:
+        return BytesIO()  # the server gives no more than was declared
+    return cast("BinaryIO", tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES))
 
 
 def _check_coding(request: Request) -> None:

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import Final
 
-from flask import Blueprint, Request, Response, g, request
+from flask import Blueprint, Request, Response, g
 
 from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_validation
 from api.auth.guard import current_principal
+from api.exchange import current_request
 from api.jobs.idempotency import make_fingerprint, read_key
 from api.jobs.preference import prefers_async
 from api.ports import Ports
@@ -49,10 +50,10 @@ class RenderRoutes:
 
     def render_pdf(self) -> Response:
         """Render the body, alone or into a stored template."""
-        principal = current_principal()
-        asked = read_render_request(request, RENDER_PARAMETERS)
-        key = read_key(request, principal.state.account_id, Call.PDF)
-        lane = Lane.BATCH if prefers_async(request) else Lane.INTERACTIVE
+        principal, sent = current_principal(), current_request()
+        asked = read_render_request(sent, RENDER_PARAMETERS)
+        key = read_key(sent, principal.state.account_id, Call.PDF)
+        lane = Lane.BATCH if prefers_async(sent) else Lane.INTERACTIVE
         if key is not None or lane is Lane.BATCH:
             return self._render_on_record(asked, lane, key)
         ticket, outcome = self._run(
@@ -63,7 +64,7 @@ class RenderRoutes:
     def validate(self) -> Response:
         """Tell what is wrong with the body, alone or in a stored template, without rendering it."""
         principal = current_principal()
-        asked = read_render_request(request, VALIDATE_PARAMETERS)
+        asked = read_render_request(current_request(), VALIDATE_PARAMETERS)
         _, outcome = self._run(
             asked, Purpose.VALIDATE, lambda: admit_validation(principal, self._ports)
         )
@@ -73,7 +74,7 @@ class RenderRoutes:
         self, asked: RenderRequest, lane: Lane, key: IdempotencyKey | None
     ) -> Response:
         """Receive the body, and only then see whether the call was made before."""
-        with _receive(request) as body:
+        with _receive(current_request()) as body:
             call = None if key is None else _read_call(key, body)
             return render_on_record(
                 lambda: Admitted(
@@ -92,7 +93,7 @@ class RenderRoutes:
         self, asked: RenderRequest, purpose: Purpose, admit: Callable[[], Ticket]
     ) -> tuple[Ticket, JobOutcome]:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
-        with _receive(request) as body:
+        with _receive(current_request()) as body:
             template = self._pin(asked)
             ticket = admit()
             outcome = dispatch(
@@ -125,4 +126,6 @@ def _read_call(key: IdempotencyKey, body: Body) -> KeyedCall:
     while piece := body.file.read(_PIECE):
         digest.update(piece)
     body.file.seek(0)
-    return KeyedCall(key, make_fingerprint(request, key.call, body_sha256=digest.hexdigest()))
+    return KeyedCall(
+        key, make_fingerprint(current_request(), key.call, body_sha256=digest.hexdigest())
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -123,10 +124,12 @@ class Broker:
         return bool(requeued)
 
     def _push(self, published: Sequence[Published]) -> None:
-        with reachable(), self._redis.pipeline(transaction=False) as pipe:
-            for each in published:
-                pipe.lpush(each.queue, each.message)
-            pipe.execute()
+        by_queue: defaultdict[str, list[str]] = defaultdict(list)
+        for each in published:
+            by_queue[each.queue].append(each.message)
+        with reachable():
+            for queue, messages in by_queue.items():
+                self._redis.lpush(queue, *messages)
 
     def withdraw(self, job: Published) -> bool:
         """Take a job back that no worker has begun; tell whether it was. It never runs then.

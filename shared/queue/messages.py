@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+_json: Final = json.JSONEncoder(separators=(",", ":")).encode  # `dumps` makes one each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,3 @@ def read_admitted_at(message: bytes | str) -> float | None:
     """Read when a message's work was admitted, None where it does not say."""
     admitted_at = json.loads(message)["headers"].get("admitted_at")
     return None if admitted_at is None else float(admitted_at)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))

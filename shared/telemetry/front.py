@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, generate_latest, values
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, values
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.telemetry import metrics
@@ -38,6 +39,9 @@ class FrontMetrics:
         self._store_seconds = make_histogram(metrics.STORE_SECONDS, self._registry)
         self._store_failures = make_counter(metrics.STORE_FAILURES, self._registry)
         self._looks = make_counter(metrics.CACHE_LOOKS, self._registry)
+        # The series of each set of labels, which come from closed sets, found once.
+        self._answers = cache(self._find_answers)
+        self._look = cache(self._find_look)
 
     def begin(self) -> None:
         """Note that a request holds a thread from now on."""
@@ -49,8 +53,9 @@ class FrontMetrics:
 
     def observe(self, *, route: str, method: str, status: int, seconds: float) -> None:
         """Count one answered request; `route` is the rule, never the path with its ids."""
-        self._requests.labels(route, method, str(status)).inc()
-        self._seconds.labels(route, method, f"{status // 100}xx").observe(seconds)
+        count, times = self._answers(route, method, status)
+        count.inc()
+        times.observe(seconds)
 
     def count_error(self, body: ErrorBody) -> None:
         """Count one answer with the error body, and what it refused."""
@@ -68,7 +73,14 @@ class FrontMetrics:
 
     def count_look(self, cache: Cache, *, is_hit: bool) -> None:
         """Note one look into a cache."""
-        self._looks.labels(cache.value, "hit" if is_hit else "miss").inc()
+        self._look(cache, is_hit).inc()
+
+    def _find_answers(self, route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+        counted = self._requests.labels(route, method, str(status))
+        return counted, self._seconds.labels(route, method, f"{status // 100}xx")
+
+    def _find_look(self, cache: Cache, is_hit: bool) -> Counter:
+        return self._looks.labels(cache.value, "hit" if is_hit else "miss")
 
     def exposition(self) -> bytes:
         """Write the metrics of all the front's processes as Prometheus text."""

@@ -83,7 +83,7 @@ def test_a_front_that_is_told_to_stop_answers_what_has_begun(front):
         answer = read_answer(begun)
         assert answer.startswith(b"HTTP/1.1 401 ")
         assert begun.recv(1) == b""
-    assert front.master.wait(10) == 0
+    assert front.master.wait(30) == 0
 
 
 def test_a_front_that_must_end_at_once_leaves_nobody_behind(front):
@@ -92,6 +92,6 @@ def test_a_front_that_must_end_at_once_leaves_nobody_behind(front):
         assert is_alive(read_answer(connection))
         began = time.monotonic()
         front.master.send_signal(3)  # SIGQUIT
-        assert front.master.wait(10) == 0
-        assert time.monotonic() - began < 5
+        assert front.master.wait(30) == 0
+        assert time.monotonic() - began < 9  # gunicorn kills after ten what does not end by itself
         assert connection.recv(1) == b""
