@@ -40,9 +40,9 @@ def collect_limits(printed: str) -> Iterator[tuple[str, str, str, str]]:
         elif not columns:
             columns = cells
         elif {"must", "kept"} <= set(columns) and not set(line) <= set("|-: "):
-            row = dict(zip(columns, cells, strict=True))
-            if row["must"]:
-                yield cells[0], row["must"], cells[columns.index("kept") - 1], row["kept"]
+            must, kept = columns.index("must"), columns.index("kept")
+            if cells[must]:
+                yield cells[0], cells[must], cells[kept - 1], cells[kept]
 
 
 def _row(what: str, must: str, measured: str, *, is_kept: bool) -> str:
