@@ -27,6 +27,7 @@ LOOK_EVERY_SECONDS: Final = 1.0
 # An answer may be between Redis and its note when the loss is seen: what is noted within these
 # seconds is given again too.
 _STRAGGLERS_SECONDS: Final = 5.0
+_REST_SECONDS: Final = 10.0  # between two losses that are believed
 _AT_ONCE: Final = 500
 
 log: Final = get_logger(__name__)
@@ -86,7 +87,8 @@ class Recall:
             Unavailable: Redis is away; nothing is forgotten meanwhile.
         """
         seen = self._ask()
-        is_new = seen.memory != self._memory
+        # Not all of it every second, should a name lead to several servers by turns.
+        is_new = seen.memory != self._memory and ticks() - self._lost_at >= _REST_SECONDS
         if is_new:
             self._given = 0
         if is_new and self._memory is not None:
@@ -96,7 +98,8 @@ class Recall:
         has_stragglers = ticks() - self._lost_at <= _STRAGGLERS_SECONDS
         count = self._give_again() if is_new or has_stragglers else 0
         # Last: a look that broke off is made again as a whole.
-        self._memory = seen.memory
+        if is_new:
+            self._memory = seen.memory
         self._forget(before=ticks() - max(KEPT_SECONDS, seen.backlog_seconds + KEPT_SECONDS))
         return count
 

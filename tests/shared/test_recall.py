@@ -87,7 +87,22 @@ def test_every_process_notices_by_itself(redis, clock):
     redis.flushall()
     assert [front.look() for front in fronts] == [1, 1, 1]
     redis.flushall()
+    clock.seconds += 10
     assert [front.look() for front in fronts] == [1, 1, 1]
+
+
+def test_a_second_loss_is_believed_after_a_rest(redis, front, clock):
+    answer(redis, front, 1)
+    front.look()
+    for _ in range(3):  # as if a name led to other servers by turns
+        redis.flushall()
+        answer(redis, front, 2)
+        front.look()
+        clock.seconds += 1
+    assert len(in_stream(redis)) < 4
+    clock.seconds += 7
+    front.look()
+    assert {each.job_id for each in in_stream(redis)} == {"job_1", "job_2"}
 
 
 def test_an_answer_noted_just_after_the_loss_was_seen_is_given_too(redis, front, clock):
