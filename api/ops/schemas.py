@@ -190,7 +190,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         }
     ),
     "Health": record(
-        {"status": text("alive, ready, or partly ready: without some of its shards.")}
+        {
+            "status": text("alive, ready, or partly ready: without some of its shards."),
+            "parts": {
+                "type": "object",
+                "description": "Of a farm that is ready: each part, and whether it answers.",
+                "additionalProperties": {"type": "string", "enum": ["up", "down"]},
+            },
+        },
+        optional=("parts",),
     ),
     "Error": record(
         {
