@@ -8,7 +8,6 @@ from typing import Any, Final
 from flask import Flask, Request
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.routing import MapAdapter
-from werkzeug.wsgi import get_host
 
 
 class _NoSessions(SessionInterface):
@@ -30,15 +29,9 @@ class PlainFlask(Flask):
         return func
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Make what matches a request's path, without the parts of its host; none outside of one.
-
-        Raises:
-            SecurityError: the Host header is none, which is answered 400.
-        """
+        """Make what matches a request's path, without a look at its host; none outside of one."""
         if request is None:
             return None
-        environ = request.environ
-        request.host = get_host(environ, request.trusted_hosts)
         return MapAdapter(
             self.url_map,
             server_name="",
@@ -47,5 +40,5 @@ class PlainFlask(Flask):
             url_scheme="http",
             path_info=request.path,
             default_method=request.method,
-            query_args=environ.get("QUERY_STRING", ""),
+            query_args=request.environ.get("QUERY_STRING", ""),
         )

@@ -1,0 +1,16 @@
+"""What Flask still does of its own, without the parts that no route uses."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize("host", ["localhost", "pdf.example.org:8443", "[::1]:80", "a b", "[::1"])
+def test_any_host_is_answered(stranger, host):
+    assert stranger.get("/healthz", headers={"Host": host}).json == {"status": "alive"}
+
+
+def test_a_head_has_the_length_of_its_body_and_no_cookie(stranger):
+    answer = stranger.head("/healthz")
+    assert (answer.data, answer.headers["Content-Length"]) == (b"", "18")
+    assert "Set-Cookie" not in answer.headers
