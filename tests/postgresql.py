@@ -13,8 +13,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 import psycopg
+
+# The owner of everything needs no password, whoever else is made does.
+_ACCESS: Final = """
+host all pressroom 127.0.0.1/32 trust
+host all all 127.0.0.1/32 scram-sha-256
+"""
 
 
 class NoPostgresqlError(Exception):
@@ -39,9 +46,12 @@ def running_postgresql() -> Iterator[int]:
     # Another collation than C on purpose: names must be ordered by code point all the same.
     initdb = [programs / "initdb", "-D", folder / "data", "-U", "pressroom", "--no-sync"]
     initdb += ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"]
+    access = folder / "pg_hba.conf"
+    access.write_text(_ACCESS)
     subprocess.run([*_as_ordinary_user(), *initdb], check=True, capture_output=True, cwd=folder)
     server = [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", folder]
-    for option in ("listen_addresses=127.0.0.1", "fsync=off", "max_connections=200"):
+    access_option = f"hba_file={access}"
+    for option in ("listen_addresses=127.0.0.1", "fsync=off", "max_connections=200", access_option):
         server += ["-c", option]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(

@@ -13,9 +13,15 @@ from shared.buckets.admission import AdmissionCache
 from shared.db.session import open_database
 from shared.db.tables import usage_ledger
 from shared.queue.connection import connect
+from tests.s3 import rclone_binary
 from tests.system.conftest import Account, open_account
 
+ROOT = Path(__file__).parents[3]
+BUCKET = "restored"
 HELLO = "<document><flow><p>Hello</p></flow></document>"
+# Too large for the message: its body lies in the object store.
+LARGE = HELLO.replace("<flow>", f"<!--{'x' * 200_000}--><flow>")
+ASYNC = {"Content-Type": "text/xml", "Prefer": "respond-async"}
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 
 
@@ -37,6 +43,17 @@ def ledger(url):
         database.close()
 
 
+def await_job(account, job):
+    deadline = time.monotonic() + 180
+    while (record := account.request("GET", f"/v2/jobs/{job}?wait=10").json)["status"] in {
+        "queued",
+        "running",
+    }:
+        assert time.monotonic() < deadline, record
+    assert record["status"] == "succeeded", record
+    return record
+
+
 def await_rows(url, count):
     """Wait for the counter: what is not in the ledger yet is in Redis, and not in the dump."""
     deadline = time.monotonic() + 20
@@ -49,30 +66,70 @@ def await_rows(url, count):
 def environment(make_postgresql, s3_server):
     return {
         "PRESSROOM_DATABASE_URL": make_postgresql(),
-        "PRESSROOM_BLOB_URL": f"s3+http://{s3_server}/restored",
+        "PRESSROOM_BLOB_URL": f"s3+http://{s3_server}/{BUCKET}",
     }
 
 
+@pytest.fixture
+def rclone(s3_server, tmp_path):
+    """Give a function that runs rclone, which knows the farm's server as `farm:` and a folder as `backup:`."""
+    secrets, _, place = s3_server.partition("@")
+    key, _, secret = secrets.partition(":")
+    config = tmp_path / "rclone.conf"
+    config.write_text(
+        f"[farm]\ntype = s3\nprovider = Other\nendpoint = http://{place}\n"
+        f"access_key_id = {key}\nsecret_access_key = {secret}\n\n"
+        f"[backup]\ntype = alias\nremote = {tmp_path / 'backup'}\n"
+    )
+
+    def run_rclone(*arguments):
+        command = [rclone_binary(), *arguments, "--config", str(config)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    return run_rclone
+
+
+def in_readme(command):
+    """Give a command of the runbook's as it stands there, without what it is run on and its remark."""
+    text = (ROOT / "deploy/README.md").read_text()
+    assert f"\n{command}\n" in text or f"`{command}`" in text
+    return command.replace("bucket", BUCKET).split()[1:]
+
+
 def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
-    environment, make_postgresql, tmp_path, documents
+    environment, make_postgresql, rclone, tmp_path, documents
 ):
     first = launch_farm(tmp_path / "first", environment=environment)
     try:
-        account = open_account(first, "--max-pages", "10")
+        account = open_account(first, "--max-pages", "12")
         account.store_logo()
         template = account.store_template((documents / "invoice.xml").read_bytes())
         for _ in range(6):
             assert account.render(HELLO).status == 200
-        before = account.usage()
+        job = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC).json["id"]
+        await_job(account, job)
+        pdf = account.request("GET", f"/v2/jobs/{job}/pdf").body
+        before = account.settled_usage(pages=7)
         url = environment["PRESSROOM_DATABASE_URL"]
-        await_rows(url, 6)
+        await_rows(url, 7)
+        copy = in_readme("rclone copy farm:bucket backup:bucket")
+        rclone(*copy)
+        # Accepted between the two passes: its body is stored by then, and its record is in the dump.
+        account.farm.command("queue", "drain", "batch", "--wait", "30")
+        waiting = account.request("POST", "/v2/pdf", LARGE.encode(), headers=ASYNC).json["id"]
         run("pg_dump", url, "--format=custom", f"--file={tmp_path / 'farm.dump'}")
+        rclone(*copy)
         kept = ledger(url)
     finally:
         stop_farm(first)
-    assert len(kept) == 6
+    assert len(kept) == 7
 
-    # Everything but the dump and the object store is lost: another database, another Redis.
+    # Everything but the dump and the copy is lost: another database, another Redis, an empty bucket.
+    rclone("purge", f"farm:{BUCKET}")
+    rclone("mkdir", f"farm:{BUCKET}")
+    rclone(*in_readme("rclone copy backup:bucket farm:bucket"))
     restored = environment | {"PRESSROOM_DATABASE_URL": make_postgresql()}
     run("pg_restore", restored["PRESSROOM_DATABASE_URL"], "--no-owner", tmp_path / "farm.dump")
     assert ledger(restored["PRESSROOM_DATABASE_URL"]) == kept
@@ -81,17 +138,20 @@ def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
     try:
         AdmissionCache(connect(second.record.redis_url)).drop_all()
         again = Account(second, account.id, account.key_id, account.api_key)
-        after = again.usage()
+        assert again.request("GET", f"/v2/jobs/{job}/pdf").body == pdf
+        assert await_job(again, waiting)["pages"] == 1
+        # What had been counted before, and the job that had waited.
+        after = again.settled_usage(pages=before["pagesGenerated"] + 1)
         assert (after["pagesGenerated"], after["apiCalls"]) == (
-            before["pagesGenerated"],
-            before["apiCalls"],
+            before["pagesGenerated"] + 1,
+            before["apiCalls"] + 1,
         )
         body = (documents / "invoice.json").read_bytes()
         answer = again.render(body, "application/json", f"?template={template}")
         assert answer.status == 200, answer.body
         assert open_store(restored["PRESSROOM_BLOB_URL"]).check() is None
-        # The allowance goes on where it was: 7 of 10 are used, so three more pass.
-        again.settled_usage(pages=7)
+        # The allowance goes on where it was: 9 of 12 are used, so three more pass.
+        again.settled_usage(pages=9)
         assert [again.render(HELLO).status for _ in range(4)] == [200, 200, 200, 402]
     finally:
         stop_farm(second)
