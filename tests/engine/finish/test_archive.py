@@ -74,7 +74,8 @@ def test_what_the_profile_forbids_is_an_error_where_it_stands(inside, code):
     assert code == "profile-depth" or told.place is not None
 
 
-def test_an_image_in_cmyk_is_an_error():
+@pytest.mark.parametrize("alt", ["b", ""])
+def test_an_image_in_cmyk_is_an_error(alt: str):
     stored = io.BytesIO()
     Image.new("CMYK", (4, 4), (0, 255, 0, 0)).save(stored, "JPEG")
 
@@ -82,7 +83,9 @@ def test_an_image_in_cmyk_is_an_error():
         def find_image(self, name: str) -> bytes | None:
             return stored.getvalue()
 
-    document = '<document profile="pdf/a-2b"><flow><img src="photo" alt="b"/></flow></document>'
+    document = (
+        f'<document profile="pdf/a-2b"><flow><img src="photo" alt="{alt}"/></flow></document>'
+    )
     payload = Payload(PayloadKind.XML, document.encode())
     with pytest.raises(AuthoringError, match="an image in CMYK; store it in RGB") as caught:
         render(None, payload, options=OPTIONS, resources=Images())

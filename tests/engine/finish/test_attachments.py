@@ -283,6 +283,17 @@ def test_an_invoice_that_readers_would_not_find_is_warned_of(document, told):
     assert told in warning.message
 
 
+def test_an_invoice_outside_of_a_pdf_a_3_is_warned_of_at_its_attachment():
+    document = invoice("urn:cen.eu:en16931:2017")
+    assert rendered(document).warnings == ()
+    plain = document.replace(' profile="pdf/a-3b"', "")
+    [warning] = rendered(plain).warnings
+    assert warning.code == "invoice-profile"
+    assert 'profile="pdf/a-3b"' in warning.message
+    [place] = warning.chain
+    assert place.tag_name == "attachment"
+
+
 def test_validate_tells_what_is_wrong_with_files():
     document = '<document><flow/><attachment name="a.xml" value="\'&lt;a>\'"/></document>'
     found = validate(None, Payload(PayloadKind.XML, document.encode()), options=OPTIONS)

@@ -74,7 +74,7 @@ class _JudgedPages:
                 self._refuse(
                     "profile-depth",
                     f"an SVG with more than {MAX_GROUPS} clips and groups in each other",
-                    item.owner,
+                    item.node,
                 )
             elif _is_cmyk(item):
                 self._refuse(
@@ -82,7 +82,7 @@ class _JudgedPages:
                     "an image in CMYK; store it in RGB"
                     if isinstance(item, Picture)
                     else "a colour in CMYK; write it as #rrggbb or rgb(r g b)",
-                    item.owner,
+                    item.node if isinstance(item, Picture) else item.owner,
                 )
 
     def _judge_glyphs(self) -> None:

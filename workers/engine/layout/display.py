@@ -110,7 +110,10 @@ class Cells(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """An image; `image` is a prepared picture (layout/images/), shared by all its uses."""
+    """An image; `image` is a prepared picture (layout/images/), shared by all its uses.
+
+    `node` is the element that asked for it; decoration has no owner, but a place in the text.
+    """
 
     x: float
     y: float
@@ -118,6 +121,7 @@ class Picture(NamedTuple):
     height: float
     image: object
     owner: object | None
+    node: object | None = None
 
 
 class Save(NamedTuple):

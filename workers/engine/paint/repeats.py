@@ -124,7 +124,8 @@ def _keys(items: Sequence[Item]) -> Iterator[Hashable]:
 
 def _drawn(item: Item) -> Iterator[Hashable]:
     for name, value in zip(item._fields, item, strict=True):
-        yield (value is None) if name == "owner" else _hashable(value)
+        if name != "node":
+            yield (value is None) if name == "owner" else _hashable(value)
 
 
 def _hashable(value: object) -> Hashable:

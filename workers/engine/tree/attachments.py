@@ -13,7 +13,7 @@ from typing import Any, Final
 from xml.sax.saxutils import escape
 
 from workers.engine.diagnostics import Place
-from workers.engine.ports import Attachment
+from workers.engine.ports import Attachment, Profile
 from workers.engine.syntax.files import guess_media_type
 from workers.engine.syntax.invoices import INVOICE_NAMES, NotWellFormedError, read_invoice_level
 from workers.engine.syntax.nodes import Element
@@ -75,7 +75,7 @@ def compile_attachment(element: Element, context: Context) -> BuildAttachment:
 
 
 def build_attachments(
-    compiled: Iterable[tuple[Place, BuildAttachment]], scope: Scope
+    compiled: Iterable[tuple[Place, BuildAttachment]], scope: Scope, profile: Profile | None
 ) -> tuple[Attachment, ...]:
     """Give the files of a document; two of one name, or more than fit, are findings."""
     findings = scope[RUN].findings
@@ -97,6 +97,13 @@ def build_attachments(
             )
             break
         attachments[attachment.name] = attachment
+        if attachment.invoice_level and profile is None:
+            findings.warn(
+                "invoice-profile",
+                f'The attachment "{attachment.name}" is an electronic invoice, which Factur-X and '
+                'ZUGFeRD ask to be in a PDF/A-3; give the document profile="pdf/a-3b"',
+                place,
+            )
     return tuple(attachments.values())
 
 

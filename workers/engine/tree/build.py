@@ -147,7 +147,7 @@ class Blueprint:
             tuple(marks),
             findings.warnings,
             self._profile,
-            build_attachments(self._attachments, scope),
+            build_attachments(self._attachments, scope, self._profile),
             self._refuses_missing,
         )
 

@@ -89,7 +89,7 @@ class PicturePiece:
         if is_cut:
             sheet.items.append(Save(clip=(x, y, self.width, self.height)))
         owner = sheet.owner(self.node) if self.node.alt else None
-        sheet.items.append(Picture(left, top, width, height, self.image, owner))
+        sheet.items.append(Picture(left, top, width, height, self.image, owner, self.node))
         if is_cut:
             sheet.items.append(Restore())
 
