@@ -89,9 +89,7 @@ class Channel(kombu_redis.Channel):
         Where that is here already it goes first, and the step in Redis follows when it is gone.
         """
         self.ahead.end(delivery_tag)
-        if self.connection is None:
-            return  # closed: the message comes again
-        loop = self.connection.loop
+        loop = self.connection.loop if self.connection else None
         if loop is not None and self._deliver_next():
             loop.call_soon(self._turn)
         else:
@@ -111,6 +109,8 @@ class Channel(kombu_redis.Channel):
         return super().basic_cancel(consumer_tag)  # type: ignore[no-untyped-call]
 
     def _turn(self) -> None:
+        if self.connection is None:
+            return  # closed meanwhile: what was held comes again
         # Nothing is taken while kombu asks for a message itself: it would be one too many.
         queues = [] if self._in_poll or self._is_cancelled else self._queues()
         slots = self.qos.prefetch_count
@@ -149,6 +149,8 @@ class Channel(kombu_redis.Channel):
 
     def _look(self) -> None:
         self._watch = None
+        if self.connection is None:
+            return
         if self.ahead.seconds_left() == 0:
             self._give_back()
         self._watch_over()
