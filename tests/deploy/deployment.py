@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -95,3 +96,21 @@ def build_wheel(folder: Path) -> Path:
     subprocess.run([*command, "-w", str(folder), str(source)], check=True, cwd=folder)
     [wheel] = folder.glob("*.whl")
     return wheel
+
+
+def command_of(name: str, port: int) -> list[str]:
+    """Give the command of a service with this interpreter; the front's is the image's own."""
+    match compose()["services"][name].get("command"):
+        case None:
+            words = json.loads(re.search(r"^CMD (.*)$", dockerfile(), re.MULTILINE)[1])
+            return [
+                sys.executable,
+                "-m",
+                *(f"127.0.0.1:{port}" if ":8000" in word else word for word in words),
+            ]
+        case ["python", *rest]:
+            return [sys.executable, *rest]
+        case ["pressroom", *rest]:
+            return [sys.executable, "-m", "deploy.cli.main", *rest]
+        case other:
+            raise AssertionError(f"unknown command {other}")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -15,7 +14,7 @@ import pytest
 
 from deploy.embedded.leash import leashed
 from tests.conftest import free_port, start_redis
-from tests.deploy.deployment import build_wheel, compose, dockerfile, image_settings
+from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
 
 HELLO = b"<document><flow><p>Hello</p></flow></document>"
 
@@ -53,22 +52,6 @@ def environment(installed, tmp_path_factory):
     }
     redis.kill()
     redis.wait()
-
-
-def command_of(name, port):
-    """Give the command of a service with this interpreter; the front's is the image's own."""
-    match compose()["services"][name].get("command"):
-        case None:
-            words = json.loads(re.search(r"^CMD (.*)$", dockerfile(), re.MULTILINE)[1])
-            return [
-                sys.executable,
-                "-m",
-                *(f"127.0.0.1:{port}" if ":8000" in word else word for word in words),
-            ]
-        case ["python", *rest]:
-            return [sys.executable, *rest]
-        case ["pressroom", *rest]:
-            return [sys.executable, "-m", "deploy.cli.main", *rest]
 
 
 def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, environment, tmp_path):
