@@ -325,14 +325,15 @@ def test_of_concurrent_calls_with_one_key_one_is_accepted(
     answers = []
     begin = threading.Barrier(6)
 
-    def call():
-        client = create_app(ports).test_client()
-        client.environ_base["HTTP_X_API_KEY"] = account.api_key
+    def call(client):
         begin.wait()
         answer = keyed(client, numbered, numbers(2000))
         answers.append((answer.status_code, answer.headers.get("Retry-After")))
 
-    threads = [threading.Thread(target=call) for _ in range(6)]
+    clients = [create_app(ports).test_client() for _ in range(6)]
+    for client in clients:
+        client.environ_base["HTTP_X_API_KEY"] = account.api_key
+    threads = [threading.Thread(target=call, args=(client,)) for client in clients]
     for thread in threads:
         thread.start()
     for thread in threads:
