@@ -14,7 +14,7 @@ from tests.faults.farm import FaultyFarm
 from workers.keeper.leftovers import JobBytes
 from workers.keeper.sweeps import SweepBytes
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.long]
 
 # Imported by every Python process of the farm: the first that has stored such bytes is killed
 # before anything names them.

@@ -16,7 +16,7 @@ from tests.faults.clients import Client, Crowd, render_patiently
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import render_answers, wait_until
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.long]
 
 TOLD_SECONDS = 120
 RECOVERED_SECONDS = 30

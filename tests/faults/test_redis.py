@@ -52,6 +52,7 @@ def test_redis_dies_three_times_and_forgets_everything_once(start, scaled) -> No
     assert_sound_in_time(farm)
 
 
+@pytest.mark.long
 def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) -> None:
     farm = start()
     counter = farm.kill("counter", signal.SIGSTOP)
@@ -71,6 +72,7 @@ def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) ->
     assert_sound_in_time(farm)
 
 
+@pytest.mark.long
 def test_redis_comes_back_without_what_it_wrote_last(start, scaled) -> None:
     farm = start()
     counter = farm.kill("counter", signal.SIGSTOP)
@@ -90,6 +92,7 @@ def test_redis_comes_back_without_what_it_wrote_last(start, scaled) -> None:
     assert_sound_in_time(farm)
 
 
+@pytest.mark.long
 def test_one_of_two_redis_servers_is_emptied(start, scaled, tmp_path) -> None:
     farm = start(shards=2)
     farms = [farm, add_neighbour(farm, tmp_path)]

@@ -100,6 +100,7 @@ def test_a_store_is_away_for_ten_seconds(gated, scaled, part) -> None:
 
 
 @pytest.mark.services
+@pytest.mark.long
 def test_the_database_crashes_and_comes_back(start, make_postgresql, scaled) -> None:
     database_url = make_postgresql()
     farm = start(PRESSROOM_DATABASE_URL=database_url)
