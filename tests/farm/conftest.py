@@ -135,12 +135,23 @@ class Workers:
         return process
 
     def kill_all(self) -> None:
-        # A child that was being born would keep its parent's connection for a moment, and with it
-        # take the first message of the next test.
+        # Its children keep its connection until they are gone too, and with it would take the first
+        # message of the next test.
         for process in self._started:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            hold_within(lambda group=process.pid: not _is_running(group))
+
+
+def _is_running(group: int) -> bool:
+    """Tell whether a process of a group is there; what has ended but was not waited for is not."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, its_group = path.read_text().rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state != "Z":
+                return True
+    return False
 
 
 @pytest.fixture
