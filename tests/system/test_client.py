@@ -144,7 +144,7 @@ def test_rows_of_a_csv_file_are_documents(account, template, tmp_path) -> None:
 
 
 def test_an_interrupted_command_goes_on_where_it_was(account, template, tmp_path) -> None:
-    write_notes(tmp_path / "notes.ndjson", 1500)
+    write_notes(tmp_path / "notes.ndjson", 2500)
     command = [sys.executable, "-m", "deploy.cli.main", "batch", template, "notes.ndjson"]
     process = subprocess.Popen(
         [*command, "-o", "notes.zip"],
@@ -165,6 +165,6 @@ def test_an_interrupted_command_goes_on_where_it_was(account, template, tmp_path
     assert not (tmp_path / "notes.zip").exists()
     batch_id = json.loads(note.read_text())["batch_id"]
     result, _ = run(account, tmp_path, template, "notes.ndjson", "-o", "notes.zip")
-    assert (result["batch"], result["succeeded"]) == (batch_id, 1500)
+    assert (result["batch"], result["succeeded"]) == (batch_id, 2500)
     assert not note.exists()
-    assert account.settled_usage(pages=1500)["apiCalls"] == 1500
+    assert account.settled_usage(pages=2500)["apiCalls"] == 2500
