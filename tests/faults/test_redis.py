@@ -58,13 +58,7 @@ def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) ->
     counter = farm.kill("counter", signal.SIGSTOP)
     try:
         for _ in range(2):
-            with Crowd(
-                farm.client,
-                clients=4,
-                total=scaled(2000),
-                act=lambda client, number: client.render(number),
-            ):
-                pass
+            render_many(farm, scaled(2000))
             farm.empty_redis()
     finally:
         os.kill(counter, signal.SIGCONT)
@@ -77,13 +71,7 @@ def test_redis_comes_back_without_what_it_wrote_last(start, scaled) -> None:
     farm = start()
     counter = farm.kill("counter", signal.SIGSTOP)
     try:
-        with Crowd(
-            farm.client,
-            clients=4,
-            total=scaled(2000),
-            act=lambda client, number: client.render(number),
-        ):
-            pass
+        render_many(farm, scaled(2000))
         kept = lose_a_third(farm)
         wait_until(lambda: render_answers(farm), seconds=20)
         wait_until(lambda: count_events(farm) > kept, seconds=20)
@@ -99,19 +87,21 @@ def test_one_of_two_redis_servers_is_emptied(start, scaled, tmp_path) -> None:
     counter = farm.kill("counter", signal.SIGSTOP)
     try:
         for each in farms:
-            with Crowd(
-                each.client,
-                clients=4,
-                total=scaled(1000),
-                act=lambda client, number: client.render(number),
-            ):
-                pass
+            render_many(each, scaled(1000))
         farm.empty_redis()
     finally:
         os.kill(counter, signal.SIGCONT)
     for each in farms:
         assert each.history.count(200) == len(each.history) >= scaled(1000)
         assert_sound_in_time(each)
+
+
+def render_many(farm: FaultyFarm, total: int) -> None:
+    """Have four clients send so many renders between them, and wait until they have."""
+    with Crowd(
+        farm.client, clients=4, total=total, act=lambda client, number: client.render(number)
+    ):
+        pass
 
 
 def add_neighbour(farm: FaultyFarm, tmp_path: Path) -> FaultyFarm:
