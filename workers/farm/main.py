@@ -79,6 +79,7 @@ def _serve(settings: Settings, engine: Engine) -> None:
     # Whoever answers this signal has set the log up: Celery would put its own level over ours.
     setup_logging.connect(_leave_log, weak=False)
     app = create_consumer(settings)
+    app.conf.worker_pool = "workers.farm.pool:TaskPool"
     app.steps["consumer"].add(ChildWatch)
     child = _Child(settings, engine)
     register_tasks(app, child.get_farm)
@@ -95,8 +96,8 @@ def _serve(settings: Settings, engine: Engine) -> None:
     # What is loaded by now is shared with the children instead of copied by their collector.
     gc.freeze()
     app.worker_main(
-        ["--quiet", "worker", "--pool=prefork", "--loglevel=WARNING", "--without-gossip",
-         "--without-mingle", "--without-heartbeat"]
+        ["--quiet", "worker", "--loglevel=WARNING", "--without-gossip", "--without-mingle",
+         "--without-heartbeat"]
     )  # fmt: skip
 
 
