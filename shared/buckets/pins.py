@@ -11,6 +11,7 @@ from redis import Redis, RedisError
 
 from shared.errors import Unavailable
 from shared.jobs import PinnedTemplate
+from shared.line import Line
 from shared.telemetry.watch import UNWATCHED, Cache, Watch
 
 # A pin is dropped before what it says changes. For this long after, nothing is kept: longer than
@@ -43,29 +44,27 @@ class Pins:
     """
 
     def __init__(self, redis: Redis, kind: str, *, cache: Cache, watch: Watch = UNWATCHED) -> None:
-        self._redis = redis
+        self._line = Line(redis)
         self._kind = kind
         self._cache = cache
         self._watch = watch
-        self._put = redis.register_script(_PUT)
-        self._drop = redis.register_script(_DROP)
 
     def find(self, owner: str, name: str) -> str | None:
         """Give what a name is known to stand for; None when it has to be read."""
         with _reachable():
-            text = cast("bytes | None", self._redis.hget(self._key(owner), name))
+            [text] = cast("list[bytes | None]", self._line.ask(("HGET", self._key(owner), name)))
         self._watch.count_look(self._cache, is_hit=text is not None)
         return None if text is None else text.decode()
 
     def put(self, owner: str, name: str, value: str) -> None:
         """Keep what the database says a name stands for, unless a change began a moment ago."""
         with _reachable():
-            self._put(keys=[self._key(owner)], args=[name, value, _TTL_SECONDS, _MAX_PINS])
+            self._line.run(_PUT, [self._key(owner)], [name, value, _TTL_SECONDS, _MAX_PINS])
 
     def drop(self, owner: str) -> None:
         """Forget an owner's names. Call it before the change, so that none can be missed."""
         with _reachable():
-            self._drop(keys=[self._key(owner)], args=[TOMBSTONE_SECONDS])
+            self._line.run(_DROP, [self._key(owner)], [TOMBSTONE_SECONDS])
 
     def _key(self, owner: str) -> str:
         return f"pins:{self._kind}:{owner}"

@@ -10,6 +10,7 @@ from redis import Redis, RedisError
 
 from shared.clock import epoch
 from shared.jobs import Lane, Purpose, RenderJob
+from shared.line import Line
 from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.connection import reachable
 from shared.queue.messages import Envelope, write_message
@@ -22,7 +23,7 @@ from shared.queue.names import (
     job_key,
     new_delivery_tag,
 )
-from shared.queue.presence import renew_word
+from shared.queue.presence import say_word
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)
@@ -69,6 +70,7 @@ class Broker:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._line = Line(redis)
         self._requeue = redis.register_script(_REQUEUE)
         self._withdraw = redis.register_script(_WITHDRAW)
 
@@ -81,11 +83,9 @@ class Broker:
             Unavailable: Redis is away; the job may or may not be queued.
         """
         published = _write(job, admitted_at=job.admitted_at)
-        with reachable(), self._redis.pipeline(transaction=False) as pipe:
-            # Said before the job can end, or a quick one would find nobody waiting.
-            renew_word(pipe, job.id)
-            pipe.lpush(published.queue, published.message)
-            pipe.execute()
+        with reachable():
+            # The word comes before the job can end, or a quick one would find nobody waiting.
+            self._line.ask(say_word(job.id), ("LPUSH", published.queue, published.message))
         return published
 
     def queue_recorded(self, jobs: Mapping[str, RenderJob]) -> None:

@@ -15,6 +15,7 @@ from shared.clock import epoch, now
 from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
+from shared.line import Line
 from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
 from shared.queue.connection import reachable
 from shared.queue.names import FARM_TOTALS, FRESH_TOTALS, USAGE_STREAM, job_key, reply_key
@@ -94,9 +95,7 @@ class Commits:
     """
 
     def __init__(self, redis: Redis) -> None:
-        self._begin = redis.register_script(_BEGIN)
-        self._commit = redis.register_script(_COMMIT)
-        self._give_back = redis.register_script(_GIVE_BACK)
+        self._line = Line(redis)
 
     def begin(self, job: RenderJob) -> Begin:
         """Count a delivery of the job and say what to do with it."""
@@ -114,7 +113,7 @@ class Commits:
             Unavailable: Redis is away.
         """
         with reachable():
-            self._give_back(keys=[job_key(job.id)])
+            self._line.run(_GIVE_BACK, [job_key(job.id)], [])
 
     def commit(
         self, job: RenderJob, outcome: JobOutcome, *, beside: Mapping[str, float] | None = None
@@ -143,9 +142,8 @@ class Commits:
     def _count_delivery(self, job: RenderJob) -> int:
         with reachable():
             started_at = str(epoch()) if job.is_recorded else ""
-            return cast(
-                "int", self._begin(keys=[job_key(job.id)], args=[_state_ttl(job), started_at])
-            )
+            args = [_state_ttl(job), started_at]
+            return cast("int", self._line.run(_BEGIN, [job_key(job.id)], args))
 
     def _outwait(self, job: RenderJob, attempt: Callable[[], T]) -> T:
         patient_until = min(job.deadline, epoch() + (job.budget_seconds or math.inf))
@@ -190,7 +188,7 @@ class Commits:
             write_line(totals),
         ]
         with reachable():
-            return cast("list[bytes | int]", self._commit(keys=keys, args=args))
+            return cast("list[bytes | int]", self._line.run(_COMMIT, keys, args))
 
 
 def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:

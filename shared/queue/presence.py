@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from shared.line import Command
 from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.names import job_key
 
@@ -19,6 +20,6 @@ if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) en
 """
 
 
-def renew_word(pipe: Any, job_id: str) -> None:
-    """Add the front's word to a pipeline: it waits for the job for `AWAITED_SECONDS` from now."""
-    pipe.eval(_AWAIT, 1, job_key(job_id), AWAITED_SECONDS, CLAIM_TTL_SECONDS)
+def say_word(job_id: str) -> Command:
+    """Make the command by which the front says that it waits for `AWAITED_SECONDS` from now."""
+    return ("EVAL", _AWAIT, 1, job_key(job_id), AWAITED_SECONDS, CLAIM_TTL_SECONDS)

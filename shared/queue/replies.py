@@ -12,11 +12,12 @@ from redis import Redis, RedisError
 from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.jobs import Claim, ClaimHome, JobOutcome
+from shared.line import Command, Line
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
 from shared.queue.connection import BLOCK_SECONDS, reachable
 from shared.queue.names import FARM_TOTALS, job_key, reply_key
 from shared.queue.parcels import unpack
-from shared.queue.presence import AWAITED_SECONDS, renew_word
+from shared.queue.presence import AWAITED_SECONDS, say_word
 from shared.telemetry.totals import ABANDONED
 
 _RECONNECT_SECONDS: Final = 0.1
@@ -36,6 +37,7 @@ class Replies:
 
     def __init__(self, redis: Redis, claims: Claims) -> None:
         self._redis = redis
+        self._line = Line(redis)
         self._claims = claims
         self._abandon = redis.register_script(_ABANDON)
         # Keys that were read and are of no more use. They go with the next wait's round trip
@@ -49,7 +51,7 @@ class Replies:
         timeout_seconds: float,
         between: Callable[[], object] = lambda: None,
     ) -> JobOutcome | None:
-        """Wait until the job ends; None when it has not in time.
+        """Wait until a job just published ends; None when it has not in time.
 
         A restart of Redis in between is waited out while the outcome could still be committed.
         `between` is called after each second without an outcome.
@@ -58,16 +60,19 @@ class Replies:
             Unavailable: Redis stayed away for `AWAITED_SECONDS`; the job will not be metered.
         """
         give_up_at = ticks() + timeout_seconds
+        word: list[Command] = []  # said with the message; each wait from the second on says it anew
         while (left := give_up_at - ticks()) > 0:
             try:
-                text = self._wait_briefly(job_id, min(left, BLOCK_SECONDS))
+                text = self._wait_briefly(job_id, min(left, BLOCK_SECONDS), word)
             except RedisError as error:
                 self._outwait(error)
+                word = [say_word(job_id)]
                 continue
             if text is not None:
                 self._spent.append(reply_key(job_id))
                 return unpack(text)
             between()
+            word = [say_word(job_id)]
         return None
 
     def abandon(self, job_id: str) -> JobOutcome | None:
@@ -97,16 +102,15 @@ class Replies:
         else:
             self._claims.drop(claim)
 
-    def _wait_briefly(self, job_id: str, seconds: float) -> bytes | None:
-        pipe = self._redis.pipeline(transaction=False)
-        renew_word(pipe, job_id)
+    def _wait_briefly(self, job_id: str, seconds: float, word: list[Command]) -> bytes | None:
+        commands = list(word)
         if spent := self._take_spent():
-            pipe.unlink(*spent)
+            commands.append(("UNLINK", *spent))
         # The outcome is moved from the list onto itself: read without taking it out, so that an
         # answer lost with its connection can be read again.
         reply = reply_key(job_id)
-        pipe.blmove(reply, reply, max(seconds, 0.01), "RIGHT", "LEFT")  # type: ignore[arg-type] # the server takes fractions
-        return cast("bytes | None", pipe.execute()[-1])
+        commands.append(("BLMOVE", reply, reply, "RIGHT", "LEFT", max(seconds, 0.01)))
+        return cast("bytes | None", self._line.ask(*commands)[-1])
 
     def _take_spent(self) -> list[str]:
         taken: list[str] = []

@@ -1,0 +1,80 @@
+"""A line asks as a client does: an answer is never another question's, a lost server is told."""
+
+from __future__ import annotations
+
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
+
+from shared.line import Line
+from shared.queue.connection import connect
+
+
+@pytest.fixture
+def redis(redis_url):
+    with connect(redis_url) as client:
+        yield client
+
+
+class AlarmError(Exception):
+    """What goes off in the middle of a question."""
+
+
+def test_what_is_asked_together_is_answered_in_its_order(redis):
+    line = Line(redis)
+    assert line.ask(("SET", "a", b"\0\xff"), ("INCRBY", "n", 3), ("GET", "a")) == [
+        b"OK",
+        3,
+        b"\0\xff",
+    ]
+
+
+def test_an_error_is_raised_and_the_next_answer_is_its_own(redis):
+    line = Line(redis)
+    with pytest.raises(ResponseError):
+        line.ask(("SET", "a", 1), ("LPUSH", "a", 2), ("GET", "a"))
+    assert line.ask(("GET", "a")) == [b"1"]
+
+
+def test_an_answer_that_an_alarm_cut_off_is_not_the_next_ones(redis):
+    def go_off(*_):
+        raise AlarmError
+
+    line = Line(redis)
+    before = signal.signal(signal.SIGALRM, go_off)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(AlarmError):
+            line.ask(("BLPOP", "empty", 1))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert line.ask(("SET", "a", 1)) == [b"OK"]
+
+
+def test_a_connection_that_the_server_closed_is_made_anew(redis):
+    line = Line(redis)
+    line.ask(("SET", "a", 1))
+    redis.client_kill_filter(_type="normal", skipme=True)
+    assert line.ask(("GET", "a")) == [b"1"]
+
+
+def test_a_server_that_is_away_is_told():
+    with pytest.raises(RedisConnectionError):
+        Line(connect("redis://127.0.0.1:1/0")).ask(("PING",))
+
+
+def test_threads_do_not_wait_for_each_other(redis):
+    line = Line(redis)
+    begun = time.monotonic()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: line.ask(("BLPOP", "empty", 0.5)), range(4)))
+    assert time.monotonic() - begun < 1.5
+
+
+def test_the_lines_of_a_client_share_a_connection(redis):
+    first, second = (Line(redis).ask(("CLIENT", "ID")) for _ in range(2))
+    assert first == second
