@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
+from functools import lru_cache
 
 import pikepdf
 import pypdfium2
@@ -56,6 +57,14 @@ def test_equal_words_have_equal_codes_and_other_texts_others():
         font.write(shape_word(face, "a\u0301", is_rtl=False, lang="en").clusters) == b"[<0002>]TJ\n"
     )
     assert font.write(shape_word(face, "á", is_rtl=False, lang="en").clusters) == b"[<0003>]TJ\n"
+
+
+def test_what_the_process_has_forgotten_of_clusters_changes_no_document(monkeypatch):
+    content = "<p lang='th'>น้ำใจน้ำที่นี่ที่น้ำ</p>"
+    before = rendered(content)
+    shaped._make_subset.cache_clear()
+    monkeypatch.setattr(shaped, "_say", lru_cache(maxsize=1)(shaped._say.__wrapped__))
+    assert rendered(content) == before
 
 
 def test_a_full_font_is_followed_by_another(monkeypatch):

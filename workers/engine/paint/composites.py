@@ -3,81 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from struct import Struct, calcsize, error, pack, unpack_from
 from typing import Final, NamedTuple
+
+from workers.engine.layout.fonts import Face
 
 Part = tuple[int, int, int]  # a glyph, and where it stands
 
 _WORDS, _OFFSETS, _MORE = 0x0001, 0x0002, 0x0020  # flags of a component
-_HEAD, _BOX, _COMPONENT = Struct(">5h"), Struct(">4h"), Struct(">HHhh")
+_HEAD, _COMPONENT, _METRIC = Struct(">5h"), Struct(">HHhh"), Struct(">Hh")
 _LEAST, _MOST = -0x8000, 0x7FFF
+_SHORT: Final = 0x1FFFE  # how far a place of two bytes reaches, which counts words
 _MAXP: Final = ">I14H"  # version 1.0
 _MAX_POINTS, _MAX_CONTOURS = 3, 4  # fields of maxp that count what composites add up to
 _MAX_ELEMENTS, _MAX_DEPTH = 13, 14
 _DEPTH: Final = 8  # composites of composites; no font of the set nests deeper
 
 
-class _Font(NamedTuple):
-    """The tables of a font, its glyphs, and the advance and bearing of each."""
+class Composite(NamedTuple):
+    """A glyph made of so many parts as it stands in the tables glyf and hmtx."""
 
-    tables: dict[bytes, bytes]
-    glyphs: list[bytes]
-    metrics: list[tuple[int, int]]
-
-
-def add_composites(
-    program: bytes, wanted: Sequence[tuple[tuple[Part, ...], int]]
-) -> tuple[bytes, list[int]]:
-    """Add a glyph for each group of parts with its advance; gives the font and the glyph of each.
-
-    A single glyph at its own place needs none.
-    """
-    font = _read(program)
-    result: list[int] = []
-    for parts, advance in wanted:
-        if len(parts) == 1 and parts[0][1:] == (0, 0):
-            result.append(parts[0][0])
-            continue
-        result.append(len(font.glyphs))
-        glyph = _compose(font.glyphs, parts)
-        bearing = unpack_from(">h", glyph, 2)[0] if glyph else 0
-        font.glyphs.append(glyph)
-        font.metrics.append((min(advance, 0xFFFF), bearing))
-    most = max((len(parts) for parts, _ in wanted), default=1)
-    return (
-        program if most == 1 and len(font.glyphs) == _count(font) else _write(font, most)
-    ), result
+    glyph: bytes  # empty when no part has an outline
+    metric: bytes
+    parts: int
 
 
-def _count(font: _Font) -> int:
-    count: int = unpack_from(">H", font.tables[b"maxp"], 4)[0]
-    return count
-
-
-def _compose(glyphs: Sequence[bytes], parts: Sequence[Part]) -> bytes:
-    """Write a glyph made of others; empty when none of them has an outline."""
-    seen = [part for part in parts if glyphs[part[0]]]
-    if not seen:
-        return b""
+def join_glyphs(face: Face, parts: Sequence[Part], advance: int) -> Composite:
+    """Join glyphs of a face, by the numbers it has for them."""
+    boxes = [_measure(face, part) for part in parts]
+    drawn = [part for part, box in zip(parts, boxes, strict=True) if box]
+    if not drawn:
+        return Composite(b"", _METRIC.pack(min(advance, 0xFFFF), 0), len(parts))
+    lefts, bottoms, rights, tops = zip(*filter(None, boxes), strict=True)
+    left = _bounded(min(lefts))
+    head = _HEAD.pack(-1, left, *map(_bounded, (min(bottoms), max(rights), max(tops))))
     try:
-        return _join(glyphs, seen)
+        glyph = head + _write_components(drawn)
     except error:  # of struct: a letter may be given more marks than any font has room for
-        return _join(glyphs, [(glyph, _bounded(x), _bounded(y)) for glyph, x, y in seen])
+        bounded = [(glyph, _bounded(x), _bounded(y)) for glyph, x, y in drawn]
+        glyph = head + _write_components(bounded)
+    return Composite(glyph, _METRIC.pack(min(advance, 0xFFFF), left), len(parts))
 
 
-def _join(glyphs: Sequence[bytes], parts: Sequence[Part]) -> bytes:
-    boxes: list[tuple[int, ...]] = []
-    components = b""
-    flags, last = _WORDS | _OFFSETS | _MORE, len(parts)
-    for at, (glyph, x, y) in enumerate(parts, start=1):
-        left, bottom, right, top = _BOX.unpack_from(glyphs[glyph], 2)
-        boxes.append((left + x, bottom + y, right + x, top + y))
-        if at == last:
-            flags = _WORDS | _OFFSETS
-        components += _COMPONENT.pack(flags, glyph, x, y)
-    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
-    box = map(_bounded, (min(lefts), min(bottoms), max(rights), max(tops)))
-    return _HEAD.pack(-1, *box) + components
+def add_composites(program: bytes, composites: Sequence[Composite]) -> tuple[bytes, int]:
+    """Add glyphs to a font that numbers those they are made of as the face does.
+
+    Gives the font and the number of the first; the others follow it.
+    """
+    tables = _read_tables(program)
+    count: int = unpack_from(">H", tables[b"maxp"], 4)[0]
+    if not composites:
+        return program, count
+    head = bytearray(tables[b"head"])
+    head[8:12] = b"\0\0\0\0"  # the checksum of the whole, which no reader of a PDF looks at
+    glyphs = [composite.glyph for composite in composites]
+    is_long = unpack_from(">h", head, 50)[0]
+    if is_long:
+        places = list(unpack_from(f">{count + 1}I", tables[b"loca"]))
+    else:
+        places = [2 * place for place in unpack_from(f">{count + 1}H", tables[b"loca"])]
+    # A composite has a whole number of words, so that its place can be written in two bytes.
+    places += accumulate(map(len, glyphs), initial=places.pop())
+    if places[-1] <= _SHORT:
+        head[50:52] = b"\0\0"
+        tables[b"loca"] = pack(f">{len(places)}H", *[place >> 1 for place in places])
+    else:
+        head[50:52] = b"\0\1"
+        tables[b"loca"] = pack(f">{len(places)}I", *places)
+    tables[b"head"] = bytes(head)
+    tables[b"glyf"] = b"".join((tables[b"glyf"], *glyphs))
+    metrics = [composite.metric for composite in composites]
+    tables[b"hmtx"] = b"".join((_read_metrics(tables, count), *metrics))
+    hhea = bytearray(tables[b"hhea"])
+    hhea[34:36] = pack(">H", count + len(composites))
+    tables[b"hhea"] = bytes(hhea)
+    most_parts = max(composite.parts for composite in composites)
+    tables[b"maxp"] = _raise_limits(tables[b"maxp"], count + len(composites), most_parts)
+    return _assemble(tables), count
+
+
+def _measure(face: Face, part: Part) -> tuple[int, int, int, int] | None:
+    """Give the corners of a part, None when it has no outline."""
+    glyph, x, y = part
+    left, top, width, height = face.hb_font.get_glyph_extents(glyph)
+    if not width and not height:
+        return None
+    return left + x, top + height + y, left + width + x, top + y
+
+
+def _write_components(parts: Sequence[Part]) -> bytes:
+    flags = _WORDS | _OFFSETS
+    *others, last = parts
+    written = [_COMPONENT.pack(flags | _MORE, *part) for part in others]
+    return b"".join((*written, _COMPONENT.pack(flags, *last)))
 
 
 def _bounded(value: int) -> int:
@@ -85,52 +104,24 @@ def _bounded(value: int) -> int:
     return max(_LEAST, min(value, _MOST))
 
 
-def _read(program: bytes) -> _Font:
+def _read_tables(program: bytes) -> dict[bytes, bytes]:
     count = unpack_from(">H", program, 4)[0]
     tables: dict[bytes, bytes] = {}
     for at in range(12, 12 + 16 * count, 16):
         tag, _, offset, length = unpack_from(">4s3I", program, at)
         tables[tag] = program[offset : offset + length]
-    glyph_count = unpack_from(">H", tables[b"maxp"], 4)[0]
-    is_long = unpack_from(">h", tables[b"head"], 50)[0]
-    if is_long:
-        places = unpack_from(f">{glyph_count + 1}I", tables[b"loca"])
-    else:
-        places = tuple(2 * place for place in unpack_from(f">{glyph_count + 1}H", tables[b"loca"]))
-    glyf = tables[b"glyf"]
-    glyphs = [glyf[places[i] : places[i + 1]] for i in range(glyph_count)]
-    return _Font(tables, glyphs, _read_metrics(tables, glyph_count))
+    return tables
 
 
-def _read_metrics(tables: dict[bytes, bytes], glyph_count: int) -> list[tuple[int, int]]:
+def _read_metrics(tables: dict[bytes, bytes], glyph_count: int) -> bytes:
+    """Give hmtx with an advance for each glyph: those of the last glyphs may be left out."""
     hmtx = tables[b"hmtx"]
-    long_count = unpack_from(">H", tables[b"hhea"], 34)[0]
-    metrics: list[tuple[int, int]] = [
-        unpack_from(">Hh", hmtx, 4 * i) for i in range(min(long_count, glyph_count))
-    ]
-    last = metrics[-1][0] if metrics else 0
-    bearings = unpack_from(f">{glyph_count - len(metrics)}h", hmtx, 4 * long_count)
-    return metrics + [(last, bearing) for bearing in bearings]
-
-
-def _write(font: _Font, most_parts: int) -> bytes:
-    tables = dict(font.tables)
-    padded = [glyph + b"\0" * (-len(glyph) % 4) for glyph in font.glyphs]
-    places = [0]
-    for glyph in padded:
-        places.append(places[-1] + len(glyph))
-    tables[b"glyf"] = b"".join(padded)
-    tables[b"loca"] = pack(f">{len(places)}I", *places)
-    tables[b"hmtx"] = b"".join(pack(">Hh", *metric) for metric in font.metrics)
-    head = bytearray(tables[b"head"])
-    head[8:12] = b"\0\0\0\0"  # the checksum of the whole, which no reader of a PDF looks at
-    head[50:52] = b"\0\1"  # loca in four bytes
-    tables[b"head"] = bytes(head)
-    hhea = bytearray(tables[b"hhea"])
-    hhea[34:36] = pack(">H", len(font.metrics))
-    tables[b"hhea"] = bytes(hhea)
-    tables[b"maxp"] = _raise_limits(tables[b"maxp"], len(font.glyphs), most_parts)
-    return _assemble(tables)
+    end = 4 * unpack_from(">H", tables[b"hhea"], 34)[0]
+    if end == 4 * glyph_count:
+        return hmtx
+    last = hmtx[end - 4 : end - 2]
+    bearings = (hmtx[at : at + 2] for at in range(end, len(hmtx), 2))
+    return hmtx[:end] + b"".join(last + bearing for bearing in bearings)
 
 
 def _raise_limits(maxp: bytes, glyph_count: int, most_parts: int) -> bytes:

@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 import uharfbuzz as hb
 
 from workers.engine.layout.fonts import Face, written_text
 from workers.engine.layout.images.prepared import PixelStream, PreparedImage
-from workers.engine.paint.objects import PdfFile
+from workers.engine.paint.objects import COMPRESSION, PdfFile
 
 # What a font embedded for fixed codes needs (PDF 1.7, 9.9); all else is dropped.
 _DROPPED: Final = frozenset(
     int.from_bytes(tag, "big")
-    for tag in (b"GDEF", b"GPOS", b"GSUB", b"OS/2", b"DSIG", b"cmap", b"gasp", b"name", b"post")
+    for tag in b"DSIG GDEF GPOS GSUB OS/2 STAT cmap gasp name post".split()
+)
+# Measured on pages of Thai and Chinese: level 6 takes a third longer and saves 1 %.
+PROGRAM_LEVEL: Final = 5
+_FLAGS: Final = (
+    hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
 )
 _FIXED_PITCH, _SERIF, _SYMBOLIC, _ITALIC = 1, 2, 4, 64  # font flags (PDF 1.7, table 123)
 
@@ -65,16 +70,16 @@ def write_font(file: PdfFile, face: Face, subset: Subset) -> bytes:
 def make_subset(face: Face, characters: frozenset[str]) -> Subset:
     """Cut a face down to `characters`. Equal characters give equal bytes; kept for the next document."""
     chars = sorted(set(written_text("".join(characters))))
-    program, new_glyphs = subset_glyphs(face, {face.glyphs.get(char, 0) for char in chars})
+    program, new_glyphs = _subset_characters(face, chars)
     glyphs = {ord(char): new_glyphs[face.glyphs[char]] for char in chars if char in face.glyphs}
     tag = make_tag((face.name + "".join(chars)).encode("utf-8"))
     return Subset(
         name=f"{tag}+{face.name}".encode("ascii"),
-        font_file=zlib.compress(program, 6),
+        font_file=zlib.compress(program, PROGRAM_LEVEL),
         font_file_length=len(program),
-        glyph_map=zlib.compress(write_glyph_map(glyphs), 6),
+        glyph_map=_compress_map(_write_glyph_map(glyphs)),
         widths=_widths(face, chars),
-        to_unicode=zlib.compress(_to_unicode(chars), 6),
+        to_unicode=zlib.compress(_to_unicode(chars), COMPRESSION),
     )
 
 
@@ -87,17 +92,12 @@ def add_image(file: PdfFile, image: PreparedImage) -> bytes:
     return file.add_stream(entries, image.pixels.data)
 
 
-def subset_glyphs(face: Face, glyphs: set[int]) -> tuple[bytes, dict[int, int]]:
-    """Cut a font down to some glyphs; gives its program, and the new glyph of each old one."""
+def subset_glyphs(face: Face, glyphs: set[int]) -> bytes:
+    """Cut a font down to some glyphs, which keep their numbers."""
     wanted = hb.SubsetInput()
     wanted.glyph_set.update(glyphs)
-    wanted.flags = (
-        hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
-    )
-    wanted.drop_table_tag_set.update(_DROPPED)
-    plan = hb.SubsetPlan(face.hb_face, wanted)
-    program: bytes = plan.execute().blob.data
-    return program, dict(plan.old_to_new_glyph_mapping)
+    program, _ = _subset(face, wanted, _FLAGS | hb.SubsetFlags.RETAIN_GIDS)
+    return program
 
 
 def make_tag(content: bytes) -> str:
@@ -106,12 +106,37 @@ def make_tag(content: bytes) -> str:
     return "".join(chr(65 + byte % 26) for byte in digest[:6])
 
 
-def write_glyph_map(glyphs: dict[int, int]) -> bytes:
+def _subset_characters(face: Face, chars: Iterable[str]) -> tuple[bytes, dict[int, int]]:
+    """Cut a font down to some characters; gives its program, and the new glyph of each old one.
+
+    By their glyphs it would take ten times as long: all characters of a face are looked through.
+    """
+    wanted = hb.SubsetInput()
+    wanted.unicode_set.update(ord(char) for char in chars if char in face.glyphs)
+    program, plan = _subset(face, wanted, _FLAGS)
+    return program, dict(plan.old_to_new_glyph_mapping)
+
+
+def _subset(face: Face, wanted: Any, flags: int) -> tuple[bytes, Any]:
+    wanted.flags = flags
+    wanted.drop_table_tag_set.update(_DROPPED)
+    plan = hb.SubsetPlan(face.hb_face, wanted)
+    program: bytes = plan.execute().blob.data
+    return program, plan
+
+
+def _write_glyph_map(glyphs: dict[int, int]) -> bytes:
     """Map codes to glyphs, two bytes each; a code of no glyph shows the empty box."""
     mapped = bytearray(2 * (max(glyphs, default=0) + 1))
     for code, glyph in glyphs.items():
         mapped[2 * code : 2 * code + 2] = glyph.to_bytes(2, "big")
     return bytes(mapped)
+
+
+def _compress_map(mapped: bytes) -> bytes:
+    """Compress what is mostly zeros: to look for runs alone is quicker and makes it smaller."""
+    deflate = zlib.compressobj(strategy=zlib.Z_RLE)
+    return deflate.compress(mapped) + deflate.flush()
 
 
 def _widths(face: Face, chars: list[str]) -> bytes:

@@ -11,33 +11,45 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, NamedTuple
+from itertools import chain, count
+from struct import pack
+from typing import Final
 
 from workers.engine.layout.fonts import Cluster, Face
-from workers.engine.paint.composites import Part, add_composites
+from workers.engine.paint.composites import Composite, Part, add_composites, join_glyphs
 from workers.engine.paint.embedding import (
     CMAP,
+    PROGRAM_LEVEL,
     Subset,
     make_tag,
     subset_glyphs,
     write_font,
-    write_glyph_map,
 )
-from workers.engine.paint.objects import PdfFile
+from workers.engine.paint.objects import COMPRESSION, PdfFile
 
-# A code has two bytes and a font 65,535 glyphs. A run of text is written in one font, so another
-# begins long before; a run of more clusters than that is no text, and shows empty boxes.
+# A code has two bytes and a font 65,535 glyphs, those of its face among them. A run of text is
+# written in one font, so another begins long before; a run of more clusters than that is no text,
+# and shows empty boxes.
 _MAX_CODES: Final = 30_000
-_LAST_CODE: Final = 55_000
+_LAST_CODE: Final = 45_000
+_MAX_SAID: Final = 10_000  # kept for all documents, some 8 MB
 
 
-class _Said(NamedTuple):
-    """The glyphs of a code, what they say, and their advance in font units."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Said:
+    """What a code stands for, as the parts of a file have it: ready for every document.
 
-    parts: tuple[Part, ...]
-    text: str
-    advance: int
+    `glyph` is None when a composite has to be added for it.
+    """
+
+    glyphs: tuple[int, ...]
+    glyph: int | None
+    composite: Composite
+    advance: int  # in font units
+    width: bytes  # in thousandths of an em
+    text: bytes  # UTF-16 in hexadecimal
 
 
 class ShapedFont:
@@ -47,7 +59,7 @@ class ShapedFont:
         self.face = face
         self.name = name
         self.is_emboldened = face.is_emboldened
-        self._codes: dict[tuple[tuple[Part, ...], str], tuple[bytes, int]] = {}  # and advances
+        self._codes: dict[tuple[tuple[Part, ...], str], tuple[bytes, _Said]] = {}
         # How each cluster is written by its identity, which is quicker than what it holds; those
         # that are known here are kept, so that no other can have theirs.
         self._known: dict[int, bytes] = {}
@@ -60,8 +72,17 @@ class ShapedFont:
 
     def write(self, clusters: Sequence[Cluster]) -> bytes:
         """Write the operator that shows clusters from left to right, each where it stands."""
-        pairs = zip(map(self._known.get, map(id, clusters)), clusters, strict=True)
-        written = b"".join([code or self._write(new) for code, new in pairs])
+        if len(self._kept) >= _MAX_CODES:
+            self._kept.clear()
+            self._known.clear()
+        known = self._known
+        names = list(map(id, clusters))
+        for cluster in [
+            new for name, new in zip(names, clusters, strict=True) if name not in known
+        ]:
+            known[id(cluster)] = self._write(cluster)
+            self._kept.append(cluster)
+        written = b"".join(map(known.__getitem__, names))
         if written.endswith(b"<"):  # no pen needs to be moved behind the last
             written = written[: written.rindex(b">")]
         return b"[<" + written + b">]TJ\n"
@@ -73,61 +94,61 @@ class ShapedFont:
         if found is None and len(self._codes) >= _LAST_CODE:
             return b"0000"
         if found is None:
-            measure = self.face.hb_font.get_glyph_h_advance
-            advance = sum(measure(glyph) for glyph, *_ in cluster.parts)
-            found = self._codes[key] = (b"%04X" % (len(self._codes) + 1), advance)
-        written, advance = found
-        if advance != cluster.advance:
-            written += b">%d<" % round((advance - cluster.advance) * (1000 / self.face.units))
-        if len(self._kept) >= _MAX_CODES:
-            self._kept.clear()
-            self._known.clear()
-        self._kept.append(cluster)
-        self._known[id(cluster)] = written
+            code = b"%04X" % (len(self._codes) + 1)
+            found = self._codes[key] = (code, _say(self.face, *key))
+        written, said = found
+        if said.advance != cluster.advance:
+            beyond = (said.advance - cluster.advance) * (1000 / self.face.units)
+            written += b">%d<" % round(beyond)
         return written
 
     def embed(self, file: PdfFile) -> bytes:
         """Embed the clusters that were written and give the reference of the font."""
-        said = tuple(
-            _Said(parts, text, advance) for (parts, text), (_, advance) in self._codes.items()
-        )
+        said = tuple(said for _, said in self._codes.values())
         return write_font(file, self.face, _make_subset(self.face, said))
+
+
+@lru_cache(maxsize=_MAX_SAID)
+def _say(face: Face, parts: tuple[Part, ...], text: str) -> _Said:
+    measure = face.hb_font.get_glyph_h_advance
+    advance = sum(measure(glyph) for glyph, *_ in parts)
+    is_alone = len(parts) == 1 and parts[0][1:] == (0, 0)
+    return _Said(
+        glyphs=tuple(glyph for glyph, *_ in parts),
+        glyph=parts[0][0] if is_alone else None,
+        composite=join_glyphs(face, parts, advance),
+        advance=advance,
+        width=b"%d" % round(advance * (1000 / face.units)),
+        text=text.encode("utf-16-be").hex().upper().encode("ascii"),
+    )
 
 
 @lru_cache(maxsize=64)
 def _make_subset(face: Face, said: Sequence[_Said]) -> Subset:
-    glyphs = {glyph for each in said for glyph, *_ in each.parts}
-    program, new_glyphs = subset_glyphs(face, glyphs)
-    renamed = [
-        (tuple((new_glyphs[glyph], x, y) for glyph, x, y in each.parts), each.advance)
-        for each in said
-    ]
-    program, final = add_composites(program, renamed)
-    scale = 1000 / face.units
+    program = subset_glyphs(face, set(chain.from_iterable(each.glyphs for each in said)))
+    composites = [each.composite for each in said if each.glyph is None]
+    program, first = add_composites(program, composites)
+    added = count(first)
+    glyphs = [next(added) if each.glyph is None else each.glyph for each in said]
     to_unicode = _to_unicode(said)
     # What is alike in glyphs and in what they say is alike in all else.
     tag = make_tag(face.name.encode("ascii") + program + to_unicode)
     return Subset(
         name=f"{tag}+{face.name}".encode("ascii"),
-        font_file=zlib.compress(program, 6),
+        font_file=zlib.compress(program, PROGRAM_LEVEL),
         font_file_length=len(program),
-        glyph_map=zlib.compress(write_glyph_map(dict(enumerate(final, start=1))), 6),
-        widths=b"[1 [" + b" ".join(b"%d" % round(each.advance * scale) for each in said) + b"]]",
-        to_unicode=zlib.compress(to_unicode, 6),
+        glyph_map=zlib.compress(pack(f">{len(glyphs) + 1}H", 0, *glyphs), COMPRESSION),
+        widths=b"[1 [" + b" ".join(each.width for each in said) + b"]]",
+        to_unicode=zlib.compress(to_unicode, COMPRESSION),
     )
 
 
 def _to_unicode(said: Sequence[_Said]) -> bytes:
     """Say which characters each code stands for (PDF 1.7, 9.10.3), in blocks of at most 100."""
-    lines = [
-        b"<%04X> <%b>" % (code, _write_units(each.text)) for code, each in enumerate(said, start=1)
-    ]
-    blocks = (lines[at : at + 100] for at in range(0, len(lines), 100))
+    pairs = list(enumerate((each.text for each in said), start=1))
+    blocks = (pairs[at : at + 100] for at in range(0, len(pairs), 100))
     return CMAP % b"\n".join(
-        b"%d beginbfchar\n%b\nendbfchar" % (len(block), b"\n".join(block)) for block in blocks
+        b"%d beginbfchar\n%bendbfchar"
+        % (len(block), (b"<%04X> <%b>\n" * len(block)) % tuple(chain.from_iterable(block)))
+        for block in blocks
     )
-
-
-@lru_cache(maxsize=10_000)
-def _write_units(text: str) -> bytes:
-    return text.encode("utf-16-be").hex().upper().encode("ascii")
