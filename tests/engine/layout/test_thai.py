@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.engine.layout.fonts import shape_clusters, split_by_face
+from workers.engine.layout.fonts import find_shaper, split_by_face
 from workers.engine.layout.lines.opportunities import cut_word
 from workers.engine.layout.lines.parts import Look
 from workers.engine.layout.lines.thai import cut_thai, is_thai
@@ -81,5 +81,5 @@ def test_a_phrase_is_as_wide_as_its_words(text):
 
 def test_equal_letters_of_all_words_are_one_object():
     [(face, _)] = split_by_face((), 400, False, "น้ำ", "th")
-    first, second = (shape_clusters(face, word, is_rtl=False, lang="th") for word in ("น้ำ", "ใจน้ำ"))
+    first, second = map(find_shaper(face, is_rtl=False, lang="th").shape_clusters, ("น้ำ", "ใจน้ำ"))
     assert first[-1] is second[-1]

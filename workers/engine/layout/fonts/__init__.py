@@ -12,10 +12,10 @@ from workers.engine.layout.fonts.families import (
 from workers.engine.layout.fonts.shaping import (
     Cluster,
     ShapedWord,
+    Shaper,
+    find_shaper,
     is_cursive,
-    measure_words,
     needs_shaping,
-    shape_clusters,
     shape_word,
 )
 
@@ -26,12 +26,12 @@ __all__ = [
     "Cluster",
     "Face",
     "ShapedWord",
+    "Shaper",
     "find_face",
     "find_missing",
+    "find_shaper",
     "is_cursive",
-    "measure_words",
     "needs_shaping",
-    "shape_clusters",
     "shape_word",
     "split_by_face",
     "written_text",

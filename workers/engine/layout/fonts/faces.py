@@ -6,6 +6,7 @@ import re
 from codecs import utf_16_be_encode
 from functools import cached_property
 from importlib.resources import files
+from itertools import filterfalse
 from operator import add
 from typing import Any, Final
 
@@ -176,7 +177,7 @@ class Face:
         """Tell whether the face can draw the whole of `text`."""
         if text.isascii() and text.isprintable():
             return True
-        return self._covered.issuperset(text) or self._covered.issuperset(_DROP.sub("", text))
+        return all(map(_DROP.match, filterfalse(self._covered.__contains__, text)))
 
     def find_missing(self, text: str) -> str:
         """Give the characters of `text` that the face cannot draw, each once, in order."""

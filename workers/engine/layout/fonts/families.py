@@ -114,7 +114,8 @@ def find_missing(text: str) -> str:
     chain = _chain((), False, False, "zh")
     if chain.first.covers_all(text):
         return ""
-    return "".join(char for char in dict.fromkeys(text) if chain[char] is None)
+    missing = {char for char in set(text) if chain[char] is None}
+    return "".join(char for char in dict.fromkeys(text) if char in missing) if missing else ""
 
 
 class _Chain(dict[str, "Face | None"]):
@@ -179,11 +180,12 @@ def _known(families: Iterable[str]) -> list[str]:
 
 def _find_only_face(chain: _Chain, text: str) -> Face | None:
     """Find the one face that all of a text is set in, but for what sticks to it; None for several."""
-    faces = {chain[char] for char in set(text).difference(_STICKY)}
+    characters = set(text)
+    faces = {chain[char] for char in characters.difference(_STICKY)}
     if len(faces) != 1:
         return None
     face = faces.pop()
-    return face if face is not None and face.covers_all(text) else None
+    return face if face is not None and face.covers_all("".join(characters)) else None
 
 
 def _cut_by_face(chain: _Chain, text: str) -> Iterator[tuple[Face, str]]:

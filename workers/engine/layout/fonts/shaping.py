@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, groupby
-from typing import Any, Final, NamedTuple
+from itertools import accumulate, chain, groupby
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, TypeVar
 
 import uharfbuzz as hb
 
@@ -42,7 +43,9 @@ _THAI_CLUSTER: Final = re.compile(
 
 # As in the text that is written by characters: kerned, and without ligatures.
 _SIMPLE_SCRIPTS: Final = {"liga": False, "clig": False, "calt": False}
-_MAX_WORDS: Final = 10_000
+_MAX_CLUSTERS: Final = 10_000
+_MAX_WORDS: Final = 3_000  # kept by each shaper, some 2 MB
+_MAX_SHAPERS: Final = 16  # kept: regular and bold of some scripts
 _LONGEST_KEPT: Final = 60  # characters: longer texts seldom come again
 
 
@@ -70,6 +73,13 @@ class ShapedWord:
     ends: tuple[float, ...]
 
 
+T = TypeVar("T")
+
+# Of a shaped word; attributes of many are read more quickly than in a loop.
+_WIDTH: Final[Callable[[ShapedWord], float]] = attrgetter("width")
+_CLUSTERS: Final[Callable[[ShapedWord], tuple[Cluster, ...]]] = attrgetter("clusters")
+
+
 def needs_shaping(text: str) -> bool:
     """Tell whether text is written by glyphs rather than by characters."""
     return not text.isascii() and _SHAPED.search(text) is not None
@@ -82,49 +92,76 @@ def is_cursive(text: str) -> bool:
 
 def shape_word(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     """Shape a word, or any text that stands in one direction and one face."""
-    if len(word) <= _LONGEST_KEPT:
-        return _shape_kept(face, word, is_rtl, lang)
-    return _shape(face, word, is_rtl, lang)
+    return find_shaper(face, is_rtl, lang).words[word]
 
 
-def shape_clusters(face: Face, word: str, *, is_rtl: bool, lang: str) -> Sequence[Cluster]:
-    """Shape a word as `shape_word` does, and give its clusters alone: equal ones of Thai are one."""
-    if is_rtl or not _THAI.fullmatch(word):
-        return shape_word(face, word, is_rtl=is_rtl, lang=lang).clusters
-    return [cluster for letter in _shape_letters(face, word, lang) for cluster in letter.clusters]
+class Shaper:
+    """Shapes text of one face, direction and language; `words` are shaped when they are asked for.
+
+    All characters of a text are looked at here, so loops are maps over dictionaries.
+    """
+
+    def __init__(self, face: Face, *, is_rtl: bool, lang: str) -> None:
+        self._face = face
+        self._is_rtl = is_rtl
+        self._lang = lang
+        self.words = _Kept(self._shape)
+        self._widths = _Kept(self._measure)
+        self._letters = _Kept(self._shape_run)  # of Thai
+
+    def measure_words(self, words: Iterable[str]) -> list[float]:
+        """Give the width of each of some words in em: of Thai there are as many as syllables."""
+        return list(map(self._widths.__getitem__, words))
+
+    def shape_clusters(self, word: str) -> Sequence[Cluster]:
+        """Give the clusters of a word alone: equal ones of Thai are one."""
+        if word in self.words or not self._is_cut_into_letters(word):
+            return self.words[word].clusters
+        return list(chain.from_iterable(map(_CLUSTERS, self._shape_letters(word))))
+
+    def _is_cut_into_letters(self, word: str) -> bool:
+        return not self._is_rtl and _THAI.fullmatch(word) is not None
+
+    def _shape_letters(self, word: str) -> Iterable[ShapedWord]:
+        return map(self._letters.__getitem__, _THAI_CLUSTER.findall(word))
+
+    def _measure(self, word: str) -> float:
+        if self._is_cut_into_letters(word):
+            return sum(map(_WIDTH, self._shape_letters(word)))
+        return self.words[word].width
+
+    def _shape(self, word: str) -> ShapedWord:
+        if self._is_cut_into_letters(word):
+            return _put_together(self._shape_letters(word))
+        return self._shape_run(word)
+
+    def _shape_run(self, word: str) -> ShapedWord:
+        return _shape_run(self._face, word, is_rtl=self._is_rtl, lang=self._lang)
 
 
-def measure_words(face: Face, words: Iterable[str], *, is_rtl: bool, lang: str) -> list[float]:
-    """Give the width of each of some words in em: of Thai there are as many as syllables."""
-    return [
-        _shape_kept(face, word, is_rtl, lang).width
-        if len(word) <= _LONGEST_KEPT
-        else shape_word(face, word, is_rtl=is_rtl, lang=lang).width
-        for word in words
-    ]
+@lru_cache(maxsize=_MAX_SHAPERS)
+def find_shaper(face: Face, is_rtl: bool, lang: str) -> Shaper:
+    """Give the shaper of a face, direction and language, with what it keeps."""
+    return Shaper(face, is_rtl=is_rtl, lang=lang)
 
 
-def _shape_letters(face: Face, word: str, lang: str) -> list[ShapedWord]:
-    return [_shape_letter(face, letter, lang) for letter in _THAI_CLUSTER.findall(word)]
+class _Kept(dict[str, T]):
+    """What was found out about words, as many and as long as are worth keeping."""
+
+    def __init__(self, find_out: Callable[[str], T]) -> None:
+        super().__init__()
+        self._find_out = find_out
+
+    def __missing__(self, word: str) -> T:
+        found = self._find_out(word)
+        if len(word) <= _LONGEST_KEPT:
+            if len(self) >= _MAX_WORDS:
+                self.clear()
+            self[word] = found
+        return found
 
 
-@lru_cache(maxsize=_MAX_WORDS)
-def _shape_letter(face: Face, letter: str, lang: str) -> ShapedWord:
-    return _shape_runs(face, letter, is_rtl=False, lang=lang)
-
-
-@lru_cache(maxsize=_MAX_WORDS)
-def _shape_kept(face: Face, word: str, is_rtl: bool, lang: str) -> ShapedWord:
-    return _shape(face, word, is_rtl, lang)
-
-
-def _shape(face: Face, word: str, is_rtl: bool, lang: str) -> ShapedWord:
-    if not is_rtl and _THAI.fullmatch(word):
-        return _put_together(_shape_letters(face, word, lang))
-    return _shape_runs(face, word, is_rtl=is_rtl, lang=lang)
-
-
-def _shape_runs(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
+def _shape_run(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     buffer: Any = hb.Buffer()
     buffer.add_codepoints(list(map(ord, _SURROGATE.sub("\ufffd", word))))
     buffer.cluster_level = hb.BufferClusterLevel.MONOTONE_CHARACTERS
@@ -148,7 +185,7 @@ def _shape_runs(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord
     return ShapedWord(tuple(clusters.values()), sum(widths), tuple(by_character))
 
 
-def _put_together(pieces: list[ShapedWord]) -> ShapedWord:
+def _put_together(pieces: Iterable[ShapedWord]) -> ShapedWord:
     """Give the word that shaped pieces make from left to right."""
     clusters: list[Cluster] = []
     ends: list[float] = []
@@ -179,4 +216,4 @@ def _join(run: Iterable[tuple[Any, Any]], text: str) -> Cluster:
 
 
 # One object for equal clusters of all words: a document looks up the code of each but once.
-_keep_cluster = lru_cache(maxsize=_MAX_WORDS)(Cluster)
+_keep_cluster = lru_cache(maxsize=_MAX_CLUSTERS)(Cluster)

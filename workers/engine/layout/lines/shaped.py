@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from workers.engine.layout.context import Typeface
-from workers.engine.layout.fonts import (
-    Cluster,
-    ShapedWord,
-    is_cursive,
-    measure_words,
-    shape_clusters,
-    shape_word,
-)
+from workers.engine.layout.fonts import Cluster, Shaper, find_shaper, is_cursive
 
 
 class ShapedRun(NamedTuple):
@@ -25,10 +18,11 @@ class ShapedRun(NamedTuple):
     is_rtl: bool
     lang: str
 
-    def shape(self, word: str) -> ShapedWord:
-        """Shape one word."""
+    @property
+    def shaper(self) -> Shaper:
+        """Give what shapes the words of the run."""
         face: Any = self.face  # shaped text stands in faces of the set, never in others
-        return shape_word(face, word, is_rtl=self.is_rtl, lang=self.lang)
+        return find_shaper(face, self.is_rtl, self.lang)
 
     def spacing_in(self, word: str) -> float:
         """Give the space between the clusters of a word; letters that join stay together."""
@@ -41,7 +35,7 @@ def measure_shaped(run: ShapedRun, text: str) -> float:
     width = (len(words) - 1) * (run.face.measure(" ") * run.size + run.letter_spacing)
     for word in words:
         if word:
-            shaped = run.shape(word)
+            shaped = run.shaper.words[word]
             width += shaped.width * run.size + run.spacing_in(word) * len(shaped.clusters)
     return width
 
@@ -50,9 +44,8 @@ def measure_shaped_words(run: ShapedRun, words: Sequence[str]) -> list[float]:
     """Give the width of each of some words in points."""
     if run.letter_spacing:
         return [measure_shaped(run, word) for word in words]
-    face: Any = run.face
-    widths = measure_words(face, words, is_rtl=run.is_rtl, lang=run.lang)
-    return [width * run.size for width in widths]
+    size = run.size
+    return [width * size for width in run.shaper.measure_words(words)]
 
 
 def ends_of_shaped(run: ShapedRun, word: str) -> list[float]:
@@ -64,7 +57,7 @@ def ends_of_shaped(run: ShapedRun, word: str) -> list[float]:
     ends: list[float] = []
     clusters = 0
     last = -1.0
-    for end in run.shape(word).ends:
+    for end in run.shaper.words[word].ends:
         if end != last:
             clusters += 1
             last = end
@@ -80,18 +73,16 @@ def set_clusters(run: ShapedRun, text: str, word_spacing: float) -> list[Cluster
     words = text.split(" ")
     if run.is_rtl:
         words.reverse()
+    shape_clusters = run.shaper.shape_clusters
     clusters: list[Cluster] = []
-    for number, word in enumerate(words):
-        if number:
-            clusters.append(space)
-        if not word:
-            continue
-        own = shape_clusters(face, word, is_rtl=run.is_rtl, lang=run.lang)
-        spacing = round(run.spacing_in(word) * in_units) if run.letter_spacing else 0
-        if spacing:
+    for word in words:
+        own = shape_clusters(word) if word else ()
+        if run.letter_spacing and (spacing := round(run.spacing_in(word) * in_units)):
             clusters += [cluster._replace(advance=cluster.advance + spacing) for cluster in own]
         else:
             clusters += own
+        clusters.append(space)
+    clusters.pop()  # spaces stand between words
     return clusters
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import accumulate
 from sys import intern
 from typing import Final
 
@@ -54,43 +53,41 @@ def cut_thai(text: str) -> list[str]:
 @lru_cache(maxsize=4_000)
 def _cut_words(text: str) -> tuple[str, ...]:
     """Find the cheapest way through the text, from cluster to cluster."""
-    root = _load_words()
-    clusters = [*_CLUSTER.findall(text), ""]
-    # By character: nothing is cheaper than what is no end of a cluster, or lies behind the text.
-    costs = [-1] * (len(text) + _LONGEST + 1)
-    for end in accumulate(map(len, clusters)):
-        costs[end] = (len(text) + 1) * _UNKNOWN
-    before = [0] * (len(text) + 1)
-    costs[0] = start = 0
-    for number, cluster in enumerate(clusters[:-1], start=1):
-        end = start + len(cluster)
+    clusters = (*_CLUSTER.findall(text), "")
+    count = len(clusters) - 1
+    # What the cheapest way to each cluster costs, and where its last word begins; nothing is cheaper
+    # than what lies behind the text.
+    costs = [0] + [(count + 1) * _UNKNOWN] * count + [-1] * _LONGEST
+    before = [0] * (count + 1)
+    for start, branch in enumerate(map(_load_words().get, clusters)):
+        node = branch
         cost = costs[start] + 1
+        end = start + 1
         if cost - 1 + _UNKNOWN < costs[end]:
             costs[end], before[end] = cost - 1 + _UNKNOWN, start
-        node = root.get(cluster)
-        at = number
         while node is not None:
-            if isinstance(node, str):
-                ahead = end + len(node)
-                if cost < costs[ahead] and text.startswith(node, end):
-                    costs[ahead], before[ahead] = cost, start
+            if isinstance(node, tuple):
+                rest = end
+                end += len(node)
+                if cost < costs[end] and clusters[rest:end] == node:
+                    costs[end], before[end] = cost, start
                 break
             if cost < costs[end] and "" in node:
                 costs[end], before[end] = cost, start
-            node = node.get(clusters[at])
-            end += len(clusters[at])
-            at += 1
-        start += len(cluster)
+            node = node.get(clusters[end])
+            end += 1
     pieces: list[str] = []
-    while start:
-        pieces.append(text[before[start] : start])
-        start = before[start]
+    end = count
+    while end:
+        pieces.append("".join(clusters[before[end] : end]))
+        end = before[end]
     return tuple(reversed(pieces))
 
 
-# The words by their clusters, one after the other. What only one word goes on with is a string, the
+# The words by their clusters, one after the other. What only one word goes on with is a tuple, the
 # rest of the word; a word that others begin with has an empty cluster of its own.
-_Branch = dict[str, "_Branch | str | None"]
+_Rest = tuple[str, ...]
+_Branch = dict[str, "_Branch | _Rest | None"]
 
 
 @cache
@@ -99,26 +96,18 @@ def _load_words() -> _Branch:
     root: _Branch = {}
     for word in text.split("\n"):
         if 0 < len(word) <= _LONGEST:
-            _add_word(root, word)
+            _add_word(root, tuple(map(intern, _CLUSTER.findall(word))))
     return root
 
 
-def _add_word(branch: _Branch, word: str) -> None:
-    at = 0
-    for cluster in map(intern, _CLUSTER.findall(word)):
-        at += len(cluster)
+def _add_word(branch: _Branch, word: _Rest) -> None:
+    for at, cluster in enumerate(word, start=1):
         if cluster not in branch:
-            branch[cluster] = intern(word[at:])
+            branch[cluster] = word[at:]
             return
         below = branch[cluster]
-        if isinstance(below, str):
-            below = branch[cluster] = _grow(below)
+        if isinstance(below, tuple):
+            below = branch[cluster] = {below[0]: below[1:]} if below else {"": None}
         assert below is not None
         branch = below
     branch[""] = None
-
-
-def _grow(rest: str) -> _Branch:
-    """Give the branch that holds the rest of one word."""
-    match = _CLUSTER.match(rest)
-    return {intern(match[0]): intern(rest[match.end() :])} if match else {"": None}
