@@ -1,9 +1,10 @@
 """Every PDF that a test makes is sound: qpdf's own code reads it, and finds nothing to say.
 
-Looked at are what the engine makes in this process, what tests hand to `note_pdf` (answers of a farm
-that runs elsewhere), and the files that a test leaves in its folder, in archives too. A PDF is looked
-at once in a run, however often it is made; a damaged one fails the test that made it. Where `qpdf` is
-installed, it checks the first of each file of tests as well.
+Looked at are what the engine makes in this process, joined files too, what tests hand to `note_pdf`
+(answers of a farm that runs elsewhere), and the files that a test leaves in its folder, in archives
+too. A PDF is looked at once in a run, however often it is made; a damaged one fails the test that made
+it. Where `qpdf` is installed, it checks the first of each file of tests as well. Clients of a farm
+that is harmed look at each answer as they get it, with `find_problems`.
 
 What only looks like a PDF to the code under test is none: files of the fake workers begin with
 `%PDF` and no line of a version. A file that cannot be opened without its password is left to the
@@ -23,7 +24,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pikepdf
 import pytest
@@ -119,6 +120,7 @@ def _watch_engine() -> None:
     merged = sys.modules.get("workers.engine.merged")
     if merged is not None and not hasattr(merged.finish_part, "__wrapped__"):
         merged.finish_part = _noting_parts(merged.finish_part)
+        merged.merge_parts = _noting_joined(merged.merge_parts)
 
 
 def _noting_finished(print_finished: Callable[..., bytes]) -> Callable[..., bytes]:
@@ -137,3 +139,26 @@ def _noting_parts(finish_part: Callable[..., bytes]) -> Callable[..., bytes]:
         return note_pdf(finish_part(pdf, **given))
 
     return noting
+
+
+def _noting_joined(merge_parts: Callable[..., int]) -> Callable[..., int]:
+    @wraps(merge_parts)
+    def noting(parts: Any, out: BinaryIO, metadata: Any) -> int:
+        copy = _Copy(out)
+        count = merge_parts(parts, copy, metadata)
+        note_pdf(b"".join(copy.written))
+        return count
+
+    return noting
+
+
+class _Copy:
+    """Writes what may be a pipe, and keeps what was written."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self.written: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self.written.append(data)
+        return self._out.write(data)

@@ -10,7 +10,8 @@ import pytest
 
 from tests import soundness
 from tests.engine.paint.drawing import page, text
-from workers.engine import pipeline
+from tests.golden.case import OPTIONS
+from workers.engine import merged, pipeline
 from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
 from workers.engine.layout.display import LaidOut
@@ -49,6 +50,14 @@ def test_what_the_engine_makes_in_a_test_is_looked_at():
         assert data == file
         assert soundness.find_problems(data, password=password) == []
         noted()
+
+
+def test_what_joins_parts_to_a_stream_is_looked_at(tmp_path: Path):
+    part = tmp_path / "part"
+    part.write_bytes(whole())
+    out = io.BytesIO()
+    assert merged.join_parts([part], out, options=OPTIONS) == 1
+    assert noted() == [out.getvalue()]
 
 
 def test_a_test_that_makes_a_damaged_file_fails(request: pytest.FixtureRequest):

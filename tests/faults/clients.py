@@ -16,6 +16,7 @@ from typing import Any, Self
 import pikepdf
 
 from tests.faults.history import Entry, History, instant
+from tests.soundness import find_problems
 
 NOTE = "<document><flow><h1>Note {n}</h1>{pages}</flow></document>"
 _BROKEN = (OSError, http.client.HTTPException)
@@ -130,11 +131,10 @@ def read_answer(call: str, started: float, status: int, headers: Any, body: byte
 
 def _find_flaw(status: int, headers: Any, body: bytes) -> str | None:
     if status == 200 and headers.get("Content-Type") == "application/pdf":
-        try:
-            with pikepdf.open(io.BytesIO(body)) as pdf:
-                pages = len(pdf.pages)
-        except pikepdf.PdfError as error:
-            return f"a broken PDF: {error}"
+        if problems := find_problems(body):
+            return f"a broken PDF: {'; '.join(problems[:3])}"
+        with pikepdf.open(io.BytesIO(body)) as pdf:
+            pages = len(pdf.pages)
         told = int(headers["X-Page-Count"])
         return None if pages == told else f"a PDF of {pages} pages that says {told}"
     if status < 400:
