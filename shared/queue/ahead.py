@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from shared.clock import epoch, ticks
+from shared.line import Line
+from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.names import BATCH, UNACKED, UNACKED_INDEX
 
 # Messages are taken ahead while the last renders were all this short.
@@ -21,34 +23,73 @@ SHORT_SECONDS: Final = 0.05
 HOLD_SECONDS: Final = 0.1
 _RENDERS_WATCHED: Final = 8
 
+# A message is noted as held, by its tag. A body is a string of JSON within the message, where every
+# quote is escaped: the tag that is found is the message's own. Where a front waits for its job, the
+# delivery is counted as a slot gets it, which spares the slot a step of its own: `count` gives
+# which delivery it is, 0 where the job has ended, and '' where the slot is to count it.
+_HOLD: Final = """
+local function hold(queue, raw)
+    local tag = string.match(raw, '"delivery_tag": ?"([^"]+)"')
+    redis.call('HSET', KEYS[1], tag, '[' .. raw .. ',"","' .. queue .. '"]')
+    redis.call('ZADD', KEYS[2], ARGV[1], tag)
+    return tag
+end
+local function count(tag, by)
+    local job = string.match(tag, '^[^:]+:([^:]+):[^:]+:waited$')
+    if not job then return '' end
+    local key = 'job:' .. job
+    if redis.call('HEXISTS', key, 'done') == 1 then return 0 end
+    if by == 0 then return (redis.call('HGET', key, 'deliveries') or 0) + 1 end
+    local delivery = redis.call('HINCRBY', key, 'deliveries', by)
+    if redis.call('TTL', key) < 0 then redis.call('EXPIRE', key, ARGV[2]) end
+    return delivery
+end
+"""
+
+# KEYS: held messages, their index, the queue. ARGV: 1 now, 2 TTL of a job's state, 3 the message.
+_NOTE: Final = (
+    _HOLD
+    + """
+local tag = hold(KEYS[3], ARGV[3])
+return {tag, count(tag, 1)}
+"""
+)
+
 # KEYS: held messages, their index, then the queues in order of precedence.
-# ARGV: 1 now, 2 how many to take from any queue, 3 how many more from the first queues,
-#       4 how many queues are the first, 5.. tags of messages that have ended.
-# What is taken is noted as held in the same step, so no kill takes it along. A body is a string of
-# JSON within the message, where every quote is escaped: the tag that is found is the message's own.
-_TURN: Final = """
-for i = 5, #ARGV do
-    redis.call('HDEL', KEYS[1], ARGV[i])
-    redis.call('ZREM', KEYS[2], ARGV[i])
+# ARGV: 1 now, 2 TTL of a job's state, 3 how many to take from any queue, 4 how many more from the
+#       first queues, 5 how many queues are the first, 6 how many messages have ended, 7.. their
+#       tags, then those of messages taken ahead that slots have now.
+# What is taken is held in the same step, so no kill takes it along. What is taken ahead is counted
+# when a slot has it: one that waits in dying workers' hands must not be thought to have killed them.
+_TURN: Final = (
+    _HOLD
+    + """
+local ended = 6 + tonumber(ARGV[6])
+for i = 7, #ARGV do
+    if i <= ended then
+        redis.call('HDEL', KEYS[1], ARGV[i])
+        redis.call('ZREM', KEYS[2], ARGV[i])
+    else
+        count(ARGV[i], 1)
+    end
 end
 local taken = {}
-local function take(most, last)
+local function take(most, last, by)
     for k = 3, last do
         while most > 0 do
             local raw = redis.call('RPOP', KEYS[k])
             if not raw then break end
             most = most - 1
-            local tag = string.match(raw, '"delivery_tag": ?"([^"]+)"')
-            redis.call('HSET', KEYS[1], tag, '[' .. raw .. ',"","' .. KEYS[k] .. '"]')
-            redis.call('ZADD', KEYS[2], ARGV[1], tag)
-            table.insert(taken, {KEYS[k], tag, raw})
+            local tag = hold(KEYS[k], raw)
+            table.insert(taken, {KEYS[k], tag, raw, count(tag, by), by})
         end
     end
 end
-take(tonumber(ARGV[2]), #KEYS)
-take(tonumber(ARGV[3]), 2 + tonumber(ARGV[4]))
+take(tonumber(ARGV[3]), #KEYS, 1)
+take(tonumber(ARGV[4]), 2 + tonumber(ARGV[5]), 0)
 return taken
 """
+)
 
 # KEYS: held messages, their index. ARGV: queue, tag and text of each message, the next one last.
 _GIVE_BACK: Final = """
@@ -62,12 +103,18 @@ end
 
 
 class Taken(NamedTuple):
-    """A message that this worker holds and no slot has yet, since `at` by the process's clock."""
+    """A message that this worker holds and no slot has yet, since `at` by the process's clock.
+
+    `delivery` says which one of its job it is for the slot, 0 where the job has ended, None where
+    the slot is to count it.
+    """
 
     queue: str
     tag: str
     text: bytes
     at: float
+    delivery: int | None
+    is_counted: bool
 
 
 class Pace:
@@ -110,7 +157,7 @@ class Ahead:
         self.pace: Final = Pace()
         self._held: deque[Taken] = deque()
         self._ended: list[str] = []
-        self._turn: Any = None
+        self._given: list[str] = []
 
     def __len__(self) -> int:
         """Count the messages that wait here."""
@@ -123,35 +170,53 @@ class Ahead:
 
     def take(self) -> Taken | None:
         """Give the message that came first, None when there is none."""
-        return self._held.popleft() if self._held else None
+        if not self._held:
+            return None
+        taken = self._held.popleft()
+        if not taken.is_counted:
+            self._given.append(taken.tag)
+        return taken
 
-    def turn(self, client: Any, queues: Sequence[str], *, free: int, slots: int) -> None:
-        """Acknowledge what has ended, and take messages for the free slots and the next ones.
+    def note(self, line: Line, queue: str, text: bytes) -> Taken:
+        """Note that this worker holds a message, and count its delivery: a slot is free for it."""
+        keys = [UNACKED, UNACKED_INDEX, queue]
+        tag, delivery = line.run(_NOTE, keys, [epoch(), CLAIM_TTL_SECONDS, text])
+        return Taken(queue, tag.decode(), text, ticks(), _number(delivery), is_counted=True)
+
+    def turn(self, line: Line, queues: Sequence[str], *, free: int, slots: int) -> None:
+        """Acknowledge what has ended, count what slots were given, and take messages for the free
+        slots and the next ones.
 
         Batches are taken for free slots alone: what comes after must not find them in front.
         """
         first = len(list(takewhile(lambda queue: queue != BATCH, queues)))
         wanted = max(free - len(self._held), 0)
         more = max(free + slots - len(self._held), 0) - wanted if self.pace.is_short else 0
-        if not self._ended and not (queues and wanted + more):
+        if not self._ended and not self._given and not (queues and wanted + more):
             return
         ended, self._ended = self._ended, []
-        if self._turn is None:
-            self._turn = client.register_script(_TURN)
+        given, self._given = self._given, []
         keys = [UNACKED, UNACKED_INDEX, *queues]
-        taken = self._turn(keys, [epoch(), wanted, more, first, *ended], client)
+        counts = [wanted, more, first, len(ended)]
+        taken = line.run(_TURN, keys, [epoch(), CLAIM_TTL_SECONDS, *counts, *ended, *given])
         now = ticks()
-        for queue, tag, text in cast("list[list[bytes]]", taken):
-            self._held.append(Taken(queue.decode(), tag.decode(), text, now))
+        for queue, tag, text, delivery, by in taken:
+            self._held.append(
+                Taken(queue.decode(), tag.decode(), text, now, _number(delivery), by == 1)
+            )
 
-    def give_back(self, client: Any) -> None:
+    def give_back(self, line: Line) -> None:
         """Put what waits here, one message or more, at the head of its queue again."""
         held, self._held = self._held, deque()
         parts = [part for each in reversed(held) for part in (each.queue, each.tag, each.text)]
-        client.eval(_GIVE_BACK, 2, UNACKED, UNACKED_INDEX, *parts)
+        line.run(_GIVE_BACK, [UNACKED, UNACKED_INDEX], parts)
 
     def seconds_left(self) -> float | None:
         """Tell how long the first message may still wait here, None when there is none."""
         if not self._held:
             return None
         return max(self._held[0].at + HOLD_SECONDS - ticks(), 0.0)
+
+
+def _number(delivery: int | bytes) -> int | None:
+    return delivery if isinstance(delivery, int) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from redis import Redis, RedisError
@@ -22,6 +22,7 @@ from shared.queue.names import (
     VALIDATE,
     job_key,
     new_delivery_tag,
+    new_waited_tag,
 )
 from shared.queue.presence import say_word
 from shared.telemetry.log import get_logger
@@ -82,7 +83,7 @@ class Broker:
         Raises:
             Unavailable: Redis is away; the job may or may not be queued.
         """
-        published = _write(job, admitted_at=job.admitted_at)
+        published = _write(job, new_waited_tag, admitted_at=job.admitted_at)
         with reachable():
             # The word comes before the job can end, or a quick one would find nobody waiting.
             self._line.ask(say_word(job.id), ("LPUSH", published.queue, published.message))
@@ -96,7 +97,7 @@ class Broker:
         """
         self._push(
             [
-                _write(job, admitted_at=job.admitted_at, encoded=encoded)
+                _write(job, new_delivery_tag, admitted_at=job.admitted_at, encoded=encoded)
                 for encoded, job in jobs.items()
             ]
         )
@@ -107,7 +108,7 @@ class Broker:
         Raises:
             Unavailable: Redis is away.
         """
-        self._push([_write(job, admitted_at=epoch()) for job in jobs])
+        self._push([_write(job, new_delivery_tag, admitted_at=epoch()) for job in jobs])
 
     def requeue_forgotten(self, job: Published) -> bool:
         """Queue a job again that is neither begun nor queued nor held by a worker; tell whether.
@@ -147,13 +148,19 @@ def queue_of_job(job: RenderJob) -> str:
     return VALIDATE if job.purpose is Purpose.VALIDATE else _LANES[job.lane]
 
 
-def _write(job: RenderJob, *, admitted_at: float, encoded: str | None = None) -> Published:
+def _write(
+    job: RenderJob,
+    new_tag: Callable[[str, str], str],
+    *,
+    admitted_at: float,
+    encoded: str | None = None,
+) -> Published:
     queue = queue_of_job(job)
     envelope = Envelope(
         task=RENDER_TASK,
         id=job.id,
         queue=queue,
-        delivery_tag=new_delivery_tag(queue, job.id),
+        delivery_tag=new_tag(queue, job.id),
         limit_seconds=_limit_seconds(job),
         admitted_at=admitted_at,
     )

@@ -97,9 +97,10 @@ class Commits:
     def __init__(self, redis: Redis) -> None:
         self._line = Line(redis)
 
-    def begin(self, job: RenderJob) -> Begin:
-        """Count a delivery of the job and say what to do with it."""
-        delivery = self._outwait(job, lambda: self._count_delivery(job))
+    def begin(self, job: RenderJob, *, delivery: int | None = None) -> Begin:
+        """Say what to do with a delivery of the job, by which one it is; None has it counted now."""
+        if delivery is None:
+            delivery = self._outwait(job, lambda: self._count_delivery(job))
         if delivery == 0:
             return Begin.ENDED
         if epoch() >= job.deadline:

@@ -39,6 +39,11 @@ def new_delivery_tag(queue: str, job_id: str) -> str:
     return f"{queue}:{job_id}:{uuid.uuid4().hex}"
 
 
+def new_waited_tag(queue: str, job_id: str) -> str:
+    """Make the tag of a message whose front waits: whoever takes it counts its delivery at once."""
+    return f"{new_delivery_tag(queue, job_id)}:waited"
+
+
 def queue_of(delivery_tag: str) -> str:
     """Give the queue of a held message, '' when its tag does not say."""
     queue, colon, _ = delivery_tag.partition(":")

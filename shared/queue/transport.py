@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from queue import Empty
 from typing import Any, Final
 
 from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
 from redis import RedisError
 
-from shared.queue.ahead import Ahead
+from shared.line import Line
+from shared.queue.ahead import Ahead, Taken
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)
@@ -28,11 +30,8 @@ class QoS(kombu_redis.QoS):
     """
 
     def append(self, message: Any, delivery_tag: str) -> None:
-        """Note that a message is held, in Redis too where that is not done yet."""
-        if self.channel.holds(delivery_tag):
-            virtual.QoS.append(self, message, delivery_tag)  # type: ignore[no-untyped-call]
-        else:
-            super().append(message, delivery_tag)  # type: ignore[no-untyped-call]
+        """Note that a message is held; Redis knows already."""
+        virtual.QoS.append(self, message, delivery_tag)  # type: ignore[no-untyped-call]
         self.channel.ahead.pace.begin(delivery_tag)
 
     def ack(self, delivery_tag: str) -> None:
@@ -59,8 +58,8 @@ class Channel(kombu_redis.Channel):
 
     QoS = QoS
     _kept: Any = None
+    _in_poll: Any
     _left_alone: AbstractSet[str] = frozenset()
-    _delivering: str | None = None
     _watch: Any = None
     _is_cancelled = False
 
@@ -78,10 +77,6 @@ class Channel(kombu_redis.Channel):
         self._left_alone = frozenset(queues)
         self._update_queue_cycle()
         return True
-
-    def holds(self, delivery_tag: str) -> bool:
-        """Tell whether Redis knows already that the message at hand is held."""
-        return delivery_tag == self._delivering
 
     def end(self, delivery_tag: str) -> None:
         """Acknowledge a message, and give its slot the next one.
@@ -116,8 +111,7 @@ class Channel(kombu_redis.Channel):
         slots = self.qos.prefetch_count
         free = max(slots - len(self.qos._delivered) + len(self.qos._dirty), 0)
         try:
-            with self.conn_or_acquire() as client:
-                self.ahead.turn(client, queues, free=free, slots=slots)
+            self.ahead.turn(self._line(), queues, free=free, slots=slots)
         except RedisError as error:
             log.warning("messages not acknowledged, they will come again", cause=repr(error))
             return
@@ -133,11 +127,29 @@ class Channel(kombu_redis.Channel):
         taken = self.ahead.take()
         if taken is None:
             return False
-        self._delivering = taken.tag
+        self._deliver(taken)
+        return True
+
+    def _deliver(self, taken: Taken) -> None:
+        message = json.loads(taken.text)
+        message["headers"]["delivery"] = taken.delivery
+        self.connection._deliver(message, taken.queue)
+
+    def _brpop_read(self, **options: Any) -> bool:
+        # As kombu's, but what comes is noted in one step, as what the turns take is.
+        connection = self.client.connection
         try:
-            self.connection._deliver(json.loads(taken.text), taken.queue)
+            found = self.client.parse_response(connection, "BRPOP", **options)
+            if not found:
+                raise Empty
+            queue, text = found[0].decode(), found[1]
+            self._queue_cycle.rotate(queue)
+            self._deliver(self.ahead.note(self._line(), queue, text))
+        except self.connection_errors:
+            connection.disconnect()
+            raise
         finally:
-            self._delivering = None
+            self._in_poll = None
         return True
 
     def _watch_over(self) -> None:
@@ -160,8 +172,7 @@ class Channel(kombu_redis.Channel):
         if not self.ahead:
             return
         try:
-            with self.conn_or_acquire() as client:
-                self.ahead.give_back(client)
+            self.ahead.give_back(self._line())
         except RedisError as error:
             log.warning("messages not given back, they will come again", cause=repr(error))
 
@@ -169,6 +180,10 @@ class Channel(kombu_redis.Channel):
         # What kombu asks the next message from; `active_queues` stays as it is, since a channel
         # without any no longer looks for what a dead worker held.
         self._queue_cycle.update([q for q in self.active_queues if q not in self._left_alone])
+
+    def _line(self) -> Line:
+        with self.conn_or_acquire() as client:
+            return Line(client)
 
     @contextmanager
     def conn_or_acquire(self, client: Any = None) -> Iterator[Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from shared.clock import ticks
 from shared.jobs import Lane, Purpose
-from shared.queue.ahead import SHORT_SECONDS, Ahead, Pace
-from shared.queue.names import BATCH, INTERACTIVE, UNACKED, UNACKED_INDEX, VALIDATE
+from shared.line import Line
+from shared.queue.ahead import HOLD_SECONDS, SHORT_SECONDS, Ahead, Pace
+from shared.queue.names import BATCH, INTERACTIVE, UNACKED, UNACKED_INDEX, VALIDATE, job_key
 
 QUEUES = (INTERACTIVE, VALIDATE, BATCH)
 
@@ -19,6 +21,11 @@ def ahead():
     ahead = Ahead()
     hurry(ahead.pace)
     return ahead
+
+
+@pytest.fixture
+def line(front):
+    return Line(front.redis)
 
 
 def hurry(pace: Pace) -> None:
@@ -39,27 +46,27 @@ def publish(front, count: int, *, lane: Lane = Lane.INTERACTIVE):
     return [front.broker.publish(replace(front.job(), lane=lane)) for _ in range(count)]
 
 
-def test_free_slots_and_as_many_again_are_served_in_the_order_of_the_queue(front, ahead):
+def test_free_slots_and_as_many_again_are_served_in_the_order_of_the_queue(front, line, ahead):
     sent = publish(front, 5)
-    ahead.turn(front.redis, QUEUES, free=2, slots=2)
+    ahead.turn(line, QUEUES, free=2, slots=2)
     assert take_all(ahead) == tags(*sent[:4])
     assert front.redis.llen(INTERACTIVE) == 1
 
 
-def test_what_is_taken_is_held_in_the_same_step_and_let_go_when_it_has_ended(front, ahead):
+def test_what_is_taken_is_held_in_the_same_step_and_let_go_when_it_has_ended(front, line, ahead):
     [sent] = publish(front, 1)
-    ahead.turn(front.redis, QUEUES, free=0, slots=1)
+    ahead.turn(line, QUEUES, free=0, slots=1)
     assert front.redis.hkeys(UNACKED) == [sent.delivery_tag.encode()]
     assert front.redis.zscore(UNACKED_INDEX, sent.delivery_tag)
     ahead.end(sent.delivery_tag)
-    ahead.turn(front.redis, (), free=1, slots=1)
+    ahead.turn(line, (), free=1, slots=1)
     assert not front.redis.exists(UNACKED, UNACKED_INDEX)
 
 
-def test_long_work_has_nothing_wait_behind_it(front):
+def test_long_work_has_nothing_wait_behind_it(front, line):
     ahead = Ahead()
     sent = publish(front, 3)
-    ahead.turn(front.redis, QUEUES, free=1, slots=1)
+    ahead.turn(line, QUEUES, free=1, slots=1)
     assert take_all(ahead) == tags(*sent[:1])
 
 
@@ -74,43 +81,100 @@ def test_one_long_render_among_the_last_ends_the_looking_ahead(monkeypatch):
     assert not pace.is_short
 
 
-def test_a_batch_is_taken_for_a_free_slot_and_never_ahead(front, ahead):
+def test_a_batch_is_taken_for_a_free_slot_and_never_ahead(front, line, ahead):
     publish(front, 3, lane=Lane.BATCH)
-    ahead.turn(front.redis, QUEUES, free=1, slots=2)
+    ahead.turn(line, QUEUES, free=1, slots=2)
     assert len(take_all(ahead)) == 1
-    ahead.turn(front.redis, QUEUES, free=0, slots=2)
+    ahead.turn(line, QUEUES, free=0, slots=2)
     assert len(ahead) == 0
 
 
-def test_a_render_is_taken_before_a_validation_that_came_first(front, ahead):
+def test_a_render_is_taken_before_a_validation_that_came_first(front, line, ahead):
     validation = front.broker.publish(front.job(purpose=Purpose.VALIDATE))
     render = front.broker.publish(front.job())
-    ahead.turn(front.redis, QUEUES, free=1, slots=1)
+    ahead.turn(line, QUEUES, free=1, slots=1)
     assert take_all(ahead) == tags(render, validation)
 
 
-def test_a_body_cannot_pass_for_the_tag_of_its_message(front, ahead):
+def test_a_body_cannot_pass_for_the_tag_of_its_message(front, line, ahead):
     body = '{"delivery_tag":"stolen"} \\"delivery_tag\\":\\"stolen\\"'
     sent = front.broker.publish(replace(front.job(), charset=body))
-    ahead.turn(front.redis, QUEUES, free=1, slots=1)
+    ahead.turn(line, QUEUES, free=1, slots=1)
     assert take_all(ahead) == tags(sent)
 
 
-def test_what_is_given_back_is_next_again_and_in_its_order(front, ahead):
+def test_what_is_given_back_is_next_again_and_in_its_order(front, line, ahead):
     sent = publish(front, 4)
-    ahead.turn(front.redis, QUEUES, free=1, slots=2)
-    ahead.give_back(front.redis)
+    ahead.turn(line, QUEUES, free=1, slots=2)
+    ahead.give_back(line)
     assert not front.redis.exists(UNACKED, UNACKED_INDEX)
-    ahead.turn(front.redis, QUEUES, free=4, slots=4)
+    ahead.turn(line, QUEUES, free=4, slots=4)
     assert take_all(ahead) == tags(*sent)
 
 
-def test_what_another_worker_was_given_meanwhile_is_not_queued_twice(front, ahead):
+def test_what_another_worker_was_given_meanwhile_is_not_queued_twice(front, line, ahead):
     [sent] = publish(front, 1)
-    ahead.turn(front.redis, QUEUES, free=1, slots=1)
+    ahead.turn(line, QUEUES, free=1, slots=1)
     front.redis.hdel(UNACKED, sent.delivery_tag)  # as a sweep does when the lease is over
-    ahead.give_back(front.redis)
+    ahead.give_back(line)
     assert front.redis.llen(INTERACTIVE) == 0
+
+
+def deliveries(front, published) -> list[int]:
+    counts = [front.redis.hget(job_key(each.job_id), "deliveries") for each in published]
+    return [int(count or 0) for count in counts]
+
+
+def test_a_delivery_is_counted_for_a_free_slot_and_ahead_of_one_when_a_slot_has_it(
+    front, line, ahead
+):
+    sent = publish(front, 2)
+    ahead.turn(line, QUEUES, free=1, slots=1)
+    assert deliveries(front, sent) == [1, 0]
+    assert [ahead.take().delivery, ahead.take().delivery] == [1, 1]
+    ahead.turn(line, (), free=0, slots=1)
+    assert deliveries(front, sent) == [1, 1]
+
+
+def test_what_waits_in_workers_that_die_is_not_thought_to_kill_them(front, line):
+    sent = publish(front, 2)
+    for _ in range(3):
+        dying = Ahead()
+        hurry(dying.pace)
+        dying.turn(line, QUEUES, free=0, slots=2)
+        dying.give_back(line)  # as a sweep does when the lease is over
+    assert deliveries(front, sent) == [0, 0]
+
+
+def test_the_state_of_a_job_that_only_a_worker_knows_of_lapses(front, line, ahead):
+    [sent] = publish(front, 1)
+    front.redis.delete(job_key(sent.job_id))
+    ahead.turn(line, QUEUES, free=1, slots=1)
+    assert front.redis.ttl(job_key(sent.job_id)) > 0
+
+
+@pytest.mark.parametrize("free", [0, 1])
+def test_a_job_that_was_given_up_is_known_as_it_is_taken(front, line, ahead, free):
+    [sent] = publish(front, 1)
+    front.replies.abandon(sent.job_id)
+    ahead.turn(line, QUEUES, free=free, slots=1)
+    assert ahead.take().delivery == 0
+
+
+def test_a_job_on_record_is_counted_by_its_slot(front, line, ahead):
+    job = replace(front.job(), is_recorded=True)
+    front.broker.queue_recorded({job.encode(): job})
+    ahead.turn(line, QUEUES, free=1, slots=1)
+    assert ahead.take().delivery is None
+
+
+def test_the_message_an_idle_worker_waited_for_is_held_and_counted_in_one_step(front, line, ahead):
+    [sent] = publish(front, 1)
+    taken = ahead.note(line, INTERACTIVE, front.redis.rpop(INTERACTIVE))
+    assert (taken.tag, taken.delivery) == (sent.delivery_tag, 1)
+    assert front.redis.hkeys(UNACKED) == [sent.delivery_tag.encode()]
+    assert front.redis.zscore(UNACKED_INDEX, sent.delivery_tag)
+    assert deliveries(front, [sent]) == [1]
 
 
 def test_a_message_that_waits_behind_a_long_render_is_left_to_other_workers(
@@ -125,6 +189,7 @@ def test_a_message_that_waits_behind_a_long_render_is_left_to_other_workers(
     front.send(f"sleep 6 {began}")
     behind = front.broker.publish(front.job())
     wait_until(began.exists)
+    time.sleep(3 * HOLD_SECONDS)  # it may have been taken ahead meanwhile
     wait_until(lambda: front.redis.lrange(INTERACTIVE, 0, -1) == [behind.message.encode()])
     assert front.redis.hlen(UNACKED) == 1
 

@@ -100,8 +100,10 @@ class Farm:
     traces: Traces = UNTRACED
 
 
-def run_job(job: RenderJob, farm: Farm) -> None:
+def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
     """Run one delivery of a job; afterwards it has ended, unless it ended before or is overdue.
+
+    `delivery` is which one it is, where that was counted when the worker took it.
 
     Raises:
         Unavailable: Redis stayed away until the job's deadline.
@@ -114,7 +116,7 @@ def run_job(job: RenderJob, farm: Farm) -> None:
         if not is_wanted(job, farm.flow):
             log.info("delivery skipped", verdict="on record")
             return
-        match farm.commits.begin(job):
+        match farm.commits.begin(job, delivery=delivery):
             case Begin.RUN:
                 _run(job, farm)
             case Begin.EXHAUSTED:

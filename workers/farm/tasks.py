@@ -24,14 +24,14 @@ _DONE: Final = trace_ok_t(None, None, 0.0, "None")
 def register_tasks(app: Celery, get_farm: Callable[[], Farm]) -> None:
     """Give the application its task; `get_farm` is called in the child process that runs it."""
 
-    def render(message: str) -> None:
+    def render(message: str, *, delivery: int | None) -> None:
         try:
             job = RenderJob.decode(message)
         except (ValueError, KeyError, TypeError) as error:
             # Nobody can be answered: the front gives the job up at its deadline.
             log.error("message not understood", cause=repr(error))
             return
-        run_job(job, get_farm())
+        run_job(job, get_farm(), delivery=delivery)
 
     task = app.task(render, name=RENDER_TASK)
     # In the child process, where Celery has just put its own around each task.
@@ -45,9 +45,9 @@ def _run_plainly(task: Any) -> None:
     Celery handles it.
     """
 
-    def trace(_id: str, args: Any, kwargs: Any, request: Mapping[str, Any] | None = None) -> Any:
+    def trace(_id: str, args: Any, kwargs: Any, request: Mapping[str, Any]) -> Any:
         try:
-            task.run(*args, **kwargs)
+            task.run(*args, **kwargs, delivery=request["delivery"])
         except Exception as error:  # noqa: BLE001 - Celery's to handle, whatever it is
             told = Context(request, args=args, kwargs=kwargs, called_directly=False)
             info = TraceInfo(FAILURE, error)
