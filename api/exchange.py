@@ -5,20 +5,20 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import flask
 from flask import Request, Response
-from werkzeug.datastructures import Headers
 from werkzeug.http import parse_options_header
 
 from shared.db.people import UserRef
 from shared.errors import ServiceError
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 DEFAULT_PAGE: Final = 100
 MAX_PAGE: Final = 1000
@@ -54,6 +54,8 @@ def read_query(request: Request, accepted: tuple[str, ...]) -> Mapping[str, str]
         ServiceError: 400 for a parameter that is unknown or sent twice: none is ignored.
     """
     given: dict[str, str] = {}
+    if not request.query_string:
+        return given
     for name, values in request.args.lists():
         if name not in accepted:
             known = f"accepted are {', '.join(accepted)}" if accepted else "none is accepted"
@@ -98,6 +100,11 @@ def read_wait(query: Mapping[str, str]) -> float:
     return float(text)
 
 
+def read_media_type(request: Request) -> str:
+    """Read the media type of the body, in lower case; empty when the request names none."""
+    return _split_content_type(request.headers.get("Content-Type", ""))[0]
+
+
 def read_content_type(request: Request) -> ContentType | None:
     """Read the Content-Type header, None when there is none.
 
@@ -107,10 +114,9 @@ def read_content_type(request: Request) -> ContentType | None:
     header = request.headers.get("Content-Type")
     if not header:
         return None
-    media, options = parse_options_header(header)
-    charset = options.get("charset")
+    media, charset = _split_content_type(header)
     if charset is None:
-        return ContentType(media.lower(), None)
+        return ContentType(media, None)
     codec = find_codec(charset)
     if codec is None:
         raise ServiceError(
@@ -118,7 +124,13 @@ def read_content_type(request: Request) -> ContentType | None:
             f"Unaccepted charset {_shown(charset)} in Content-Type: accepted are UTF-8, UTF-16, "
             "US-ASCII, ISO-8859-1 to -16, windows-1250 to -1258 and the common East Asian ones.",
         )
-    return ContentType(media.lower(), codec)
+    return ContentType(media, codec)
+
+
+@lru_cache(maxsize=100)  # clients send the same few
+def _split_content_type(header: str) -> tuple[str, str | None]:
+    media, options = parse_options_header(header)
+    return media.lower(), options.get("charset")
 
 
 def find_codec(name: str) -> str | None:
@@ -161,16 +173,20 @@ def write_json(
     """Write a JSON answer."""
     # A lone surrogate of a client's own JSON cannot stand in UTF-8; it is sent as a mark.
     data = _ENCODER.encode(body).encode("utf-8", "replace")
-    return _JsonResponse(data, status, headers, content_type="application/json; charset=utf-8")
+    final = [
+        ("Content-Type", "application/json; charset=utf-8"),
+        ("Content-Length", str(len(data))),
+    ]
+    return _JsonResponse([data], status, [*final, *(headers or {}).items()])
 
 
 class _JsonResponse(Response):
     """An answer whose bytes and headers are final: werkzeug looks through both once more."""
 
-    def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
-        """Give the headers; `Location` is a path of ours, and the length is that of the bytes."""
-        self.headers.setdefault("Content-Length", str(sum(map(len, self.iter_encoded()))))
-        return self.headers
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Send it; `Location` is a path of ours, and the length is that of the bytes."""
+        start_response(self.status, self.headers.to_wsgi_list())
+        return () if environ["REQUEST_METHOD"] == "HEAD" else self.iter_encoded()
 
 
 def write_user(user: UserRef) -> dict[str, str]:

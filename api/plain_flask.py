@@ -1,11 +1,14 @@
-"""Flask without what each request would pay for and no route uses: sessions, host matching, async views."""
+"""Flask without what each request would pay for and no route uses.
+
+That is sessions, host matching, async views, signals, and hooks of blueprints or of the app's context.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from flask import Flask, Request
+from flask import Flask, Request, Response
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.routing import MapAdapter
 
@@ -20,7 +23,10 @@ class _NoSessions(SessionInterface):
 
 
 class PlainFlask(Flask):
-    """A Flask app of plain functions, at whatever host it is asked for."""
+    """A Flask app of plain functions, at whatever host it is asked for.
+
+    Of hooks it has the app's own, before, after and at the end of a request.
+    """
 
     session_interface = _NoSessions()
 
@@ -42,3 +48,45 @@ class PlainFlask(Flask):
             default_method=request.method,
             query_args=request.environ.get("QUERY_STRING", ""),
         )
+
+    def full_dispatch_request(self) -> Response:
+        """Give the answer of the hooks, the view, or the handler of what they raised."""
+        try:
+            answer = self.preprocess_request()
+            if answer is None:
+                answer = self.dispatch_request()
+        except Exception as error:  # noqa: BLE001 - the handlers decide
+            answer = self.handle_user_exception(error)
+        return self.finalize_request(answer)
+
+    def preprocess_request(self) -> Any:
+        """Run the hooks before the view, up to one that answers."""
+        for hook in self.before_request_funcs.get(None, ()):
+            answer = hook()
+            if answer is not None:
+                return answer
+        return None
+
+    def process_response(self, response: Response) -> Response:
+        """Run the hooks after the view, the last one first."""
+        for hook in reversed(self.after_request_funcs.get(None, ())):
+            response = hook(response)
+        return response
+
+    def finalize_request(self, rv: Any, from_error_handler: bool = False) -> Response:
+        """Give an answer as the hooks after the view leave it."""
+        try:
+            return self.process_response(self.make_response(rv))
+        except Exception:
+            if not from_error_handler:
+                raise
+            self.logger.exception("hook failed after an error")
+            return self.make_response(rv)
+
+    def do_teardown_request(self, exc: Any = None) -> None:
+        """Run the hooks at the end, the last one first."""
+        for hook in reversed(self.teardown_request_funcs.get(None, ())):
+            hook(exc)
+
+    def do_teardown_appcontext(self, exc: Any = None) -> None:
+        """Do nothing: no hook is for this."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Final
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
@@ -204,17 +205,21 @@ def _encode(message: RenderJob | JobOutcome) -> str:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__slots__}
+    return dict(zip(value.__slots__, _GETTERS[type(value)](value), strict=True))
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return b64encode(value).decode("ascii")
-    if is_dataclass(value):
+    if type(value) in _GETTERS:
         return _fields(value)
     raise TypeError(f"not a message value: {type(value).__name__}")
 
 
+_GETTERS: Final = {
+    kind: attrgetter(*kind.__slots__)
+    for kind in (RenderJob, JobOutcome, Claim, PinnedTemplate, Meter, ErrorBody)
+}
 _ENCODER: Final = json.JSONEncoder(default=_plain, separators=(",", ":"))
 
 

@@ -134,9 +134,10 @@ class DrainRefused:
         """Answer as the app does; what is left of the body is taken once the answer is sent."""
         answer: Iterable[bytes] = self._app(environ, start_response)
         has_body = environ.get("CONTENT_LENGTH") or environ.get("HTTP_TRANSFER_ENCODING")
-        if has_body and environ.get("wsgi.input_terminated"):
-            return ClosingIterator(answer, lambda: _drain(environ["wsgi.input"]))
-        return answer
+        if not has_body or not environ.get("wsgi.input_terminated"):
+            return answer
+        stream = environ["wsgi.input"]
+        return answer if _is_read(stream) else ClosingIterator(answer, lambda: _drain(stream))
 
 
 def _open_spool(declared: int | None) -> BinaryIO:
@@ -149,6 +150,11 @@ def _check_coding(request: Request) -> None:
     coding = request.headers.get("Content-Encoding", "identity")
     if coding.lower() != "identity":
         raise ServiceError(415, f"Unaccepted Content-Encoding {coding!r}; send the body as it is.")
+
+
+def _is_read(stream: Any) -> bool:
+    """Tell whether gunicorn's body, of a length that was declared, has been read to its end."""
+    return getattr(getattr(stream, "reader", None), "length", None) == 0
 
 
 def _drain(stream: IO[bytes]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from flask import Request
@@ -18,8 +19,13 @@ def prefers_async(request: Request) -> bool:
 
     What cannot be read is ignored, as preferences are.
     """
+    header = request.headers.get("Prefer")  # several of them are one, joined by commas
+    return header is not None and _names_async(header)
+
+
+@lru_cache(maxsize=100)  # clients send the same few
+def _names_async(header: str) -> bool:
     return any(
         (name := _NAME.match(preference)) is not None and name[1].lower() == RESPOND_ASYNC
-        for header in request.headers.getlist("Prefer")
         for preference in _PREFERENCE.findall(header)
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Request
 
-from api.exchange import ContentType, read_content_type, read_query
+from api.exchange import ContentType, read_content_type, read_media_type, read_query
 from shared.errors import ServiceError
 from shared.jobs import Allowance, BodyKind
 from shared.references import TemplateReference, parse_reference
@@ -51,7 +51,7 @@ def read_render_request(request: Request, parameters: tuple[str, ...]) -> Render
     """
     query = read_query(request, parameters)
     template = _read_template(query)
-    sent = request.mimetype
+    sent = read_media_type(request)
     kind = _KINDS.get(sent)
     flow = _read_flow(query, kind=kind, sent=sent)
     if kind is not None and kind is not BodyKind.XML and template is None:

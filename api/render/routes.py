@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-from flask import Blueprint, Request, Response, g
+from flask import Blueprint, Response, g
 
 from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_validation
@@ -74,7 +73,8 @@ class RenderRoutes:
         self, asked: RenderRequest, lane: Lane, key: IdempotencyKey | None
     ) -> Response:
         """Receive the body, and only then see whether the call was made before."""
-        with _receive(current_request()) as body:
+        with receive_body(current_request(), limit=MAX_BODY_BYTES) as body:
+            _check_not_empty(body)
             call = None if key is None else _read_call(key, body)
             return render_on_record(
                 lambda: Admitted(
@@ -93,7 +93,8 @@ class RenderRoutes:
         self, asked: RenderRequest, purpose: Purpose, admit: Callable[[], Ticket]
     ) -> tuple[Ticket, JobOutcome]:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
-        with _receive(current_request()) as body:
+        with receive_body(current_request(), limit=MAX_BODY_BYTES) as body:
+            _check_not_empty(body)
             template = self._pin(asked)
             ticket = admit()
             outcome = dispatch(
@@ -113,12 +114,9 @@ class RenderRoutes:
         return pin_template(asked.template, current_principal(), self._ports)
 
 
-@contextmanager
-def _receive(request: Request) -> Iterator[Body]:
-    with receive_body(request, limit=MAX_BODY_BYTES) as body:
-        if body.size == 0:
-            raise ServiceError(400, "The body is empty; send the document or its data.")
-        yield body
+def _check_not_empty(body: Body) -> None:
+    if body.size == 0:
+        raise ServiceError(400, "The body is empty; send the document or its data.")
 
 
 def _read_call(key: IdempotencyKey, body: Body) -> KeyedCall:

@@ -8,6 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 _json: Final = json.JSONEncoder(separators=(",", ":")).encode  # `dumps` makes one each time
+_text: Final = json.encoder.encode_basestring_ascii
+
+# `admitted_at` is ours: `depth` reads it, beside the job itself.
+_MESSAGE: Final = (
+    '{"body":%s,"content-encoding":"utf-8","content-type":"application/json",'
+    '"headers":{"lang":"py","task":%s,"id":%s,"root_id":%s,"argsrepr":"","kwargsrepr":"",'
+    '"ignore_result":true,"retries":0,"timelimit":[%r,null],"admitted_at":%r},'
+    '"properties":{"correlation_id":%s,"reply_to":"","delivery_mode":2,'
+    '"delivery_info":{"exchange":"","routing_key":%s},"delivery_tag":%s,"priority":0}}'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,32 +38,18 @@ def write_message(envelope: Envelope, arguments: Sequence[Any]) -> str:
     Built by hand: `apply_async` costs 0.4 ms more, and the front need not load Celery
     (queueing.md B3).
     """
-    message = {
-        "body": _json([arguments, {}, {}]),
-        "content-encoding": "utf-8",
-        "content-type": "application/json",
-        "headers": {
-            "lang": "py",
-            "task": envelope.task,
-            "id": envelope.id,
-            "root_id": envelope.id,
-            "argsrepr": "",
-            "kwargsrepr": "",
-            "ignore_result": True,
-            "retries": 0,
-            "timelimit": [envelope.limit_seconds, None],
-            "admitted_at": envelope.admitted_at,  # read by `depth`, beside the job itself
-        },
-        "properties": {
-            "correlation_id": envelope.id,
-            "reply_to": "",
-            "delivery_mode": 2,
-            "delivery_info": {"exchange": "", "routing_key": envelope.queue},
-            "delivery_tag": envelope.delivery_tag,
-            "priority": 0,
-        },
-    }
-    return _json(message)
+    task_id = _text(envelope.id)
+    return _MESSAGE % (
+        _text(_json([arguments, {}, {}])),
+        _text(envelope.task),
+        task_id,
+        task_id,
+        envelope.limit_seconds,
+        envelope.admitted_at,
+        task_id,
+        _text(envelope.queue),
+        _text(envelope.delivery_tag),
+    )
 
 
 def read_admitted_at(message: bytes | str) -> float | None:
