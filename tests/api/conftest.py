@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
+from shared.settings import Settings
 from tests.batches import slices  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).parents[2]
@@ -37,9 +38,16 @@ class Front:
 @pytest.fixture
 def front(settings, tmp_path) -> Iterator[Front]:
     """Run gunicorn with the settings of this test."""
+    with running_front(settings, tmp_path) as front:
+        yield front
+
+
+@contextmanager
+def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
+    """Run gunicorn within the block."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
-        (tmp_path / "gunicorn.log").open("wb") as log,
+        (folder / "gunicorn.log").open("wb") as log,
     ):
         port: int = listener.getsockname()[1]
         process = subprocess.Popen(
@@ -54,7 +62,7 @@ def front(settings, tmp_path) -> Iterator[Front]:
                 "PRESSROOM_DATABASE_URL": settings.database_url,
                 "PRESSROOM_REDIS_URL": settings.redis_url,
                 "PRESSROOM_BLOB_URL": settings.blob_url,
-                "PRESSROOM_METRICS_DIR": str(tmp_path / "metrics"),
+                "PRESSROOM_METRICS_DIR": str(folder / "metrics"),
                 "PRESSROOM_API_PROCESSES": "2",
                 "PRESSROOM_API_THREADS": "4",
                 "PRESSROOM_RENDER_BUDGET": "5",
@@ -72,7 +80,7 @@ def front(settings, tmp_path) -> Iterator[Front]:
 
 
 def wait_until_it_answers(port):
-    for _ in range(100):
+    for _ in range(400):
         with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
             return
         time.sleep(0.1)

@@ -14,6 +14,11 @@ from workers.counter.stream import Counter
 
 
 @pytest.fixture
+def database_url(sqlite_url):
+    return sqlite_url
+
+
+@pytest.fixture
 def redis(redis_url):
     redis = connect(redis_url)
     yield redis

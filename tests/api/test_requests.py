@@ -24,6 +24,11 @@ REQUESTS = README.parent / "requests"
 
 
 @pytest.fixture
+def database_url(sqlite_url):
+    return sqlite_url
+
+
+@pytest.fixture
 def settings(settings, open_fetcher_url):
     """Let images be fetched from this machine."""
     return settings.model_copy(update={"fetcher_url": open_fetcher_url})

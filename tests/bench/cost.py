@@ -32,7 +32,7 @@ def main() -> None:
         tempfile.TemporaryDirectory(prefix="pressroom-cost-") as folder,
         launched_farm(Path(folder)) as farm,
     ):
-        account = open_account(farm, "--plan", "paid")
+        account = open_account(farm, plan="paid")
         account.store_logo()
         # A farm at work knows the names of its images: not until so long after they changed.
         time.sleep(TOMBSTONE_SECONDS + 1)

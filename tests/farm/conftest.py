@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
 from shared.queue.replies import Replies
+from shared.queue.roster import find_workers
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,7 @@ class Front:
         self,
         body: str | bytes = "pages 1",
         *,
-        budget: float = 20.0,
+        budget: float = 60.0,
         cap: int | None = None,
         allowance: Allowance = Allowance.PRODUCTION,
         account: str = "acc_1",
@@ -86,7 +87,7 @@ class Front:
         self.broker.publish(job)
         return job
 
-    def wait(self, job: RenderJob, *, seconds: float = 20.0) -> JobOutcome | None:
+    def wait(self, job: RenderJob, *, seconds: float = 60.0) -> JobOutcome | None:
         return self.replies.wait(job.id, timeout_seconds=seconds)
 
     def render(self, body: str | bytes = "pages 1", **options: object) -> JobOutcome | None:
@@ -114,24 +115,32 @@ def front(redis_url: str, blob_url: str) -> Iterator[Front]:
 
 
 class Workers:
-    """Starts workers with the scripted engine."""
+    """Starts workers, with the scripted engine unless told otherwise."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], *program: str) -> None:
         self._folder = folder
         self._environment = environment
+        self._program = program or (str(FAKE_WORKER),)
         self._started: list[subprocess.Popen[bytes]] = []
 
     def start(self, **settings: str) -> subprocess.Popen[bytes]:
+        """Start a worker; of one on the Redis of all tests, wait until it works or has ended.
+
+        A job is sent to workers that work: it is metered only if somebody waits for it all the time.
+        """
         own = {f"PRESSROOM_{name.upper()}": value for name, value in settings.items()}
         with (self._folder / f"worker{len(self._started)}.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, str(FAKE_WORKER)],
+                [sys.executable, *self._program],
                 env=self._environment | own,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         self._started.append(process)
+        if "redis_url" not in settings:
+            with connect(self._environment["PRESSROOM_REDIS_URL"]) as redis:
+                hold_within(lambda: process.poll() is not None or _works(redis, process.pid))
         return process
 
     def kill_all(self) -> None:
@@ -142,6 +151,10 @@ class Workers:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             hold_within(lambda group=process.pid: not _is_running(group))
+
+
+def _works(redis: Redis, pid: int) -> bool:
+    return any(word.name.endswith(f":{pid}") for word in find_workers(redis))
 
 
 def _is_running(group: int) -> bool:
@@ -187,6 +200,29 @@ def worker_log(
     workers.kill_all()
 
 
+@pytest.fixture(scope="module")
+def real_environment(
+    redis_server: Any,
+    migrated_database: Path,
+    blob_url: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, str]:
+    """Give the settings of a worker with the real engine, for all tests of a module."""
+    folder = tmp_path_factory.mktemp("worker")
+    return environment(redis_server.url, migrated_database, folder, blob_url)
+
+
+@contextmanager
+def real_worker(environment: dict[str, str], folder: Path) -> Iterator[None]:
+    """Run a worker with the real engine within the block."""
+    workers = Workers(folder, environment, "-m", "workers.farm.main")
+    workers.start()
+    try:
+        yield
+    finally:
+        workers.kill_all()
+
+
 def environment(
     redis_url: str, migrated_database: Path, folder: Path, blob_url: str
 ) -> dict[str, str]:
@@ -204,7 +240,7 @@ def environment(
     }
 
 
-def hold_within(holds: Callable[[], object], *, seconds: float = 10.0) -> None:
+def hold_within(holds: Callable[[], object], *, seconds: float = 40.0) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not come to hold in time"

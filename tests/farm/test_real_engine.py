@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from hashlib import sha256
 
 import pikepdf
@@ -18,6 +16,7 @@ from shared.db.images import ImageFacts, blob_key, record_image, reserve_room
 from shared.db.session import open_database
 from shared.db.templates import keep_content
 from shared.jobs import Allowance, PinnedTemplate, Purpose
+from tests.farm.conftest import real_worker
 
 DOCUMENT = '<document version="1"><flow><h1>Hello</h1><p>One page.</p></flow></document>'
 TEMPLATE = (
@@ -26,23 +25,15 @@ TEMPLATE = (
 )
 
 
-@pytest.fixture
-def worker(front, worker_environment, tmp_path):
-    with (tmp_path / "worker.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "workers.farm.main"],
-            env=worker_environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    yield process
-    process.kill()
-    process.wait()
+@pytest.fixture(scope="module", autouse=True)
+def worker(real_environment, tmp_path_factory):
+    with real_worker(real_environment, tmp_path_factory.mktemp("log")):
+        yield
 
 
 @pytest.fixture
-def database(worker_environment):
-    database = open_database(worker_environment["PRESSROOM_DATABASE_URL"])
+def database(real_environment):
+    database = open_database(real_environment["PRESSROOM_DATABASE_URL"])
     yield database
     database.close()
 
@@ -71,14 +62,12 @@ def template(database):
     return PinnedTemplate("tpl", None, digest)
 
 
-@pytest.mark.usefixtures("worker")
 def test_a_complete_document_renders(front):
     outcome = front.render(DOCUMENT)
     assert pages(front, outcome) == outcome.pages == 1
     assert {"queue", "merge", "layout", "finish"} == set(outcome.timings)
 
 
-@pytest.mark.usefixtures("worker")
 def test_a_draft_counts_against_its_own_allowance(front):
     outcome = front.render(DOCUMENT, allowance=Allowance.DRAFT)
     assert outcome.error is None
@@ -86,7 +75,6 @@ def test_a_draft_counts_against_its_own_allowance(front):
     assert front.used() == (0, 0)
 
 
-@pytest.mark.usefixtures("worker")
 def test_a_template_draws_the_images_of_its_workspace_only(front, template, workspace):
     outcome = front.render("{}", template=template, workspace=workspace, kind="json")
     assert pages(front, outcome) == 1
@@ -95,7 +83,6 @@ def test_a_template_draws_the_images_of_its_workspace_only(front, template, work
     assert "logo" in stranger.error.message
 
 
-@pytest.mark.usefixtures("worker")
 def test_the_same_job_gives_the_same_bytes(front, template, workspace):
     first, second = (
         front.render("{}", template=template, workspace=workspace, kind="json") for _ in range(2)
@@ -103,14 +90,12 @@ def test_the_same_job_gives_the_same_bytes(front, template, workspace):
     assert first.pdf.data == second.pdf.data
 
 
-@pytest.mark.usefixtures("worker")
 def test_a_document_that_is_wrong_is_a_400_with_its_place(front):
     error = front.render(DOCUMENT.replace("p>", "para>")).error
     assert error.status == 400
     assert error.stack_trace[0]["tagName"] == "para"
 
 
-@pytest.mark.usefixtures("worker")
 def test_a_document_is_validated_without_rendering(front):
     assert front.render(DOCUMENT, purpose=Purpose.VALIDATE).findings["valid"] is True
     wrong = front.render(DOCUMENT.replace("p>", "para>"), purpose=Purpose.VALIDATE).findings

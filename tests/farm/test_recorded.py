@@ -129,7 +129,7 @@ def test_killed_between_the_commit_and_the_record_it_is_completed_and_not_repeat
         worker.wait()
     assert farm.status(job) is JobStatus.QUEUED
     start_worker()
-    wait_until(lambda: farm.has_ended(job), seconds=20)
+    wait_until(lambda: farm.has_ended(job))
     assert farm.status(job) is JobStatus.SUCCEEDED
     assert len(started.read_text().splitlines()) == 1
     assert front.events() == 1
@@ -145,7 +145,7 @@ def test_a_flushed_redis_loses_no_job_and_meters_each_once(
     wait_until(started.exists)
     front.redis.flushall()
     flushed_at = time.monotonic()
-    wait_until(lambda: farm.has_ended(*sent), seconds=15)
+    wait_until(lambda: farm.has_ended(*sent))
     assert time.monotonic() - flushed_at < 12
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     # Events that were lost with Redis are recorded later, the others by the counter.
@@ -169,12 +169,12 @@ def test_a_cancelled_render_is_stopped_and_its_slot_is_free(
 ):
     started = tmp_path / "started"
     start_worker()
-    running = farm.send(f"sleep 30 {started}")
+    running = farm.send(f"sleep 300 {started}")
     wait_until(started.exists)
     farm.flow.end_early(running.id, CANCELLED)
     assert farm.status(running) is JobStatus.CANCELLED
     after = farm.send("pages 1")
-    wait_until(lambda: farm.has_ended(after), seconds=8)
+    wait_until(lambda: farm.has_ended(after))
     assert farm.status(running) is JobStatus.CANCELLED
     assert front.events() == 1
 
@@ -187,7 +187,7 @@ def test_a_cancelled_render_that_hangs_in_c_is_ended_with_its_process(
     wait_until(lambda: farm.states.find_started(running.id))
     farm.flow.end_early(running.id, CANCELLED)
     after = farm.send("pages 1")
-    wait_until(lambda: farm.has_ended(after), seconds=8)
+    wait_until(lambda: farm.has_ended(after))
     assert farm.status(running) is JobStatus.CANCELLED
 
 
@@ -197,7 +197,7 @@ def test_a_job_that_kills_its_worker_fails_after_its_tries(
     started = tmp_path / "started"
     start_worker()
     job = farm.send(f"die {started}")
-    wait_until(lambda: farm.has_ended(job), seconds=20)
+    wait_until(lambda: farm.has_ended(job))
     record = farm.record(job)
     assert (record.status, record.error["statusCode"]) == (JobStatus.FAILED, 500)
     assert len(started.read_text().splitlines()) <= 3
@@ -355,14 +355,14 @@ def wait_for_epoch(url: str) -> None:
     from shared.queue.connection import connect
 
     with connect(url) as redis:
-        end_at = time.monotonic() + 10
+        end_at = time.monotonic() + 40
         while not redis.exists("farm:epoch"):
             assert time.monotonic() < end_at
             time.sleep(0.05)
 
 
 def wait_for_text(log: Path, text: str) -> None:
-    end_at = time.monotonic() + 10
+    end_at = time.monotonic() + 40
     while text not in log.read_text():
         assert time.monotonic() < end_at, log.read_text()
         time.sleep(0.05)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import time
 
 import pikepdf
@@ -14,7 +12,8 @@ from PIL import Image
 from shared.errors import ErrorKind
 from shared.limits import MAX_REMOTE_IMAGES
 from shared.outbound import Fetcher
-from tests.conftest import free_port
+from tests.conftest import free_port, running_fetcher
+from tests.farm.conftest import real_worker
 from workers.engine.ports import ImageAwayError
 from workers.farm import remote
 from workers.farm.remote import RemoteImages
@@ -35,25 +34,6 @@ def document(*sources, optional=""):
     return f"<document><flow><p>Here:</p>{images}</flow></document>"
 
 
-@pytest.fixture
-def reached(open_fetcher_url):
-    return open_fetcher_url
-
-
-@pytest.fixture
-def worker(front, worker_environment, reached, tmp_path):
-    with (tmp_path / "worker.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "workers.farm.main"],
-            env=worker_environment | {"PRESSROOM_FETCHER_URL": reached},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    yield process
-    process.kill()
-    process.wait()
-
-
 def count_pictures(front, outcome):
     """Count the images in the file, drawn or not."""
     with pikepdf.open(io.BytesIO(b"".join(front.replies.fetch_pdf(outcome.pdf)))) as pdf:
@@ -64,65 +44,70 @@ def count_pictures(front, outcome):
         )
 
 
-def test_an_image_at_an_address_is_fetched_once_and_drawn_wherever_it_stands(front, worker, serve):
-    server = serve(say(draw()))
-    source = server.url("/logo.png")
-    outcome = front.render(document(source, source, source))
-    assert outcome.error is None
-    assert count_pictures(front, outcome) == 1
-    assert len(server.requests) == 1
-    assert server.requests[0].startswith(b"GET /logo.png ")
+class TestOfOneWorker:
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def worker(cls, real_environment, tmp_path_factory):
+        """Run one worker for the tests whose fetcher goes to loopback."""
+        with running_fetcher(outbound_allow_private=True) as reached:
+            own = real_environment | {"PRESSROOM_FETCHER_URL": reached}
+            with real_worker(own, tmp_path_factory.mktemp("log")):
+                yield
 
-
-def test_an_image_that_cannot_be_had_fails_the_render_and_names_the_element(front, worker, serve):
-    server = serve(say(b"secret", "404 Not Found"))
-    outcome = front.render(document(server.url("/x.png")))
-    assert outcome.error.status == 400
-    assert "its server answers 404" in outcome.error.message
-    [place] = outcome.error.stack_trace
-    assert (place["tagName"], place["lineStart"]) == ("img", 1)
-    assert "secret" not in str(outcome.error)
-
-
-def test_an_optional_image_that_cannot_be_had_is_left_out(front, worker, serve):
-    server = serve(say(b"", "500 No"))
-    outcome = front.render(document(server.url(), optional=' optional="true"'))
-    assert outcome.error is None
-    assert count_pictures(front, outcome) == 0
-
-
-def test_what_is_no_image_is_an_authoring_error(front, worker, serve):
-    outcome = front.render(document(serve(say(b"<html>secret</html>")).url()))
-    assert outcome.error.status == 400
-    assert "secret" not in str(outcome.error)
-
-
-def test_a_slow_server_is_a_timeout_of_the_render(front, worker, serve):
-    server = serve(lambda *_: time.sleep(4))
-    front.render(document(), budget=60.0)  # the worker is up
-    outcome = front.render(document(server.url()), budget=2.0)
-    assert (outcome.error.status, outcome.error.code) == (504, "ERR_RENDER_TIMEOUT")
-
-
-class TestWithoutTheSetting:
-    @pytest.fixture
-    def reached(self, fetcher_url):
-        return fetcher_url
-
-    def test_an_image_on_a_private_address_is_refused(self, front, worker, serve):
+    def test_an_image_at_an_address_is_fetched_once_and_drawn_wherever_it_stands(
+        self, front, serve
+    ):
         server = serve(say(draw()))
-        outcome = front.render(document(server.url("/logo.png")))
+        source = server.url("/logo.png")
+        outcome = front.render(document(source, source, source))
+        assert outcome.error is None
+        assert count_pictures(front, outcome) == 1
+        assert len(server.requests) == 1
+        assert server.requests[0].startswith(b"GET /logo.png ")
+
+    def test_an_image_that_cannot_be_had_fails_the_render_and_names_the_element(self, front, serve):
+        server = serve(say(b"secret", "404 Not Found"))
+        outcome = front.render(document(server.url("/x.png")))
         assert outcome.error.status == 400
-        assert "public" in outcome.error.message
-        assert server.requests == []
+        assert "its server answers 404" in outcome.error.message
+        [place] = outcome.error.stack_trace
+        assert (place["tagName"], place["lineStart"]) == ("img", 1)
+        assert "secret" not in str(outcome.error)
+
+    def test_an_optional_image_that_cannot_be_had_is_left_out(self, front, serve):
+        server = serve(say(b"", "500 No"))
+        outcome = front.render(document(server.url(), optional=' optional="true"'))
+        assert outcome.error is None
+        assert count_pictures(front, outcome) == 0
+
+    def test_what_is_no_image_is_an_authoring_error(self, front, serve):
+        outcome = front.render(document(serve(say(b"<html>secret</html>")).url()))
+        assert outcome.error.status == 400
+        assert "secret" not in str(outcome.error)
+
+    def test_a_slow_server_is_a_timeout_of_the_render(self, front, serve):
+        server = serve(lambda *_: time.sleep(4))
+        front.render(document(), budget=60.0)  # the worker is up
+        outcome = front.render(document(server.url()), budget=2.0)
+        assert (outcome.error.status, outcome.error.code) == (504, "ERR_RENDER_TIMEOUT")
 
 
-class TestWithoutAFetcher:
-    @pytest.fixture
-    def reached(self):
-        return f"http://127.0.0.1:{free_port()}"
+def test_without_the_setting_an_image_on_a_private_address_is_refused(
+    front, worker_environment, fetcher_url, tmp_path, serve
+):
+    server = serve(say(draw()))
+    with real_worker(worker_environment | {"PRESSROOM_FETCHER_URL": fetcher_url}, tmp_path):
+        outcome = front.render(document(server.url("/logo.png")))
+    assert outcome.error.status == 400
+    assert "public" in outcome.error.message
+    assert server.requests == []
 
-    def test_a_render_is_503_and_can_be_asked_for_again_optional_image_or_not(self, front, worker):
+
+def test_without_a_fetcher_a_render_is_503_and_can_be_asked_for_again_optional_image_or_not(
+    front, worker_environment, tmp_path
+):
+    nobody = {"PRESSROOM_FETCHER_URL": f"http://127.0.0.1:{free_port()}"}
+    with real_worker(worker_environment | nobody, tmp_path):
         for optional in ("", ' optional="true"'):
             outcome = front.render(document("http://93.184.216.34/x.png", optional=optional))
             assert (outcome.error.status, outcome.error.kind) == (503, ErrorKind.UNAVAILABLE)

@@ -29,11 +29,11 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
     lines = request.config.stash.setdefault(LINES, [])
     with ExitStack() as stack:
 
-        def start(*options: str, shards: int | None = None, **environment: str) -> FaultyFarm:
+        def start(*, shards: int | None = None, **environment: str) -> FaultyFarm:
             launched = stack.enter_context(
                 launched_farm(tmp_path / "farm", environment=environment, shards=shards)
             )
-            farm = FaultyFarm(launched, tmp_path, "--plan", "paid", *options)
+            farm = FaultyFarm(launched, tmp_path)
             stack.callback(
                 lambda: lines.append(describe(request.node.name, farm.history, farm.faults))
             )

@@ -21,6 +21,7 @@ from shared.blobs.store import BlobMissingError, open_store
 from shared.db import tables
 from shared.queue.names import QUEUES, UNACKED, USAGE_STREAM
 from shared.shards import ShardAddress, find_home, parse_shards, slot_of
+from tests.conftest import create_account_of
 from tests.faults.checker import State
 from tests.faults.clients import Client
 from tests.faults.history import History
@@ -34,12 +35,12 @@ TEMPLATE = b"""<document><data><field name="n" type="integer"/></data>
 class FaultyFarm:
     """A running farm with one account, and the means to harm it."""
 
-    def __init__(self, farm: LaunchedFarm, folder: Path, *options: str) -> None:
+    def __init__(self, farm: LaunchedFarm, folder: Path) -> None:
         self.farm = farm
         self.history = History(folder / "history.jsonl")
         self.faults = 0  # how many happened to it
-        made = farm.command("account", "create", "--email", "a@example.org", *options)
-        self.account_id, self.key = made["account_id"], made["api_key"]
+        made = create_account_of(farm, plan="paid")
+        self.account_id, self.key = made.account_id, made.api_key
 
     @property
     def processes(self) -> dict[str, int]:

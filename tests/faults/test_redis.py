@@ -109,7 +109,7 @@ def add_neighbour(farm: FaultyFarm, tmp_path: Path) -> FaultyFarm:
     for number in itertools.count():
         folder = tmp_path / f"neighbour-{number}"
         folder.mkdir()
-        neighbour = FaultyFarm(farm.farm, folder, "--plan", "paid")
+        neighbour = FaultyFarm(farm.farm, folder)
         if neighbour.shard != farm.shard:
             return neighbour
     raise AssertionError

@@ -14,16 +14,20 @@ from typing import Any
 import pytest
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
+from tests.conftest import create_account_of
 from tests.soundness import note_pdf
 from tests.system.leaks import find_leaks
 
 DOCUMENTS = Path(__file__).parents[2] / "deploy/embedded/demo/documents"
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.system)
+            # Tests of one file share the farm that the file starts.
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,9 @@ class Account:
         return report
 
 
-def open_account(farm: LaunchedFarm, *options: str) -> Account:
-    made = farm.command("account", "create", "--email", "test@example.org", *options)
-    return Account(farm, made["account_id"], made["key_id"], made["api_key"])
+def open_account(farm: LaunchedFarm, **terms: Any) -> Account:
+    made = create_account_of(farm, **terms)
+    return Account(farm, made.account_id, made.key_id, made.api_key)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -129,7 +133,7 @@ def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LaunchedFarm]:
 
 @pytest.fixture
 def account(farm: LaunchedFarm) -> Account:
-    return open_account(farm, "--plan", "paid")
+    return open_account(farm, plan="paid")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ ASYNC = {"Content-Type": "text/xml", "Prefer": "respond-async"}
 def test_a_farm_is_backed_up_at_work_lost_restored_and_goes_on(tmp_path, documents):
     archive = tmp_path / "farm.tgz"
     with launched_farm(tmp_path / "farm") as farm:
-        account = open_account(farm, "--max-pages", "20")
+        account = open_account(farm, max_pages=20)
         account.store_logo()
         template = account.store_template((documents / "invoice.xml").read_bytes())
         invoice = (documents / "invoice.json").read_bytes()

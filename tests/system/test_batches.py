@@ -97,7 +97,7 @@ def test_half_a_gigabyte_streams_through_the_front_and_no_byte_more(farm, accoun
 @pytest.mark.faults
 def test_kills_of_the_batch_pool_lose_nothing_and_count_nothing_twice(tmp_path, make_account):
     with launched_farm(tmp_path) as farm:
-        account = make_account(farm, "--plan", "paid")
+        account = make_account(farm, plan="paid")
         template = account.store_template(TEMPLATE)
         batch_id = accept(account, template, [{"n": n, "rows": 40} for n in range(600)])
         for kills in range(1, 5):

@@ -28,7 +28,7 @@ def impatient_farm(tmp_path_factory):
 
 @pytest.fixture
 def account(impatient_farm, make_account):
-    return make_account(impatient_farm, "--plan", "paid")
+    return make_account(impatient_farm, plan="paid")
 
 
 def test_an_endless_document_gets_its_504_and_the_next_render_is_right(account):

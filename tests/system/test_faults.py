@@ -26,7 +26,7 @@ def faulty_farm(tmp_path_factory):
 
 @pytest.fixture
 def account(faulty_farm, make_account):
-    return make_account(faulty_farm, "--plan", "paid")
+    return make_account(faulty_farm, plan="paid")
 
 
 def processes_of(farm):
@@ -168,7 +168,7 @@ def test_the_front_is_killed_and_new_requests_wait_for_its_successor(faulty_farm
 def test_a_farm_that_is_stopped_and_started_again_has_everything(tmp_path, make_account):
     farm = launch_farm(tmp_path, environment={})
     try:
-        account = make_account(farm, "--plan", "paid")
+        account = make_account(farm, plan="paid")
         template = account.store_template(b"<document><flow><p>Kept</p></flow></document>")
         assert account.render(TWO_PAGES).status == 200
     finally:
@@ -184,7 +184,7 @@ def test_a_farm_that_is_stopped_and_started_again_has_everything(tmp_path, make_
 
 def test_a_killed_supervisor_leaves_no_process_and_loses_no_page(tmp_path, make_account):
     farm = launch_farm(tmp_path, environment={})
-    account = make_account(farm, "--plan", "paid")
+    account = make_account(farm, plan="paid")
     with Load(account) as load:
         groups = {farm.supervisor.pid, *processes_of(farm).values()}
         assert len(members_of(groups)) > len(groups)  # gunicorn's and Celery's children are seen

@@ -67,7 +67,7 @@ def picture(url):
 def test_without_a_fetcher_jobs_wait_and_a_batch_then_asks_once_for_all_its_documents(
     farm, start_fetcher
 ):
-    account = open_account(farm, "--plan", "paid")
+    account = open_account(farm, plan="paid")
     with Server(HEAD.encode() + LOGO) as server:
         document = picture(server.url("/logo.png")).replace("{{ n }}", "Hello")
         refused = account.render(document)

@@ -27,7 +27,7 @@ def faulty_farm(tmp_path_factory) -> Iterator[LaunchedFarm]:
 
 @pytest.fixture
 def account(faulty_farm, make_account):
-    return make_account(faulty_farm, "--plan", "paid")
+    return make_account(faulty_farm, plan="paid")
 
 
 def send(account, **headers: str):

@@ -156,7 +156,7 @@ def test_pages_are_counted_for_what_rendered_and_for_nothing_else(account):
 
 
 def test_a_free_account_is_refused_once_its_pages_are_used_up(farm, make_account):
-    account = make_account(farm, "--max-pages", "1")
+    account = make_account(farm, max_pages=1)
     assert account.render(HELLO).status == 200
     refused = account.render(HELLO)
     assert refused.status == 402

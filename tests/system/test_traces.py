@@ -81,7 +81,7 @@ def traced(tmp_path_factory, receiver):
         "OTEL_BSP_SCHEDULE_DELAY": "100",
     }
     with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
-        yield open_account(farm, "--plan", "paid")
+        yield open_account(farm, plan="paid")
 
 
 EXPECTED = {"POST /v2/pdf", "render", "queue", "merge", "layout", "finish", "store", "commit"}

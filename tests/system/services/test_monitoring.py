@@ -144,7 +144,7 @@ def watched(farm, tmp_path_factory):
         while not prometheus.is_ready():
             assert time.monotonic() < deadline, (folder / "log").read_text()
             time.sleep(0.1)
-        account = open_account(farm, "--max-pages", "100000", "--max-draft-pages", "20")
+        account = open_account(farm, max_pages=100000, max_draft_pages=20)
         load(account, LOAD_SECONDS)
         wait_for_account(prometheus, account)
         yield prometheus, account

@@ -71,7 +71,7 @@ def answers(port):
 @pytest.fixture
 def account(farm, proxy):
     """Give an account whose requests go through the proxy."""
-    account = open_account(farm, "--plan", "paid")
+    account = open_account(farm, plan="paid")
     ports = {**farm.record.ports, "front": proxy[0]}
     return replace(account, farm=replace(farm, record=replace(farm.record, ports=ports)))
 

@@ -103,7 +103,7 @@ def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
 ):
     first = launch_farm(tmp_path / "first", environment=environment)
     try:
-        account = open_account(first, "--max-pages", "12")
+        account = open_account(first, max_pages=12)
         account.store_logo()
         template = account.store_template((documents / "invoice.xml").read_bytes())
         for _ in range(6):

@@ -43,13 +43,18 @@ def test_bodies_at_and_over_the_limit(port, account, worker):
     # Exactly 32 MB passes, declared and chunked, and reaches the worker whole.
     assert post(port, b"x" * MAX_BODY_BYTES, key=key)[0] == 200
     assert post(port, pieces(MAX_BODY_BYTES), key=key, chunked=True)[0] == 200
-    assert [len(body) for body in worker.bodies] == [MAX_BODY_BYTES] * 2
+    assert [len(body) for body in bodies_of_jobs(worker)] == [MAX_BODY_BYTES] * 2
     # One byte more is a 413 that the client sees, however it was sent.
     for body, chunked in ((b"x" * (MAX_BODY_BYTES + 1), False), (pieces(MAX_BODY_BYTES + 1), True)):
         status, answer = post(port, body, key=key, chunked=chunked)
         assert status == 413
         assert json.loads(answer)["statusCode"] == 413
-    assert len(worker.bodies) == 2
+    assert len(bodies_of_jobs(worker)) == 2
+
+
+def bodies_of_jobs(worker):
+    """Give the body of each job; one that Redis was slow to take may have been queued twice."""
+    return {job.id: body for job, body in zip(worker.jobs, worker.bodies, strict=True)}.values()
 
 
 def test_a_client_still_sending_sees_why_it_is_refused(port, account):
