@@ -94,13 +94,13 @@ def _ink(pdf: Path, page: int) -> bytes:
     return subprocess.run(command, check=True, capture_output=True).stdout
 
 
-def test_a_thousand_invoices_take_less_than_15_percent_of_their_sum(tmp_path: Path) -> None:
+def test_five_hundred_invoices_take_less_than_15_percent_of_their_sum(tmp_path: Path) -> None:
     template = INVOICE.read_bytes()
-    merged = _merge(template, [_invoice(n) for n in range(1000)], tmp_path, part_size=400)
-    sample = [len(_alone(template, _invoice(n))) for n in range(0, 1000, 50)]
-    assert merged.stat().st_size < 0.15 * 1000 * sum(sample) / len(sample)
+    merged = _merge(template, [_invoice(n) for n in range(500)], tmp_path, part_size=200)
+    sample = [len(_alone(template, _invoice(n))) for n in range(0, 500, 50)]
+    assert merged.stat().st_size < 0.15 * 500 * sum(sample) / len(sample)
     with pikepdf.open(merged) as pdf:
-        assert len(pdf.pages) == 1000
+        assert len(pdf.pages) == 500
         streams = [found for found in pdf.objects if isinstance(found, pikepdf.Stream)]
         images = sum(found.get("/Subtype") == "/Image" for found in streams)
         assert images == 2  # the logo and its mask

@@ -93,9 +93,9 @@ def test_counts_of_all_front_processes_add_up_whether_forgotten_or_not(tmp_path)
     assert len(list(folder.glob("counter_*.db"))) == 4
 
 
-def test_a_scrape_stays_quick_after_ten_thousand_ended_processes(tmp_path):
+def test_a_scrape_reads_one_file_after_a_thousand_ended_processes(tmp_path):
     front_metrics_in(tmp_path)
-    for generation in range(40):
+    for generation in range(4):
         for pid in range(1, 251):
             write_file(tmp_path, pid)
         for pid in range(1, 251):
@@ -103,7 +103,7 @@ def test_a_scrape_stays_quick_after_ten_thousand_ended_processes(tmp_path):
         assert len(list(tmp_path.glob("*.db"))) == 1, generation
     text = scrape(tmp_path)
     assert (
-        'pressroom_http_requests_total{method="GET",route="/healthz",status="200"} 10000.0' in text
+        'pressroom_http_requests_total{method="GET",route="/healthz",status="200"} 1000.0' in text
     )
 
 
