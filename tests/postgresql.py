@@ -77,7 +77,9 @@ def connect_postgresql(port: int) -> psycopg.Connection:
 def make_database(port: int, name: str, *, template: str = "template1") -> str:
     """Make a database and give its URL."""
     with connect_postgresql(port) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+        # Copied as files, not through the log: a third faster, and most tests make one.
+        made = f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"
+        connection.execute(made.encode())
     return f"postgresql+psycopg://pressroom@127.0.0.1:{port}/{name}"
 
 

@@ -79,6 +79,7 @@ def test_a_worker_is_frozen_past_its_lease_and_released(start, scaled) -> None:
     assert_sound(farm)
 
 
+@pytest.mark.alone
 def test_documents_that_bring_their_process_down_harm_no_other(start, scaled, tmp_path) -> None:
     (tmp_path / "sitecustomize.py").write_text(POISON)
     farm = start(

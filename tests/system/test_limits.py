@@ -22,7 +22,7 @@ XML = {"Content-Type": "text/xml"}
 
 @pytest.fixture
 def account(farm, make_account):
-    return make_account(farm, "--plan", "paid")
+    return make_account(farm, plan="paid")
 
 
 def comment(size):
@@ -49,6 +49,7 @@ def test_32_mb_exactly_pass_and_one_byte_more_does_not(account):
         assert answer.json["statusCode"] == 413
 
 
+@pytest.mark.alone
 def test_32_bodies_of_32_mb_at_once_leave_the_front_small_and_quick(farm, account, capsys):
     # Not well-formed from its first byte, so that the worker is done with it at once.
     body = memoryview(b"x" * MAX_BODY_BYTES)
@@ -75,6 +76,7 @@ def test_32_bodies_of_32_mb_at_once_leave_the_front_small_and_quick(farm, accoun
     assert busy <= 0.1
 
 
+@pytest.mark.alone
 def test_an_image_of_50_mb_costs_the_front_no_50_mb(farm, account, capsys):
     image = memoryview(large_png(MAX_IMAGE_BYTES))
     front = Front(farm)
