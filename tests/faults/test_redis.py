@@ -41,7 +41,7 @@ def test_redis_dies_three_times_and_forgets_everything_once(start, scaled) -> No
             time.sleep(1.5)
             if fault == "kill":
                 farm.kill("redis")
-                wait_until(lambda: render_answers(farm), seconds=10)
+                wait_until(lambda: render_answers(farm), seconds=30)
             else:
                 farm.empty_redis()
     assert {entry.status for entry in farm.history} <= {200, 202, 503, 504}

@@ -144,27 +144,38 @@ def test_rows_of_a_csv_file_are_documents(account, template, tmp_path) -> None:
 
 
 def test_an_interrupted_command_goes_on_where_it_was(account, template, tmp_path) -> None:
-    write_notes(tmp_path / "notes.ndjson", 2500)
+    write_notes(tmp_path / "notes.ndjson", 300)
+    # Nothing is rendered before the command is interrupted, however fast the farm is.
+    account.farm.command("queue", "drain", "batch", "--wait", "30")
+    try:
+        note, said = interrupt(account, template, tmp_path)
+    finally:
+        account.farm.command("queue", "resume", "batch")
+    assert "goes on where it was" in said
+    assert not (tmp_path / "notes.zip").exists()
+    batch_id = json.loads(note.read_text())["batch_id"]
+    result, _ = run(account, tmp_path, template, "notes.ndjson", "-o", "notes.zip")
+    assert (result["batch"], result["succeeded"]) == (batch_id, 300)
+    assert not note.exists()
+    assert account.settled_usage(pages=300)["apiCalls"] == 300
+
+
+def interrupt(account, template, folder):
+    """Press Ctrl-C once the batch is accepted; gives the note of it and what the command said."""
     command = [sys.executable, "-m", "deploy.cli.main", "batch", template, "notes.ndjson"]
     process = subprocess.Popen(
         [*command, "-o", "notes.zip"],
-        cwd=tmp_path,
+        cwd=folder,
         env=environment(account),
         stderr=subprocess.PIPE,
         text=True,
     )
-    note = tmp_path / ".notes.zip.pressroom"
-    give_up_at = time.monotonic() + 30
+    note = folder / ".notes.zip.pressroom"
+    give_up_at = time.monotonic() + 60
     while not (note.exists() and json.loads(note.read_text())["batch_id"]):
         assert time.monotonic() < give_up_at
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "goes on where it was" in said
-    assert not (tmp_path / "notes.zip").exists()
-    batch_id = json.loads(note.read_text())["batch_id"]
-    result, _ = run(account, tmp_path, template, "notes.ndjson", "-o", "notes.zip")
-    assert (result["batch"], result["succeeded"]) == (batch_id, 2500)
-    assert not note.exists()
-    assert account.settled_usage(pages=2500)["apiCalls"] == 2500
+    return note, said
