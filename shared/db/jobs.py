@@ -49,6 +49,7 @@ _NEW: Final = (
     "queued_at",
     "sweep_at",
 )
+_ADD: Final = insert(jobs)
 _FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
 
 
@@ -110,7 +111,7 @@ def write_job(job: JobRecord) -> dict[str, Any]:
 def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
     """Put new jobs on record."""
     if records:
-        session.execute(insert(jobs), [_new_row(record) for record in records])
+        session.execute(_ADD, [_new_row(record) for record in records])
 
 
 def find_job(session: Session, job_id: str) -> JobRecord | None:
