@@ -20,6 +20,38 @@ from shared.telemetry.log import get_logger
 log: Final = get_logger(__name__)
 
 
+class Message(virtual.Message):
+    """A message whose arguments are read where its task runs.
+
+    Celery reads them in the worker too, for what it might show of them, and hands a second copy of
+    them to the child.
+    """
+
+    @property
+    def payload(self) -> tuple[tuple[()], dict[str, Any], dict[str, Any]]:
+        """Give no arguments, and nothing that is to follow the task."""
+        return (), {}, {}
+
+
+class SteadyLoop:
+    """A worker's event loop, which is not asked again for what it watches already.
+
+    kombu and billiard ask it at every turn and for every message, and each time the kernel refuses.
+    """
+
+    def __init__(self, loop: Any) -> None:
+        self._loop = loop
+
+    def __getattr__(self, name: str) -> Any:
+        """Give what else the loop has."""
+        return getattr(self._loop, name)
+
+    def add_reader(self, fd: int, callback: Any, *args: Any) -> None:
+        """Have what can be read told to the callback."""
+        if self._loop.readers.get(fd) != (callback, args):
+            self._loop.add_reader(fd, callback, *args)
+
+
 class QoS(kombu_redis.QoS):
     """Bookkeeping of held messages that no lost connection can jam.
 
@@ -57,6 +89,7 @@ class Channel(kombu_redis.Channel):
     """
 
     QoS = QoS
+    Message = Message
     _kept: Any = None
     _in_poll: Any
     _left_alone: AbstractSet[str] = frozenset()
@@ -205,5 +238,5 @@ class Transport(kombu_redis.Transport):
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:
         """Have the channels work within the worker's event loop."""
-        super().register_with_event_loop(connection, loop)  # type: ignore[no-untyped-call]
+        super().register_with_event_loop(connection, SteadyLoop(loop))  # type: ignore[no-untyped-call]
         self.loop = loop

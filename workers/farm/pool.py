@@ -14,6 +14,8 @@ from typing import Any, Final
 from billiard.pool import ACK
 from celery.concurrency import asynpool, prefork
 
+from shared.queue.transport import SteadyLoop
+
 
 class QuietQueue:
     """A child's way to its worker, without the word that a message was read."""
@@ -36,10 +38,19 @@ class Child(asynpool.Worker):  # type: ignore[misc] # Celery has no types
         return super().workloop(*args, **options)
 
 
+class ResultHandler(asynpool.ResultHandler):  # type: ignore[misc] # Celery has no types
+    """Reads what children say."""
+
+    def register_with_event_loop(self, hub: Any) -> None:
+        """Read within the event loop."""
+        super().register_with_event_loop(SteadyLoop(hub))
+
+
 class Pool(asynpool.AsynPool):  # type: ignore[misc] # Celery has no types
     """The pool, which writes at once to a child that is free."""
 
     Worker: Final = Child
+    ResultHandler: Final = ResultHandler
 
     def _create_write_handlers(self, hub: Any, **options: Any) -> None:
         super()._create_write_handlers(hub, **options)
