@@ -21,13 +21,10 @@ from tests.system.leaks import find_leaks
 DOCUMENTS = Path(__file__).parents[2] / "deploy/embedded/demo/documents"
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.system)
-            # Tests of one file share the farm that the file starts.
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -233,7 +234,7 @@ def test_a_shard_that_is_away_is_noticed_by_its_own_accounts_alone(farm, residen
     assert len(served) > 8
     assert {status for status, _, _ in failed} == {503}
     assert all(retry_after for _, _, retry_after in failed)
-    assert max(seconds for _, seconds, _ in failed) < 6
+    assert max(seconds for _, seconds, _ in failed) < 12
     assert (ready.status, ready.json["status"]) == (200, "partly ready")
     assert ready.json["parts"][f"queue {shard}"] == "down"
     await_true(lambda: theirs.render(HELLO).status == 200)
@@ -263,10 +264,10 @@ def test_a_farm_grows_and_shrinks_and_loses_nothing(tmp_path: Path):
     settings = {"PRESSROOM_WORKER_CONCURRENCY": "1"}
     accepted: list[tuple[str, str]] = []
     rendered = 0
-    with launched_farm(tmp_path, environment=settings) as farm:
-        people = [each for home in open_accounts(farm, SHARDS, each=3).values() for each in home]
-    for shards in (1, 2, 1):
+    people: list[Account] = []
+    for shards in (1, 2):
         with launched_farm(tmp_path, environment=settings, shards=shards) as farm:
+            people = people or list(chain(*open_accounts(farm, SHARDS, each=3).values()))
             people = [Account(farm, *open_facts(each)) for each in people]
             assert len(parse_shards(farm.record.redis_url)) == shards
             farm.command("queue", "resume", "batch")
@@ -289,7 +290,7 @@ def test_a_farm_grows_and_shrinks_and_loses_nothing(tmp_path: Path):
                 assert account.render(HELLO).status == 200
                 rendered += 1
             os.kill(farm.folder.read_record().processes["counter"], signal.SIGKILL)
-    with launched_farm(tmp_path, environment=settings, shards=2) as farm:
+    with launched_farm(tmp_path, environment=settings, shards=1) as farm:
         farm.command("queue", "resume", "batch")
         people = [Account(farm, *open_facts(each)) for each in people]
         for account, job_id in accepted:
