@@ -102,6 +102,11 @@ def text_of(rendered):
         return "".join(page.get_textpage().get_text_range() for page in document)
 
 
+def page_of(rendered):
+    with pypdfium2.PdfDocument(rendered.pdf) as document:
+        return document[0].render(scale=2).to_pil()
+
+
 def pixels(png):
     file = io.BytesIO(png) if isinstance(png, bytes) else png
     with Image.open(file) as picture:
@@ -134,6 +139,57 @@ def test_two_hundred_records_with_long_names_fit(template):
     assert rendered.pages > 1
     with pikepdf.open(io.BytesIO(rendered.pdf)) as opened:
         assert len(opened.pages) == rendered.pages
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("lang", ["ar", "he", "ja", "th"])
+def test_a_template_renders_in_a_language_of_another_script(template, lang):
+    assert send(template, {"lang": lang}).pages == 1
+
+
+def test_labels_stand_on_their_sheet_in_languages_from_right_to_left():
+    labels = [{"title": "x", "copies": 21}]
+    for lang in ("en", "ar"):
+        picture = page_of(send("service-labels", {"lang": lang, "labels": labels})).convert("L")
+        left, top, right, bottom = picture.point(lambda shade: 255 * (shade < 250)).getbbox()
+        edges = [round(edge / picture.width * 210) for edge in (left, top, right, bottom)]
+        assert edges == [7, 15, 203, 282]
+
+
+def test_a_certificate_from_right_to_left_is_the_mirror_of_one_from_left_to_right():
+    corners = {}
+    for lang in ("en", "ar"):
+        picture = page_of(send("service-certificate", {"lang": lang})).convert("L")
+        width, height = picture.size
+        code = [
+            (x, 2 * height // 3, x + width // 8, 4 * height // 5)
+            for x in (width // 11, 4 * width // 5)
+        ]
+        corners[lang] = [picture.crop(box).getextrema()[0] < 50 for box in code]
+    assert corners == {"en": [False, True], "ar": [True, False]}
+
+
+def test_a_number_in_an_arabic_heading_reads_as_it_was_sent():
+    data = {"lang": "ar", "heading": "فاتورة", "number": "2026-0042"}
+    assert (
+        text_of(send("service-invoice", data)).count("2026-0042") == 3
+    )  # and below "Number", "quote"
+
+
+def test_a_thousand_items_have_their_numbers_on_one_line():
+    lines = [{"text": "a", "price": 1}] * 1200
+    assert "\n1200 a" in text_of(send("service-invoice", {"lines": lines})).replace("\r", "")
+
+
+def test_a_wide_figure_of_a_report_stays_on_one_line():
+    figures = [{"label": "Turnover", "value": "98,765,432.10"}] * 4
+    assert text_of(send("service-report", {"figures": figures})).count("98,765,432.10") == 4
+
+
+def test_a_salutation_ends_as_its_language_has_it():
+    for lang, said in (("en", "Hello,"), ("ja", "拝啓\r"), ("ar", "مرحبا،")):
+        salutation = said.rstrip(",\r،")
+        assert said in text_of(send("service-letter", {"lang": lang, "salutation": salutation}))
 
 
 def test_an_invoice_adds_up_with_each_rate_rounded_once():
