@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import MutableMapping, Sequence
+from itertools import chain
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -15,6 +16,9 @@ from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 _RECONNECT_SECONDS: Final = 0.05
+# From here on hiredis packs in memory that the kernel has to hand out anew: 2.4 ms for 1 MB, where
+# one copy takes 0.05. Below it is faster than what is written in Python.
+_LARGE_BYTES: Final = 128 * 1024
 
 # Of each pool of connections, by which a client is known: the connections of the threads.
 _CONNECTIONS: Final[MutableMapping[Any, threading.local]] = WeakKeyDictionary()
@@ -52,7 +56,7 @@ class Line:
     def _exchange(self, commands: Sequence[Command]) -> list[Any]:
         connection = self._connection()
         try:
-            connection.send_packed_command(connection.pack_commands(commands))
+            connection.send_packed_command(_pack(connection, commands))
             return [_read(connection) for _ in commands]
         except BaseException:
             # Whatever it was, an alarm too: an answer that is still to come must not be the next's.
@@ -65,6 +69,18 @@ class Line:
             kept = self._pool.connection_class(**self._pool.connection_kwargs)
             self._own.connection = kept
         return kept
+
+
+def _pack(connection: Any, commands: Sequence[Command]) -> Any:
+    if not any(isinstance(part, bytes) and len(part) > _LARGE_BYTES for part in chain(*commands)):
+        return connection.pack_commands(commands)
+    pieces: list[bytes] = []
+    for command in commands:
+        pieces.append(b"*%d\r\n" % len(command))
+        for part in command:
+            data = part if isinstance(part, bytes) else str(part).encode()
+            pieces += (b"$%d\r\n" % len(data), data, b"\r\n")
+    return [b"".join(pieces)]
 
 
 def _read(connection: Any) -> Any:

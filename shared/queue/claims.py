@@ -13,6 +13,7 @@ from redis import Redis
 from shared.clock import epoch
 from shared.jobs import Claim, ClaimHome
 from shared.limits import INLINE_BODY_BYTES, KB, REDIS_BODY_BYTES
+from shared.line import Line
 from shared.queue.connection import reachable
 from shared.queue.names import CLAIM_EXPIRY, claim_key
 
@@ -48,6 +49,7 @@ class Claims:
 
     def __init__(self, redis: Redis, blobs: BlobHome) -> None:
         self._redis = redis
+        self._line = Line(redis)
         self._blobs = blobs
 
     def store(self, job_id: str, data: bytes) -> Claim:
@@ -58,7 +60,7 @@ class Claims:
             return Claim(ClaimHome.INLINE, len(data), data=data)
         key = _fresh_key(job_id)
         with reachable():
-            self._redis.set(key, data, ex=CLAIM_TTL_SECONDS)
+            self._line.ask(("SET", key, data, "EX", CLAIM_TTL_SECONDS))
         return Claim(ClaimHome.REDIS, len(data), key=key)
 
     def store_stream(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
@@ -122,13 +124,13 @@ class Claims:
                 return
             case ClaimHome.REDIS:
                 with reachable():
-                    self._redis.unlink(claim.key)
+                    self._line.ask(("UNLINK", claim.key))
             case ClaimHome.BLOB:
                 self._delete_blob(claim.key)
 
     def _load_from_redis(self, claim: Claim) -> bytes:
         with reachable():
-            data = cast("bytes | None", self._redis.get(claim.key))
+            [data] = cast("list[bytes | None]", self._line.ask(("GET", claim.key)))
         if data is None:
             raise ClaimLostError(claim.key)
         return data

@@ -33,6 +33,13 @@ def test_what_is_asked_together_is_answered_in_its_order(redis):
     ]
 
 
+def test_large_values_go_as_they_are_beside_small_ones(redis):
+    large = bytes(range(256)) * 4096
+    answers = Line(redis).ask(("SET", "å", large, "EX", 60), ("GET", "å"), ("SET", "f", 0.25))
+    assert answers == [b"OK", large, b"OK"]
+    assert redis.get("f") == b"0.25"
+
+
 def test_an_error_is_raised_and_the_next_answer_is_its_own(redis):
     line = Line(redis)
     with pytest.raises(ResponseError):
