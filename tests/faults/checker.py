@@ -26,7 +26,7 @@ class State:
     batch_items: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, int] = field(default_factory=dict)
     half_files: tuple[str, ...] = ()
-    missing_blobs: tuple[str, ...] = ()
+    broken_blobs: tuple[str, ...] = ()
 
 
 def find_violations(history: Iterable[Entry], state: State) -> list[str]:
@@ -114,5 +114,5 @@ def _check_stores(state: State) -> Iterable[str]:
             yield f"{count} messages are left in {queue}"
     for name in state.half_files:
         yield f"half a file is left: {name}"
-    for key in state.missing_blobs:
-        yield f"a record names a blob that is not there: {key}"
+    for what in state.broken_blobs:
+        yield f"a record names a blob that cannot be read: {what}"

@@ -25,6 +25,7 @@ from tests.conftest import create_account_of
 from tests.faults.checker import State
 from tests.faults.clients import Client
 from tests.faults.history import History
+from tests.soundness import find_problems
 
 SETTLE_SECONDS = 60
 UNDER_WAY = ("queued", "running")
@@ -39,6 +40,7 @@ class FaultyFarm:
         self.farm = farm
         self.history = History(folder / "history.jsonl")
         self.faults = 0  # how many happened to it
+        self._sound: set[str] = set()  # keys of PDFs that were read and had nothing wrong
         made = create_account_of(farm, plan="paid")
         self.account_id, self.key = made.account_id, made.api_key
 
@@ -158,7 +160,7 @@ class FaultyFarm:
             batch_items=batch_items,
             waiting=self._read_queues(),
             half_files=tuple(self._find_half_files()),
-            missing_blobs=tuple(self._find_missing(row.pdf_key for row in jobs if row.pdf_key)),
+            broken_blobs=tuple(self._find_broken(row.pdf_key for row in jobs if row.pdf_key)),
         )
 
     def _read_queues(self) -> dict[str, int]:
@@ -177,14 +179,20 @@ class FaultyFarm:
                 if path.is_file() and any(part.startswith(".") for part in within):
                     yield str(path)
 
-    def _find_missing(self, keys: Iterator[str]) -> Iterator[str]:
+    def _find_broken(self, keys: Iterator[str]) -> Iterator[str]:
+        """Give what is not there or no sound PDF; one that was read is not read again."""
         store = open_store(self.farm.record.blob_url)
         for key in keys:
+            if key in self._sound:
+                continue
             try:
-                with store.open(key) as stream:
-                    stream.read(1)
+                problems = find_problems(store.read(key))
             except BlobMissingError:
-                yield key
+                problems = ["not there"]
+            if problems:
+                yield f"{key}: {'; '.join(problems[:3])}"
+            else:
+                self._sound.add(key)
 
     def _find_state(self) -> State | None:
         try:

@@ -62,7 +62,7 @@ def test_a_run_that_went_well_has_no_violation() -> None:
         ),
         (replace(STATE, waiting={"batch": 2}), "2 messages are left in batch"),
         (replace(STATE, half_files=("blobs/x.part",)), "half a file is left"),
-        (replace(STATE, missing_blobs=("jobs/c/pdf",)), "not there: jobs/c/pdf"),
+        (replace(STATE, broken_blobs=("jobs/c/pdf: not there",)), "jobs/c/pdf: not there"),
     ],
 )
 def test_a_wrong_state_is_found(state, said) -> None:
