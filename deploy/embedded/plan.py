@@ -11,7 +11,13 @@ from typing import Final
 
 from deploy.embedded.child import ChildSpec
 from deploy.embedded.home import DataFolder
-from deploy.embedded.valkey import LOOPBACK, RedisServer, free_port, server_command
+from deploy.embedded.valkey import (
+    LOOPBACK,
+    SERVER_ENVIRONMENT,
+    RedisServer,
+    free_port,
+    server_command,
+)
 from shared.settings import Settings, load_settings
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -116,7 +122,7 @@ def redis_spec(folder: DataFolder, shard: int) -> ChildSpec:
     return ChildSpec(
         name=name,
         command=server_command(folder.redis_of(shard)),
-        environment={},
+        environment=SERVER_ENVIRONMENT,
         log=folder.logs / f"{name}.log",
         stop_seconds=15.0,
     )

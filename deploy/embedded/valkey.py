@@ -13,6 +13,13 @@ from deploy.embedded.home import write_private
 
 LOOPBACK: Final = "127.0.0.1"
 
+# Of glibc, which else may give each piece of 128 KB and more back to the kernel as soon as it is free:
+# then the pages of every PDF and body are made anew, half of what the server spends on 1 MB.
+SERVER_ENVIRONMENT: Final = {
+    "MALLOC_MMAP_THRESHOLD_": str(16 * 1024 * 1024),
+    "MALLOC_TRIM_THRESHOLD_": str(64 * 1024 * 1024),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class RedisServer:

@@ -4,13 +4,16 @@ import signal
 import stat
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from redis import AuthenticationError, Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from deploy.embedded.home import DataFolder
 from deploy.embedded.leash import leashed
+from deploy.embedded.plan import redis_spec
 from deploy.embedded.valkey import configure_server, server_command
 
 
@@ -24,15 +27,19 @@ def start(tmp_path):
     def start():
         process = subprocess.Popen(leashed(server_command(folder)), stdout=subprocess.DEVNULL)
         running.append(process)
-        deadline = time.monotonic() + 5
-        while not server.is_ready() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        hold_ready(server)
         return server, process
 
     yield start
     for process in running:
         process.kill()
         process.wait()
+
+
+def hold_ready(server):
+    deadline = time.monotonic() + 5
+    while not server.is_ready() and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def test_what_was_acknowledged_survives_a_kill_on_the_same_port(start):
@@ -53,6 +60,36 @@ def test_it_is_append_only_and_evicts_nothing(start):
         assert redis.config_get("appendonly") == {"appendonly": "yes"}
         assert redis.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
         assert redis.config_get("bind") == {"bind": "127.0.0.1"}
+
+
+def test_large_values_do_not_have_the_kernel_make_their_memory_anew(tmp_path):
+    server = configure_server(tmp_path)
+    spec = redis_spec(DataFolder(tmp_path), 0)
+    process = subprocess.Popen(
+        server_command(tmp_path), env=dict(spec.environment), stdout=subprocess.DEVNULL
+    )
+    try:
+        hold_ready(server)
+        with Redis.from_url(server.url) as redis:
+
+            def keep_and_forget():
+                redis.set("pdf", bytes(1024 * 1024))
+                redis.get("pdf")
+                redis.unlink("pdf")
+
+            for _ in range(20):
+                keep_and_forget()
+            before = page_faults(process.pid)
+            for _ in range(40):
+                keep_and_forget()
+            assert page_faults(process.pid) - before < 40 * 150  # 490 each otherwise
+    finally:
+        process.kill()
+        process.wait()
+
+
+def page_faults(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[7])
 
 
 def test_nobody_gets_in_without_the_password(start):
