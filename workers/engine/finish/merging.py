@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 import pikepdf
 
 from workers.engine.finish.metadata import write_information, write_packet
-from workers.engine.finish.objects import ObjectWriter
+from workers.engine.packing import ObjectWriter
 from workers.engine.ports import Metadata
 
 # In what qpdf writes: strings, which may hold anything, or a reference.
@@ -116,7 +116,7 @@ class _Joiner:
         )
         information = writer.reserve()
         writer.put(information, write_information(metadata))
-        writer.close(catalog=self._catalog, information=information)
+        writer.close(root=b"%d 0 R" % self._catalog, information=b"%d 0 R" % information)
 
 
 class _Copy:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from reportlab.pdfbase import pdfdoc
 
-from workers.engine.paint.packing import pack
+from workers.engine.packing import pack
 from workers.engine.ports import Description
 
 # Measured on a statement of 5,000 rows: level 1 takes 8 ms and 370 KB, 4 16 ms and 307 KB, 6 46 ms
