@@ -35,9 +35,9 @@ test: $(DEV_READY) ## every test that needs no service installed by hand (T=path
 ifdef T
 	@$(PYTEST) -m "not services" $(T)
 else
-	@$(PYTEST) -m "not services and not system and not faults" -n 2
+	@$(PYTEST) -m "not services and not system and not faults and not alone" -n 2
 	@$(PYTEST) -m "(system or faults) and not services and not long and not alone" -n 2 --dist loadfile
-	@$(PYTEST) -m "(system or faults) and not services and not long and alone"
+	@$(PYTEST) -m "alone and not services and not long"
 endif
 golden: $(DEV_READY) ## lay out every golden case and compare it with its reference
 	@$(PYTEST) tests/golden

@@ -103,12 +103,14 @@ def test_work_of_a_killed_worker_is_done_again_and_nothing_is_lost():
 # `make simulate` compares more pools, for longer.
 
 
+@pytest.mark.alone
 def test_real_workers_wait_as_long_as_is_simulated(monkeypatch):
     """Within a fifth of the mean wait and 10 ms; the work is sleep, all else is the product's."""
     monkeypatch.setattr(queueing, "JOBS", 100)
     assert queueing._compare(2) == 0
 
 
+@pytest.mark.alone
 def test_real_pools_beside_a_batch_do_as_is_simulated(monkeypatch):
     """Mean wait and both batches, within a fifth and 150 ms; the work is sleep."""
     monkeypatch.setattr(queueing, "SECONDS", 5.0)
