@@ -107,7 +107,7 @@ def start_counter(
 def wait_until() -> Callable[..., None]:
     """Wait until something holds, and fail when it does not in time."""
 
-    def wait(holds: Callable[[], object], *, seconds: float = 10.0) -> None:
+    def wait(holds: Callable[[], object], *, seconds: float = 40.0) -> None:
         end = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < end, "it did not come to hold in time"
