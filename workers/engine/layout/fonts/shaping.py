@@ -45,6 +45,7 @@ _THAI_CLUSTER: Final = re.compile(
 _SIMPLE_SCRIPTS: Final = {"liga": False, "clig": False, "calt": False}
 _MAX_CLUSTERS: Final = 10_000
 _MAX_WORDS: Final = 3_000  # kept by each shaper, some 2 MB
+_MAX_WIDTHS: Final = 10_000  # of words, some 2 MB; of Thai syllables there are as many
 _MAX_SHAPERS: Final = 16  # kept: regular and bold of some scripts
 _LONGEST_KEPT: Final = 60  # characters: longer texts seldom come again
 
@@ -105,9 +106,9 @@ class Shaper:
         self._face = face
         self._is_rtl = is_rtl
         self._lang = lang
-        self.words = _Kept(self._shape)
-        self._widths = _Kept(self._measure)
-        self._letters = _Kept(self._shape_run)  # of Thai
+        self.words = _Kept(self._shape, most=_MAX_WORDS)
+        self._widths = _Kept(self._measure, most=_MAX_WIDTHS)
+        self._letters = _Kept(self._shape_run, most=_MAX_WORDS)  # of Thai
 
     def measure_words(self, words: Iterable[str]) -> list[float]:
         """Give the width of each of some words in em: of Thai there are as many as syllables."""
@@ -148,14 +149,15 @@ def find_shaper(face: Face, is_rtl: bool, lang: str) -> Shaper:
 class _Kept(dict[str, T]):
     """What was found out about words, as many and as long as are worth keeping."""
 
-    def __init__(self, find_out: Callable[[str], T]) -> None:
+    def __init__(self, find_out: Callable[[str], T], *, most: int) -> None:
         super().__init__()
         self._find_out = find_out
+        self._most = most
 
     def __missing__(self, word: str) -> T:
         found = self._find_out(word)
         if len(word) <= _LONGEST_KEPT:
-            if len(self) >= _MAX_WORDS:
+            if len(self) >= self._most:
                 self.clear()
             self[word] = found
         return found
