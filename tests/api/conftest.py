@@ -73,10 +73,20 @@ def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
         )
         try:
             wait_until_it_answers(port)
+            wait_until_each_has_begun(folder / "metrics", processes=2)
             yield Front(port, process)
         finally:
             process.terminate()
             process.wait(10)
+
+
+def wait_until_each_has_begun(metrics, *, processes):
+    """Wait for all processes of a front: a signal to one that is still loading is lost."""
+    for _ in range(400):
+        if len({file.stem.rpartition("_")[2] for file in metrics.glob("*.db")}) == processes:
+            return
+        time.sleep(0.1)
+    raise AssertionError("a process of the front has not begun")
 
 
 def wait_until_it_answers(port):
