@@ -18,7 +18,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-faults bench simulate lint types arch fmt check render language gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-faults test-long bench simulate lint types arch fmt check render language gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -53,6 +53,9 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, nginx, Promethe
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)
+test-long: $(DEV_READY) ## the tests that take a minute or more each: growing, restoring, changing secrets under load
+	@sh deploy/setup/need-postgresql.sh
+	@$(PYTEST) -m "long and not faults"
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 bench: $(DEV_READY) ## measure everything that has a limit; writes tests/bench/RESULTS.md (HUGE=100000 for memory)

@@ -94,7 +94,7 @@ def test_half_a_gigabyte_streams_through_the_front_and_no_byte_more(farm, accoun
     assert not any((farm.folder.path / "blobs/batches" / accepted.json["id"]).glob("body"))
 
 
-@pytest.mark.faults
+@pytest.mark.long
 def test_kills_of_the_batch_pool_lose_nothing_and_count_nothing_twice(tmp_path, make_account):
     with launched_farm(tmp_path) as farm:
         account = make_account(farm, plan="paid")

@@ -163,19 +163,24 @@ def test_an_interrupted_command_goes_on_where_it_was(account, template, tmp_path
 def interrupt(account, template, folder):
     """Press Ctrl-C once the batch is accepted; gives the note of it and what the command said."""
     command = [sys.executable, "-m", "deploy.cli.main", "batch", template, "notes.ndjson"]
-    process = subprocess.Popen(
+    # Tests that run in the background of a shell ignore it, and so would what they start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    note = folder / ".notes.zip.pressroom"
+    give_up_at = time.monotonic() + 60
+    with subprocess.Popen(
         [*command, "-o", "notes.zip"],
         cwd=folder,
         env=environment(account),
         stderr=subprocess.PIPE,
         text=True,
-    )
-    note = folder / ".notes.zip.pressroom"
-    give_up_at = time.monotonic() + 60
-    while not (note.exists() and json.loads(note.read_text())["batch_id"]):
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    ) as process:
+        try:
+            while not (note.exists() and json.loads(note.read_text())["batch_id"]):
+                assert time.monotonic() < give_up_at
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     return note, said

@@ -260,6 +260,7 @@ def test_jobs_accepted_while_their_shard_is_away_end_when_it_is_back(farm, resid
     await_true(has_ended, seconds=30)
 
 
+@pytest.mark.long
 def test_a_farm_grows_and_shrinks_and_loses_nothing(tmp_path: Path):
     settings = {"PRESSROOM_WORKER_CONCURRENCY": "1"}
     accepted: list[tuple[str, str]] = []

@@ -98,6 +98,7 @@ def in_readme(command):
     return command.replace("bucket", BUCKET).split()[1:]
 
 
+@pytest.mark.long
 def test_a_farm_that_lost_its_database_and_redis_is_restored_with_its_ledger(
     environment, make_postgresql, rclone, tmp_path, documents
 ):

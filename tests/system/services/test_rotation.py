@@ -182,6 +182,7 @@ def load(farm, account):
         time.sleep(0.2)
 
 
+@pytest.mark.long
 def test_the_password_of_postgresql(farm, account, postgresql_port):
     with load(farm, account), connect_postgresql(postgresql_port) as admin:
         admin.execute("CREATE ROLE farm_b LOGIN PASSWORD 'two' IN ROLE farm")
@@ -228,6 +229,7 @@ def test_the_password_of_redis(farm, account, redis_port):
         old.ping()
 
 
+@pytest.mark.long
 def test_the_key_of_the_object_store(farm, account, s3):
     image = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><!--%b--></svg>'
     with load(farm, account) as caller:
