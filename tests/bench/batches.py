@@ -21,7 +21,7 @@ from typing import Any
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from shared.clock import now
-from tests.bench.limits import HEAD, at_least, at_most, fact, not_measured
+from tests.bench.demands import HEAD, at_least, at_most, fact, not_measured
 from tests.bench.works import WORKS, Logo
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions

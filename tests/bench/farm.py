@@ -19,7 +19,7 @@ from PIL import Image
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from shared.buckets.pins import TOMBSTONE_SECONDS
 from shared.clock import now
-from tests.bench.limits import HEAD, at_least, at_most, fact
+from tests.bench.demands import HEAD, at_least, at_most, fact
 from tests.bench.rates import Rate, measure_rate
 from tests.bench.works import Logo, invoice_data
 from tests.faults.farm import children_of

@@ -28,7 +28,7 @@ from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
 from shared.queue.replies import Replies
-from tests.bench.limits import HEAD, at_most
+from tests.bench.demands import HEAD, at_most
 
 ROOT = Path(__file__).parents[2]
 

@@ -21,7 +21,7 @@ from deploy.embedded.demo.show import DOCUMENTS
 from deploy.embedded.launch import launched_farm
 from shared import clock
 from shared.buckets.pins import TOMBSTONE_SECONDS
-from tests.bench.limits import collect_limits
+from tests.bench.demands import collect_limits
 from tests.bench.results import write_results
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind, RenderOptions

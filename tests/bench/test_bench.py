@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bench.limits import HEAD, at_least, at_most, collect_limits, fact, not_measured
+from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 
 ENGINE = Path(__file__).with_name("engine.py")
 SCRIPTS = Path(__file__).with_name("scripts.py")
