@@ -16,6 +16,8 @@ from gunicorn import util
 from gunicorn.http import wsgi
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
+from api.admission.body import is_read
+
 _TICK_SECONDS: Final = 1.0
 _STOPPING_TICK_SECONDS: Final = 0.2
 _ONCE: Final = select.EPOLLIN | select.EPOLLONESHOT
@@ -137,7 +139,7 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
 
     def _keepalive_after(self, conn: Any, keepalive: bool) -> bool:
         body = conn.parser.mesg.body
-        if keepalive and getattr(body.reader, "length", None) == 0 and not body.failed:
+        if keepalive and is_read(body) and not body.failed:
             return True  # nothing of it is left on the wire: two changes of the socket less
         return bool(super()._keepalive_after(conn, keepalive))
 

@@ -75,13 +75,14 @@ class PlainFlask(Flask):
 
     def finalize_request(self, rv: Any, from_error_handler: bool = False) -> Response:
         """Give an answer as the hooks after the view leave it."""
+        response = self.make_response(rv)
         try:
-            return self.process_response(self.make_response(rv))
+            return self.process_response(response)
         except Exception:
             if not from_error_handler:
                 raise
             self.logger.exception("hook failed after an error")
-            return self.make_response(rv)
+            return response
 
     def do_teardown_request(self, exc: Any = None) -> None:
         """Run the hooks at the end, the last one first."""

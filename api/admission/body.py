@@ -137,7 +137,12 @@ class DrainRefused:
         if not has_body or not environ.get("wsgi.input_terminated"):
             return answer
         stream = environ["wsgi.input"]
-        return answer if _is_read(stream) else ClosingIterator(answer, lambda: _drain(stream))
+        return answer if is_read(stream) else ClosingIterator(answer, lambda: _drain(stream))
+
+
+def is_read(stream: Any) -> bool:
+    """Tell whether gunicorn's body, of a length that was declared, has been read to its end."""
+    return getattr(getattr(stream, "reader", None), "length", None) == 0
 
 
 def _open_spool(declared: int | None) -> BinaryIO:
@@ -150,11 +155,6 @@ def _check_coding(request: Request) -> None:
     coding = request.headers.get("Content-Encoding", "identity")
     if coding.lower() != "identity":
         raise ServiceError(415, f"Unaccepted Content-Encoding {coding!r}; send the body as it is.")
-
-
-def _is_read(stream: Any) -> bool:
-    """Tell whether gunicorn's body, of a length that was declared, has been read to its end."""
-    return getattr(getattr(stream, "reader", None), "length", None) == 0
 
 
 def _drain(stream: IO[bytes]) -> None:
