@@ -55,7 +55,7 @@ class Attendance(bootsteps.StartStopStep):  # type: ignore[misc] # Celery has no
             self._name,
             tuple(queue.name for queue in consumer.app.conf.task_queues),
             consumer.app.conf.worker_concurrency,
-            len(worker_state.active_requests),
+            min(len(worker_state.active_requests), consumer.app.conf.worker_concurrency),
         )
         try:
             with channel.conn_or_acquire() as client:

@@ -52,6 +52,8 @@ def create_consumer(settings: Settings) -> Celery:
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         worker_prefetch_multiplier=1,
+        # That bounds the messages; a second bound, by slots, would hold back what goes to one early.
+        worker_pool_putlocks=False,
         worker_concurrency=settings.worker_concurrency,
         worker_max_tasks_per_child=settings.child_max_jobs,
         task_ignore_result=True,

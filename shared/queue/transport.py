@@ -61,6 +61,15 @@ class QoS(kombu_redis.QoS):
     `Commits.begin` sees that its job has ended.
     """
 
+    def can_consume(self) -> bool:
+        """Tell whether a slot is free, or was left by a message that is nearly done."""
+        return not self.prefetch_count or self.count_free() > 0
+
+    def count_free(self) -> int:
+        """Count the slots that are free, or were left by messages that are nearly done."""
+        at_work = len(self._delivered) - len(self._dirty) - len(self.channel.nearly_done)
+        return max(self.prefetch_count - at_work, 0)
+
     def append(self, message: Any, delivery_tag: str) -> None:
         """Note that a message is held; Redis knows already."""
         virtual.QoS.append(self, message, delivery_tag)  # type: ignore[no-untyped-call]
@@ -74,6 +83,7 @@ class QoS(kombu_redis.QoS):
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
         """Give a message back, or forget it when Redis is away."""
         self.channel.ahead.pace.forget(delivery_tag)
+        self.channel.nearly_done.discard(delivery_tag)
         try:
             super().reject(delivery_tag, requeue=requeue)  # type: ignore[no-untyped-call]
         except RedisError as error:
@@ -98,6 +108,8 @@ class Channel(kombu_redis.Channel):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.ahead: Final = Ahead()
+        # Messages whose slots have got their next ones.
+        self.nearly_done: Final[set[str]] = set()
         super().__init__(*args, **options)  # type: ignore[no-untyped-call]
 
     def leave_alone(self, queues: AbstractSet[str]) -> bool:
@@ -117,11 +129,19 @@ class Channel(kombu_redis.Channel):
         Where that is here already it goes first, and the step in Redis follows when it is gone.
         """
         self.ahead.end(delivery_tag)
+        self.nearly_done.discard(delivery_tag)
         loop = self.connection.loop if self.connection else None
         if loop is not None and self._deliver_next():
             loop.call_soon(self._turn)
         else:
             self._turn()
+
+    def give_early(self, delivery_tag: str) -> bool:
+        """Give the slot of a message that is nearly done its next one, if that is here; tell so."""
+        if self._is_cancelled or not self.ahead or delivery_tag not in self.qos._delivered:
+            return False
+        self.nearly_done.add(delivery_tag)
+        return self._deliver_next()
 
     def basic_consume(self, *args: Any, **options: Any) -> Any:
         """Ask a queue for messages."""
@@ -142,9 +162,8 @@ class Channel(kombu_redis.Channel):
         # Nothing is taken while kombu asks for a message itself: it would be one too many.
         queues = [] if self._in_poll or self._is_cancelled else self._queues()
         slots = self.qos.prefetch_count
-        free = max(slots - len(self.qos._delivered) + len(self.qos._dirty), 0)
         try:
-            self.ahead.turn(self._line(), queues, free=free, slots=slots)
+            self.ahead.turn(self._line(), queues, free=self.qos.count_free(), slots=slots)
         except RedisError as error:
             log.warning("messages not acknowledged, they will come again", cause=repr(error))
             return

@@ -25,6 +25,8 @@ from workers.farm.run import Engine
 def render(template, payload, *, options, resources=None, watch=None):
     watch.enter(Stage.LAYOUT)
     command, *words = payload.body.decode().split()
+    if command in DRAWN:
+        watch.laid_out()
     return ACTIONS[command](template, resources, *words)
 
 
@@ -44,6 +46,11 @@ def _sleep(template, resources, seconds, started="/dev/null"):
         log.write(f"{os.getpid()}\n")
     time.sleep(float(seconds))
     return _pages(template, resources, 1)
+
+
+def _draw(template, resources, seconds):
+    """Take the time for what comes after the layout."""
+    return _sleep(template, resources, seconds)
 
 
 def _spin(template, resources, seconds):
@@ -104,6 +111,8 @@ def _template(template, resources):
     return _pages(template, resources, len(template))
 
 
+# What these do is said to be nearly done when it begins.
+DRAWN = {"pages", "draw", "die-once"}
 ACTIONS = {
     name.removeprefix("_").replace("_", "-"): call
     for name, call in globals().items()

@@ -1,10 +1,13 @@
-"""The pool of children: each has one message at a time, and what ends with a child comes again."""
+"""The pool of children: each has its next message in time, and what ends with a child comes again."""
 
 from __future__ import annotations
 
 import json
+import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 
+from shared.queue.ahead import HOLD_SECONDS
 from shared.queue.names import INTERACTIVE, UNACKED, job_key
 from shared.queue.transport import SteadyLoop
 
@@ -16,6 +19,61 @@ def test_a_child_that_has_had_its_number_of_jobs_is_given_no_other(front, start_
     assert [outcome.pages for outcome in outcomes] == [2] * 4
     keys = [job_key(outcome.job_id) for outcome in outcomes]
     assert [front.redis.hget(key, "deliveries") for key in keys] == [b"1"] * 4
+    assert "WorkerLostError" not in (tmp_path / "worker0.log").read_text()
+
+
+def send_with_one_early(front, worker, first):
+    """Send four jobs to a worker of one child: the second lies in its pipe while it draws `first`.
+
+    The worker takes messages ahead while the last were short; a machine that is busy has it try anew.
+    """
+    for _ in range(10):
+        for _ in range(8):
+            assert front.render("pages 1").pages == 1
+        worker.send_signal(signal.SIGSTOP)
+        before = front.send("pages 1")
+        jobs = [front.send(first), *(front.send("pages 2") for _ in range(3))]
+        worker.send_signal(signal.SIGCONT)
+        assert front.wait(before).pages == 1
+        # What is only held ahead has gone back by then.
+        time.sleep(2 * HOLD_SECONDS)
+        if front.redis.llen(INTERACTIVE) == 2:
+            return jobs
+        assert all(front.wait(job) is not None for job in jobs)
+    raise AssertionError("no message was given early")
+
+
+def test_a_child_that_is_nearly_done_is_given_its_next_message(front, start_worker):
+    jobs = send_with_one_early(front, start_worker(), "draw 0.8")
+    assert [front.wait(job).pages for job in jobs] == [1, 2, 2, 2]
+    pages, renders = front.used()
+    assert (pages - 7) == (renders - 4)  # all others had one page
+
+
+def test_a_child_that_dies_has_its_next_message_run_by_another(front, start_worker, tmp_path):
+    start_worker()
+    with ThreadPoolExecutor(8) as pool:
+        bodies = ["pages 3"] * 8 + [f"die-once {tmp_path}/began"] + ["pages 3"] * 8
+        outcomes = list(pool.map(front.render, bodies))
+    assert [outcome.pages for outcome in outcomes] == [3] * 8 + [2] + [3] * 8
+    assert front.used() == (16 * 3 + 2, 17)
+
+
+def test_a_worker_that_is_told_to_stop_ends_what_its_child_was_given(front, start_worker):
+    worker = start_worker()
+    jobs = send_with_one_early(front, worker, "draw 0.8")
+    worker.terminate()
+    assert [front.wait(job).pages for job in jobs[:2]] == [1, 2]
+    assert worker.wait(10) == 0
+    assert front.redis.llen(INTERACTIVE) == 2
+
+
+def test_a_child_about_to_end_is_given_no_message_early(front, start_worker, tmp_path):
+    start_worker(child_max_jobs="3")
+    with ThreadPoolExecutor(8) as pool:
+        outcomes = list(pool.map(lambda _: front.render("pages 2"), range(24)))
+    assert [outcome.pages for outcome in outcomes] == [2] * 24
+    assert front.used() == (48, 24)
     assert "WorkerLostError" not in (tmp_path / "worker0.log").read_text()
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Protocol
 
 from celery import Celery, bootsteps
-from celery.worker import state
 
 LOOK_EVERY_SECONDS: Final = 0.2
 
@@ -66,8 +65,8 @@ class Children:
         self._app.steps["worker"].add(ChildNews)
 
     def count_busy(self) -> int:
-        """Count the jobs that a child runs now."""
-        return len(state.active_requests)
+        """Count the children that run a job now."""
+        return self._pool.count_busy() if self._pool is not None else 0
 
     def find(self) -> Mapping[int, int]:
         """Give the process id of the child in each slot."""

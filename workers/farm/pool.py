@@ -4,6 +4,8 @@ Celery writes to a child from its event loop, once the child's pipe is found rea
 for word that the child has read it. The farm gives a child one message at a time, so the pipe of a
 child without one is always ready, and what was written to it counts as taken: should the child end
 before it has read the message, it comes again as one that was at work. Decision 0165.
+
+A child says when its job is nearly done, and has the next message in its pipe by then. Decision 0170.
 """
 
 from __future__ import annotations
@@ -16,17 +18,38 @@ from celery.concurrency import asynpool, prefork
 
 from shared.queue.transport import SteadyLoop
 
+# What a child says, beside billiard's words (0 to 4) and Celery's (15).
+NEARLY_DONE: Final = 16
+
 
 class QuietQueue:
     """A child's way to its worker, without the word that a message was read."""
 
-    def __init__(self, queue: Any) -> None:
+    def __init__(self, queue: Any, pipe: int) -> None:
         self._queue = queue
+        self._pipe = pipe
+        self._job: int | None = None
 
     def put(self, told: tuple[int, Any]) -> None:
         """Tell the worker, unless it knows."""
-        if told[0] != ACK:
+        word, about = told
+        if word == ACK:
+            self._job = about[0]
+        else:
             self._queue.put(told)
+
+    def tell_nearly_done(self) -> None:
+        """Say that the job at hand is nearly done."""
+        self._queue.put((NEARLY_DONE, (self._job, self._pipe)))
+
+
+_OWN: Final[list[QuietQueue]] = []  # a child's, once it works
+
+
+def tell_nearly_done() -> None:
+    """Have this child's worker write its next message, while the job at hand comes to its end."""
+    for queue in _OWN:
+        queue.tell_nearly_done()
 
 
 class Child(asynpool.Worker):  # type: ignore[misc] # Celery has no types
@@ -34,12 +57,21 @@ class Child(asynpool.Worker):  # type: ignore[misc] # Celery has no types
 
     def workloop(self, *args: Any, **options: Any) -> Any:
         """Work until told to stop."""
-        self.outq = QuietQueue(self.outq)  # type: ignore[has-type]
+        self.outq = QuietQueue(self.outq, self.inqW_fd)  # type: ignore[has-type]
+        _OWN.append(self.outq)
         return super().workloop(*args, **options)
+
+    def _ensure_messages_consumed(self, completed: int) -> bool:
+        """Wait for nobody: what was written stays in the pipe, which is read to its end."""
+        return True
 
 
 class ResultHandler(asynpool.ResultHandler):  # type: ignore[misc] # Celery has no types
     """Reads what children say."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        # These counters are for children that wait until their words are read.
+        super().__init__(*args, **{**options, "on_ready_counters": None})
 
     def register_with_event_loop(self, hub: Any) -> None:
         """Read within the event loop."""
@@ -47,10 +79,16 @@ class ResultHandler(asynpool.ResultHandler):  # type: ignore[misc] # Celery has 
 
 
 class Pool(asynpool.AsynPool):  # type: ignore[misc] # Celery has no types
-    """The pool, which writes at once to a child that is free."""
+    """The pool, which writes at once to a child that is free, or nearly."""
 
     Worker: Final = Child
     ResultHandler: Final = ResultHandler
+
+    def create_result_handler(self) -> Any:
+        """Make what reads the words of children."""
+        handler = super().create_result_handler()
+        handler.state_handlers[NEARLY_DONE] = self._on_nearly_done
+        return handler
 
     def _create_write_handlers(self, hub: Any, **options: Any) -> None:
         super()._create_write_handlers(hub, **options)
@@ -63,6 +101,7 @@ class Pool(asynpool.AsynPool):  # type: ignore[misc] # Celery has no types
             write(pipes, *counts)
             for job in waiting:
                 if job._scheduled_for is not None and not job._accepted:
+                    self._count_given(job._scheduled_for)
                     self._accept(job)
 
         def put_and_write(message: Any) -> None:
@@ -85,17 +124,36 @@ class Pool(asynpool.AsynPool):  # type: ignore[misc] # Celery has no types
     def WorkerProcess(self, worker: Any) -> Any:  # noqa: N802 - Celery's name
         """Make the process of a child."""
         process = super().WorkerProcess(worker)
+        process.jobs = 0
         process.jobs_left = self._maxtasksperchild
         return process
 
+    def count_busy(self) -> int:
+        """Count the children that have a job."""
+        return sum(child.jobs > 0 for child in list(self._pool))
+
     def on_job_ready(self, job: int, i: None, result: Any, pipe: int) -> None:
-        """Have a child take its next job, unless it has had its number and is about to end."""
+        """Have a child take its next job, unless it has it, or has had its number."""
         child = self._fileno_to_inq.get(pipe)
-        if child is not None and child.jobs_left is not None:
+        if child is None:
+            return
+        child.jobs -= 1
+        if not child.jobs and child.jobs_left != 0:
+            super().on_job_ready(job, i, result, pipe)
+
+    def _on_nearly_done(self, number: int, pipe: int) -> None:
+        job, child = self._cache.get(number), self._fileno_to_inq.get(pipe)
+        if job is None or child is None or child.jobs != 1 or child.jobs_left == 0:
+            return
+        message = job._callback.__self__.message
+        self._busy_workers.discard(pipe)
+        if not message.channel.give_early(message.delivery_tag):
+            self._busy_workers.add(pipe)
+
+    def _count_given(self, child: Any) -> None:
+        child.jobs += 1
+        if child.jobs_left is not None:
             child.jobs_left -= 1
-            if not child.jobs_left:
-                return
-        super().on_job_ready(job, i, result, pipe)
 
     def _accept(self, job: Any) -> None:
         """Take a job as one that its child is at: its time runs, and it is lost with the child."""

@@ -1,27 +1,42 @@
-"""How long each stage of a render took, for `Server-Timing` and the metrics."""
+"""How long each stage of a render took, for `Server-Timing` and the metrics; its end foreseen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from shared.clock import epoch, ticks
 from shared.telemetry.traces import UNTRACED, Traces
 from workers.engine.ports import Stage
 
+# What takes so long to lay out is drawn in less: its end is near. Longer work is not foreseen.
+_SHORT_SECONDS: Final = 0.025
+
 
 class StageTimer:
-    """The engine's `StageWatch`: adds up the time between one stage's entry and the next's."""
+    """The engine's `StageWatch`: adds up the time between one stage's entry and the next's.
 
-    def __init__(self, traces: Traces = UNTRACED) -> None:
+    `nearly_done` is called once a short render has only to be drawn.
+    """
+
+    def __init__(
+        self, traces: Traces = UNTRACED, *, nearly_done: Callable[[], None] | None = None
+    ) -> None:
         self._traces = traces
+        self._nearly_done = nearly_done
         self._milliseconds: dict[str, float] = {}
         self._stage: Stage | None = None
-        self._since = ticks()
+        self._begun = self._since = ticks()
 
     def enter(self, stage: Stage) -> None:
         """Note that `stage` begins now and the one before ended."""
         self.stop()
         self._stage = stage
+
+    def laid_out(self) -> None:
+        """Note that all pages are laid out."""
+        if self._nearly_done is not None and ticks() - self._begun <= _SHORT_SECONDS:
+            self._nearly_done()
 
     def stop(self) -> Mapping[str, float]:
         """End the current stage and give milliseconds by stage."""
