@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import MutableMapping, Sequence
+from collections import deque
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -20,10 +22,30 @@ _RECONNECT_SECONDS: Final = 0.05
 # one copy takes 0.05. Below it is faster than what is written in Python.
 _LARGE_BYTES: Final = 128 * 1024
 
-# Of each pool of connections, by which a client is known: the connections of the threads.
-_CONNECTIONS: Final[MutableMapping[Any, threading.local]] = WeakKeyDictionary()
-
 Command = Sequence[Any]
+
+
+class Posted:
+    """A command that was sent, and whose answer is read later, by the thread that sent it."""
+
+    __slots__ = ("answer", "command")
+
+    def __init__(self, command: Command) -> None:
+        self.command: Final = command
+        self.answer: list[Any] = []  # one item once it is there
+
+
+class _Own(threading.local):
+    """What a thread has of a client: its connection, and what that still has to answer, in order."""
+
+    connection: Any = None
+
+    def __init__(self) -> None:
+        self.posted: deque[Posted] = deque()
+
+
+# Of each pool of connections, by which a client is known: the connections of the threads.
+_CONNECTIONS: Final[MutableMapping[Any, _Own]] = WeakKeyDictionary()
 
 
 class Line:
@@ -35,7 +57,7 @@ class Line:
 
     def __init__(self, redis: Redis) -> None:
         self._pool = redis.connection_pool
-        self._own = _CONNECTIONS.setdefault(self._pool, threading.local())
+        self._own = _CONNECTIONS.setdefault(self._pool, _Own())
 
     def run(self, script: str, keys: Sequence[str], args: Command) -> Any:
         """Run a script and give what it returns."""
@@ -53,19 +75,63 @@ class Line:
                 raise answer
         return answers
 
+    def post(self, command: Command) -> Posted:
+        """Send a command and do not wait; what goes wrong is told where the answer is asked for."""
+        posted = Posted(command)
+        try:
+            with self._whole() as connection:
+                connection.send_packed_command(_pack(connection, [command]))
+                self._own.posted.append(posted)
+        except (RedisConnectionError, RedisTimeoutError):
+            pass
+        return posted
+
+    def has_answer(self, posted: Posted) -> bool:
+        """Wait for the answer to what was posted; False where it was lost on its way."""
+        if not posted.answer and posted in self._own.posted:
+            try:
+                with self._whole() as connection:
+                    self._catch_up(connection)
+            except (RedisConnectionError, RedisTimeoutError):
+                return False
+        return bool(posted.answer)
+
+    def answer(self, posted: Posted) -> Any:
+        """Give the answer to what was posted, which is asked again where that was lost."""
+        if not self.has_answer(posted):
+            return self.ask(posted.command)[0]
+        if isinstance(posted.answer[0], ResponseError):
+            raise posted.answer.pop()
+        return posted.answer[0]
+
     def _exchange(self, commands: Sequence[Command]) -> list[Any]:
+        with self._whole() as connection:
+            connection.send_packed_command(_pack(connection, commands))
+            self._catch_up(connection)
+            return [_read(connection) for _ in commands]
+
+    def _catch_up(self, connection: Any) -> None:
+        """Read the answers to what was posted, which come before all others."""
+        waiting = self._own.posted
+        while waiting:
+            waiting[0].answer.append(_read(connection))
+            waiting.popleft()
+
+    @contextmanager
+    def _whole(self) -> Iterator[Any]:
         connection = self._connection()
         try:
-            connection.send_packed_command(_pack(connection, commands))
-            return [_read(connection) for _ in commands]
+            yield connection
         except BaseException:
             # Whatever it was, an alarm too: an answer that is still to come must not be the next's.
+            self._own.posted.clear()
             connection.disconnect()
             raise
 
     def _connection(self) -> Any:
-        kept = getattr(self._own, "connection", None)
+        kept = self._own.connection
         if kept is None or kept.pid != os.getpid():
+            self._own.posted.clear()
             kept = self._pool.connection_class(**self._pool.connection_kwargs)
             self._own.connection = kept
         return kept

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeVar, cast
 
@@ -15,7 +16,7 @@ from shared.clock import epoch, now
 from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
-from shared.line import Line
+from shared.line import Line, Posted
 from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
 from shared.queue.connection import reachable
 from shared.queue.names import FARM_TOTALS, FRESH_TOTALS, USAGE_STREAM, job_key, reply_key
@@ -87,10 +88,20 @@ class Begin(StrEnum):
     EXHAUSTED = "exhausted"  # it has brought its worker down before; fail it, do not run it
 
 
-class Commits:
-    """Begins and ends jobs.
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """An end of a job that was sent to Redis."""
 
-    Both methods wait for a Redis that is away until the job's deadline, or as long as one run of
+    job: RenderJob
+    outcome: JobOutcome
+    beside: Mapping[str, float] | None
+    posted: Posted
+
+
+class Commits:
+    """Begins and ends jobs; a thread settles what it posted.
+
+    Its methods wait for a Redis that is away until the job's deadline, or as long as one run of
     it may take, then raise `Unavailable`.
     """
 
@@ -128,17 +139,38 @@ class Commits:
         nothing was, because the job has ended already or its deadline is over.
         Only a render that succeeded is metered.
         """
+        return self.settle(self.post(job, outcome, beside=beside))
+
+    def post(
+        self, job: RenderJob, outcome: JobOutcome, *, beside: Mapping[str, float] | None = None
+    ) -> Commit:
+        """Send what `commit` does, and leave to `settle` what becomes of it."""
         # One token for all attempts: one whose answer was lost on the way is known again.
         token = secrets.token_hex(8)
-        match self._outwait(job, lambda: self._try(job, outcome, beside or {}, token)):
+        command = _command(job, outcome, beside or {}, token)
+        return Commit(job, outcome, beside, self._line.post(command))
+
+    def has_answer(self, commit: Commit) -> bool:
+        """Wait for the answer to a commit; False where `settle` has to ask again."""
+        with reachable():
+            return self._line.has_answer(commit.posted)
+
+    def settle(self, commit: Commit) -> JobOutcome | None:
+        """Give what `commit` does of a commit that was sent."""
+        job, beside = commit.job, commit.beside
+        match self._outwait(job, lambda: self._answer(commit)):
             case [b"committed"]:
-                return outcome
+                return commit.outcome
             case [b"over", int(used)]:
                 return self.commit(job, _quota_exceeded(job, used), beside=beside)
             case [b"unawaited"]:
                 return self.commit(job, _unawaited(job), beside=beside)
             case _:
                 return None
+
+    def _answer(self, commit: Commit) -> list[bytes | int]:
+        with reachable():
+            return cast("list[bytes | int]", self._line.answer(commit.posted))
 
     def _count_delivery(self, job: RenderJob) -> int:
         with reachable():
@@ -156,40 +188,38 @@ class Commits:
                     raise
                 time.sleep(_RECONNECT_SECONDS)
 
-    def _try(
-        self, job: RenderJob, outcome: JobOutcome, beside: Mapping[str, float], token: str
-    ) -> list[bytes | int]:
-        meter = job.meter
-        metered = job.purpose is Purpose.RENDER and outcome.status is OutcomeStatus.SUCCEEDED
-        event = PageEvent(
-            job.id, meter.account_id, meter.period, meter.allowance, outcome.pages, now()
-        )
-        totals = {**beside, **count_outcome(job, outcome)}
-        keys = [
-            job_key(job.id),
-            reply_key(job.id),
-            usage_key(meter.account_id, meter.period),
-            USAGE_STREAM,
-            FARM_TOTALS,
-            FRESH_TOTALS,
-        ]
-        args: list[str | bytes | int | float] = [
-            token,
-            pack(outcome),
-            REPLY_TTL_SECONDS,
-            _state_ttl(job),
-            int(metered),
-            job.deadline,
-            meter.allowance.value,
-            outcome.pages,
-            "" if meter.cap is None else meter.cap,
-            event.encode() if metered else "",
-            COUNTER_TTL_SECONDS,
-            _reader(job),
-            write_line(totals),
-        ]
-        with reachable():
-            return cast("list[bytes | int]", self._line.run(_COMMIT, keys, args))
+
+def _command(
+    job: RenderJob, outcome: JobOutcome, beside: Mapping[str, float], token: str
+) -> Sequence[str | bytes | int | float]:
+    meter = job.meter
+    metered = job.purpose is Purpose.RENDER and outcome.status is OutcomeStatus.SUCCEEDED
+    event = PageEvent(job.id, meter.account_id, meter.period, meter.allowance, outcome.pages, now())
+    totals = {**beside, **count_outcome(job, outcome)}
+    keys = [
+        job_key(job.id),
+        reply_key(job.id),
+        usage_key(meter.account_id, meter.period),
+        USAGE_STREAM,
+        FARM_TOTALS,
+        FRESH_TOTALS,
+    ]
+    args: list[str | bytes | int | float] = [
+        token,
+        pack(outcome),
+        REPLY_TTL_SECONDS,
+        _state_ttl(job),
+        int(metered),
+        job.deadline,
+        meter.allowance.value,
+        outcome.pages,
+        "" if meter.cap is None else meter.cap,
+        event.encode() if metered else "",
+        COUNTER_TTL_SECONDS,
+        _reader(job),
+        write_line(totals),
+    ]
+    return ("EVAL", _COMMIT, len(keys), *keys, *args)
 
 
 def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:

@@ -85,3 +85,59 @@ def test_threads_do_not_wait_for_each_other(redis):
 def test_the_lines_of_a_client_share_a_connection(redis):
     first, second = (Line(redis).ask(("CLIENT", "ID")) for _ in range(2))
     assert first == second
+
+
+def test_what_was_posted_is_answered_later_and_before_what_is_asked(redis):
+    line = Line(redis)
+    posted = [line.post(("INCR", "n")) for _ in range(2)]
+    assert line.ask(("INCR", "n")) == [3]
+    assert [line.answer(each) for each in posted] == [1, 2]
+    assert line.answer(posted[0]) == 1
+
+
+def test_what_was_posted_and_lost_is_asked_again(redis):
+    line = Line(redis)
+    line.ask(("PING",))
+    posted = line.post(("BLPOP", "later", 60))
+    redis.client_kill_filter(_type="normal", skipme=True)
+    assert not line.has_answer(posted)
+    redis.lpush("later", "x")
+    assert line.answer(posted) == [b"later", b"x"]
+
+
+def test_what_could_not_be_posted_is_asked_where_its_answer_is(redis):
+    line = Line(redis)
+    away = Line(connect("redis://127.0.0.1:1/0"))
+    posted = away.post(("PING",))
+    assert not away.has_answer(posted)
+    with pytest.raises(RedisConnectionError):
+        away.answer(posted)
+    assert line.answer(line.post(("PING",))) == b"PONG"
+
+
+def test_an_error_of_what_was_posted_is_its_own_and_asked_again(redis):
+    line = Line(redis)
+    redis.set("a", "no number")
+    posted = line.post(("INCR", "a"))
+    assert line.ask(("GET", "a")) == [b"no number"]
+    with pytest.raises(ResponseError):
+        line.answer(posted)
+    redis.set("a", 4)
+    assert line.answer(posted) == 5
+
+
+def test_an_alarm_loses_what_was_posted_and_no_other_answer(redis):
+    def go_off(*_):
+        raise AlarmError
+
+    line = Line(redis)
+    posted = line.post(("BLPOP", "empty", 1))
+    before = signal.signal(signal.SIGALRM, go_off)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(AlarmError):
+            line.has_answer(posted)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert line.ask(("SET", "a", 1)) == [b"OK"]
+    assert line.answer(posted) is None

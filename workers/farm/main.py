@@ -40,7 +40,7 @@ from workers.farm.batches.desk import Desk
 from workers.farm.batches.tasks import register_batch_tasks
 from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.children import Children, ChildWatch
-from workers.farm.pool import tell_nearly_done
+from workers.farm.pool import SLOT
 from workers.farm.rehearsal import rehearse
 from workers.farm.resources import Images, Templates
 from workers.farm.run import Engine, Farm
@@ -128,7 +128,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         flow=JobFlow(database, states, Endings(redis), blobs, slots),
         stopper=Stopper(lambda job_id: states.find_end(job_id) is not None),
         traces=open_traces("worker", is_on=settings.traces),
-        nearly_done=tell_nearly_done,
+        slot=SLOT,
     )
 
 

@@ -5,61 +5,106 @@ for word that the child has read it. The farm gives a child one message at a tim
 child without one is always ready, and what was written to it counts as taken: should the child end
 before it has read the message, it comes again as one that was at work. Decision 0165.
 
-A child says when its job is nearly done, and has the next message in its pipe by then. Decision 0170.
+A child says when its job is nearly done, and has the next message in its pipe by then; it begins that
+before the commit of the one before is answered. Decision 0170.
 """
 
 from __future__ import annotations
 
+import select
 from time import monotonic
 from typing import Any, Final
 
-from billiard.pool import ACK
+from billiard.pool import ACK, READY
 from celery.concurrency import asynpool, prefork
 
 from shared.queue.transport import SteadyLoop
+from shared.telemetry.log import get_logger
+from workers.farm.slot import End
+
+log: Final = get_logger(__name__)
 
 # What a child says, beside billiard's words (0 to 4) and Celery's (15).
 NEARLY_DONE: Final = 16
 
 
-class QuietQueue:
-    """A child's way to its worker, without the word that a message was read."""
+class ChildSlot:
+    """A child's slot (`workers.farm.slot.Slot`), and its way to tell the worker of it.
 
-    def __init__(self, queue: Any, pipe: int) -> None:
-        self._queue = queue
-        self._pipe = pipe
+    That a message was read is not told. That a job has ended is told when its end is settled.
+    """
+
+    def __init__(self) -> None:
+        self._queue: Any = None
+        self._pipe = 0
+        self._incoming = select.poll()
         self._job: int | None = None
+        self._end: End | None = None
+        self._ended: tuple[int, Any] | None = None
+
+    def open(self, child: Any) -> None:
+        """Speak for a child that begins to work."""
+        self._queue, self._pipe = child.outq, child.inqW_fd
+        self._incoming.register(child.inq._reader.fileno(), select.POLLIN)
 
     def put(self, told: tuple[int, Any]) -> None:
-        """Tell the worker, unless it knows."""
+        """Tell the worker, unless it knows, or is to know later."""
         word, about = told
         if word == ACK:
             self._job = about[0]
-        else:
-            self._queue.put(told)
+            return
+        if word == READY and self._end is not None:
+            if self._ended is None and self._incoming.poll(0):
+                self._ended = told
+                return
+            self.settle()
+        self._queue.put(told)
 
-    def tell_nearly_done(self) -> None:
-        """Say that the job at hand is nearly done."""
-        self._queue.put((NEARLY_DONE, (self._job, self._pipe)))
+    def nearly_done(self) -> None:
+        """Have the worker write the next message."""
+        if self._queue is not None:
+            self._queue.put((NEARLY_DONE, (self._job, self._pipe)))
+
+    def put_off(self, end: End) -> None:
+        """Settle an end as the next job begins, or at once where none waits."""
+        self.settle()
+        self._end = end
+        if self._queue is None:
+            self.settle()
+
+    def look(self) -> None:
+        """Settle the end that was put off, if its answer is there."""
+        if self._end is not None and self._end.has_come():
+            self.settle()
+
+    def settle(self) -> None:
+        """Settle the end that was put off, and tell the worker."""
+        if self._end is None:
+            return
+        try:
+            self._end.settle()
+        except Exception as error:
+            log.error("end of a job not settled", exc_info=error)
+        # In this order: an alarm of the next job may go off anywhere, and then this is done again.
+        if self._ended is not None:
+            self._queue.put(self._ended)
+        self._end = self._ended = None
 
 
-_OWN: Final[list[QuietQueue]] = []  # a child's, once it works
-
-
-def tell_nearly_done() -> None:
-    """Have this child's worker write its next message, while the job at hand comes to its end."""
-    for queue in _OWN:
-        queue.tell_nearly_done()
+SLOT: Final = ChildSlot()  # of this process, where it is a child
 
 
 class Child(asynpool.Worker):  # type: ignore[misc] # Celery has no types
-    """A child process, which does not say what it reads."""
+    """A child process, which says what `ChildSlot` does."""
 
     def workloop(self, *args: Any, **options: Any) -> Any:
         """Work until told to stop."""
-        self.outq = QuietQueue(self.outq, self.inqW_fd)  # type: ignore[has-type]
-        _OWN.append(self.outq)
-        return super().workloop(*args, **options)
+        SLOT.open(self)
+        self.outq = SLOT
+        try:
+            return super().workloop(*args, **options)
+        finally:
+            SLOT.settle()
 
     def _ensure_messages_consumed(self, completed: int) -> bool:
         """Wait for nobody: what was written stays in the pipe, which is read to its end."""
@@ -135,7 +180,7 @@ class Pool(asynpool.AsynPool):  # type: ignore[misc] # Celery has no types
     def on_job_ready(self, job: int, i: None, result: Any, pipe: int) -> None:
         """Have a child take its next job, unless it has it, or has had its number."""
         child = self._fileno_to_inq.get(pipe)
-        if child is None:
+        if child is None or job not in self._cache:
             return
         child.jobs -= 1
         if not child.jobs and child.jobs_left != 0:

@@ -13,7 +13,7 @@ from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.job_flow import JobFlow
 from shared.jobs import Claim, JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
-from shared.queue.commits import Begin, Commits, fail
+from shared.queue.commits import Begin, Commit, Commits, fail
 from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
@@ -31,8 +31,9 @@ from workers.engine.ports import (
 from workers.farm.failures import Bounds, attempt, brought_worker_down
 from workers.farm.recorded import is_wanted, record_end
 from workers.farm.resources import Images, Templates
+from workers.farm.slot import Slot
 from workers.farm.stopping import Stopper
-from workers.farm.timing import StageTimer
+from workers.farm.timing import SINGLE_SLOT, StageTimer
 from workers.farm.watchdog import Watchdog
 
 # Code that swallows its alarm or never returns from C is ended with its process this much later;
@@ -84,10 +85,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Farm:
-    """What a worker process needs to run jobs; made once after the fork.
-
-    `nearly_done` has the worker give this process its next job while it ends the one at hand.
-    """
+    """What a worker process needs to run jobs; made once after the fork."""
 
     commits: Commits
     claims: Claims
@@ -101,7 +99,7 @@ class Farm:
     flow: JobFlow
     stopper: Stopper
     traces: Traces = UNTRACED
-    nearly_done: Callable[[], None] | None = None
+    slot: Slot = SINGLE_SLOT
 
 
 def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
@@ -113,7 +111,7 @@ def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
         Unavailable: Redis stayed away until the job's deadline.
     """
     with (
-        log_context(job=job.id, request=job.request_id, account=job.meter.account_id),
+        log_context(**_name(job)),
         farm.traces.span(job.purpose.value, parent=job.traceparent, job=job.id),
     ):
         farm.traces.record("queue", begin=job.admitted_at, end=epoch())
@@ -133,6 +131,8 @@ def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
 
 
 def _run(job: RenderJob, farm: Farm) -> None:
+    if job.is_recorded or job.purpose is not Purpose.RENDER:
+        farm.slot.settle()
     if job.is_recorded:
         started_at = epoch()
         with farm.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
@@ -167,15 +167,44 @@ def _leave_on_record(job: RenderJob, verdict: Begin, farm: Farm) -> None:
         record_end(job, None, farm.flow)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """The end of a job, from when its commit was sent (`workers.farm.slot.End`)."""
+
+    commit: Commit
+    farm: Farm
+
+    def has_come(self) -> bool:
+        """Wait for the commit's answer; False where it was lost on its way."""
+        return self.farm.commits.has_answer(self.commit)
+
+    def settle(self) -> None:
+        """Do what comes after the commit."""
+        job, outcome, farm = self.commit.job, self.commit.outcome, self.farm
+        committed = farm.commits.settle(self.commit)
+        if committed is not outcome and outcome.pdf is not None:
+            farm.claims.drop(outcome.pdf)
+        if job.is_recorded:
+            record_end(job, committed, farm.flow)
+        farm.claims.drop(job.body)
+        with log_context(**_name(job)):
+            _log_end(
+                outcome if committed is None else committed, is_committed=committed is not None
+            )
+
+
 def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
     with farm.traces.span("commit"):
-        committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
-    if committed is not outcome and outcome.pdf is not None:
-        farm.claims.drop(outcome.pdf)
-    if job.is_recorded:
-        record_end(job, committed, farm.flow)
-    farm.claims.drop(job.body)
-    _log_end(outcome if committed is None else committed, is_committed=committed is not None)
+        commit = farm.commits.post(job, outcome, beside=farm.tally.drain())
+        ending = _Ending(commit, farm)
+        if job.is_recorded or farm.traces.is_on:
+            ending.settle()
+        else:
+            farm.slot.put_off(ending)
+
+
+def _name(job: RenderJob) -> dict[str, str]:
+    return {"job": job.id, "request": job.request_id, "account": job.meter.account_id}
 
 
 def _attempt(job: RenderJob, farm: Farm) -> JobOutcome:
@@ -196,7 +225,7 @@ def _render_recorded(job: RenderJob, farm: Farm) -> JobOutcome:
 
 def _render(job: RenderJob, farm: Farm) -> JobOutcome:
     # What is on record still has its end written to the database: its end is not as near.
-    timer = StageTimer(farm.traces, nearly_done=None if job.is_recorded else farm.nearly_done)
+    timer = StageTimer(farm.traces, SINGLE_SLOT if job.is_recorded else farm.slot)
     queued_ms = round((epoch() - job.admitted_at) * 1000, 3)
     template = farm.templates.get(job.template.sha256) if job.template else None
     rendered = farm.render(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from shared.clock import epoch, ticks
 from shared.telemetry.traces import UNTRACED, Traces
 from workers.engine.ports import Stage
+from workers.farm.slot import SingleSlot, Slot
 
+SINGLE_SLOT: Final = SingleSlot()
 # What takes so long to lay out is drawn in less: its end is near. Longer work is not foreseen.
 _SHORT_SECONDS: Final = 0.025
 
@@ -16,27 +18,27 @@ _SHORT_SECONDS: Final = 0.025
 class StageTimer:
     """The engine's `StageWatch`: adds up the time between one stage's entry and the next's.
 
-    `nearly_done` is called once a short render has only to be drawn.
+    The slot is told when the layout begins, and once a short render has only to be drawn.
     """
 
-    def __init__(
-        self, traces: Traces = UNTRACED, *, nearly_done: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, traces: Traces = UNTRACED, slot: Slot = SINGLE_SLOT) -> None:
         self._traces = traces
-        self._nearly_done = nearly_done
+        self._slot = slot
         self._milliseconds: dict[str, float] = {}
         self._stage: Stage | None = None
         self._begun = self._since = ticks()
 
     def enter(self, stage: Stage) -> None:
         """Note that `stage` begins now and the one before ended."""
+        if stage is Stage.LAYOUT:
+            self._slot.look()
         self.stop()
         self._stage = stage
 
     def laid_out(self) -> None:
         """Note that all pages are laid out."""
-        if self._nearly_done is not None and ticks() - self._begun <= _SHORT_SECONDS:
-            self._nearly_done()
+        if ticks() - self._begun <= _SHORT_SECONDS:
+            self._slot.nearly_done()
 
     def stop(self) -> Mapping[str, float]:
         """End the current stage and give milliseconds by stage."""

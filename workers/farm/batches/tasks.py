@@ -31,9 +31,11 @@ def register_batch_tasks(
         except (ValueError, KeyError, TypeError) as error:
             log.error("message not understood", cause=repr(error))
             return
+        get_farm().slot.settle()
         _leave_outages(lambda: run_slice(asked, get_farm(), get_desk()))
 
     def assemble(message: Mapping[str, Any]) -> None:
+        get_farm().slot.settle()
         _leave_outages(lambda: run_assembly(Assembly(str(message["batch"])), get_desk()))
 
     app.task(slice_, name=SLICE_TASK)
