@@ -13,9 +13,11 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.retry import Retry
 
 _RECONNECT_SECONDS: Final = 0.05
 # From here on hiredis packs in memory that the kernel has to hand out anew: 2.4 ms for 1 MB, where
@@ -23,6 +25,10 @@ _RECONNECT_SECONDS: Final = 0.05
 _LARGE_BYTES: Final = 128 * 1024
 
 Command = Sequence[Any]
+
+
+class AnswerLostError(RedisConnectionError):
+    """Commands were sent, and their answers lost: they may have run, or run yet."""
 
 
 class Posted:
@@ -64,12 +70,19 @@ class Line:
         return self.ask(("EVAL", script, len(keys), *keys, *args))[0]
 
     def ask(self, *commands: Command) -> list[Any]:
-        """Send commands together and give their answers; raise the first error among them."""
+        """Send commands together and give their answers; raise the first error among them.
+
+        Raises:
+            AnswerLostError: the connection broke after they were sent.
+        """
         try:
             answers = self._exchange(commands)
-        except (RedisConnectionError, RedisTimeoutError):
+        except (RedisConnectionError, RedisTimeoutError) as first:
             time.sleep(_RECONNECT_SECONDS)
-            answers = self._exchange(commands)
+            try:
+                answers = self._exchange(commands)
+            except (RedisConnectionError, RedisTimeoutError) as error:
+                raise (first if isinstance(first, AnswerLostError) else error) from error
         for answer in answers:
             if isinstance(answer, ResponseError):
                 raise answer
@@ -106,9 +119,13 @@ class Line:
 
     def _exchange(self, commands: Sequence[Command]) -> list[Any]:
         with self._whole() as connection:
-            connection.send_packed_command(_pack(connection, commands))
-            self._catch_up(connection)
-            return [_read(connection) for _ in commands]
+            connection.connect()
+            try:
+                connection.send_packed_command(_pack(connection, commands))
+                self._catch_up(connection)
+                return [_read(connection) for _ in commands]
+            except (RedisConnectionError, RedisTimeoutError) as error:
+                raise AnswerLostError(*error.args) from error
 
     def _catch_up(self, connection: Any) -> None:
         """Read the answers to what was posted, which come before all others."""
@@ -132,7 +149,10 @@ class Line:
         kept = self._own.connection
         if kept is None or kept.pid != os.getpid():
             self._own.posted.clear()
-            kept = self._pool.connection_class(**self._pool.connection_kwargs)
+            # What is repeated is repeated here: twice the patience of a connection that repeats too
+            # would be more than the 5 s of contract.md 1.
+            once = {"retry": Retry(NoBackoff(), 0)}
+            kept = self._pool.connection_class(**self._pool.connection_kwargs | once)
             self._own.connection = kept
         return kept
 

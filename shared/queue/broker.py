@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 from redis import Redis, RedisError
 
 from shared.clock import epoch
+from shared.errors import Unavailable
 from shared.jobs import Lane, Purpose, RenderJob
-from shared.line import Line
+from shared.line import AnswerLostError, Line
 from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.connection import reachable
 from shared.queue.messages import Envelope, write_message
@@ -24,7 +25,7 @@ from shared.queue.names import (
     new_delivery_tag,
     new_waited_tag,
 )
-from shared.queue.presence import say_word
+from shared.queue.presence import AWAITED_SECONDS, publish
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)
@@ -78,15 +79,26 @@ class Broker:
     def publish(self, job: RenderJob) -> Published:
         """Queue a job that the caller waits for: call `Replies.wait` at once.
 
-        A repeated publish of the same job is harmless: only one run of it is committed.
+        A repeated publish of the same job is harmless: only one run of it is committed. Where it is
+        not known whether Redis has queued it, it is waited for as if it had, and `requeue_forgotten`
+        makes up for it: a 503 now could be for a job that runs and is metered a moment later.
 
         Raises:
-            Unavailable: Redis is away; the job may or may not be queued.
+            Unavailable: Redis is away; the job is not queued, or nothing of it is metered.
         """
         published = _write(job, new_waited_tag, admitted_at=job.admitted_at)
+        # The word comes before the job can end, or a quick one would find nobody waiting.
+        until = epoch() + AWAITED_SECONDS
+        command = publish(job.id, published.queue, published.message, until=until)
         with reachable():
-            # The word comes before the job can end, or a quick one would find nobody waiting.
-            self._line.ask(say_word(job.id), ("LPUSH", published.queue, published.message))
+            try:
+                [is_queued] = self._line.ask(command)
+            except AnswerLostError:
+                if epoch() >= until:
+                    raise
+                return published
+        if not is_queued:
+            raise Unavailable("queue")
         return published
 
     def queue_recorded(self, jobs: Mapping[str, RenderJob]) -> None:

@@ -20,6 +20,26 @@ if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) en
 """
 
 
+# The first word comes with the message, and is one of the front's clock: a server that hears of
+# it late, because it stood still or was away, must not take it for one that was just said.
+_PUBLISH: Final = """
+local time = redis.call('TIME')
+if time[1] + time[2] / 1000000 > tonumber(ARGV[1]) then return 0 end
+redis.call('HSET', KEYS[1], 'awaited_until', ARGV[1])
+if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
+redis.call('LPUSH', KEYS[2], ARGV[3])
+return 1
+"""
+
+
+def publish(job_id: str, queue: str, message: str, *, until: float) -> Command:
+    """Make the command that queues a job and says that the front waits until then, in seconds since
+    1970; it gives 0, and changes nothing, where that is over.
+    """
+    key = job_key(job_id)
+    return ("EVAL", _PUBLISH, 2, key, queue, repr(until), CLAIM_TTL_SECONDS, message)
+
+
 def say_word(job_id: str) -> Command:
     """Make the command by which the front says that it waits for `AWAITED_SECONDS` from now."""
     return ("EVAL", _AWAIT, 1, job_key(job_id), AWAITED_SECONDS, CLAIM_TTL_SECONDS)

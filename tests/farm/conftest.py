@@ -280,6 +280,14 @@ class OwnRedis:
         self._process.kill()
         self._process.wait()
 
+    def pause(self) -> None:
+        """Have it stand still, and answer nobody."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Have it work off what it was sent meanwhile."""
+        self._process.send_signal(signal.SIGCONT)
+
     def _answers(self) -> bool:
         try:
             with Redis(port=self.port) as client:

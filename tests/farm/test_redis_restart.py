@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 
 import pytest
 
 from shared.errors import Unavailable
+from shared.queue.names import INTERACTIVE, job_key
+from tests.farm.conftest import Front
+from tests.faults.gate import Gate
 
 pytestmark = pytest.mark.faults
 
@@ -51,6 +55,66 @@ def test_a_dead_redis_is_told_within_five_seconds(front, own_redis):
         with pytest.raises(Unavailable):
             call()
         assert time.monotonic() - begun < 5
+
+
+class LosingGate:
+    """A way to Redis that loses the answer to what is sent first, and is closed for a while then."""
+
+    def __init__(self, port):
+        self._upstream = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._gate = None
+        threading.Thread(target=self._lose, daemon=True).start()
+
+    def _lose(self):
+        with (
+            self._listener,
+            self._listener.accept()[0] as near,
+            socket.create_connection(("127.0.0.1", self._upstream)) as far,
+        ):
+            while True:
+                data = near.recv(65536)
+                far.sendall(data)
+                answer = far.recv(65536)
+                if b"awaited_until" in data:
+                    break
+                near.sendall(answer)
+        time.sleep(1)
+        self._gate = Gate(self._upstream)
+        self._gate._listener.close()
+        self._gate.port = self.port
+        self._gate.reopen()
+
+    def close(self):
+        self._gate.close()
+
+
+def test_a_job_whose_queueing_was_not_confirmed_is_waited_for(
+    front, start_worker, own_redis, request
+):
+    start_worker()
+    front.render()
+    gate = LosingGate(own_redis.port)
+    request.addfinalizer(gate.close)
+    behind = Front(f"redis://127.0.0.1:{gate.port}/0", front.blob_url)
+    assert behind.wait(behind.send("pages 3")).pages == 3
+    assert front.used() == (4, 2)
+    behind.redis.close()
+
+
+def test_what_redis_hears_of_after_the_front_gave_up_is_not_queued(front, own_redis):
+    own_redis.pause()
+    job = front.job()
+    begun = time.monotonic()
+    with pytest.raises(Unavailable):
+        front.broker.publish(job)
+    assert time.monotonic() - begun < 5
+    own_redis.go_on()
+    assert front.redis.llen(INTERACTIVE) == 0
+    assert not front.redis.exists(job_key(job.id))
+    assert front.wait(front.send(), seconds=0.1) is None  # what comes in time is
+    assert front.redis.llen(INTERACTIVE) == 1
 
 
 def test_a_render_answered_503_for_a_dead_redis_is_never_metered(
