@@ -15,6 +15,7 @@ from api.exchange import current_request
 from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
 from api.jobs.routes import JobRoutes
+from api.lane import give_way
 from api.ops.docs import DocsRoutes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, name_method, name_route, observe_answer
@@ -31,6 +32,10 @@ from shared.identifiers import new_id
 from shared.telemetry import log
 
 _log: Final = log.get_logger(__name__)
+
+
+# What is answered beside other requests; a render gives way itself where it is waited for.
+_SHORT: Final = (None, "render.render_pdf", "account.check_key", "health.tell_alive")
 
 
 class _Routes(Protocol):
@@ -78,6 +83,8 @@ def create_app(ports: Ports) -> Flask:
 
 def _begin(ports: Ports) -> None:
     asked, here = current_request(), g._get_current_object()
+    if asked.endpoint not in _SHORT:
+        give_way()
     ports.metrics.begin()
     if ports.traces.is_on:
         name = f"{name_method(asked)} {name_route(asked)}"

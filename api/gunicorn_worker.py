@@ -1,15 +1,20 @@
-"""gunicorn's threads without its hand-offs: whoever is free takes the next request from the kernel.
+"""gunicorn's threads without its hand-offs: one of them leads, and answers what it finds itself.
 
 gthread's main thread waits for all connections, gives each request to a pool and gets the
-connection back through a pipe: that took a third of what the front spent on a small request.
+connection back through a pipe: that took a third of what the front spent on a small request. Threads
+that all wait for clients wake each other for every call of the kernel: half of the rest.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import select
+import socket
 import time
 from contextlib import suppress
+from functools import partial
+from threading import Lock
 from typing import Any, Final
 
 from gunicorn import util
@@ -17,19 +22,34 @@ from gunicorn.http import wsgi
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 from api.admission.body import is_read
+from api.lane import Lane, give_way
 
-_TICK_SECONDS: Final = 1.0
-_STOPPING_TICK_SECONDS: Final = 0.2
+_BEAT_SECONDS: Final = 1.0
+# A leader that is at one request for so long is taken for blocked; the next one leads, and for a
+# moment requests are begun on threads of their own.
+_TICK_SECONDS: Final = 0.1
+_CAUTIOUS_SECONDS: Final = 1.0
+# So many requests wait at most for each other's jobs to be written.
+_MOST_GATHERED: Final = 50
+_PEEK_BYTES: Final = 64 * 1024
+_LENGTH: Final = re.compile(
+    rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*(?=\r\n|\Z)", re.IGNORECASE
+)
+_CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:", re.IGNORECASE)
 _ONCE: Final = select.EPOLLIN | select.EPOLLONESHOT
 _JOINED_BYTES: Final = 64 * 1024
 
 
 class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
-    """Accepts and times out in the main thread; the others wait for clients themselves.
+    """Accepts and times out in the main thread; of the others one leads, and waits for clients.
 
     A connection is in one of three states: it waits for its client, and then stands in `_waiting`
     and is armed once in the kernel; or a thread answers on it; or it is closed. Whoever takes it
     out of `_waiting` has it. What a request is and how it is answered stays gunicorn's.
+
+    A request that has come whole is begun by the leader itself, beside others (`api.lane`). Where
+    it may take long, or has not come whole, the leader leaves the lead to another thread and goes
+    on with it. Which lead it is, is counted: one that was taken away is not given up once more.
     """
 
     def init_process(self) -> None:
@@ -37,6 +57,11 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
         self._clients = select.epoll()
         self._waiting: dict[int, Any] = {}  # by descriptor, in the order they time out
         self._connections: set[Any] = set()
+        self._lead = Lock()
+        self._lead_changes = Lock()
+        self._lead_number = 0
+        self._at_request: tuple[int, float] | None = None  # the lead, and since when
+        self._cautious_until = 0.0
         self._over = os.eventfd(0)
         self._clients.register(self._over, select.EPOLLIN)
         self.keepalived_conns = self._waiting  # gunicorn keeps no more than so many
@@ -74,11 +99,17 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
         self.poller.register(
             self.method_queue.fileno(), select.EPOLLIN, self.method_queue.run_callbacks
         )
-        while self.alive and self.is_parent_alive():
-            self.notify()
+        beat_at = 0.0
+        while self.alive:
+            if (at := time.monotonic()) >= beat_at:
+                if not self.is_parent_alive():
+                    return
+                self.notify()
+                self._close_idle(at=at)
+                beat_at = at + _BEAT_SECONDS
             self.set_accept_enabled(len(self._connections) < self.worker_connections)
             self.wait_for_and_dispatch_events(_TICK_SECONDS)
-            self._close_idle(at=time.monotonic())
+            self._watch_lead()
 
     def _drain(self) -> None:
         """Let what was begun end; a request that is on its way is still answered."""
@@ -87,7 +118,8 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
         lingered_at = time.monotonic() + STOP_KEEPALIVE_LINGER
         while self._connections and (at := time.monotonic()) < give_up_at:
             self.notify()
-            self.wait_for_and_dispatch_events(_STOPPING_TICK_SECONDS)
+            self.wait_for_and_dispatch_events(_TICK_SECONDS)
+            self._watch_lead()
             if at >= lingered_at:
                 self._close_idle(at=float("inf"))
 
@@ -104,13 +136,62 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
 
     def _serve(self) -> None:
         """Be one of the threads."""
-        while True:
-            ((descriptor, _),) = self._clients.poll(None, 1)
+        is_over = False
+        while not is_over:
+            self._lead.acquire()
+            is_over = self._serve_clients(self._lead_number)
+
+    def _serve_clients(self, lead: int) -> bool:
+        """Lead, then end what was begun meanwhile; tell whether the process stops."""
+        lane, alone, is_over = Lane(), None, False
+        while self._lead_number == lead and not lane.leaving:
+            descriptor = self._find_client(lane, lead)
             if descriptor == self._over:
-                return
-            connection = self._waiting.pop(descriptor, None)
-            if connection is not None:
-                self._answer(connection)
+                is_over = True
+                break
+            connection = None if descriptor is None else self._waiting.pop(descriptor, None)
+            if connection is None:
+                continue
+            at = time.monotonic()
+            if at < self._cautious_until or not _has_come(connection.sock):
+                alone = connection
+                break
+            self._at_request = (lead, at)
+            lane.begin(partial(self._answer, connection))
+        self._leave_lead(lead)
+        lane.end()
+        if alone is not None:
+            self._answer(alone)
+        return is_over
+
+    def _find_client(self, lane: Lane, lead: int) -> int | None:
+        """Give a connection whose client said something, None after the jobs of others are written."""
+        if self._lead_number == lead:
+            self._at_request = None
+        if not lane:
+            ((descriptor, _),) = self._clients.poll(None, 1)
+            return int(descriptor)
+        found = self._clients.poll(0, 1) if len(lane) < _MOST_GATHERED else []
+        if found:
+            return int(found[0][0])
+        self._at_request = (lead, time.monotonic())
+        lane.settle()
+        return None
+
+    def _leave_lead(self, lead: int) -> bool:
+        with self._lead_changes:
+            if self._lead_number != lead:
+                return False
+            self._lead_number += 1
+            self._at_request = None
+            self._lead.release()
+            return True
+
+    def _watch_lead(self) -> None:
+        """Take the lead from a thread that is blocked, for another one."""
+        busy, at = self._at_request, time.monotonic()
+        if busy is not None and at - busy[1] > _TICK_SECONDS and self._leave_lead(busy[0]):
+            self._cautious_until = at + _CAUTIOUS_SECONDS
 
     def _answer(self, connection: Any) -> None:
         try:
@@ -119,8 +200,10 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
                 if not connection.parser.unreader.buf.getvalue():
                     self._await_client(connection)
                     return
+                give_way()  # nobody has looked whether it is whole
         except Exception:
             self.log.exception("connection failed")
+        give_way()
         self._close(connection, graceful=True)
 
     def _await_client(self, connection: Any, *, until: float | None = None) -> None:
@@ -142,6 +225,19 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
         if keepalive and is_read(body) and not body.failed:
             return True  # nothing of it is left on the wire: two changes of the socket less
         return bool(super()._keepalive_after(conn, keepalive))
+
+
+def _has_come(sock: socket.socket) -> bool:
+    """Tell whether a whole request lies in a socket, so that reading it waits for nobody."""
+    try:
+        data = sock.recv(_PEEK_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except OSError:
+        return False
+    head, end, body = data.partition(b"\r\n\r\n")
+    if not end or _CHUNKED.search(head):
+        return False
+    length = _LENGTH.search(head)
+    return length is None or len(body) >= int(length[1])
 
 
 class JoinedResponse(wsgi.Response):  # type: ignore[misc] # gunicorn has no types

@@ -40,14 +40,26 @@ def _held_lock() -> Lock:
 
 
 @dataclass(slots=True)
-class _Entry:
+class Entry:
+    """A job that is to go on record; `first` is the call that its key stands for already."""
+
     job: RenderJob
     record: JobRecord
-    call: KeyedCall | None
+    call: KeyedCall | None = None
     ready: Lock = field(default_factory=_held_lock)  # taken, until it is done or its turn
     is_done: bool = False
     first: FirstCall | None = None
     failure: BaseException | None = None
+
+    def result(self) -> FirstCall | None:
+        """Give what became of it.
+
+        Raises:
+            Unavailable: the database was away; nothing is on record.
+        """
+        if self.failure is not None:
+            raise self.failure
+        return self.first
 
 
 class Intake:
@@ -61,7 +73,7 @@ class Intake:
         self._database = database
         self._broker = broker
         self._lock = Lock()
-        self._waiting: deque[_Entry] = deque()
+        self._waiting: deque[Entry] = deque()
         self._is_writing = False
         self._is_busy = False
 
@@ -76,21 +88,28 @@ class Intake:
         Raises:
             Unavailable: the database is away; nothing is on record.
         """
-        entry = _Entry(job, record, call)
-        with self._lock:
-            self._waiting.append(entry)
-            writes = not self._is_writing
-            self._is_writing = True
-        if not writes:
-            entry.ready.acquire()
-        if not entry.is_done:
-            self._write_waiting()
-        if entry.failure is not None:
-            raise entry.failure
-        return entry.first
+        entry = Entry(job, record, call)
+        self._write_in_turn([entry], gather=True)
+        return entry.result()
 
-    def _write_waiting(self) -> None:
-        if self._is_busy:
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Put jobs on record that were gathered, then queue them; `Entry.result` tells of each."""
+        self._write_in_turn(entries, gather=False)
+
+    def _write_in_turn(self, entries: Sequence[Entry], *, gather: bool) -> None:
+        with self._lock:
+            self._waiting.extend(entries)
+            is_turn = not self._is_writing
+            self._is_writing = True
+        for entry in entries:
+            if not is_turn:
+                entry.ready.acquire()
+            if not entry.is_done:
+                self._write_waiting(gather=gather)
+            is_turn = False
+
+    def _write_waiting(self, *, gather: bool) -> None:
+        if gather and self._is_busy:
             time.sleep(_GATHER_SECONDS)
         with self._lock:
             count = min(len(self._waiting), _MOST_AT_ONCE)
@@ -117,7 +136,7 @@ class Intake:
             next_writer.ready.release()
 
 
-def _write(session: Session, entries: Sequence[_Entry]) -> None:
+def _write(session: Session, entries: Sequence[Entry]) -> None:
     at = now()
     for entry in entries:
         if entry.call is not None:

@@ -14,6 +14,7 @@ from api.auth.guard import current_principal
 from api.exchange import current_request
 from api.jobs.idempotency import make_fingerprint, read_key
 from api.jobs.preference import prefers_async
+from api.lane import give_way
 from api.ports import Ports
 from api.render.dispatch import dispatch
 from api.render.recorded import Admitted, render_on_record
@@ -73,6 +74,8 @@ class RenderRoutes:
         self, asked: RenderRequest, lane: Lane, key: IdempotencyKey | None
     ) -> Response:
         """Receive the body, and only then see whether the call was made before."""
+        if key is not None or lane is Lane.INTERACTIVE:
+            give_way()
         with receive_body(current_request(), limit=MAX_BODY_BYTES) as body:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)

@@ -10,7 +10,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from io import BytesIO
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 
@@ -32,7 +34,8 @@ MB = 1024 * 1024
 ROUNDS = 5
 NOTE = """\
 Client, front, Redis and workers share the machine: with two slots on two cores the engine's own rate
-cannot be reached, for everything else needs its share of the same cores. The logo was stored some
+cannot be reached, for everything else needs its share of the same cores. Two loops over the engine at
+once, with nothing else, say how much of it two cores of this machine give. The logo was stored some
 time ago: for 20 s after a change its name is looked up in the database, which takes a millisecond."""
 
 
@@ -49,6 +52,9 @@ def measure() -> Iterator[str]:
     yield "|---|--:|--:|--:|--:|"
     alone = engine_rate()
     yield f"| the engine alone, one process | {alone:,.0f} | | {1000 / alone:.1f} | |"
+    both = engine_rates(2)
+    share = sum(both) / (len(both) * alone)
+    yield f"| the engine alone, two processes at once | {sum(both):,.0f} | {share:.0%} | {1000 / median(both):.1f} | |"
     shares = []
     for slots in (1, 2):
         with farm_of(slots) as farm:
@@ -144,6 +150,13 @@ def engine_rate() -> float:
         for body in bodies:
             run(body)
     return 6 * len(bodies) / (time.perf_counter() - begun)
+
+
+def engine_rates(processes: int) -> list[float]:
+    """Give the rates of as many loops over the engine that run at once: what the cores leave each other."""
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        loops = [pool.submit(engine_rate) for _ in range(processes)]
+        return [loop.result() for loop in loops]
 
 
 def throughput(farm: LaunchedFarm) -> Rate:

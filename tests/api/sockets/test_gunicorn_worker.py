@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import socket
 import time
 from contextlib import ExitStack
@@ -67,6 +70,74 @@ def test_an_answer_without_a_body_ends_with_its_head(port):
             head += connection.recv(1)
         assert head.startswith(b"HTTP/1.1 200 ")
         assert is_alive(read_answer(connection))
+
+
+def test_requests_that_have_not_come_whole_hold_up_nobody(port, account):
+    check = CHECK.format(key=account.api_key).encode()
+    after_another = ALIVE + check[:9]
+    with ExitStack() as stack:
+        # Three of the four threads of each process can wait for the rest.
+        begun = [stack.enter_context(call(port)) for _ in range(3)]
+        for connection, part in zip(begun, (check[:20], check[:-2], after_another), strict=True):
+            connection.sendall(part)
+        time.sleep(0.2)
+        for _ in range(20):
+            began = time.monotonic()
+            with call(port) as connection:
+                connection.sendall(ALIVE)
+                assert is_alive(read_answer(connection))
+            assert time.monotonic() - began < 1.0
+        begun[0].sendall(check[20:])
+        begun[1].sendall(check[-2:])
+        assert is_alive(read_answer(begun[2]))
+        begun[2].sendall(check[9:])
+        for connection in begun:
+            assert b"Authenticated as account" in read_answer(connection)
+
+
+def test_jobs_accepted_side_by_side_are_all_on_record(port, account):
+    body = b"<document><flow><p>x</p></flow></document>"
+    post = (
+        f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\nContent-Type: text/xml\r\n"
+        f"Prefer: respond-async\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+    with ExitStack() as stack:
+        clients = [stack.enter_context(call(port)) for _ in range(40)]
+        places = []
+        for _ in range(3):
+            for connection in clients:
+                connection.sendall(post)
+            for connection in clients:
+                head, _, record = read_answer(connection).partition(b"\r\n\r\n")
+                assert head.startswith(b"HTTP/1.1 202 "), head
+                places.append(json.loads(record)["id"])
+        assert len(set(places)) == 120
+        for place in places[::7]:
+            clients[0].sendall(
+                f"GET /v2/jobs/{place} HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n\r\n".encode()
+            )
+            assert b'"status":"queued"' in read_answer(clients[0])
+
+
+def test_a_thread_that_is_blocked_leaves_the_others_to_the_next(port, account, redis_server):
+    check = CHECK.format(key=account.api_key).encode()
+    with ExitStack() as stack:
+        clients = [stack.enter_context(call(port)) for _ in range(3)]
+        time.sleep(0.6)  # what a front remembers of a key is old by then, and Redis is asked
+        os.kill(redis_server.pid, signal.SIGSTOP)
+        try:
+            for connection in clients:
+                connection.sendall(check)
+            for _ in range(10):
+                began = time.monotonic()
+                with call(port) as connection:
+                    connection.sendall(ALIVE)
+                    assert is_alive(read_answer(connection))
+                assert time.monotonic() - began < 1.0
+        finally:
+            os.kill(redis_server.pid, signal.SIGCONT)
+        for connection in clients:
+            assert b"Authenticated as account" in read_answer(connection)
 
 
 def test_a_front_that_is_told_to_stop_answers_what_has_begun(front):

@@ -1,0 +1,79 @@
+"""Accepting jobs from many threads, gathered or one by one: each is on record and queued once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from api.jobs.accepting import make_record
+from shared.clock import epoch
+from shared.db.jobs import count_unfinished
+from shared.errors import Unavailable
+from shared.identifiers import new_id
+from shared.job_intake import Entry, Intake
+from shared.jobs import Allowance, BodyKind, Claim, ClaimHome, Lane, Meter, RenderJob
+from shared.queue.broker import Broker
+from shared.queue.connection import connect
+from shared.queue.names import BATCH
+
+
+@pytest.fixture
+def redis(redis_url):
+    with connect(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+def make(account):
+    def make():
+        job = RenderJob(
+            id=new_id("job"),
+            request_id="req_1",
+            workspace_id=account.workspace_id,
+            meter=Meter(account.account_id, "2026-11-01", Allowance.PRODUCTION, None),
+            body_kind=BodyKind.XML,
+            body=Claim(ClaimHome.INLINE, 4, data=b"<p/>"),
+            charset=None,
+            template=None,
+            flow=None,
+            admitted_at=epoch(),
+            deadline=epoch() + 60,
+            lane=Lane.BATCH,
+            is_recorded=True,
+        )
+        return job, make_record(job, user_id=account.user.id, template=None)
+
+    return make
+
+
+def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, make):
+    intake = Intake(database, Broker(redis))
+    gathered = [[Entry(*make()) for _ in range(count)] for count in (1, 130, 7, 60)]
+    with ThreadPoolExecutor(12) as pool:
+        writing = [pool.submit(intake.write, entries) for entries in gathered]
+        alone = [pool.submit(intake.accept, *make()) for _ in range(40)]
+        assert [each.result() for each in writing] == [None] * 4
+        assert [each.result() for each in alone] == [None] * 40
+    assert all(
+        entry.is_done and entry.result() is None for entries in gathered for entry in entries
+    )
+    with database.snapshot() as session:
+        assert count_unfinished(session) == 198 + 40
+    assert redis.llen(BATCH) == 198 + 40
+
+
+def test_each_of_those_gathered_is_told_that_the_database_is_away(
+    database, redis, make, monkeypatch
+):
+    def away():
+        raise Unavailable("database")
+
+    intake = Intake(database, Broker(redis))
+    monkeypatch.setattr(database, "session", away)
+    entries = [Entry(*make()) for _ in range(120)]
+    intake.write(entries)
+    for entry in entries:
+        with pytest.raises(Unavailable):
+            entry.result()
+    assert redis.llen(BATCH) == 0
