@@ -82,7 +82,9 @@ class Line:
             try:
                 answers = self._exchange(commands)
             except (RedisConnectionError, RedisTimeoutError) as error:
-                raise (first if isinstance(first, AnswerLostError) else error) from error
+                if isinstance(first, AnswerLostError):
+                    raise first from error
+                raise
         for answer in answers:
             if isinstance(answer, ResponseError):
                 raise answer
