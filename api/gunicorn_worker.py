@@ -69,9 +69,9 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
 
     def run(self) -> None:
         """Serve until told to stop, then for as long as what was begun may take."""
-        for _ in range(self.cfg.threads):
-            self.tpool.submit(self._serve)
         try:
+            for _ in range(self.cfg.threads):
+                self.tpool.submit(self._serve)
             self._watch()
             self._drain()
         finally:
@@ -81,7 +81,9 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
     def handle_quit(self, sig: int, frame: Any) -> None:
         """Stop at once."""
         os.eventfd_write(self._over, 1)
-        super().handle_quit(sig, frame)
+        # Not as gthread does: the pool's lock may be held by what this interrupts, a front that is
+        # just starting its threads.
+        super(ThreadWorker, self).handle_quit(sig, frame)
 
     def accept(self, listener: Any) -> None:
         """Take a new connection; it holds no thread before its client says something."""
