@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 
+import pytest
+
 from deploy.embedded.launch import launched_farm, pressroom
 from tests.system.conftest import Account, open_account
 
@@ -12,6 +14,7 @@ HELLO = '<document version="1"><flow><p>Hello</p></flow></document>'
 ASYNC = {"Content-Type": "text/xml", "Prefer": "respond-async"}
 
 
+@pytest.mark.long
 def test_a_farm_is_backed_up_at_work_lost_restored_and_goes_on(tmp_path, documents):
     archive = tmp_path / "farm.tgz"
     with launched_farm(tmp_path / "farm") as farm:
