@@ -34,6 +34,16 @@ def is_alive(answer: bytes) -> bool:
     return answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b'{"status":"alive"}')
 
 
+def assert_answers_at_once(port, *, times):
+    """Check that nobody is held up: so many new connections are each answered within a second."""
+    for _ in range(times):
+        began = time.monotonic()
+        with call(port) as connection:
+            connection.sendall(ALIVE)
+            assert is_alive(read_answer(connection))
+        assert time.monotonic() - began < 1.0
+
+
 def test_connections_that_say_nothing_hold_no_thread(port):
     with ExitStack() as stack:
         silent = [stack.enter_context(call(port)) for _ in range(5 * THREADS)]
@@ -81,12 +91,7 @@ def test_requests_that_have_not_come_whole_hold_up_nobody(port, account):
         for connection, part in zip(begun, (check[:20], check[:-2], after_another), strict=True):
             connection.sendall(part)
         time.sleep(0.2)
-        for _ in range(20):
-            began = time.monotonic()
-            with call(port) as connection:
-                connection.sendall(ALIVE)
-                assert is_alive(read_answer(connection))
-            assert time.monotonic() - began < 1.0
+        assert_answers_at_once(port, times=20)
         begun[0].sendall(check[20:])
         begun[1].sendall(check[-2:])
         assert is_alive(read_answer(begun[2]))
@@ -128,12 +133,7 @@ def test_a_thread_that_is_blocked_leaves_the_others_to_the_next(port, account, r
         try:
             for connection in clients:
                 connection.sendall(check)
-            for _ in range(10):
-                began = time.monotonic()
-                with call(port) as connection:
-                    connection.sendall(ALIVE)
-                    assert is_alive(read_answer(connection))
-                assert time.monotonic() - began < 1.0
+            assert_answers_at_once(port, times=10)
         finally:
             os.kill(redis_server.pid, signal.SIGCONT)
         for connection in clients:
