@@ -31,9 +31,9 @@ from workers.engine.ports import (
 from workers.farm.failures import Bounds, attempt, brought_worker_down
 from workers.farm.recorded import is_wanted, record_end
 from workers.farm.resources import Images, Templates
-from workers.farm.slot import Slot
+from workers.farm.slot import SINGLE_SLOT, Slot
 from workers.farm.stopping import Stopper
-from workers.farm.timing import SINGLE_SLOT, StageTimer
+from workers.farm.timing import StageTimer
 from workers.farm.watchdog import Watchdog
 
 # Code that swallows its alarm or never returns from C is ended with its process this much later;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class End(Protocol):
@@ -46,3 +46,6 @@ class SingleSlot:
 
     def settle(self) -> None:
         """Do nothing: nothing is put off."""
+
+
+SINGLE_SLOT: Final = SingleSlot()

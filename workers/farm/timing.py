@@ -8,9 +8,8 @@ from typing import Final
 from shared.clock import epoch, ticks
 from shared.telemetry.traces import UNTRACED, Traces
 from workers.engine.ports import Stage
-from workers.farm.slot import SingleSlot, Slot
+from workers.farm.slot import SINGLE_SLOT, Slot
 
-SINGLE_SLOT: Final = SingleSlot()
 # What takes so long to lay out is drawn in less: its end is near. Longer work is not foreseen.
 _SHORT_SECONDS: Final = 0.025
 
