@@ -22,13 +22,17 @@ KEPT_LOG_BYTES: Final = 10 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """What to run. `stop_seconds` is how long it may take to finish its work when told to stop."""
+    """What to run. `stop_seconds` is how long it may take to finish its work when told to stop.
+
+    Processes stop in their turns, the lowest first; those of one turn stop together.
+    """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
     log: Path
     stop_seconds: float
+    stop_turn: int = 0
     descriptors: tuple[int, ...] = ()
 
 
@@ -42,6 +46,7 @@ class Child:
     _started_at: float = 0.0
     _delay: float = FIRST_DELAY_SECONDS
     _due_at: float = field(default=0.0)
+    _stop_by: float = 0.0
 
     @property
     def pid(self) -> int | None:
@@ -88,13 +93,20 @@ class Child:
         self.restarts += 1
         return code
 
+    def ask_to_stop(self) -> None:
+        """Ask the process to finish; `stop` is to follow."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            self._stop_by = clock.ticks() + self.spec.stop_seconds
+
     def stop(self, *, wait: Callable[[], bool]) -> None:
-        """Ask the process to finish, then kill its group once `wait` says its time is over."""
+        """Let the process finish as it was asked to, and kill its group once its time is over.
+
+        `wait` waits for a moment and tells whether there is time left.
+        """
         if self._process is None:
             return
-        self._process.send_signal(signal.SIGTERM)
-        deadline = clock.ticks() + self.spec.stop_seconds
-        while self._process.poll() is None and clock.ticks() < deadline and wait():
+        while self._process.poll() is None and clock.ticks() < self._stop_by and wait():
             pass
         kill_group(self._process.pid)
         self._process.wait()

@@ -23,6 +23,7 @@ from shared.settings import Settings, load_settings
 ROOT: Final = Path(__file__).resolve().parents[2]
 PREFIX: Final = "PRESSROOM_"
 MARGIN_SECONDS: Final = 5.0
+_LAST_TURN: Final = 4
 # A pool of its own for each kind of work: a batch never holds a slot that a client waits for.
 INTERACTIVE_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "interactive,validate"}
 BATCH_POOL: Final = {
@@ -125,6 +126,7 @@ def redis_spec(folder: DataFolder, shard: int) -> ChildSpec:
         environment=SERVER_ENVIRONMENT,
         log=folder.logs / f"{name}.log",
         stop_seconds=15.0,
+        stop_turn=_LAST_TURN,
     )
 
 
@@ -147,12 +149,20 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
         _python(
             plan, folder, "front", front, stop=budget + MARGIN_SECONDS, descriptors=(listener,)
         ),
-        *_pools(plan, folder),
-        _python(plan, folder, "keeper", ["workers.keeper.main"], stop=15.0),
-        _python(plan, folder, "hooks", ["workers.hooks.main"], stop=15.0),
-        _python(plan, folder, "fetcher", ["workers.fetcher.main"], stop=30.0),
-        _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0),
+        *_in_turn(1, *_pools(plan, folder)),
+        # Workers ask the fetcher for images to their end, and tell the counter what they did last.
+        *_in_turn(
+            2,
+            _python(plan, folder, "keeper", ["workers.keeper.main"], stop=15.0),
+            _python(plan, folder, "hooks", ["workers.hooks.main"], stop=15.0),
+            _python(plan, folder, "fetcher", ["workers.fetcher.main"], stop=30.0),
+        ),
+        *_in_turn(3, _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0)),
     ]
+
+
+def _in_turn(turn: int, *specs: ChildSpec) -> list[ChildSpec]:
+    return [replace(spec, stop_turn=turn) for spec in specs]
 
 
 def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:

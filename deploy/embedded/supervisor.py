@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
 from deploy.embedded.child import Child, ChildSpec, set_aside
@@ -127,12 +128,19 @@ class Farm:
             self._tick()
 
     def stop(self) -> None:
-        """Stop in order: front, workers, keeper, hooks, fetcher, counter, Redis. Leaves no process, also after a failed start."""
+        """Stop in turns: the front; workers; keeper, hooks and fetcher; the counter; Redis.
+
+        Leaves no process, also after a failed start.
+        """
         if self._listener is not None:
             self._listener.close()
         asked = self._stops_asked
-        for child in self._children:
-            child.stop(wait=lambda: self._wait_for_stop(asked))
+        for _, turn in groupby(self._children, key=lambda child: child.spec.stop_turn):
+            together = list(turn)
+            for child in together:
+                child.ask_to_stop()
+            for child in together:
+                child.stop(wait=lambda: self._wait_for_stop(asked))
         if self._guard is not None:
             self._guard.close()
         if self._lock is not None:
@@ -155,6 +163,7 @@ class Farm:
         assert self._guard is not None
         child = next(c for c in self._children if c.spec.name == name_of("redis", shard))
         pid = child.pid
+        child.ask_to_stop()
         child.stop(wait=lambda: self._wait_for_stop(0))
         self._children.remove(child)
         if pid is not None:

@@ -142,7 +142,7 @@ class Broker:
             by_queue[each.queue].append(each.message)
         with reachable():
             for queue, messages in by_queue.items():
-                self._redis.lpush(queue, *messages)
+                self._line.ask(("LPUSH", queue, *messages))
 
     def withdraw(self, job: Published) -> bool:
         """Take a job back that no worker has begun; tell whether it was. It never runs then.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import secrets
 from typing import Final
 
 INTERACTIVE: Final = "interactive"  # single renders: a list, its newest message at the left
@@ -36,7 +36,7 @@ UNACKED_INDEX: Final = "unacked_index"  # kombu's sorted set of them, by when th
 
 def new_delivery_tag(queue: str, job_id: str) -> str:
     """Make the tag of a message, by which kombu holds it: whose it is can be read from it."""
-    return f"{queue}:{job_id}:{uuid.uuid4().hex}"
+    return f"{queue}:{job_id}:{secrets.token_hex(16)}"
 
 
 def new_waited_tag(queue: str, job_id: str) -> str:

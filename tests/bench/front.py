@@ -18,13 +18,16 @@ from deploy.embedded.launch import LaunchedFarm, launched_farm
 from shared.clock import now
 from shared.db.session import open_database
 from shared.db.tables import images
+from tests.bench.demands import at_most
 from tests.bench.rates import Rate, measure_rate
 from tests.postgresql import make_database, running_postgresql
 
 MIN_AUTHCHECKS = 1500
 MAX_LISTING_MS = 30
+MAX_SCRAPE_MS = 20
+SCRAPED = {"front": "a front", "worker_metrics": "a worker", "counter_metrics": "the counter"}
 RUNS, SECONDS, CONNECTIONS = 5, 2.0, 32
-LISTINGS = 50
+LISTINGS = SCRAPES = 50
 NOTE = """\
 gunicorn as `pressroom up` runs it, two processes on the machine's cores, which the client shares: its
 own part stands beside. The best of five runs of two seconds on 32 kept connections; the list is read
@@ -46,6 +49,7 @@ def main() -> None:
         rate, front_us, client_us = measure_authcheck(farm, made["api_key"])
         store_records(url, made, count=1000)
         listing = measure_listing(farm, made["api_key"])
+        scrapes = {name: measure_scrape(farm, part) for part, name in SCRAPED.items()}
     print(f"{NOTE}\n")
     print("| what | must | measured | kept |\n|---|---|--:|---|")
     is_kept = rate.per_second >= MIN_AUTHCHECKS and not rate.failures
@@ -62,6 +66,8 @@ def main() -> None:
         f"| list of 1,000 images, quickest | ≤ {MAX_LISTING_MS} ms | {quickest:.1f} ms | {tell(is_kept)} |"
     )
     print(f"| the same, median and CPU of the front | | {middle:.1f} ms, {cpu:.1f} ms | |")
+    for name, took in scrapes.items():
+        print(at_most(f"scrape of {name}, quickest", took, MAX_SCRAPE_MS, "ms"))
 
 
 def measure_authcheck(farm: LaunchedFarm, key: str) -> tuple[Rate, float, float]:
@@ -126,6 +132,20 @@ def measure_listing(farm: LaunchedFarm, key: str) -> tuple[float, float, float]:
             assert body.count(b'"sha256"') == 1000
     connection.close()
     return min(took), statistics.median(took), cpu[0] * 1000 / LISTINGS
+
+
+def measure_scrape(farm: LaunchedFarm, part: str) -> float:
+    """Give the quickest time of a scrape of all that a part tells Prometheus, in ms."""
+    connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports[part])
+    took = []
+    for _ in range(SCRAPES):
+        began = time.perf_counter()
+        connection.request("GET", "/metrics")
+        answer = connection.getresponse()
+        assert b"pressroom_" in answer.read()
+        took.append((time.perf_counter() - began) * 1000)
+    connection.close()
+    return min(took)
 
 
 def tell(is_kept: bool) -> str:

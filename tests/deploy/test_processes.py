@@ -163,6 +163,7 @@ def test_a_part_that_will_not_stop_is_killed_when_its_time_is_over(tmp_path):
     child = Child(spec_of(tmp_path, code, stop_seconds=0.3))
     pid = child.start()
     assert wait_until(lambda: "deaf" in (tmp_path / "part.log").read_text())
+    child.ask_to_stop()
     child.stop(wait=lambda: time.sleep(0.02) is None)
     assert not is_alive(pid)
 
@@ -176,5 +177,6 @@ def test_a_part_gets_the_time_to_finish_its_work(tmp_path):
     child = Child(spec_of(tmp_path, code))
     child.start()
     assert wait_until(lambda: "at work" in (tmp_path / "part.log").read_text())
+    child.ask_to_stop()
     child.stop(wait=lambda: time.sleep(0.02) is None)
     assert "finished" in (tmp_path / "part.log").read_text()

@@ -107,44 +107,6 @@ def test_a_scrape_reads_one_file_after_a_thousand_ended_processes(tmp_path):
     )
 
 
-def test_a_scrape_of_every_route_takes_twenty_milliseconds(tmp_path):
-    code = """
-import sys, time
-from shared.telemetry.files import clear_metrics_dir, forget_process
-from shared.telemetry.front import FrontMetrics
-import os
-from dataclasses import dataclass
-folder = sys.argv[1]
-clear_metrics_dir(folder)
-metrics = FrontMetrics(folder, threads=64)
-def use():
-    for route in range(40):
-        for status in (200, 400, 503):
-            metrics.observe(route=f"/v2/r{route}", method="GET", status=status, seconds=0.02)
-for _ in range(3):
-    pid = os.fork()
-    if pid == 0:
-        use()
-        os._exit(0)
-    os.waitpid(pid, 0)
-forget_process(pid, folder)
-best = 9.0
-for _ in range(7):
-    begun = time.process_time()
-    metrics.exposition()
-    best = min(best, time.process_time() - begun)
-print(best)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "metrics")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert float(done.stdout) < 0.020
-
-
 def test_the_farm_shows_every_outcome_stage_and_depth():
     sums: dict[str, float] = {"renders_abandoned": 2}
     outcomes = [

@@ -141,24 +141,3 @@ def test_the_worker_and_the_parts_show_how_they_are(farm, account, scrapes):
         for (name, labels), value in counter.items()
         if name == "pressroom_part_up"
     } == {"queue": 1, "database": 1, "object_store": 1}
-
-
-@pytest.mark.alone
-def test_a_scrape_takes_twenty_milliseconds_at_most(farm, account):
-    assert account.render(HELLO).status == 200
-    for part in ("front", "worker_metrics", "counter_metrics"):
-        took = []
-        for _ in range(9):
-            begun = time.perf_counter()
-            scrape_bytes(farm, part)
-            took.append(time.perf_counter() - begun)
-        assert min(took) < 0.020, (part, took)
-
-
-def scrape_bytes(farm, part):
-    connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports[part], timeout=10)
-    try:
-        connection.request("GET", "/metrics")
-        return connection.getresponse().read()
-    finally:
-        connection.close()

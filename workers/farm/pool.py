@@ -11,12 +11,15 @@ before the commit of the one before is answered. Decision 0170.
 
 from __future__ import annotations
 
+import os
 import select
+from threading import Event, Thread
 from time import monotonic
 from typing import Any, Final
 
-from billiard.pool import ACK, READY
+from billiard.pool import ACK, EX_OK, READY
 from celery.concurrency import asynpool, prefork
+from kombu.asynchronous import get_event_loop
 
 from shared.queue.transport import SteadyLoop
 from shared.telemetry.log import get_logger
@@ -26,6 +29,7 @@ log: Final = get_logger(__name__)
 
 # What a child says, beside billiard's words (0 to 4) and Celery's (15).
 NEARLY_DONE: Final = 16
+_TIMER_SECONDS: Final = 0.5
 
 
 class ChildSlot:
@@ -105,6 +109,16 @@ class Child(asynpool.Worker):  # type: ignore[misc] # Celery has no types
             return super().workloop(*args, **options)
         finally:
             SLOT.settle()
+
+    def _do_exit(self, pid: int, exitcode: int | None, exc: BaseException | None = None) -> None:
+        """End; at once where the worker asked for it, which reads the pipe of a child that has ended.
+
+        billiard waits a second for a signal, which a worker that stops does not send.
+        """
+        if exc is None and exitcode in (None, EX_OK):
+            self.on_exit(pid, EX_OK)
+            os._exit(EX_OK)
+        super()._do_exit(pid, exitcode, exc)
 
     def _ensure_messages_consumed(self, completed: int) -> bool:
         """Wait for nobody: what was written stays in the pipe, which is read to its end."""
@@ -211,3 +225,33 @@ class TaskPool(prefork.TaskPool):  # type: ignore[misc] # Celery has no types
     """What Celery makes the pool with, named in the application's settings."""
 
     Pool = Pool
+    _pool: Any = None
+
+    def on_stop(self) -> None:
+        """Let the children end what they have; the hub's timers, which keep it theirs, go on.
+
+        Celery's own looks every half second whether they have ended.
+        """
+        pool, hub, have_ended = self._pool, get_event_loop(), Event()
+        if pool is None:
+            return
+        assert hub is not None  # there is one where messages come from Redis
+        pool.close()
+
+        def keep_on() -> None:
+            while not have_ended.wait(_TIMER_SECONDS):
+                try:
+                    hub.fire_timers()  # type: ignore[no-untyped-call]
+                    prefork._run_ready_callbacks(hub)
+                except Exception as error:
+                    log.error("timer failed while the worker stops", exc_info=error)
+
+        timers = Thread(target=keep_on, name="timers", daemon=True)
+        timers.start()
+        try:
+            pool.join()
+        finally:
+            have_ended.set()
+            timers.join()
+        prefork._run_ready_callbacks(hub)  # the last acknowledgements
+        self._pool = None
