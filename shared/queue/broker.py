@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from redis import Redis, RedisError
 
-from shared.clock import epoch
+from shared.clock import epoch, ticks
 from shared.errors import Unavailable
 from shared.jobs import Lane, Purpose, RenderJob
 from shared.line import AnswerLostError, Line
@@ -25,7 +25,7 @@ from shared.queue.names import (
     new_delivery_tag,
     new_waited_tag,
 )
-from shared.queue.presence import AWAITED_SECONDS, publish
+from shared.queue.presence import AWAITED_SECONDS, ServerClock, publish
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)
@@ -73,6 +73,7 @@ class Broker:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._line = Line(redis)
+        self._clock = ServerClock()
         self._requeue = redis.register_script(_REQUEUE)
         self._withdraw = redis.register_script(_WITHDRAW)
 
@@ -87,19 +88,31 @@ class Broker:
             Unavailable: Redis is away; the job is not queued, or nothing of it is metered.
         """
         published = _write(job, new_waited_tag, admitted_at=job.admitted_at)
-        # The word comes before the job can end, or a quick one would find nobody waiting.
-        until = epoch() + AWAITED_SECONDS
-        command = publish(job.id, published.queue, published.message, until=until)
-        with reachable():
-            try:
-                [is_queued] = self._line.ask(command)
-            except AnswerLostError:
-                if epoch() >= until:
-                    raise
-                return published
-        if not is_queued:
+        # A second time where the server refused because its clock shows another time than ours.
+        if not any(self._publish(published) for _ in range(2)):
             raise Unavailable("queue")
         return published
+
+    def _publish(self, job: Published) -> bool:
+        """Queue a job with this front's word; tell whether it is, or may be, in the queue.
+
+        Raises:
+            Unavailable: Redis is away, or heard of it too late.
+        """
+        # The word comes before the job can end, or a quick one would find nobody waiting.
+        asked_at, until = ticks(), self._clock.read() + AWAITED_SECONDS
+        command = publish(job.job_id, job.queue, job.message, until=until)
+        with reachable():
+            try:
+                [(is_queued, seconds, microseconds)] = self._line.ask(command)
+            except AnswerLostError:
+                if self._clock.read() >= until:
+                    raise
+                return True
+        shown = int(seconds) + int(microseconds) / 1e6
+        if not self._clock.note(shown, asked_at=asked_at) and not is_queued:
+            raise Unavailable("queue")
+        return bool(is_queued)
 
     def queue_recorded(self, jobs: Mapping[str, RenderJob]) -> None:
         """Queue jobs that stand in the job table, given by their encoded messages.
