@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import socket
 import time
@@ -64,6 +65,22 @@ def test_requests_sent_at_once_are_answered_one_after_the_other(port, account):
         assert is_alive(read_answer(connection))
         assert b"Authenticated as account" in read_answer(connection)
         assert is_alive(read_answer(connection))
+
+
+def test_a_body_arrives_as_it_was_sent_whatever_comes_with_it(port, account, worker):
+    body = random.Random(1).randbytes(600_000)
+    head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
+    head += f"Content-Type: text/xml\r\nContent-Length: {len(body)}\r\n\r\n"
+    sent = head.encode() + body + ALIVE
+    for cut in (len(head), len(head) + 1, len(head) + 300_000, len(sent) - len(ALIVE)):
+        with call(port) as connection:
+            connection.sendall(sent[:cut])
+            time.sleep(0.05)
+            connection.sendall(sent[cut:])
+            assert read_answer(connection).startswith(b"HTTP/1.1 200 ")
+            assert is_alive(read_answer(connection))
+    assert set(worker.bodies) == {body}
+    assert len({job.id for job in worker.jobs}) == 4
 
 
 def test_a_small_answer_is_one_piece(port):
