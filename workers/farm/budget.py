@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import resource
 import signal
@@ -15,6 +16,8 @@ from shared.clock import epoch
 from shared.limits import MB
 
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
+_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
+_MANY_BYTES: Final = 64 * MB
 
 
 class BudgetExceeded(BaseException):
@@ -67,6 +70,28 @@ def limit_memory(megabytes: int) -> None:
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+class Remains:
+    """What jobs leave behind for Python's collector, which comes after so many objects, not bytes."""
+
+    def __init__(self) -> None:
+        self._kept = _read_size()
+
+    def collect(self) -> None:
+        """Have it collect if this process has grown by much since it last did."""
+        if _read_size() - self._kept > _MANY_BYTES:
+            gc.collect()
+            self._kept = _read_size()
+
+
+def _read_size() -> int:
+    """Give this process's address space in bytes, which `limit_memory` bounds."""
+    descriptor = os.open("/proc/self/statm", os.O_RDONLY)
+    try:
+        return int(os.read(descriptor, 100).split(maxsplit=1)[0]) * _PAGE_BYTES
+    finally:
+        os.close(descriptor)
 
 
 def die_with_parent(parent_pid: int) -> None:

@@ -78,7 +78,7 @@ class PdfFile:
         self.set_catalog("Metadata", packet)
 
     def write(self) -> bytes:
-        """Give the finished file.
+        """Give the finished file; nothing can be added afterwards.
 
         The objects are ReportLab's, the form of the file is ours: ReportLab writes a table of PDF
         1.4 and no object streams, which makes files a quarter larger, in three times the time.
@@ -88,6 +88,8 @@ class PdfFile:
         names = document.numberToId
         objects = (document.idToObject[names[number]] for number in range(1, len(names) + 1))
         bodies = [item.format(document) for item in objects]
+        # ReportLab's document is a cycle: images would be held until Python's collector comes.
+        document.idToObject.clear()
         return pack(bodies, root=root, information=b"1 0 R")
 
     def _refer(self, body: Any) -> bytes:

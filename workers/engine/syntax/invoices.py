@@ -6,6 +6,8 @@ import re
 from typing import Final
 from xml.parsers import expat
 
+from workers.engine.memory import check_memory
+
 INVOICE_NAMES: Final = ("factur-x.xml", "xrechnung.xml")  # Factur-X 1.0, 6.2.2, and ZUGFeRD 2
 
 _GUIDELINE: Final = (
@@ -44,12 +46,15 @@ def read_invoice_level(content: bytes) -> str:
     try:
         reader.parser.Parse(content, True)
     except expat.ExpatError as error:
+        check_memory(error)
         reason = expat.ErrorString(error.code)
         raise NotWellFormedError(
             f"line {error.lineno}, column {error.offset + 1}: {reason}"
         ) from None
     except _Declared:
         return ""
+    finally:
+        del reader.parser  # it holds the reader by its handlers, and the text
     guideline = "".join(reader.guideline.split())
     if _XRECHNUNG.fullmatch(guideline):
         return "XRECHNUNG"

@@ -7,6 +7,7 @@ from typing import Final
 from xml.parsers import expat
 
 from workers.engine.diagnostics import Findings, Origin, Place, Span
+from workers.engine.memory import check_memory
 from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text
 
@@ -97,7 +98,11 @@ class _Reader:
         try:
             self._parser.Parse(source, True)
         except expat.ExpatError as error:
+            check_memory(error)
             raise self._explain(error) from None
+        finally:
+            # It holds this reader by its handlers: both, and the text, would wait for the collector.
+            del self._parser, self._source
 
     def place_of_failure(self, refusal: _RefusedError) -> Place:
         """Give the place of a refusal: the innermost open element, at the offending character."""

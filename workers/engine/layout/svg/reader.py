@@ -16,6 +16,7 @@ from workers.engine.layout.svg.limits import (
     SIMPLER,
     too_much,
 )
+from workers.engine.memory import check_memory
 
 _SVG: Final = "http://www.w3.org/2000/svg "
 _XLINK: Final = "http://www.w3.org/1999/xlink "
@@ -128,12 +129,15 @@ class _Reader:
         try:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:
+            check_memory(error)
             raise UndrawableError(
                 f"The SVG is not well-formed at line {error.lineno}, column {error.offset + 1}: "
                 f"{expat.ErrorString(error.code)}"
             ) from None
         except (LookupError, ValueError):
             raise UndrawableError("The SVG is written in an unknown encoding") from None
+        finally:
+            del self._parser  # it holds this reader by its handlers, and the text
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._elements += 1

@@ -1,0 +1,103 @@
+"""What a render held is free when it ends: a worker's child makes thousands of documents."""
+
+from __future__ import annotations
+
+import gc
+import io
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from shared.clock import now
+from workers.engine.pipeline import prepare_template, render
+from workers.engine.ports import Payload, PayloadKind, RenderOptions
+
+ROOT = Path(__file__).parents[2]
+FILLING = b"x" * 1_000_000
+LONG_TEXT = b"<document><flow><p>x</p></flow><!--%b--></document>" % FILLING
+PICTURE = b'<document><flow><img src="picture" alt="" width="60mm"/></flow></document>'
+OF_DATA = b'<document><data><json>{"b": ""}</json></data><flow><p>{{ b }}</p></flow></document>'
+SVG = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">%b<path d="M0 0h9v9z"/></svg>'
+    % (b"<desc>%b</desc>" % FILLING)
+)
+
+
+class Pictures:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def find_image(self, _name: str) -> bytes:
+        return self._data
+
+
+def noise() -> bytes:
+    file = io.BytesIO()
+    Image.effect_noise((800, 800), 120).save(file, "PNG")
+    return file.getvalue()
+
+
+def make(source: bytes, payload: Payload | None = None, picture: bytes = b"") -> None:
+    template = prepare_template(source)
+    render(template, payload, options=RenderOptions(now=now()), resources=Pictures(picture))
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: make(LONG_TEXT),
+        lambda: make(PICTURE, picture=noise()),
+        lambda: make(PICTURE, picture=SVG),
+        lambda: make(OF_DATA, Payload(PayloadKind.JSON, b'{"a": "%b", "b": 1}' % FILLING)),
+    ],
+    ids=["text", "image", "svg", "data"],
+)
+def test_a_render_leaves_no_bytes_to_the_collector(work: Callable[[], None]):
+    work()
+    assert sum(map(len, bytes_in_cycles(work))) < 100_000
+
+
+def bytes_in_cycles(work: Callable[[], None]) -> list[bytes | str]:
+    """Give the bytes and texts that are held by cycles which the work leaves behind."""
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        work()
+        gc.collect()
+        return [
+            each
+            for item in gc.garbage
+            for each in gc.get_referents(item)
+            if isinstance(each, bytes | str)
+        ]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+STARVED = """
+import resource
+from workers.engine.pipeline import prepare_template
+from workers.engine.ports import RenderOptions
+text = b"<document><flow><p>x</p></flow><!--" + b"x" * 32_000_000 + b"--></document>"
+prepare_template(b"<document><flow><p>x</p></flow></document>")
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 90_000_000, -1))
+try:
+    prepare_template(text)
+except MemoryError:
+    print("no memory")
+"""
+
+
+def test_too_little_memory_is_no_mistake_of_the_text():
+    done = subprocess.run(
+        [sys.executable, "-c", STARVED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "no memory\n"
