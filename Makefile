@@ -36,7 +36,7 @@ ifdef T
 	@$(PYTEST) -m "not services" $(T)
 else
 	@$(PYTEST) -m "not services and not system and not faults and not alone" -n 2
-	@$(PYTEST) -m "(system or faults) and not services and not long and not alone" -n 2 --dist loadfile
+	@$(PYTEST) -m "(system or faults) and not services and not long and not alone" -n 3 --dist loadfile
 	@$(PYTEST) -m "alone and not services and not long"
 endif
 golden: $(DEV_READY) ## lay out every golden case and compare it with its reference
@@ -49,7 +49,7 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, nginx, Promethe
 	@sh deploy/setup/need-program.sh nginx nginx-light
 	@sh deploy/setup/need-node.sh
 	@$(PYTEST) -m "services and not system and not faults" -n 2
-	@$(PYTEST) -m "services and (system or faults) and not long" -n 2 --dist loadfile
+	@$(PYTEST) -m "services and (system or faults) and not long" -n 3 --dist loadfile
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)
