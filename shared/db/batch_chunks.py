@@ -6,9 +6,21 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, RowMapping, and_, func, insert, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    RowMapping,
+    Select,
+    and_,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from shared.batches.records import Batch, BatchStatus, Chunk, ChunkStatus, Ended, ItemStatus, Slice
 from shared.db.batches import find_batch
@@ -170,8 +182,13 @@ def _claim(session: Session, batch_id: str, at: datetime) -> list[Slice]:
 
 
 def _count_in_queue(session: Session, slots: AbstractSet[str] | None) -> int:
-    counted = select(func.count()).select_from(batch_chunks).where(_IN_QUEUE, _is_of(slots))
-    return int(session.scalar(counted) or 0)
+    return int(session.scalar(_in_queue(None if slots is None else frozenset(slots))) or 0)
+
+
+# Asked for with every slice; to make a statement takes SQLAlchemy longer than to run it.
+@lru_cache(maxsize=8)
+def _in_queue(slots: frozenset[str] | None) -> Select[int]:
+    return select(func.count()).select_from(batch_chunks).where(_IN_QUEUE, _is_of(slots))
 
 
 def _is_of(slots: AbstractSet[str] | None) -> ColumnElement[bool]:
@@ -184,6 +201,12 @@ def _is_of(slots: AbstractSet[str] | None) -> ColumnElement[bool]:
 
 
 def _find_next(session: Session, slots: AbstractSet[str] | None) -> str | None:
+    found: str | None = session.scalar(_next(None if slots is None else frozenset(slots)))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _next(slots: frozenset[str] | None) -> Select[str]:
     others = batches.alias()
     last_fed = (
         select(func.max(others.c.fed_at))
@@ -193,14 +216,12 @@ def _find_next(session: Session, slots: AbstractSet[str] | None) -> str | None:
     has_more = (
         select(batch_chunks.c.number).where(batch_chunks.c.batch_id == batches.c.id, _WAITS)
     ).exists()
-    query = (
+    return (
         select(batches.c.id)
         .where(batches.c.status.in_(_UNENDED), has_more, lives_in(batches.c.account_id, slots))
         .order_by(last_fed.nulls_first(), batches.c.fed_at.nulls_first(), batches.c.created_at)
         .limit(1)
     )
-    found: str | None = session.scalar(query)
-    return found
 
 
 def _is(batch_id: str, number: int) -> ColumnElement[bool]:

@@ -94,6 +94,9 @@ def _read_size() -> int:
         os.close(descriptor)
 
 
+REMAINS: Final = Remains()  # of this process's jobs: they count against the memory of the next
+
+
 def die_with_parent(parent_pid: int) -> None:
     """Have the kernel kill this process when its parent ends, however it ends (Linux)."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)

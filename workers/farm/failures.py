@@ -11,13 +11,11 @@ from typing import Final, TypeVar
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, ServiceError
 from shared.telemetry.log import get_logger
 from workers.engine.diagnostics import AuthoringError
-from workers.farm.budget import BudgetExceeded, Remains, time_limit
+from workers.farm.budget import REMAINS, BudgetExceeded, time_limit
 
 T = TypeVar("T")
 
 log: Final = get_logger(__name__)
-
-_REMAINS: Final = Remains()  # of this process's jobs, which count against the memory of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +32,7 @@ def attempt(work: Callable[[], T], bounds: Bounds, *, deadline: float) -> T | Er
 
     Only for the main thread of a process.
     """
+    REMAINS.collect()
     return attempt_within(time_limit(deadline), work, bounds)
 
 
@@ -41,7 +40,6 @@ def attempt_within(
     limit: AbstractContextManager[None], work: Callable[[], T], bounds: Bounds
 ) -> T | ErrorBody:
     """Do the work inside of what raises `BudgetExceeded` when its time is over; see `attempt`."""
-    _REMAINS.collect()
     try:
         with limit:
             return work()

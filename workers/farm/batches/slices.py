@@ -28,6 +28,7 @@ from workers.farm.batches.desk import Desk
 from workers.farm.batches.documents import is_outage, open_documents
 from workers.farm.batches.presses import Press, open_press
 from workers.farm.batches.spans import DocumentSpans
+from workers.farm.budget import REMAINS
 from workers.farm.failures import brought_worker_down
 from workers.farm.run import Farm
 
@@ -91,6 +92,7 @@ class _SliceRun:
 
     def _run(self, asked: Slice) -> None:
         begun_at = ticks()
+        REMAINS.collect()
         begun = _outwait(lambda: self.desk.charges.begin(self.chunk))
         journal = begun.journal or self._make(begun)
         if journal is None:
