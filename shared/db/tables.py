@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -34,11 +33,10 @@ class Instant(TypeDecorator[datetime]):
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Give the database the instant in UTC."""
-        return None if value is None else value.astimezone(UTC)
-
-    def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], Any] | None:
-        """Give what writes an instant for SQLite as SQLAlchemy does, in a tenth of its time."""
-        return _write_for_sqlite if dialect.name == "sqlite" else super().bind_processor(dialect)
+        if value is None:
+            return None
+        moment = value.astimezone(UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         """Give the caller the instant, aware."""
@@ -46,12 +44,6 @@ class Instant(TypeDecorator[datetime]):
             return None
         moment: datetime = value
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
-def _write_for_sqlite(value: datetime | None) -> str | None:
-    if value is None:
-        return None
-    return value.astimezone(UTC).isoformat(" ", "microseconds")[:26]  # without its zone
 
 
 def _ordered(length: int) -> String:

@@ -90,11 +90,11 @@ class _Reader:
 
     def read(self, source: bytes) -> None:
         """Build the tree of a UTF-8 text."""
-        self._source = source
         prolog = _PROLOG.match(source)
         if prolog and source[prolog.end() : prolog.end() + 9].upper() == b"<!DOCTYPE":
             line, column = position_after(source[: prolog.end()].decode())
             raise _declaration_refusal(line, column)
+        self._source = source
         try:
             self._parser.Parse(source, True)
         except expat.ExpatError as error:
