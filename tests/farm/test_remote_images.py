@@ -9,10 +9,11 @@ import pikepdf
 import pytest
 from PIL import Image
 
+from deploy.embedded.valkey import free_port
 from shared.errors import ErrorKind
 from shared.limits import MAX_REMOTE_IMAGES
 from shared.outbound import Fetcher
-from tests.conftest import free_port, running_fetcher
+from tests.conftest import running_fetcher
 from tests.farm.conftest import real_worker
 from workers.engine.ports import ImageAwayError
 from workers.farm import remote

@@ -14,6 +14,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from deploy.embedded.valkey import free_port
 from shared.buckets.admission import AdmissionCache
 from shared.buckets.keys import KeyStates
 from shared.db.accounts import create_account, find_key_state
@@ -25,7 +26,7 @@ from shared.queue.fuses import Fuse, connect_each
 from shared.queue.layout import Layout, assert_shard, assert_shards, find_layout
 from shared.queue.sums import read_sums
 from shared.shards import PerShard, ShardAddress, find_home, slot_of
-from tests.conftest import RedisServer, free_port, start_redis
+from tests.conftest import RedisServer, start_redis
 
 NAMES = ("0", "1")
 

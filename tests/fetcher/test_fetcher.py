@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from deploy.embedded.valkey import free_port
 from shared.errors import Unavailable
 from shared.outbound import (
     Ask,
@@ -23,7 +24,7 @@ from shared.outbound import (
     TargetUnreachableError,
 )
 from shared.telemetry.log import log_context
-from tests.conftest import free_port, running_fetcher
+from tests.conftest import running_fetcher
 from workers.fetcher import fetching, freshness, turns
 
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from deploy.embedded.valkey import free_port
 from shared.errors import Unavailable
 from shared.jobs import Allowance
 from shared.metering import PageEvent
@@ -11,7 +12,7 @@ from shared.queue import recall as module
 from shared.queue.connection import connect
 from shared.queue.recall import Recall
 from shared.queue.usage import UsageStream
-from tests.conftest import free_port, start_redis
+from tests.conftest import start_redis
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -13,7 +13,8 @@ from contextlib import suppress
 import pytest
 
 from deploy.embedded.leash import leashed
-from tests.conftest import free_port, start_redis
+from deploy.embedded.valkey import free_port
+from tests.conftest import start_redis
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
 
 HELLO = b"<document><flow><p>Hello</p></flow></document>"

@@ -17,8 +17,9 @@ from sqlalchemy import make_url
 from standardwebhooks.webhooks import Webhook
 
 from deploy.embedded.leash import leashed
+from deploy.embedded.valkey import free_port
 from shared.blobs.store import open_store
-from tests.conftest import free_port, start_redis
+from tests.conftest import start_redis
 from tests.postgresql import connect_postgresql
 from tests.s3 import rclone_binary
 from tests.servers import Server
