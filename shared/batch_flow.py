@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -37,7 +36,7 @@ class BatchFlow:
     blobs: BlobStore
     queue: SliceQueue
     endings: Endings
-    slots: AbstractSet[str] | None = None
+    slots: frozenset[str] | None = None
 
     def feed(self) -> int:
         """Fill the queue up with the slices whose turn it is and give how many.

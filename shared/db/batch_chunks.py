@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -46,7 +45,7 @@ class StoredPart:
     bytes: int
 
 
-def needs_feeding(session: Session, *, window: int, slots: AbstractSet[str] | None = None) -> bool:
+def needs_feeding(session: Session, *, window: int, slots: frozenset[str] | None = None) -> bool:
     """Tell whether fewer slices than these wait in the queue while there are more to be had.
 
     `slots` say whose queue: that of the accounts which fall to them, of all without.
@@ -55,7 +54,7 @@ def needs_feeding(session: Session, *, window: int, slots: AbstractSet[str] | No
 
 
 def claim_slices(
-    session: Session, *, window: int, at: datetime, slots: AbstractSet[str] | None = None
+    session: Session, *, window: int, at: datetime, slots: frozenset[str] | None = None
 ) -> list[Slice]:
     """Choose slices for the queue of some accounts until these many wait in it.
 
@@ -151,7 +150,7 @@ def commit_slice(
 
 
 def list_in_flight(
-    session: Session, *, limit: int, slots: AbstractSet[str] | None = None
+    session: Session, *, limit: int, slots: frozenset[str] | None = None
 ) -> list[tuple[Slice, ChunkStatus]]:
     """Give the slices of some accounts that stand in the queue or in a worker's hands."""
     columns = batch_chunks.c
@@ -181,8 +180,8 @@ def _claim(session: Session, batch_id: str, at: datetime) -> list[Slice]:
     return [Slice(batch_id, number, done) for number, done in found]
 
 
-def _count_in_queue(session: Session, slots: AbstractSet[str] | None) -> int:
-    return int(session.scalar(_in_queue(None if slots is None else frozenset(slots))) or 0)
+def _count_in_queue(session: Session, slots: frozenset[str] | None) -> int:
+    return int(session.scalar(_in_queue(slots)) or 0)
 
 
 # Asked for with every slice; to make a statement takes SQLAlchemy longer than to run it.
@@ -191,7 +190,7 @@ def _in_queue(slots: frozenset[str] | None) -> Select[int]:
     return select(func.count()).select_from(batch_chunks).where(_IN_QUEUE, _is_of(slots))
 
 
-def _is_of(slots: AbstractSet[str] | None) -> ColumnElement[bool]:
+def _is_of(slots: frozenset[str] | None) -> ColumnElement[bool]:
     if slots is None:
         return true()
     batch = select(batches.c.id).where(
@@ -200,8 +199,8 @@ def _is_of(slots: AbstractSet[str] | None) -> ColumnElement[bool]:
     return batch.exists()
 
 
-def _find_next(session: Session, slots: AbstractSet[str] | None) -> str | None:
-    found: str | None = session.scalar(_next(None if slots is None else frozenset(slots)))
+def _find_next(session: Session, slots: frozenset[str] | None) -> str | None:
+    found: str | None = session.scalar(_next(slots))
     return found
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.registry import Collector
 
 from shared.limits import MB
+from shared.memory import read_memory
 from shared.telemetry import metrics
 from shared.telemetry.registries import Constants, make_counter, write_gauge
 
@@ -22,7 +22,6 @@ _SIGNALS: Final = {
     -int(signal.SIGTERM): "terminated",
 }
 _REASONS: Final = (RECYCLED, *_SIGNALS.values(), "crashed", "failed")
-_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class WorkerMetrics(Collector):
@@ -88,6 +87,6 @@ def _reason(exit_code: int | None) -> str:
 
 def _resident_bytes(pid: int) -> int:
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
-    except (OSError, IndexError):
+        return read_memory(pid).resident
+    except OSError:
         return 0  # it ended a moment ago

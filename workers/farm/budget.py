@@ -14,9 +14,9 @@ from typing import Final
 
 from shared.clock import epoch
 from shared.limits import MB
+from shared.memory import read_memory
 
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
-_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _MANY_BYTES: Final = 64 * MB
 
 
@@ -87,11 +87,7 @@ class Remains:
 
 def _read_size() -> int:
     """Give this process's address space in bytes, which `limit_memory` bounds."""
-    descriptor = os.open("/proc/self/statm", os.O_RDONLY)
-    try:
-        return int(os.read(descriptor, 100).split(maxsplit=1)[0]) * _PAGE_BYTES
-    finally:
-        os.close(descriptor)
+    return read_memory(os.getpid()).size
 
 
 REMAINS: Final = Remains()  # of this process's jobs: they count against the memory of the next

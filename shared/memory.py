@@ -1,0 +1,34 @@
+"""How much memory a process has, as Linux tells (proc(5), `/proc/pid/statm`)."""
+
+from __future__ import annotations
+
+import os
+from typing import Final, NamedTuple
+
+_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+class Memory(NamedTuple):
+    """The address space of a process and what of it is resident, in bytes."""
+
+    size: int
+    resident: int
+
+
+def read_memory(pid: int) -> Memory:
+    """Give the memory of a process, in a hundredth of a millisecond.
+
+    Raises:
+        ProcessLookupError: it has ended.
+    """
+    try:
+        descriptor = os.open(f"/proc/{pid}/statm", os.O_RDONLY)
+    except FileNotFoundError:
+        raise ProcessLookupError(pid) from None
+    try:
+        pages = os.read(descriptor, 200).split()
+    finally:
+        os.close(descriptor)
+    if not pages:
+        raise ProcessLookupError(pid)
+    return Memory(int(pages[0]) * _PAGE_BYTES, int(pages[1]) * _PAGE_BYTES)
