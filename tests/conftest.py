@@ -22,7 +22,7 @@ from api.app import create_app
 from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.launch import LaunchedFarm
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.db.accounts import CreatedAccount, create_account
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database

@@ -16,7 +16,7 @@ from typing import Final
 
 import psycopg
 
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 
 # The owner of everything needs no password, whoever else is made does.
 _ACCESS: Final = """

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.blobs.store import BlobStore, open_store
 
 

@@ -11,13 +11,8 @@ from typing import Final
 
 from deploy.embedded.child import ChildSpec
 from deploy.embedded.home import DataFolder
-from deploy.embedded.valkey import (
-    LOOPBACK,
-    SERVER_ENVIRONMENT,
-    RedisServer,
-    free_port,
-    server_command,
-)
+from deploy.embedded.loopback import LOOPBACK, free_port
+from deploy.embedded.valkey import SERVER_ENVIRONMENT, RedisServer, server_command
 from shared.settings import Settings, load_settings
 
 ROOT: Final = Path(__file__).resolve().parents[2]

@@ -15,6 +15,7 @@ from typing import Final
 from deploy.embedded.child import Child, ChildSpec, set_aside
 from deploy.embedded.guard import Guard
 from deploy.embedded.home import DataFolder, FarmRecord, FolderLock
+from deploy.embedded.loopback import LOOPBACK
 from deploy.embedded.plan import (
     FarmPlan,
     name_of,
@@ -24,7 +25,7 @@ from deploy.embedded.plan import (
     redis_spec,
 )
 from deploy.embedded.tail import LogTail, last_lines
-from deploy.embedded.valkey import LOOPBACK, RedisServer, configure_server
+from deploy.embedded.valkey import RedisServer, configure_server
 from shared import clock
 
 TICK_SECONDS: Final = 0.1

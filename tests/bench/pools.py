@@ -18,7 +18,7 @@ from api.app import create_app
 from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from deploy.simulate.farm import Pool
 from shared.db.accounts import create_account
 from shared.db.migrate import upgrade

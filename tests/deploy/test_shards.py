@@ -10,7 +10,7 @@ from redis import Redis
 
 from deploy.cli.main import main
 from deploy.embedded.home import DataFolder
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.identifiers import new_id
 from shared.queue.connection import connect
 from shared.queue.layout import Layout, find_layout

@@ -14,8 +14,9 @@ from redis.retry import Retry
 
 from deploy.embedded.home import DataFolder
 from deploy.embedded.leash import leashed
+from deploy.embedded.loopback import LOOPBACK, free_port
 from deploy.embedded.plan import redis_spec
-from deploy.embedded.valkey import LOOPBACK, configure_server, free_port, server_command
+from deploy.embedded.valkey import configure_server, server_command
 
 
 @pytest.fixture

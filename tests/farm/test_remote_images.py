@@ -9,7 +9,7 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.errors import ErrorKind
 from shared.limits import MAX_REMOTE_IMAGES
 from shared.outbound import Fetcher

@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.buckets.admission import AdmissionCache
 from shared.buckets.keys import KeyStates
 from shared.db.accounts import create_account, find_key_state

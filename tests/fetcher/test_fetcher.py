@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.errors import Unavailable
 from shared.outbound import (
     Ask,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.errors import Unavailable
 from shared.jobs import Allowance
 from shared.metering import PageEvent

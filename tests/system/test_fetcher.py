@@ -14,7 +14,7 @@ import pytest
 
 from deploy.embedded.launch import launched_farm
 from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
 

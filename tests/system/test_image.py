@@ -13,7 +13,7 @@ from contextlib import suppress
 import pytest
 
 from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from tests.conftest import start_redis
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
 

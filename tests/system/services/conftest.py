@@ -14,7 +14,7 @@ import pytest
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
 from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 
 TYPES = Path(__file__).parents[2] / "deploy/types"
 

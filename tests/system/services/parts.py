@@ -14,7 +14,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.queue.connection import connect
 from shared.queue.roster import find_workers
 from tests.deploy.deployment import PROCESSES, ROOT, command_of, compose

@@ -15,7 +15,7 @@ import yaml
 
 from deploy.embedded.launch import launched_farm
 from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from deploy.grafana.boards import BOARDS
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account

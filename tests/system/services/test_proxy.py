@@ -14,7 +14,7 @@ import pytest
 
 from deploy.embedded.launch import launched_farm
 from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.limits import MAX_BODY_BYTES
 from tests.system.conftest import open_account
 

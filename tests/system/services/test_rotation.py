@@ -17,7 +17,7 @@ from sqlalchemy import make_url
 from standardwebhooks.webhooks import Webhook
 
 from deploy.embedded.leash import leashed
-from deploy.embedded.valkey import free_port
+from deploy.embedded.loopback import free_port
 from shared.blobs.store import open_store
 from tests.conftest import start_redis
 from tests.postgresql import connect_postgresql
