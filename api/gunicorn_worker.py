@@ -23,6 +23,7 @@ from gunicorn.http.body import LengthReader
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 from api.admission.body import is_read
+from api.heads import PlainConfig
 from api.lane import Lane, give_way
 
 _BEAT_SECONDS: Final = 1.0
@@ -66,6 +67,7 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
         self._over = os.eventfd(0)
         self._clients.register(self._over, select.EPOLLIN)
         self.keepalived_conns = self._waiting  # gunicorn keeps no more than so many
+        self.cfg: Any = PlainConfig(self.cfg)
         super().init_process()
 
     def run(self) -> None:

@@ -54,7 +54,7 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
     with _open_spool(declared) as file:
         size = 0
         # Never get_data(): it cuts a chunked body off at a limit and says nothing.
-        while chunk := _read_chunk(stream):
+        while size != declared and (chunk := _read_chunk(stream)):
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
