@@ -13,9 +13,14 @@ from shared.db.session import Session
 
 def insert_or_ignore(session: Session, table: Table, row: Mapping[str, Any]) -> Insert:
     """Insert a row, or nothing where its key is held; ask for `returning` to be told which."""
+    return insert_new(session, table).values(row)
+
+
+def insert_new(session: Session, table: Table) -> Insert:
+    """Insert those rows whose keys are not held, of a list that is given when this is executed."""
     if session.dialect.name == "postgresql":
-        return postgresql.insert(table).values(row).on_conflict_do_nothing()
-    return sqlite.insert(table).values(row).on_conflict_do_nothing()
+        return postgresql.insert(table).on_conflict_do_nothing()
+    return sqlite.insert(table).on_conflict_do_nothing()
 
 
 def insert_or_renew(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import select, update
 
 from shared.db.session import Session
 from shared.db.tables import usage_ledger, usage_totals
-from shared.db.upsert import insert_or_ignore
+from shared.db.upsert import insert_new, insert_or_ignore
 from shared.jobs import Allowance
 from shared.metering import PageEvent, Totals, Usage
 
@@ -23,7 +23,7 @@ def record_events(session: Session, events: Iterable[PageEvent], *, at: datetime
     """
     # In order, here and below: two counters that meet would deadlock on PostgreSQL otherwise.
     in_order = sorted(events, key=lambda event: event.job_id)
-    fresh = [event for event in in_order if _is_new(session, event, at)]
+    fresh = _write_new(session, in_order, at)
     sums: defaultdict[tuple[str, str, Allowance], Usage] = defaultdict(Usage)
     for event in fresh:
         key = (event.account_id, event.period, event.allowance)
@@ -50,19 +50,25 @@ def find_totals(session: Session, account_id: str, period: str) -> Totals:
     )
 
 
-def _is_new(session: Session, event: PageEvent, at: datetime) -> bool:
-    row = {
-        "job_id": event.job_id,
-        "account_id": event.account_id,
-        "period": event.period,
-        "allowance": event.allowance.value,
-        "pages": event.pages,
-        "occurred_at": event.occurred_at,
-        "recorded_at": at,
-    }
-    # Not by `rowcount`, which SQLAlchemy does not keep for inserts on PostgreSQL (it says -1).
-    written = insert_or_ignore(session, usage_ledger, row).returning(usage_ledger.c.job_id)
-    return session.execute(written).first() is not None
+def _write_new(session: Session, events: Sequence[PageEvent], at: datetime) -> list[PageEvent]:
+    """Write rows for those events that have none, all in one statement, and give those events."""
+    if not events:
+        return []
+    by_job = {event.job_id: event for event in reversed(events)}  # of two of one job, the first
+    rows = [
+        {
+            "job_id": event.job_id,
+            "account_id": event.account_id,
+            "period": event.period,
+            "allowance": event.allowance.value,
+            "pages": event.pages,
+            "occurred_at": event.occurred_at,
+            "recorded_at": at,
+        }
+        for event in reversed(by_job.values())
+    ]
+    written = insert_new(session, usage_ledger).returning(usage_ledger.c.job_id)
+    return [by_job[job_id] for job_id in session.scalars(written, rows)]
 
 
 def _raise_total(session: Session, key: tuple[str, str, Allowance], used: Usage) -> None:
