@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
 from shared.clock import timestamp
 from shared.db.hooks import Event, enqueue
@@ -51,6 +51,13 @@ _NEW: Final = (
 )
 _ADD: Final = insert(jobs)
 _FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
+# Made once: to make one takes as long as to run it, and every job comes by these.
+_FIND: Final = select(jobs).where(jobs.c.id == bindparam("of_job"))
+_END: Final = (
+    update(jobs)
+    .where(jobs.c.id == bindparam("of_job"), jobs.c.status.not_in(_FINAL))
+    .returning(jobs)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +123,7 @@ def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
 
 def find_job(session: Session, job_id: str) -> JobRecord | None:
     """Give a job, whoever's it is; None when there is none on record."""
-    row = session.execute(select(jobs).where(jobs.c.id == job_id)).first()
+    row = session.execute(_FIND, {"of_job": job_id}).first()
     return None if row is None else _record(row)
 
 
@@ -131,8 +138,7 @@ def end_job(session: Session, job_id: str, end: JobEnd, *, at: datetime) -> bool
 
     A job that is on record as ended, or is no more, stays as it is.
     """
-    ended = update(jobs).where(jobs.c.id == job_id, jobs.c.status.not_in(_FINAL))
-    row = session.execute(ended.values(**_end_values(end, at)).returning(jobs)).first()
+    row = session.execute(_END, {"of_job": job_id, **_end_values(end, at)}).first()
     if row is None:
         return False
     record = _record(row)

@@ -11,6 +11,7 @@ from redis import Redis
 
 from shared.clock import epoch
 from shared.jobs import JobOutcome
+from shared.line import Line
 from shared.queue.connection import reachable
 from shared.queue.messages import read_admitted_at
 from shared.queue.names import FARM_EPOCH, UNACKED, job_key, job_of
@@ -66,13 +67,16 @@ class JobStates:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._line = Line(redis)
         self._close = redis.register_script(_CLOSE)
         self._withdraw = redis.register_script(_WITHDRAW)
 
     def find_started(self, job_id: str) -> datetime | None:
         """Give when a worker first began the job, None when none did."""
         with reachable():
-            started = cast("bytes | None", self._redis.hget(job_key(job_id), "started_at"))
+            (started,) = cast(
+                "list[bytes | None]", self._line.ask(("HGET", job_key(job_id), "started_at"))
+            )
         return None if started is None else datetime.fromtimestamp(float(started), UTC)
 
     def count_deliveries(self, job_id: str) -> int:
