@@ -52,12 +52,10 @@ _NEW: Final = (
 _ADD: Final = insert(jobs)
 _FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
 # Made once: to make one takes as long as to run it, and every job comes by these.
-_FIND: Final = select(jobs).where(jobs.c.id == bindparam("of_job"))
-_END: Final = (
-    update(jobs)
-    .where(jobs.c.id == bindparam("of_job"), jobs.c.status.not_in(_FINAL))
-    .returning(jobs)
-)
+_IS_JOB: Final = jobs.c.id == bindparam("of_job")
+_FIND: Final = select(jobs).where(_IS_JOB)
+_FIND_STATUS: Final = select(jobs.c.status).where(_IS_JOB)
+_END: Final = update(jobs).where(_IS_JOB, jobs.c.status.not_in(_FINAL)).returning(jobs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,7 @@ def find_job(session: Session, job_id: str) -> JobRecord | None:
 
 def is_job_open(session: Session, job_id: str) -> bool:
     """Tell whether a job is on record and has not ended."""
-    status = session.scalar(select(jobs.c.status).where(jobs.c.id == job_id))
+    status = session.scalar(_FIND_STATUS, {"of_job": job_id})
     return status is not None and status not in _FINAL
 
 

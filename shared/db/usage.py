@@ -54,7 +54,9 @@ def _write_new(session: Session, events: Sequence[PageEvent], at: datetime) -> l
     """Write rows for those events that have none, all in one statement, and give those events."""
     if not events:
         return []
-    by_job = {event.job_id: event for event in reversed(events)}  # of two of one job, the first
+    by_job: dict[str, PageEvent] = {}
+    for event in events:
+        by_job.setdefault(event.job_id, event)
     rows = [
         {
             "job_id": event.job_id,
@@ -65,7 +67,7 @@ def _write_new(session: Session, events: Sequence[PageEvent], at: datetime) -> l
             "occurred_at": event.occurred_at,
             "recorded_at": at,
         }
-        for event in reversed(by_job.values())
+        for event in by_job.values()
     ]
     written = insert_new(session, usage_ledger).returning(usage_ledger.c.job_id)
     return [by_job[job_id] for job_id in session.scalars(written, rows)]

@@ -74,9 +74,7 @@ class JobStates:
     def find_started(self, job_id: str) -> datetime | None:
         """Give when a worker first began the job, None when none did."""
         with reachable():
-            (started,) = cast(
-                "list[bytes | None]", self._line.ask(("HGET", job_key(job_id), "started_at"))
-            )
+            started = self._line.ask(("HGET", job_key(job_id), "started_at"))[0]
         return None if started is None else datetime.fromtimestamp(float(started), UTC)
 
     def count_deliveries(self, job_id: str) -> int:
