@@ -10,6 +10,7 @@ from gunicorn.http.unreader import IterUnreader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from api import heads
 from api.heads import PlainConfig, RepeatedRequest
 
 CONFIG = Config()
@@ -121,9 +122,7 @@ def test_a_head_without_fields_is_one():
 def test_many_first_lines_are_not_all_remembered():
     for number in range(3000):
         assert read(RepeatedRequest, PLAIN, b"GET /%d HTTP/1.1\r\n\r\n" % number)[1] == f"/{number}"
-    import api.heads
-
-    assert len(api.heads._request_lines) <= 1024
+    assert len(heads._request_lines) <= 1024
     assert_read_alike(b"GET /7 HTTP/1.1\r\n\r\n")
 
 
