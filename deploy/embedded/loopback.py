@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections import deque
 from typing import Final
 
 LOOPBACK: Final = "127.0.0.1"
 _MOST_HELD: Final = 100
-_HELD: Final[deque[socket.socket]] = deque()  # the ports that were given
+_HELD: Final[deque[int]] = deque()  # the descriptors of those that were given, to the process's end
 
 
 def free_port() -> int:
@@ -21,8 +22,8 @@ def free_port() -> int:
     holder.bind((LOOPBACK, 0))
     # Only now: a socket that reuses addresses may be given a port that another one holds.
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if len(_HELD) >= _MOST_HELD:
-        _HELD.popleft().close()
-    _HELD.append(holder)
     port: int = holder.getsockname()[1]
+    if len(_HELD) >= _MOST_HELD:
+        os.close(_HELD.popleft())
+    _HELD.append(holder.detach())
     return port
