@@ -21,14 +21,14 @@ from shared.limits import (
 _SVG: Final = "http://www.w3.org/2000/svg "
 _XLINK_HREF: Final = "http://www.w3.org/1999/xlink href"
 _HEAD_BYTES: Final = 65536
-# What stands before the root; possessive, so one pass.
+# What stands before the root; possessive, so one pass. For `|(?!)` see decision 0173.
 _PROLOG: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->"
-    rb"|<!DOCTYPE(?:[^>\[\"']|\"[^\"]*+\"|'[^']*+')*+(?:>|\[))*+",
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:(?!\?>).|(?!))*+\?>|<!--(?:(?!-->).|(?!))*+-->"
+    rb"|<!DOCTYPE(?:[^>\[\"']|\"[^\"]*+\"|'[^']*+'|(?!))*+(?:>|\[)|(?!))*+",
     re.DOTALL,
 )
 _ROOT: Final = re.compile(rb"<(?:[A-Za-z_][\w.-]{0,40}:)?svg[\s/>]")
-_NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
+_NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++|(?!))?+"
 _LENGTH: Final = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Z]{{1,3}})?\s*\Z")
 _PIXELS: Final = {
     "": 1.0,

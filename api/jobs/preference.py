@@ -10,7 +10,7 @@ from flask import Request
 
 RESPOND_ASYNC: Final = "respond-async"
 # A preference ends at a comma, its parameters begin at a semicolon; both may stand in quotes.
-_PREFERENCE: Final = re.compile(r'((?:[^,"]|"(?:[^"\\]|\\.)*+")+)')
+_PREFERENCE: Final = re.compile(r'((?:[^,"]|"(?:[^"\\]|\\.|(?!))*+")+)')
 _NAME: Final = re.compile(r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?:[;=]|\Z)")
 
 

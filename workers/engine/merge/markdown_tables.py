@@ -18,9 +18,9 @@ MAX_ADDED_CELLS: Final = 100_000
 # The head, and the line that says where cells stand; one of the two has a bar.
 _TABLE: Final = (
     r"^ {0,3}(?=\S)(?=[^\n]*\|[^\n]*\n|[^\n]*\n[^\n]*\|)[^\n]+\n"
-    r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+\|?[ \t]*(?:\n|$)"
+    r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*|(?!))*+\|?[ \t]*(?:\n|$)"
 )
-_CELL_END: Final = re.compile(r"((?:[^\\|]|\\.)*+\\?)(?:\||$)", re.DOTALL)
+_CELL_END: Final = re.compile(r"((?:[^\\|]|\\.|(?!))*+\\?)(?:\||$)", re.DOTALL)
 # What ends a table beside a blank line (GFM 0.29, 4.10).
 _OTHER_BLOCKS: Final = (
     *("blank_line", "fenced_code", "indent_code", "atx_heading", "thematic_break"),

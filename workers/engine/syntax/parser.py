@@ -19,9 +19,12 @@ _DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0
 # UTF-16 without a mark still shows in how `<?` is written.
 _WIDE_STARTS: Final = {b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be"}
 
-# White space, comments and processing instructions before the root; possessive, so one pass.
-_PROLOG: Final = re.compile(rb"(?:\s++|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->)*+", re.DOTALL)
-_START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"'>]*+)*+>")
+# White space, comments and processing instructions before the root; possessive, so one pass. For
+# `|(?!)` see decision 0173.
+_PROLOG: Final = re.compile(
+    rb"(?:\s++|<\?(?:(?!\?>).|(?!))*+\?>|<!--(?:(?!-->).|(?!))*+-->|(?!))*+", re.DOTALL
+)
+_START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"'>]*+|(?!))*+>")
 
 
 def parse_document(source: bytes, *, origin: Origin | None) -> SyntaxTree:

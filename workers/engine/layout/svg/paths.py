@@ -25,7 +25,7 @@ _ARC_ARGUMENTS: Final = re.compile(
         NUMBERS.pattern, r"[\s,]*+"
     )
 )
-_ARGUMENTS: Final = re.compile(rf"(?:[\s,]*+{NUMBERS.pattern})*+")
+_ARGUMENTS: Final = re.compile(rf"(?:[\s,]*+{NUMBERS.pattern}|(?!))*+")
 _COUNTS: Final = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 
 

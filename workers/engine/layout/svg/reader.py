@@ -23,10 +23,10 @@ _XLINK: Final = "http://www.w3.org/1999/xlink "
 _XML: Final = "http://www.w3.org/XML/1998/namespace "
 _READ_ONCE: Final = frozenset({"d", "points", "href", "xlink:href"})
 _LONGEST_CLASS: Final = 1000  # characters of a class attribute that are read
-# What stands before the root; possessive, so one pass.
+# What stands before the root; possessive, so one pass. For `|(?!)` see decision 0173.
 _PROLOG: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->"
-    rb"|<!DOCTYPE(?:[^>\[\"']|\"[^\"]*+\"|'[^']*+')*+(?:>|\[))*+",
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:(?!\?>).|(?!))*+\?>|<!--(?:(?!-->).|(?!))*+-->"
+    rb"|<!DOCTYPE(?:[^>\[\"']|\"[^\"]*+\"|'[^']*+'|(?!))*+(?:>|\[)|(?!))*+",
     re.DOTALL,
 )
 _ROOT: Final = re.compile(rb"<(?:[A-Za-z_][\w.-]{0,40}:)?svg[\s/>]")

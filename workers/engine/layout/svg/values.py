@@ -15,8 +15,9 @@ RGB = tuple[float, float, float]
 IDENTITY: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 LARGEST: Final = 1e9  # beyond it a number is of no drawing; keeps sums and products finite
 
-# Possessive: a run of digits can be read in one way only, however many numbers follow each other.
-_NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
+# Possessive: a run of digits can be read in one way only, however many numbers follow each other. For
+# `|(?!)` see decision 0173.
+_NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++|(?!))?+"
 NUMBERS: Final = re.compile(_NUMBER)
 _LENGTH: Final = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Z]{{1,3}}|%)?\s*\Z")
 _TRANSFORM: Final = re.compile(r"([a-zA-Z]+)\s*\(([^()]{0,400})\)[\s,]*")
