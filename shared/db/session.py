@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
@@ -11,12 +12,14 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.telemetry.watch import UNWATCHED, Store, Watch, timed
 
 Session: TypeAlias = Connection  # the house's word for the connection of one unit of work
 
 _BUSY_TIMEOUT_MS: Final = 5_000
+_RETRY_SECONDS: Final = 0.01
 _POSTGRES_OPTIONS: Final = {
     "connect_timeout": 3,
     # A server that stopped answering is found out within the 5 s of contract.md 1.
@@ -122,8 +125,23 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     # state and both write; `_begin_sqlite` says it instead.
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
-    connection.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(connection)
     connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    # Where several open a new database at once SQLite refuses this without waiting, since two that
+    # waited for each other would wait for ever. Of one that is in this mode nothing is asked.
+    give_up_at = ticks() + _BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if ticks() >= give_up_at:
+                raise
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -123,6 +125,20 @@ OLD_ROWS = (
     "INSERT INTO templates VALUES ('t', 'acc', 'Letter', 'abc', '2026-01-01 00:00:00', 'usr', '2026-01-01 00:00:00', 'usr', 0, NULL)",
     "INSERT INTO usage_ledger VALUES ('job', 'acc', '2026-01-01', 'production', 3, '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
 )
+
+
+def test_several_may_open_a_new_database_at_once(tmp_path: Path):
+    together = threading.Barrier(8)
+
+    def use(url: str):
+        database = open_database(url)
+        together.wait()
+        database.check()
+        database.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(60):
+            list(pool.map(use, [f"sqlite:///{tmp_path}/{number}.sqlite"] * 8))
 
 
 def test_several_processes_may_migrate_at_once(tmp_path: Path):
