@@ -64,6 +64,22 @@ def test_the_fault_has_an_offset():
     assert caught.value.offset == 14
 
 
+@pytest.mark.parametrize(
+    ("text", "bracket", "offset"),
+    [('{"a": 1, }', "}", 7), ("[1,]", "]", 2), ('{"a": [1\n,\n]}', "]", 9)],
+)
+def test_a_surplus_comma_is_told_at_its_place(text: str, bracket: str, offset: int):
+    with pytest.raises(JsonError) as caught:
+        read_json(text)
+    assert str(caught.value) == f"the comma before {bracket} is one too many"
+    assert caught.value.offset == offset
+
+
+def test_two_commas_miss_a_value():
+    with pytest.raises(JsonError, match="a value is missing"):
+        read_json("[1,,]")
+
+
 # RFC 7396, appendix A.
 @pytest.mark.parametrize(
     ("original", "patch", "result"),

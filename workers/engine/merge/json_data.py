@@ -36,7 +36,8 @@ def read_json(text: str) -> Any:
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise JsonError(_in_plain_words(error.msg), offset=error.pos) from None
+        told, offset = _explain(error)
+        raise JsonError(told, offset=offset) from None
     except RecursionError:
         raise _too_deep() from None
     _check_nesting(value, MAX_NESTING)
@@ -105,11 +106,12 @@ _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_read_members,
 )
 
+_SURPLUS_COMMA: Final = "the comma before {} is one too many"
 _PLAIN_WORDS: Final = {
     "Expecting value": "a value is missing",
     "Expecting property name enclosed in double quotes": "a member name in double quotes is missing",
-    "Illegal trailing comma before end of object": "the comma before } is one too many",
-    "Illegal trailing comma before end of array": "the comma before ] is one too many",
+    "Illegal trailing comma before end of object": _SURPLUS_COMMA.format("}"),
+    "Illegal trailing comma before end of array": _SURPLUS_COMMA.format("]"),
     "Expecting ',' delimiter": "a comma is missing",
     "Expecting ':' delimiter": "a colon is missing",
     "Unterminated string starting at": "this text is not closed",
@@ -118,8 +120,14 @@ _PLAIN_WORDS: Final = {
 }
 
 
-def _in_plain_words(message: str) -> str:
-    return _PLAIN_WORDS.get(message) or message[:1].lower() + message[1:]
+def _explain(error: json.JSONDecodeError) -> tuple[str, int]:
+    """Give what is wrong in plain words, and the offset of the character at fault."""
+    # Python before 3.13 misses what would follow a surplus comma, at the bracket that does.
+    before, bracket = error.doc[: error.pos].rstrip(" \t\n\r"), error.doc[error.pos : error.pos + 1]
+    if before.endswith(",") and bracket in ("}", "]"):
+        return _SURPLUS_COMMA.format(bracket), len(before) - 1
+    told = _PLAIN_WORDS.get(error.msg) or error.msg[:1].lower() + error.msg[1:]
+    return told, error.pos
 
 
 def _too_deep() -> JsonError:
