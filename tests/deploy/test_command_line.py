@@ -1,0 +1,45 @@
+"""The command line: each command is there by itself, and loads no more than it needs."""
+
+import argparse
+import subprocess
+import sys
+
+import pytest
+
+from deploy.cli.main import build_parser
+
+
+def commands_of(parser):
+    (group,) = [
+        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+    ]
+    return group.choices
+
+
+@pytest.mark.parametrize("name", commands_of(build_parser()))
+def test_a_command_that_is_named_has_the_same_arguments_as_among_all(name):
+    alone = commands_of(build_parser(name))[name]
+    assert alone.format_help() == commands_of(build_parser())[name].format_help()
+
+
+@pytest.mark.parametrize(
+    ("command", "without"), [("render", ("sqlalchemy", "redis", "pydantic")), ("batch", ("sqlalchemy",))]
+)  # fmt: skip
+def test_a_command_of_a_client_loads_nothing_of_the_farm(command, without):
+    script = (
+        "import sys; from deploy.cli.main import build_parser; build_parser(sys.argv[1]);"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, command], check=True, capture_output=True, text=True
+    )
+    assert not set(without) & set(done.stdout.split())
+
+
+def test_an_unknown_command_is_refused_with_all_that_are_known(capsys):
+    with pytest.raises(SystemExit) as ended:
+        build_parser("fold").parse_args(["fold"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert "'fold'" in told
+    assert all(name in told for name in ("account", "batch", "render", "up"))
