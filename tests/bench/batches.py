@@ -31,7 +31,8 @@ NOTE = """\
 One-page invoices in a batch on a farm of this machine. The engine's CPU is that of a loop over the same
 documents, run beside the batch, so that both have the same machine: what else runs slows both. A second's
 documents are of wall time, as a share of what as many engines make as there are slots, by samples of twenty
-documents every three seconds of the batch. Memory is the most that any process of its kind held while a batch was received, rendered and read."""
+documents every three seconds of the batch. Memory is the most that any process of its kind held while a
+batch was received, rendered and read."""
 SINGLES = 300
 # The speed of a machine changes within minutes, so the engine is measured while the batch runs; the
 # samples take 4 % of a core.
