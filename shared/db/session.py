@@ -20,6 +20,7 @@ Session: TypeAlias = Connection  # the house's word for the connection of one un
 
 _BUSY_TIMEOUT_MS: Final = 5_000
 _RETRY_SECONDS: Final = 0.01
+_PRIMARY_CODE: Final = 0xFF  # of SQLite's extended result codes
 _POSTGRES_OPTIONS: Final = {
     "connect_timeout": 3,
     # A server that stopped answering is found out within the 5 s of contract.md 1.
@@ -136,8 +137,9 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if ticks() >= give_up_at:
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & _PRIMARY_CODE == sqlite3.SQLITE_BUSY
+            if not is_busy or ticks() >= give_up_at:
                 raise
             time.sleep(_RETRY_SECONDS)
         else:
