@@ -23,7 +23,7 @@ _XLINK_HREF: Final = "http://www.w3.org/1999/xlink href"
 _HEAD_BYTES: Final = 65536
 # What stands before the root; possessive, so one pass. For `|(?!)` see decision 0173.
 _PROLOG: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:(?!\?>).|(?!))*+\?>|<!--(?:(?!-->).|(?!))*+-->"
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)"
     rb"|<!DOCTYPE(?:[^>\[\"']|\"[^\"]*+\"|'[^']*+'|(?!))*+(?:>|\[)|(?!))*+",
     re.DOTALL,
 )

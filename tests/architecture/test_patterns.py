@@ -18,7 +18,7 @@ def test_every_possessive_group_can_go_back_to_where_its_last_try_began():
     groups = {path: len(POSSESSIVE.findall(text)) for path, text in texts.items()}
     cured = {path: len(CURED.findall(text)) for path, text in texts.items()}
     assert groups == cured, "end each of them with |(?!), see deploy/decisions/0173"
-    assert sum(cured.values()) >= 10, "they are looked for in the wrong way"
+    assert sum(cured.values()) >= 8, "they are looked for in the wrong way"
 
 
 def test_a_cured_group_leaves_what_its_last_try_had_taken():

@@ -32,8 +32,8 @@ _BREAK_TAG: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
 # CommonMark 6.6, and what is left open to its end. Quoted values are bounded: a long text of open
 # quotes would be searched to its end from each of them.
 _TAG: Final = re.compile(
-    r"""<!---?>|<!--(?:(?!-->).|(?!))*+(?:-->|\Z)|<\?(?:(?!\?>).|(?!))*+(?:\?>|\Z)"""
-    r"""|<!\[CDATA\[(?:(?!\]\]>).|(?!))*+(?:\]\]>|\Z)|<![A-Za-z][^<>]*+>"""
+    r"""<!---?>|<!--(?>.*?(?:-->|\Z))|<\?(?>.*?(?:\?>|\Z))"""
+    r"""|<!\[CDATA\[(?>.*?(?:\]\]>|\Z))|<![A-Za-z][^<>]*+>"""
     r"""|</?[A-Za-z][A-Za-z0-9-]*+(?:[^<>"']|"[^"]{0,300}+"|'[^']{0,300}+'|(?!))*+>""",
     re.DOTALL,
 )

@@ -21,9 +21,7 @@ _WIDE_STARTS: Final = {b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be"}
 
 # White space, comments and processing instructions before the root; possessive, so one pass. For
 # `|(?!)` see decision 0173.
-_PROLOG: Final = re.compile(
-    rb"(?:\s++|<\?(?:(?!\?>).|(?!))*+\?>|<!--(?:(?!-->).|(?!))*+-->|(?!))*+", re.DOTALL
-)
+_PROLOG: Final = re.compile(rb"(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)|(?!))*+", re.DOTALL)
 _START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"'>]*+|(?!))*+>")
 
 

@@ -25,7 +25,7 @@ _READ_ONCE: Final = frozenset({"d", "points", "href", "xlink:href"})
 _LONGEST_CLASS: Final = 1000  # characters of a class attribute that are read
 # What stands before the root; possessive, so one pass. For `|(?!)` see decision 0173.
 _PROLOG: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?:(?!\?>).|(?!))*+\?>|<!--(?:(?!-->).|(?!))*+-->"
+    rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)"
     rb"|<!DOCTYPE(?:[^>\[\"']|\"[^\"]*+\"|'[^']*+'|(?!))*+(?:>|\[)|(?!))*+",
     re.DOTALL,
 )

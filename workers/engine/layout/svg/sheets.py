@@ -10,7 +10,7 @@ from workers.engine.layout.svg.limits import MAX_RULES, Work, too_much
 from workers.engine.layout.svg.properties import ACCEPTED
 from workers.engine.layout.svg.reader import Node
 
-_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).|(?!))*+(?:\*/|\Z)", re.DOTALL)
+_COMMENT: Final = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 _BRACE: Final = re.compile(r"[{}]")
 _AT_RULE_HEAD: Final = re.compile(r"@([A-Za-z-]{0,20})[^;{]*+[;{]?")
 _COMPOUND: Final = re.compile(r"(\*|[A-Za-z][\w-]*)?((?:[.#][\w-]+)*)", re.ASCII)
