@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 from functools import cache
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deploy.cli.main import build_parser
+from tests.commands import subcommands_of
 
 ROOT = Path(__file__).parents[2]
 # The guide is the first part of LANGUAGE.md, where its links lead somewhere.
@@ -90,12 +90,3 @@ def is_command(group: str, action: str) -> bool:
     commands = subcommands_of(build_parser())
     actions = subcommands_of(commands[group]) if group in commands else {}
     return group in commands and (not action or not actions or action in actions)
-
-
-def subcommands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return {
-        name: command
-        for action in parser._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for name, command in action.choices.items()
-    }

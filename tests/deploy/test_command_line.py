@@ -1,25 +1,18 @@
 """The command line: each command is there by itself, and loads no more than it needs."""
 
-import argparse
 import subprocess
 import sys
 
 import pytest
 
 from deploy.cli.main import build_parser
+from tests.commands import subcommands_of
 
 
-def commands_of(parser):
-    (group,) = [
-        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
-    ]
-    return group.choices
-
-
-@pytest.mark.parametrize("name", commands_of(build_parser()))
+@pytest.mark.parametrize("name", subcommands_of(build_parser()))
 def test_a_command_that_is_named_has_the_same_arguments_as_among_all(name):
-    alone = commands_of(build_parser(name))[name]
-    assert alone.format_help() == commands_of(build_parser())[name].format_help()
+    alone = subcommands_of(build_parser(name))[name]
+    assert alone.format_help() == subcommands_of(build_parser())[name].format_help()
 
 
 @pytest.mark.parametrize(
