@@ -93,7 +93,7 @@ $(VENV)/bin/python:
 	@sh deploy/setup/make-venv.sh $(VENV)
 $(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
 	@echo "installing the locked dependencies into $(VENV)"
-	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --use-pep517 --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 $(DEV_READY): requirements-dev.lock $(READY)
