@@ -14,6 +14,7 @@ import flask
 from flask import Request, Response
 from werkzeug.http import parse_options_header
 
+from shared import json_text
 from shared.db.people import UserRef
 from shared.errors import ServiceError
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 DEFAULT_PAGE: Final = 100
 MAX_PAGE: Final = 1000
 MAX_WAIT_SECONDS: Final = 60
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 # Text encodings by their codec's own name. Python knows more, some of which are no encodings
 # of documents (idna, unicode_escape) and some of which are slow on hostile input.
@@ -171,8 +171,7 @@ def write_json(
     body: Mapping[str, Any], status: int = 200, *, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Write a JSON answer."""
-    # A lone surrogate of a client's own JSON cannot stand in UTF-8; it is sent as a mark.
-    data = _ENCODER.encode(body).encode("utf-8", "replace")
+    data = json_text.encode(body)
     final = [
         ("Content-Type", "application/json; charset=utf-8"),
         ("Content-Length", str(len(data))),

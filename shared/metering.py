@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
+from shared import json_text
 from shared.clock import timestamp
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs import Allowance, Meter
@@ -77,7 +78,7 @@ class PageEvent:
 
     def encode(self) -> str:
         """Write the event as a CloudEvents 1.0 JSON object."""
-        return json.dumps(
+        return json_text.encode(
             {
                 "specversion": "1.0",
                 "type": EVENT_TYPE,
@@ -91,9 +92,8 @@ class PageEvent:
                     "allowance": self.allowance.value,
                     "period": self.period,
                 },
-            },
-            separators=(",", ":"),
-        )
+            }
+        ).decode()
 
     @classmethod
     def decode(cls, text: str | bytes) -> PageEvent:

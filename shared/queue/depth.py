@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any, Final
 
 from redis import Redis
 
+from shared import json_text
 from shared.clock import epoch
 from shared.queue.connection import reachable
 from shared.queue.names import (
@@ -62,7 +62,7 @@ class QueueReader:
 def _job_age(message: bytes | None) -> float:
     if message is None:
         return 0.0
-    admitted_at = json.loads(message)["headers"].get("admitted_at")
+    admitted_at = json_text.decode(message)["headers"].get("admitted_at")
     return 0.0 if admitted_at is None else max(epoch() - float(admitted_at), 0.0)
 
 

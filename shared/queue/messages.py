@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 from typing import Any, Final
 
-_json: Final = json.JSONEncoder(separators=(",", ":")).encode  # `dumps` makes one each time
-_text: Final = json.encoder.encode_basestring_ascii
+from shared import json_text
+
+_text: Final = encode_basestring_ascii
 
 # `admitted_at` is ours: `depth` reads it, beside the job itself.
 _MESSAGE: Final = (
@@ -40,7 +41,7 @@ def write_message(envelope: Envelope, arguments: Sequence[Any]) -> str:
     """
     task_id = _text(envelope.id)
     return _MESSAGE % (
-        _text(_json([arguments, {}, {}])),
+        _text(json_text.encode([arguments, {}, {}]).decode()),
         _text(envelope.task),
         task_id,
         task_id,
@@ -54,5 +55,5 @@ def write_message(envelope: Envelope, arguments: Sequence[Any]) -> str:
 
 def read_admitted_at(message: bytes | str) -> float | None:
     """Read when a message's work was admitted, None where it does not say."""
-    admitted_at = json.loads(message)["headers"].get("admitted_at")
+    admitted_at = json_text.decode(message)["headers"].get("admitted_at")
     return None if admitted_at is None else float(admitted_at)

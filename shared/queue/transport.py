@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
 from redis import RedisError
 
+from shared import json_text
 from shared.line import Line
 from shared.queue.ahead import Ahead, Taken
 from shared.telemetry.log import get_logger
@@ -183,7 +183,7 @@ class Channel(kombu_redis.Channel):
         return True
 
     def _deliver(self, taken: Taken) -> None:
-        message = json.loads(taken.text)
+        message = json_text.decode(taken.text)
         message["headers"]["delivery"] = taken.delivery
         self.connection._deliver(message, taken.queue)
 

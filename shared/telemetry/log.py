@@ -6,15 +6,19 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor
 
+from shared import json_text
+
+# One for all fields: structlog's own has one each, and looks through all of a thread for every line.
+_context: Final[ContextVar[Mapping[str, Any]]] = ContextVar("log_context", default={})  # noqa: B039 - never changed
 _QUIET: Final = ("celery", "kombu", "urllib3", "minio", "alembic", "PIL")
-_ENCODER: Final = json.JSONEncoder(default=repr)  # made once: `json.dumps` makes one each time
 
 
 def set_up_logging(*, level: str, log_format: str) -> None:
@@ -25,7 +29,7 @@ def set_up_logging(*, level: str, log_format: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=_shared_processors(),
+            foreign_pre_chain=[*_shared_processors(), structlog.stdlib.ExtraAdder()],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *_writers(log_format),
@@ -62,13 +66,16 @@ def get_logger(name: str) -> FilteringBoundLogger:
 @contextmanager
 def log_context(**fields: Any) -> Iterator[None]:
     """Add fields to every line that is logged within, such as the request id and the job id."""
-    with structlog.contextvars.bound_contextvars(**fields):
+    before = _context.set({**_context.get(), **fields})
+    try:
         yield
+    finally:
+        _context.reset(before)
 
 
 def find_log_fields(names: Iterable[str]) -> dict[str, Any]:
     """Give those of the named fields that `log_context` adds here, to be added elsewhere too."""
-    fields = structlog.contextvars.get_contextvars()
+    fields = _context.get()
     return {name: fields[name] for name in names if name in fields}
 
 
@@ -92,10 +99,9 @@ class _Lines:
 
 def _shared_processors() -> list[Processor]:
     return [
-        structlog.contextvars.merge_contextvars,
+        _add_context,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
-        structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _add_process,
     ]
@@ -112,8 +118,18 @@ def _writers(log_format: str) -> list[Processor]:
         ]
     return [
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(lambda event, **_: _ENCODER.encode(event)),
+        structlog.processors.JSONRenderer(_write_json),
     ]
+
+
+def _write_json(event: EventDict, **_: Any) -> str:
+    line = json_text.encode(event, default=repr).decode()
+    # Escapes, where characters could mean something to the terminal that shows them.
+    return line if line.isascii() else json.dumps(event, default=repr, separators=(",", ":"))
+
+
+def _add_context(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    return {**_context.get(), **event}
 
 
 def _add_process(_logger: Any, _method: str, event: EventDict) -> EventDict:

@@ -27,9 +27,20 @@ except ValueError as error:
 """
 
 
-def run(log_format: str) -> list[str]:
+ODD = r"""
+from shared.telemetry.log import get_logger, log_context, set_up_logging
+set_up_logging(level="INFO", log_format="json")
+with log_context(job="job_1", part="outer"):
+    with log_context(part="inner"):
+        get_logger("pressroom.test").info("named", name="Zo\u00eb \u009b31m \ud800", size=2**80, kind=ValueError)
+    get_logger("pressroom.test").info("after")
+get_logger("pressroom.test").info("outside")
+"""
+
+
+def run(log_format: str, script: str = SCRIPT) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(log_format=log_format)],
+        [sys.executable, "-c", script.format(log_format=log_format)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -52,3 +63,13 @@ def test_no_format_shows_the_values_of_variables():
         text = "\n".join(run(log_format))
         assert "ValueError" in text
         assert "the document's text" not in text
+
+
+def test_whatever_is_logged_is_a_line_that_means_nothing_to_a_terminal():
+    named, after, outside = run("json", ODD)
+    assert named.isascii()
+    fields = json.loads(named)
+    assert (fields["name"][:4], fields["size"], fields["part"]) == ("Zoë ", 2**80, "inner")
+    assert fields["kind"] == repr(ValueError)
+    assert (json.loads(after)["job"], json.loads(after)["part"]) == ("job_1", "outer")
+    assert "job" not in json.loads(outside)
