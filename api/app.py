@@ -101,7 +101,7 @@ def _begin(ports: Ports) -> None:
 
 def _end(error: BaseException | None, ports: Ports) -> None:
     ports.metrics.end()
-    if "span" in g:
+    if ports.traces.is_on and "span" in g:
         g.span.__exit__(None if error is None else type(error), error, None)
 
 

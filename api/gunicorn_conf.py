@@ -12,7 +12,7 @@ from gunicorn.http import wsgi
 from gunicorn.http.parser import RequestParser
 
 from api.gunicorn_worker import JoinedResponse
-from api.heads import RepeatedRequest
+from api.heads import RepeatedRequest, create, write_date
 from api.problems import make_body
 from shared.errors import ServiceError
 from shared.settings import get_settings
@@ -57,6 +57,7 @@ logger_class = FrontLog
 # The Server header names the product, not what it is made of.
 wsgi.SERVER = "pressroom"
 wsgi.Response = JoinedResponse
+wsgi.create = create
 RequestParser.mesg_class = RepeatedRequest
 
 
@@ -71,6 +72,7 @@ def _write_error(sock: socket.socket, status: int, reason: str, message: str) ->
 
 
 util.write_error = _write_error
+util.http_date = write_date
 
 
 def on_starting(_server: Any) -> None:

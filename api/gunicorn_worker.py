@@ -13,13 +13,13 @@ import select
 import socket
 import time
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any, Final
 
 from gunicorn import util
 from gunicorn.http import wsgi
-from gunicorn.http.body import LengthReader
+from gunicorn.http.body import Body, LengthReader
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 from api.admission.body import is_read
@@ -33,7 +33,8 @@ _TICK_SECONDS: Final = 0.1
 _CAUTIOUS_SECONDS: Final = 1.0
 # So many requests wait at most for each other's jobs to be written.
 _MOST_GATHERED: Final = 50
-_PEEK_BYTES: Final = 64 * 1024
+_AHEAD_BYTES: Final = 64 * 1024
+_NOW: Final = int(socket.MSG_DONTWAIT)
 _LENGTH: Final = re.compile(
     rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*(?=\r\n|\Z)", re.IGNORECASE
 )
@@ -103,7 +104,7 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
     def handle_request(self, req: Any, conn: Any) -> Any:
         """Answer a request, whose body is read as it comes."""
         if isinstance(req.body.reader, LengthReader):
-            req.body.reader = DirectReader(req.body.reader.unreader, req.body.reader.length)
+            req.body = DirectBody(DirectReader(req.body.reader.unreader, req.body.reader.length))
         return super().handle_request(req, conn)
 
     def _watch(self) -> None:
@@ -164,7 +165,7 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
             if connection is None:
                 continue
             at = time.monotonic()
-            if at < self._cautious_until or not _has_come(connection.sock):
+            if at < self._cautious_until or not _has_come(connection):
                 alone = connection
                 break
             self._at_request = (lead, at)
@@ -238,17 +239,42 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
         return bool(super()._keepalive_after(conn, keepalive))
 
 
-def _has_come(sock: socket.socket) -> bool:
-    """Tell whether a whole request lies in a socket, so that reading it waits for nobody."""
+def _has_come(connection: Any) -> bool:
+    """Read ahead, and tell whether that is a whole request: answering it waits for nobody."""
+    connection.init()
     try:
-        data = sock.recv(_PEEK_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        data: bytes = connection.sock.recv(_AHEAD_BYTES, _NOW)
     except OSError:
-        return False
+        return False  # who reads on finds that out
+    connection.parser.unreader.unread(data)
     head, end, body = data.partition(b"\r\n\r\n")
     if not end or _CHUNKED.search(head):
         return False
     length = _LENGTH.search(head)
     return length is None or len(body) >= int(length[1])
+
+
+@lru_cache(maxsize=256)
+def _is_plain(name: str) -> bool:
+    """Tell whether a field of an answer is sent as it is, and means nothing to gunicorn."""
+    if not wsgi.TOKEN_RE.fullmatch(name) or name.lower() == "content-length":
+        return False
+    return not util.is_hoppish(name)
+
+
+class DirectBody(Body):  # type: ignore[misc] # gunicorn has no types
+    """A body of known length, of which a piece is given as it comes.
+
+    gunicorn's own gathers as much as was asked for, and copies it three times.
+    """
+
+    def read(self, size: int | None = None) -> bytes:
+        """Give the next bytes, up to `size`, all without one; none at the end."""
+        if size is None or size < 0 or self.buf.tell():
+            rest: bytes = super().read(size)
+            return rest
+        piece: bytes = self._read_reader(size)
+        return piece
 
 
 class DirectReader(LengthReader):  # type: ignore[misc] # gunicorn has no types
@@ -282,6 +308,14 @@ class JoinedResponse(wsgi.Response):  # type: ignore[misc] # gunicorn has no typ
             lines = [*self.default_headers(), *(f"{k}: {v}\r\n" for k, v in self.headers), "\r\n"]
             self._head = "".join(lines).encode("latin-1")
             self.headers_sent = True
+
+    def process_headers(self, headers: list[tuple[str, str]]) -> None:
+        """Take the fields of an answer; names recur, and are judged once."""
+        for name, value in headers:
+            if _is_plain(name) and wsgi.HEADER_VALUE_RE.fullmatch(value):
+                self.headers.append((name, value.strip(" \t")))
+            else:
+                super().process_headers([(name, value)])
 
     def can_sendfile(self) -> bool:
         """Say no: a file would overtake the head."""

@@ -1,4 +1,4 @@
-"""Reading the heads of requests: what clients say over and over is read once.
+"""The heads of requests and answers: what is said over and over is read, or written, once.
 
 Clients of many documents repeat their heads, but for a length or an id. gunicorn read each line of each
 anew and looked its settings up through three calls: a fifth of a small request. It stays the judge of
@@ -7,20 +7,52 @@ every line that is new, odd or wrong.
 
 from __future__ import annotations
 
+import os
+from email.utils import formatdate
 from functools import lru_cache
 from typing import Any, Final
 
-from gunicorn.http import message
+from gunicorn import util
+from gunicorn.http import message, wsgi
+
+from shared.clock import epoch
 
 _LONGEST_BYTES: Final = 1024  # of a line that is remembered
 _MOST_LINES: Final = 1024
 _ONCE: Final = message.RFC9110_5_3_SINGLETON_FIELDS
+
+_IS_MOUNTED: Final = "SCRIPT_NAME" in os.environ  # noqa: TID251 - a setting of gunicorn's
+_create: Final = wsgi.create  # before `api.gunicorn_conf` puts ours in its place
 
 _request_lines: dict[bytes, dict[str, Any]] = {}
 
 
 class RepeatedRequest(message.Request):  # type: ignore[misc] # gunicorn has no types
     """A request as gunicorn reads one; lines that were read before are not read again."""
+
+    must_close: bool
+    headers: list[tuple[str, str]]
+    _says_close: bool | None = None
+
+    def parse(self, unreader: Any) -> bytes:
+        """Read a head and give what came after it.
+
+        Raises:
+            gunicorn.http.errors.ParseException: it is wrong.
+            StopIteration: the client said no more.
+        """
+        data: bytes = unreader.read()
+        head, end, rest = data.partition(b"\r\n\r\n")
+        line, _, lines = head.partition(b"\r\n")
+        known = _request_lines.get(line)
+        if end and lines and known is not None:
+            self.__dict__.update(known)
+            self.headers = self.parse_headers(lines)
+            return rest
+        if data:
+            unreader.unread(data)
+        left: bytes = super().parse(unreader)
+        return left
 
     def parse_request_line(self, line_bytes: bytes) -> None:
         """Read the first line.
@@ -61,6 +93,12 @@ class RepeatedRequest(message.Request):  # type: ignore[misc] # gunicorn has no 
         read: list[tuple[str, str]] = super().parse_headers(data, from_trailer)
         return read
 
+    def should_close(self) -> bool:
+        """Tell whether this is the connection's last request; it is asked three times of each."""
+        if self._says_close is None:
+            self._says_close = bool(super().should_close())
+        return self.must_close or self._says_close
+
     def _peer_trusted_for_forwarded(self) -> tuple[dict[str, str], list[str]]:
         """Take nobody's word for a scheme or a path: no answer depends on the one or the other."""
         return {}, []
@@ -77,6 +115,66 @@ def _read_field(line: bytes) -> tuple[str, str] | None:
         return None
     name = name.upper()
     return None if "_" in name or name == "EXPECT" else (name, value)
+
+
+def create(
+    req: Any, sock: Any, client: Any, server: Any, cfg: Any, *others: Any, **options: Any
+) -> tuple[Any, dict[str, Any]]:
+    """Make the answer to a request and its WSGI variables; what is out of the ordinary is gunicorn's."""
+    is_plain = isinstance(client, tuple) and isinstance(server, tuple) and not (others or options)
+    if _IS_MOUNTED or not is_plain or req._expected_100_continue or req.proxy_protocol_info:
+        answer, environ = _create(req, sock, client, server, cfg, *others, **options)
+        return answer, environ
+    environ = {
+        **_find_constants(cfg),
+        "wsgi.input": req.body,
+        "wsgi.url_scheme": req.scheme,
+        "gunicorn.socket": sock,
+        "REQUEST_METHOD": req.method,
+        "QUERY_STRING": req.query,
+        "RAW_URI": req.uri,
+        "PATH_INFO": _unquote(req.path),
+        "SERVER_PROTOCOL": f"HTTP/{req.version[0]}.{req.version[1]}",
+        "REMOTE_ADDR": client[0],
+        "REMOTE_PORT": str(client[1]),
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+    }
+    for name, value in req.headers:
+        variable = _name_variable(name)
+        if variable in environ:  # a field that came twice
+            answer, environ = _create(req, sock, client, server, cfg)
+            return answer, environ
+        environ[variable] = value
+    return wsgi.Response(req, sock, cfg), environ
+
+
+@lru_cache(maxsize=1)
+def _find_constants(cfg: Any) -> dict[str, Any]:
+    return {**wsgi.base_environ(cfg), "SCRIPT_NAME": ""}
+
+
+@lru_cache(maxsize=256)
+def _name_variable(name: str) -> str:
+    variable = name.replace("-", "_")
+    return variable if name in ("CONTENT-TYPE", "CONTENT-LENGTH") else f"HTTP_{variable}"
+
+
+def _unquote(path: str) -> str:
+    if path.isascii() and "%" not in path:
+        return path
+    unquoted: str = util.unquote_to_wsgi_str(path)
+    return unquoted
+
+
+def write_date() -> str:
+    """Write the date of an answer, which is the same for all of a second."""
+    return _write_second(int(epoch()))
+
+
+@lru_cache(maxsize=1)
+def _write_second(second: int) -> str:
+    return formatdate(second, usegmt=True)
 
 
 class PlainConfig:

@@ -12,6 +12,8 @@ from flask import Flask, Request, Response
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.routing import MapAdapter
 
+from api.exchange import current_request
+
 
 class _NoSessions(SessionInterface):
     """Gives every request the same session, which keeps nothing."""
@@ -22,12 +24,19 @@ class _NoSessions(SessionInterface):
         return self._none
 
 
+class PlainRequest(Request):
+    """A request whose body each route bounds itself."""
+
+    max_content_length = None
+
+
 class PlainFlask(Flask):
     """A Flask app of plain functions, at whatever host it is asked for.
 
     Of hooks it has the app's own, before, after and at the end of a request.
     """
 
+    request_class = PlainRequest
     session_interface = _NoSessions()
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,6 +67,14 @@ class PlainFlask(Flask):
         except Exception as error:  # noqa: BLE001 - the handlers decide
             answer = self.handle_user_exception(error)
         return self.finalize_request(answer)
+
+    def dispatch_request(self) -> Any:
+        """Give what the view of the request's rule says."""
+        asked = current_request()
+        if asked.routing_exception is not None:
+            self.raise_routing_exception(asked)
+        assert asked.url_rule is not None  # or that was raised
+        return self.view_functions[asked.url_rule.endpoint](**(asked.view_args or {}))
 
     def preprocess_request(self) -> Any:
         """Run the hooks before the view, up to one that answers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Period:
         return datetime(self.end.year, self.end.month, self.end.day, tzinfo=UTC)
 
 
+@lru_cache(maxsize=256)  # of few days, and asked for every request
 def find_period(day: date, *, renewal_day: int) -> Period:
     """Give the period that `day` (UTC) lies in; a renewal day past a month's end is its last day."""
     this = _renewal(day.year, day.month, renewal_day)

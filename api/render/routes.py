@@ -10,7 +10,7 @@ from flask import Blueprint, Response, g
 
 from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_validation
-from api.auth.guard import current_principal
+from api.auth.guard import Principal, current_principal
 from api.exchange import current_request
 from api.jobs.idempotency import make_fingerprint, read_key
 from api.jobs.preference import prefers_async
@@ -55,7 +55,7 @@ class RenderRoutes:
         key = read_key(sent, principal.state.account_id, Call.PDF)
         lane = Lane.BATCH if prefers_async(sent) else Lane.INTERACTIVE
         if key is not None or lane is Lane.BATCH:
-            return self._render_on_record(asked, lane, key)
+            return self._render_on_record(principal, asked, lane, key)
         ticket, outcome = self._run(
             asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
         )
@@ -71,7 +71,7 @@ class RenderRoutes:
         return write_findings(outcome)
 
     def _render_on_record(
-        self, asked: RenderRequest, lane: Lane, key: IdempotencyKey | None
+        self, principal: Principal, asked: RenderRequest, lane: Lane, key: IdempotencyKey | None
     ) -> Response:
         """Receive the body, and only then see whether the call was made before."""
         if key is not None or lane is Lane.INTERACTIVE:
@@ -82,7 +82,7 @@ class RenderRoutes:
             return render_on_record(
                 lambda: Admitted(
                     template=self._pin(asked),
-                    ticket=admit(current_principal(), asked.allowance, self._ports),
+                    ticket=admit(principal, asked.allowance, self._ports),
                     asked=asked,
                     body=body,
                     request_id=g.request_id,

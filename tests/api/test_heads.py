@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from gunicorn.config import Config
 from gunicorn.http.errors import NoMoreData, ParseException
@@ -108,6 +110,56 @@ def test_fields_are_read_as_gunicorn_reads_them(field):
 @given(st.sampled_from(LINES), st.lists(ANY_FIELD, max_size=5))
 def test_heads_are_read_as_gunicorn_reads_them(line, fields):
     assert_read_alike(b"\r\n".join([line, *fields, b"", b""]))
+
+
+ENDS = [
+    (("127.0.0.1", 40001), ("127.0.0.1", 8000)),
+    (("::1", 40001, 0, 0), ("::1", 8000, 0, 0)),
+    ("", "/run/front.sock"),
+    (b"", "/run/front.sock"),
+]
+
+
+def make_variables(make, config, head, client, server):
+    """Give the variables of a request, without what is new each time."""
+    unreader = IterUnreader(iter([head]))
+    try:
+        request = RepeatedRequest(config, unreader, client)
+    except (ParseException, NoMoreData, StopIteration):
+        return None
+    with socket.socket() as sent_on:
+        answer, variables = make(request, Silent(sent_on), client, server, config)
+    assert answer.req is request
+    assert variables.pop("wsgi.input") is request.body
+    del variables["wsgi.errors"], variables["gunicorn.socket"]
+    variables.pop("wsgi.early_hints", None)  # which no route sends
+    return variables
+
+
+class Silent:
+    """A socket that is told of a continuation."""
+
+    def __init__(self, sock):
+        self._sock = sock
+
+    def send(self, data):
+        assert data == b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(LINES), st.lists(ANY_FIELD, max_size=5), st.sampled_from(ENDS))
+def test_variables_are_those_that_gunicorn_makes(line, fields, ends):
+    head = b"\r\n".join([line, *fields, b"", b""])
+    wanted = make_variables(heads._create, CONFIG, head, *ends)
+    assert make_variables(heads.create, PLAIN, head, *ends) == wanted
+
+
+def test_variables_of_one_request_are_not_those_of_another():
+    first = make_variables(heads.create, PLAIN, b"GET /a HTTP/1.1\r\nA: 1\r\n\r\n", *ENDS[0])
+    first["HTTP_B"] = "2"
+    second = make_variables(heads.create, PLAIN, b"GET /b HTTP/1.1\r\nC: 3\r\n\r\n", *ENDS[0])
+    assert "HTTP_A" not in second
+    assert "HTTP_B" not in second
 
 
 def test_there_are_no_more_fields_than_gunicorn_takes():
