@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
+from struct import Struct
+from threading import Lock
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, values
 
@@ -28,7 +31,7 @@ class FrontMetrics:
             # The library reads the folder from here, and chooses its kind of value at import.
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics_dir
             Path(metrics_dir).mkdir(parents=True, exist_ok=True)
-            values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call]
+            values.ValueClass = _make_values()
         self._registry = CollectorRegistry()
         self._constants = Constants("front", [(metrics.THREADS, threads)])
         self._requests = make_counter(metrics.REQUESTS, self._registry)
@@ -88,6 +91,24 @@ class FrontMetrics:
         if self._metrics_dir is None:
             return generate_latest(self._registry) + constants
         return write_text(Path(self._metrics_dir)).encode() + constants
+
+
+def _make_values() -> type:
+    """Make the library's kind of value, with an increment that is written in one step."""
+    kind: Any = values.MultiProcessValue()  # type: ignore[no-untyped-call]
+    write, lock, process = Struct("d").pack_into, Lock(), os.getpid()
+
+    class Value(kind):  # type: ignore[misc] # the library has no types
+        def inc(self, amount: float) -> None:
+            if os.getpid() != process:  # forked: each process has files of its own
+                super().inc(amount)
+                return
+            with lock:
+                self._value += amount
+                file = self._file
+                write(file._m, file._positions[self._key], self._value)
+
+    return Value
 
 
 def _only(constants: Constants) -> CollectorRegistry:

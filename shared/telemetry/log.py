@@ -15,6 +15,7 @@ import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor
 
 from shared import json_text
+from shared.clock import now
 
 # One for all fields: structlog's own has one each, and looks through all of a thread for every line.
 _context: Final[ContextVar[Mapping[str, Any]]] = ContextVar("log_context", default={})  # noqa: B039 - never changed
@@ -29,7 +30,7 @@ def set_up_logging(*, level: str, log_format: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*_shared_processors(), structlog.stdlib.ExtraAdder()],
+            foreign_pre_chain=[_describe, structlog.stdlib.ExtraAdder()],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *_writers(log_format),
@@ -46,7 +47,7 @@ def set_up_logging(*, level: str, log_format: str) -> None:
     # took three quarters of what a line costs.
     descriptor = sys.stderr.fileno()
     structlog.configure(
-        processors=[*_shared_processors(), *_writers(log_format)],
+        processors=[_describe, *_writers(log_format)],
         logger_factory=lambda name: _Lines(name, descriptor),
         wrapper_class=structlog.make_filtering_bound_logger(root.level),
         cache_logger_on_first_use=True,
@@ -97,14 +98,17 @@ class _Lines:
     debug = info = warning = error = critical = _write
 
 
-def _shared_processors() -> list[Processor]:
-    return [
-        _add_context,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _add_process,
-    ]
+def _describe(logger: Any, method: str, event: EventDict) -> EventDict:
+    """Say of an event what holds for all; in one step, of which there are five in structlog."""
+    record = event.get("_record")  # a library's
+    return {
+        **_context.get(),
+        **event,
+        "logger": logger.name if record is None else record.name,
+        "level": method,
+        "timestamp": f"{now().isoformat()[:-6]}Z",  # in place of +00:00
+        "pid": os.getpid(),
+    }
 
 
 def _writers(log_format: str) -> list[Processor]:
@@ -116,22 +120,10 @@ def _writers(log_format: str) -> list[Processor]:
                 exception_formatter=structlog.dev.plain_traceback,
             )
         ]
-    return [
-        structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(_write_json),
-    ]
+    return [structlog.processors.format_exc_info, _write_json]
 
 
-def _write_json(event: EventDict, **_: Any) -> str:
+def _write_json(_logger: Any, _method: str, event: EventDict) -> str:
     line = json_text.encode(event, default=repr).decode()
     # Escapes, where characters could mean something to the terminal that shows them.
     return line if line.isascii() else json.dumps(event, default=repr, separators=(",", ":"))
-
-
-def _add_context(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    return {**_context.get(), **event}
-
-
-def _add_process(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    event["pid"] = os.getpid()
-    return event
