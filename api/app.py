@@ -107,9 +107,9 @@ def _end(error: BaseException | None, ports: Ports) -> None:
 
 def _finish(response: Response, ports: Ports) -> Response:
     asked, here = current_request(), g._get_current_object()
-    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers.add("X-Content-Type-Options", "nosniff")
     # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
-    response.headers["Cache-Control"] = "no-store"
+    response.headers.add("Cache-Control", "no-store")
     if response.status_code == 204:
         del response.headers["Content-Type"]  # Flask names one of what is not there
     if spent := here.get("spent"):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import flask
 from flask import Request, Response
+from werkzeug.datastructures import Headers
 from werkzeug.http import parse_options_header
 
 from shared import json_text
@@ -175,8 +176,16 @@ def write_json(
     final = [
         ("Content-Type", "application/json; charset=utf-8"),
         ("Content-Length", str(len(data))),
+        *(headers or {}).items(),
     ]
-    return _JsonResponse([data], status, [*final, *(headers or {}).items()])
+    return _JsonResponse([data], status, _FinalHeaders(final))
+
+
+class _FinalHeaders(Headers):
+    """Headers of ours, which werkzeug would look through one by one; gunicorn does at the end."""
+
+    def __init__(self, fields: list[tuple[str, str]]) -> None:
+        self._list = fields
 
 
 class _JsonResponse(Response):

@@ -6,10 +6,12 @@ That is sessions, host matching, async views, signals, and hooks of blueprints o
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from flask import Flask, Request, Response
 from flask.sessions import NullSession, SessionInterface
+from werkzeug.datastructures import EnvironHeaders
 from werkzeug.routing import MapAdapter
 
 from api.exchange import current_request
@@ -24,10 +26,35 @@ class _NoSessions(SessionInterface):
         return self._none
 
 
+class PlainFields(EnvironHeaders):
+    """The fields of a request's head, found by name in one step."""
+
+    def get(  # type: ignore[override] # all overloads in one
+        self,
+        key: str,
+        default: Any = None,
+        type: Any = None,  # noqa: A002 - werkzeug's name
+    ) -> Any:
+        """Give a field, as werkzeug does."""
+        if type is not None:
+            return super().get(key, default, type)
+        return self.environ.get(_name_variable(key), default)
+
+
+@lru_cache(maxsize=256)  # the names that routes ask for
+def _name_variable(name: str) -> str:
+    variable = name.upper().replace("-", "_")
+    return variable if variable in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{variable}"
+
+
 class PlainRequest(Request):
     """A request whose body each route bounds itself."""
 
     max_content_length = None
+
+    def __init__(self, environ: Any, *args: Any, **options: Any) -> None:
+        super().__init__(environ, *args, **options)
+        self.headers = PlainFields(environ)
 
 
 class PlainFlask(Flask):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import lru_cache
 
@@ -14,11 +14,11 @@ class Period:
 
     start: date
     end: date
+    key: str = field(init=False)  # its name, the first day as `YYYY-MM-DD`
 
-    @property
-    def key(self) -> str:
-        """Name the period by its first day, `YYYY-MM-DD`."""
-        return self.start.isoformat()
+    def __post_init__(self) -> None:
+        """Make the name, which every render asks for."""
+        object.__setattr__(self, "key", self.start.isoformat())
 
     @property
     def start_instant(self) -> datetime:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-from flask import Blueprint, Response, g
+from flask import Blueprint, Request, Response, g
 
 from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_validation
@@ -55,7 +55,7 @@ class RenderRoutes:
         key = read_key(sent, principal.state.account_id, Call.PDF)
         lane = Lane.BATCH if prefers_async(sent) else Lane.INTERACTIVE
         if key is not None or lane is Lane.BATCH:
-            return self._render_on_record(principal, asked, lane, key)
+            return self._render_on_record(principal, sent, asked, lane, key)
         ticket, outcome = self._run(
             asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
         )
@@ -71,12 +71,17 @@ class RenderRoutes:
         return write_findings(outcome)
 
     def _render_on_record(
-        self, principal: Principal, asked: RenderRequest, lane: Lane, key: IdempotencyKey | None
+        self,
+        principal: Principal,
+        sent: Request,
+        asked: RenderRequest,
+        lane: Lane,
+        key: IdempotencyKey | None,
     ) -> Response:
         """Receive the body, and only then see whether the call was made before."""
         if key is not None or lane is Lane.INTERACTIVE:
             give_way()
-        with receive_body(current_request(), limit=MAX_BODY_BYTES) as body:
+        with receive_body(sent, limit=MAX_BODY_BYTES) as body:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)
             return render_on_record(
