@@ -6,7 +6,7 @@ import os
 from functools import cache
 from pathlib import Path
 from struct import Struct
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, values
@@ -96,11 +96,13 @@ class FrontMetrics:
 def _make_values() -> type:
     """Make the library's kind of value, with an increment that is written in one step."""
     kind: Any = values.MultiProcessValue()  # type: ignore[no-untyped-call]
-    write, lock, process = Struct("d").pack_into, Lock(), os.getpid()
+    write, lock = Struct("d").pack_into, Lock()
+    is_forked = Event()
+    os.register_at_fork(after_in_child=is_forked.set)
 
     class Value(kind):  # type: ignore[misc] # the library has no types
         def inc(self, amount: float) -> None:
-            if os.getpid() != process:  # forked: each process has files of its own
+            if is_forked.is_set():  # each process has files of its own
                 super().inc(amount)
                 return
             with lock:

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from functools import partial
 
 import pytest
+from greenlet import getcurrent
 
 from api.lane import Lane, accept, give_way
 from shared.errors import Unavailable
@@ -94,7 +95,46 @@ def test_a_request_on_a_thread_of_its_own_waits_for_nobody():
     assert accept(Book(), "a", None, None) == "call of a"
 
 
+def test_a_request_sees_nothing_of_the_one_before_it_in_its_place():
+    lane, book, seen = Lane(), Book(), []
+
+    def answer(name):
+        seen.append((name, getcurrent(), WHO.get(None)))
+        WHO.set(name)
+        accept(book, name, None, None)
+        assert WHO.get() == name
+
+    for names in ("ab", "cd"):
+        for name in names:
+            lane.begin(partial(answer, name))
+        lane.settle()
+    assert [who for _, _, who in seen] == [None] * 4
+    turns = {turn for _, turn, _ in seen}
+    assert len(turns) == 2
+    assert not any(turn.dead for turn in turns)
+    lane.end()
+    assert all(turn.dead for turn in turns)
+
+
+def test_what_leaves_while_its_lane_ends_has_ended_with_it():
+    lane, book, turns = Lane(), Book(), []
+
+    def answer():
+        accept(book, "a", None, None)
+        give_way()
+        turns.append(getcurrent())
+
+    lane.begin(answer)
+    lane.begin(give_way)
+    lane.end()
+    assert [turn.dead for turn in turns] == [True]
+    assert (len(lane), lane.leaving, lane.spare) == (0, [], [])
+
+
 def test_what_a_request_raises_is_its_threads():
     lane = Lane()
     with pytest.raises(ZeroDivisionError):
         lane.begin(lambda: 1 / 0)
+    said = []
+    lane.begin(lambda: said.append("next"))
+    assert said == ["next"]
