@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 import secrets
 import string
+from functools import lru_cache
 from hashlib import sha256
+from os import urandom
 from typing import Final
+
+from shared.clock import epoch
 
 TEMPLATE_ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}\Z")
 SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
@@ -16,8 +20,9 @@ ID_SHAPE: Final = re.compile(r"[a-z0-9]{20}\Z")
 PUBLIC_PREFIX: Final = "service-"
 
 _BASE62: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
-# Each byte stands for its last five bits.
-_TO_BASE32: Final = (string.ascii_lowercase + "234567").encode() * 8
+# In the order of their bytes. Of what is random, each byte stands for its last five bits.
+_SORTED32: Final = "234567" + string.ascii_lowercase
+_TO_BASE32: Final = _SORTED32.encode() * 8
 _LOWER36: Final = string.ascii_lowercase + string.digits
 
 
@@ -47,6 +52,15 @@ def has_id_shape(identifier: str) -> bool:
 
 
 def new_id(prefix: str) -> str:
-    """Make an identifier such as `job_…`, 120 bits of entropy, safe in URLs and Redis keys."""
-    # Every render makes two: 24 calls of secrets.choice took 40 µs of it, this takes less than 1.
-    return f"{prefix}_{secrets.token_bytes(24).translate(_TO_BASE32).decode()}"
+    """Make an identifier such as `job_…`, safe in URLs and Redis keys: 45 bits of the time in
+    milliseconds, so that later ones sort after earlier ones, and 75 bits of entropy (decisions/0175).
+    """
+    # Every render makes two: a call of secrets.choice for each letter would take 40 µs.
+    return (
+        f"{prefix}_{_write_time(int(epoch() * 1000))}{urandom(15).translate(_TO_BASE32).decode()}"
+    )
+
+
+@lru_cache(maxsize=1)  # many are made in the same millisecond
+def _write_time(milliseconds: int) -> str:
+    return "".join(_SORTED32[milliseconds >> shift & 31] for shift in range(40, -1, -5))
