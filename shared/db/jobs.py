@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Row, bindparam, delete, func, select, update
 
 from shared.clock import timestamp
 from shared.db.hooks import Event, enqueue
 from shared.db.session import Session
 from shared.db.slots import lives_in
 from shared.db.tables import jobs
+from shared.db.upsert import add_rows
 from shared.jobs import Lane
 
 RESULT_KEPT: Final = timedelta(hours=24)  # contract.md 6
@@ -49,7 +50,6 @@ _NEW: Final = (
     "queued_at",
     "sweep_at",
 )
-_ADD: Final = insert(jobs)
 _FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
 # Made once: to make one takes as long as to run it, and every job comes by these.
 _IS_JOB: Final = jobs.c.id == bindparam("of_job")
@@ -116,7 +116,7 @@ def write_job(job: JobRecord) -> dict[str, Any]:
 def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
     """Put new jobs on record."""
     if records:
-        session.execute(_ADD, [_new_row(record) for record in records])
+        add_rows(session, jobs, [_new_row(record) for record in records])
 
 
 def find_job(session: Session, job_id: str) -> JobRecord | None:

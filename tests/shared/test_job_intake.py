@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import text
 
 from api.jobs.accepting import make_record
 from shared.clock import epoch
-from shared.db.jobs import count_unfinished
+from shared.db.jobs import add_jobs, count_unfinished, find_job
+from shared.db.session import open_database
 from shared.errors import Unavailable
 from shared.identifiers import new_id
 from shared.job_intake import Entry, Intake
@@ -61,6 +65,43 @@ def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, 
     with database.snapshot() as session:
         assert count_unfinished(session) == 198 + 40
     assert redis.llen(BATCH) == 198 + 40
+
+
+def test_what_is_on_record_is_what_was_accepted(database, redis, make):
+    job, record = make()
+    odd = replace(
+        record, template="a\tb\n\\N\\.'\u2028é", sweep_at=None, is_draft=True, workspace_id=None
+    )
+    plain = replace(
+        record, id=new_id("job"), created_at=datetime(2026, 2, 28, 23, 59, 59, 7, tzinfo=UTC)
+    )
+    Intake(database, Broker(redis)).write([Entry(job, odd), Entry(job, plain)])
+    with database.snapshot() as session:
+        assert find_job(session, odd.id) == odd
+        assert find_job(session, plain.id) == plain
+
+
+def add_on_a_connection_that_breaks(database, record):
+    with database.session() as session:
+        (pid,) = session.execute(text("SELECT pg_backend_pid()")).one()
+        with database.session() as other:
+            other.execute(text(f"SELECT pg_terminate_backend({pid})"))
+        add_jobs(session, [record])
+
+
+@pytest.mark.services
+def test_a_connection_that_broke_is_an_outage_and_the_next_is_another(
+    make_postgresql, migrated_postgresql, redis, make, account
+):
+    database = open_database(make_postgresql(template=migrated_postgresql))
+    intake = Intake(database, Broker(redis))
+    intake.accept(*make())
+    with pytest.raises(Unavailable):
+        add_on_a_connection_that_breaks(database, make()[1])
+    intake.accept(*make())
+    with database.snapshot() as session:
+        assert count_unfinished(session) == 2
+    database.close()
 
 
 def test_each_of_those_gathered_is_told_that_the_database_is_away(
