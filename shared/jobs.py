@@ -89,7 +89,7 @@ class Meter:
     cap: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which takes 2 µs more to make one; nothing changes it
 class RenderJob:
     """One admitted render or validation. `deadline` is seconds since 1970; nothing is answered 200
     after it.

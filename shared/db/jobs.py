@@ -58,7 +58,7 @@ _FIND_STATUS: Final = select(jobs.c.status).where(_IS_JOB)
 _END: Final = update(jobs).where(_IS_JOB, jobs.c.status.not_in(_FINAL)).returning(jobs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which takes 2 µs more to make one; nothing changes it
 class JobRecord:
     """A job as the table has it. `error` is the error body its client gets."""
 
