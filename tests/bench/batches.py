@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import multiprocessing
-import os
 import statistics
 import tempfile
 import threading
@@ -14,17 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
-from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from shared.clock import now
+from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside, invoices
 from tests.bench.demands import HEAD, at_least, at_most, fact, not_measured
-from tests.bench.works import WORKS, Logo
-from workers.engine.pipeline import PreparedTemplate, prepare_template, render
-from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from tests.bench.works import Logo
 
 DOCUMENTS = Path(__file__).with_name("documents")
 NOTE = """\
@@ -34,9 +28,7 @@ documents are of wall time, as a share of what as many engines make as there are
 documents every three seconds of the batch. Memory is the most that any process of its kind held while a
 batch was received, rendered and read."""
 SINGLES = 300
-# The speed of a machine changes within minutes, so the engine is measured while the batch runs; the
-# samples take 4 % of a core.
-_SAMPLE_EVERY_SECONDS = 3.0
+_NICE = 10  # of the pool of batches
 MERGED = 1000
 NOTE_TEMPLATE = b"""<document><data><json>{"number": ""}</json></data>
 <flow><p>Number {{ number }}</p></flow></document>"""
@@ -59,7 +51,7 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
     with farm_of(1) as client:
         idle = client.time_singles(SINGLES)
         yield from tell_throughput(client, documents, slots=1)
-        with engine_beside(rest=0) as measured:
+        with engine_beside(rest=0, nice=_NICE) as measured:
             run = measure_batch(client, documents, output="zip")
         yield from tell_share(name, run, measured[0])
         yield from tell_times(name, run)
@@ -89,7 +81,7 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
 def tell_throughput(client: Client, documents: int, *, slots: int) -> Iterator[str]:
     """Give how much of so many engines' rate the slots of the pool reach, by the clock."""
     measure_batch(client, 200 * slots, output="files")  # each child has its templates and fonts
-    with engine_beside(rest=_SAMPLE_EVERY_SECONDS) as measured:
+    with engine_beside(rest=SAMPLE_EVERY_SECONDS, nice=_NICE) as measured:
         run = measure_batch(client, documents, output="files")
     (own,) = measured
     rate = documents / run.render
@@ -137,66 +129,6 @@ def tell_memory(name: str, run: Run) -> Iterator[str]:
         yield at_most(f"{name}: memory of {kind}", megabytes, 300, "MB")
 
 
-def invoices(count: int) -> Iterator[bytes]:
-    """Give the data of invoices, a line each."""
-    work = WORKS["invoice"]
-    lines = [work.write_data(seed).encode() + b"\n" for seed in range(200)]
-    for number in range(count):
-        yield lines[number % len(lines)]
-
-
-class Engine:
-    """The engine alone, in a loop over the documents of the batches."""
-
-    def __init__(self) -> None:
-        self._template: PreparedTemplate = prepare_template(
-            (DOCUMENTS / "invoice.xml").read_bytes()
-        )
-        self._options, self._logo = RenderOptions(now()), Logo()
-        self._payloads = [Payload(PayloadKind.JSON, line) for line in invoices(200)]
-        self.render(len(self._payloads))
-
-    def render(self, number: int) -> None:
-        """Render so many documents."""
-        for at in range(number):
-            payload = self._payloads[at % len(self._payloads)]
-            render(self._template, payload, options=self._options, resources=self._logo)
-
-
-@contextmanager
-def engine_beside(*, rest: float) -> Iterator[list[float]]:
-    """Run the engine in a process beside the block, with so many seconds of rest between its turns;
-    the CPU seconds of a document are in the list when it is over.
-    """
-    context = multiprocessing.get_context("spawn")
-    is_ready, is_over, results = context.Event(), context.Event(), context.SimpleQueue()
-    process = context.Process(target=_run_beside, args=(rest, is_ready, is_over, results))
-    process.start()
-    measured: list[float] = []
-    is_ready.wait()
-    try:
-        yield measured
-    finally:
-        is_over.set()
-        measured.append(results.get())
-        process.join()
-
-
-def _run_beside(rest: float, is_ready: Event, is_over: Event, results: Any) -> None:
-    os.nice(10)  # as the pool of batches is
-    engine = Engine()
-    is_ready.set()
-    spent = 0.0
-    for rounds in count(1):
-        engine.render(2)  # after a rest the first ones find the caches of others
-        begun = time.process_time()
-        engine.render(20)
-        spent += time.process_time() - begun
-        if is_over.wait(rest):
-            results.put(spent / (20 * rounds))
-            return
-
-
 @contextmanager
 def farm_of(slots: int) -> Iterator[Client]:
     """Run a farm with so many slots in each pool."""
@@ -225,9 +157,8 @@ class Client:
         self.farm = farm
         made = farm.command("account", "create", "--email", "bench@example.org", "--plan", "paid")
         self.headers = {"Authorization": f"Bearer {made['api_key']}"}
-        source = (DOCUMENTS / "invoice.xml").read_bytes()
         xml = {"Content-Type": "text/xml"}
-        self.template = self.json("POST", "/v2/templates?name=invoice", source, xml)["id"]
+        self.template = self.json("POST", "/v2/templates?name=invoice", INVOICE, xml)["id"]
         self.json(
             "PUT", "/v2/images/logo", Logo().find_image("logo"), {"Content-Type": "image/png"}
         )
