@@ -158,7 +158,7 @@ def _failures_named() -> Iterator[None]:
     except PoolTimeout as error:
         raise Unavailable("database") from error
     except sqlite3.OperationalError as error:
-        # A new connection's first statements run below SQLAlchemy and come unwrapped.
+        # A new connection's first statements and new rows run below SQLAlchemy and come unwrapped.
         raise Unavailable("database") from error
     except DBAPIError as error:
         if _is_outage(error):

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import psycopg
-from psycopg import sql
 from sqlalchemy import Insert, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -25,32 +23,29 @@ def add_rows(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) 
         Unavailable: the database does not answer.
     """
     columns = tuple(rows[0])
+    into = f"{table.name} ({', '.join(columns)})"
     values = [[row[name] for name in columns] for row in rows]
+    if session.dialect.name == "postgresql":
+        _copy(session, into, values)
+        return
+    driver: Any = session.connection.driver_connection
+    places = ", ".join("?" * len(columns))
+    insert = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608 - names of our tables
+    driver.executemany(insert, [tuple(map(_plain, row)) for row in values])
+
+
+def _copy(session: Session, into: str, values: Sequence[Sequence[Any]]) -> None:
+    import psycopg  # late: a farm on SQLite does without it
+
     driver: Any = session.connection.driver_connection
     try:
-        if session.dialect.name == "postgresql":
-            with driver.cursor() as cursor, cursor.copy(_write_copy(table, columns)) as copy:
-                for row_values in values:
-                    copy.write_row(row_values)
-        else:
-            driver.executemany(
-                _write_insert(table, columns), [tuple(map(_plain, row)) for row in values]
-            )
+        with driver.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
+            for row in values:
+                copy.write_row(row)
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         # SQLAlchemy, which does not see this, would hand the connection out again.
         session.invalidate(error)
         raise Unavailable("database") from error
-
-
-def _write_copy(table: Table, columns: Sequence[str]) -> sql.Composed:
-    names = sql.SQL(", ").join(map(sql.Identifier, columns))
-    return sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table.name), names)
-
-
-def _write_insert(table: Table, columns: Sequence[str]) -> str:
-    places = ", ".join("?" * len(columns))
-    names = ", ".join(columns)
-    return f"INSERT INTO {table.name} ({names}) VALUES ({places})"  # noqa: S608 - names of our tables
 
 
 def _plain(value: Any) -> Any:
