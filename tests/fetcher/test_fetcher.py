@@ -12,6 +12,7 @@ from io import BytesIO
 from urllib.parse import urlsplit
 
 import pytest
+from structlog.testing import capture_logs
 
 from deploy.embedded.loopback import free_port
 from shared.errors import Unavailable
@@ -23,7 +24,7 @@ from shared.outbound import (
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.telemetry.log import log_context
+from shared.telemetry.log import find_log_fields, log_context
 from tests.conftest import running_fetcher
 from workers.fetcher import fetching, freshness, turns
 
@@ -266,14 +267,18 @@ def test_an_ask_nobody_waits_for_any_more_harms_nobody(fetcher, open_fetcher_url
     assert fetch(fetcher, server.url()) == (200, b"bytes")
 
 
-def test_who_asked_stands_in_the_log(fetcher, serve, capsys):
-    with log_context(request="req_1", job="job_1", secret="hush"):
+def test_who_asked_stands_in_the_log(fetcher, serve):
+    def add_context(_logger, _method, event):
+        return {**find_log_fields(("request", "job", "secret")), **event}
+
+    with (
+        capture_logs(processors=[add_context]) as said,
+        log_context(request="req_1", job="job_1", secret="hush"),
+    ):
         fetch(fetcher, serve(say()).url("/path?token=hush"))
-    said = capsys.readouterr().out
-    assert "fetch ended" in said
-    assert "req_1" in said
-    assert "job_1" in said
-    assert "hush" not in said
+    (ended,) = [line for line in said if line["event"] == "fetch ended"]
+    assert (ended["request"], ended["job"]) == ("req_1", "job_1")
+    assert "hush" not in repr(ended)
 
 
 def test_ten_thousand_documents_of_an_account_ask_its_server_a_few_times(serve):

@@ -21,19 +21,27 @@ from shared.jobs import (
 from shared.metering import PageEvent
 
 texts = st.text(max_size=20)
+LARGEST = 2**64 - 1  # beyond it, JSON that others read has no integers
 claims = st.builds(
-    Claim, st.sampled_from(ClaimHome), st.integers(0), data=st.binary(max_size=50), key=texts
+    Claim,
+    st.sampled_from(ClaimHome),
+    st.integers(0, LARGEST),
+    data=st.binary(max_size=50),
+    key=texts,
 )
 jobs = st.builds(
     RenderJob,
     id=texts,
     request_id=texts,
     workspace_id=st.none() | texts,
-    meter=st.builds(Meter, texts, texts, st.sampled_from(Allowance), st.none() | st.integers(0)),
+    meter=st.builds(
+        Meter, texts, texts, st.sampled_from(Allowance), st.none() | st.integers(0, LARGEST)
+    ),
     body_kind=st.sampled_from(BodyKind),
     body=claims,
     charset=st.none() | texts,
-    template=st.none() | st.builds(PinnedTemplate, texts, st.none() | st.integers(1), texts),
+    template=st.none()
+    | st.builds(PinnedTemplate, texts, st.none() | st.integers(1, LARGEST), texts),
     flow=st.none() | texts,
     admitted_at=st.floats(0, 4e9),
     deadline=st.floats(0, 4e9),
@@ -44,14 +52,14 @@ errors = st.builds(
     texts,
     st.sampled_from(ErrorKind),
     code=st.none() | st.sampled_from(ErrorCode),
-    data=st.dictionaries(texts, st.integers(), max_size=2),
+    data=st.dictionaries(texts, st.integers(-(2**63), LARGEST), max_size=2),
     stack_trace=st.lists(st.dictionaries(texts, texts, max_size=2), max_size=2).map(tuple),
 )
 outcomes = st.builds(
     JobOutcome,
     texts,
     st.sampled_from(OutcomeStatus),
-    pages=st.integers(0),
+    pages=st.integers(0, LARGEST),
     filename=st.none() | texts,
     pdf=st.none() | claims,
     error=st.none() | errors,
