@@ -141,7 +141,7 @@ def create(
         "SERVER_PORT": str(server[1]),
     }
     for name, value in req.headers:
-        variable = _name_variable(name)
+        variable = name_variable(name)
         if variable in environ:  # a field that came twice
             answer, environ = _create(req, sock, client, server, cfg)
             return answer, environ
@@ -155,7 +155,8 @@ def _find_constants(cfg: Any) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _name_variable(name: str) -> str:
+def name_variable(name: str) -> str:
+    """Name the WSGI variable of a field, whose name is given in capitals."""
     variable = name.replace("-", "_")
     return variable if name in ("CONTENT-TYPE", "CONTENT-LENGTH") else f"HTTP_{variable}"
 

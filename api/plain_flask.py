@@ -6,7 +6,6 @@ That is sessions, host matching, async views, signals, and hooks of blueprints o
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final
 
 from flask import Flask, Request, Response
@@ -15,6 +14,7 @@ from werkzeug.datastructures import EnvironHeaders
 from werkzeug.routing import MapAdapter
 
 from api.exchange import current_request
+from api.heads import name_variable
 
 
 class _NoSessions(SessionInterface):
@@ -38,13 +38,7 @@ class PlainFields(EnvironHeaders):
         """Give a field, as werkzeug does."""
         if type is not None:
             return super().get(key, default, type)
-        return self.environ.get(_name_variable(key), default)
-
-
-@lru_cache(maxsize=256)  # the names that routes ask for
-def _name_variable(name: str) -> str:
-    variable = name.upper().replace("-", "_")
-    return variable if variable in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{variable}"
+        return self.environ.get(name_variable(key.upper()), default)
 
 
 class PlainRequest(Request):

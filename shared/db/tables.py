@@ -35,7 +35,7 @@ class Instant(TypeDecorator[datetime]):
         """Give the database the instant in UTC."""
         if value is None:
             return None
-        moment = value if value.tzinfo is UTC else value.astimezone(UTC)
+        moment = value.astimezone(UTC)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:

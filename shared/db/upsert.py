@@ -52,8 +52,7 @@ def _plain(value: Any) -> Any:
     """Write an instant as SQLAlchemy has it in SQLite: in UTC, without saying so."""
     if not isinstance(value, datetime):
         return value
-    instant = value if value.tzinfo is UTC else value.astimezone(UTC)
-    return instant.replace(tzinfo=None).isoformat(" ", "microseconds")
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
 def insert_or_ignore(session: Session, table: Table, row: Mapping[str, Any]) -> Insert:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from redis import Redis
 
-from shared import json_text
 from shared.clock import epoch
 from shared.queue.connection import reachable
+from shared.queue.messages import read_admitted_at
 from shared.queue.names import (
     DEAD_EVENTS,
     DRAINED,
@@ -62,8 +62,8 @@ class QueueReader:
 def _job_age(message: bytes | None) -> float:
     if message is None:
         return 0.0
-    admitted_at = json_text.decode(message)["headers"].get("admitted_at")
-    return 0.0 if admitted_at is None else max(epoch() - float(admitted_at), 0.0)
+    admitted_at = read_admitted_at(message)
+    return 0.0 if admitted_at is None else max(epoch() - admitted_at, 0.0)
 
 
 def _entry_age(entries: list[Any]) -> float:
