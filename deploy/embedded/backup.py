@@ -21,6 +21,7 @@ from typing import IO, Final
 from deploy.embedded.home import DataFolder
 from shared.blobs.keys import checked_key
 from shared.clock import now, timestamp
+from shared.queue.claims import CLAIM_FOLDER
 
 FORMAT: Final = 1
 _DATABASE: Final = "pressroom.sqlite3"
@@ -142,7 +143,7 @@ def _pack_blobs(archive: tarfile.TarFile, blobs: Path, known: frozenset[str]) ->
     packed = set()
     for path in _files(blobs):
         key = path.relative_to(blobs).as_posix()
-        if key in known:
+        if key in known or key.startswith(CLAIM_FOLDER):  # of use to processes that run now
             continue
         try:
             with path.open("rb") as stream:

@@ -33,9 +33,14 @@ class FolderStore:
         """Open the store of a `file:///folder` URL."""
         return cls(Path(unquote(urlsplit(blob_url).path)))
 
-    def put(self, key: str, stream: BinaryIO, size: int) -> None:
+    @property
+    def is_near(self) -> bool:
+        """Say yes."""
+        return True
+
+    def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
         """Store exactly the next `size` bytes of the stream; see `BlobStore.put`."""
-        with self._drafted(key) as file:
+        with self._drafted(key, is_brief=is_brief) as file:
             _copy_exactly(stream, file, size)
 
     def put_all(self, key: str, stream: BinaryIO) -> int:
@@ -103,7 +108,7 @@ class FolderStore:
         return self._folder / _DRAFTS
 
     @contextmanager
-    def _drafted(self, key: str) -> Iterator[BinaryIO]:
+    def _drafted(self, key: str, *, is_brief: bool = False) -> Iterator[BinaryIO]:
         """Open a file for writing that gets its name only when the block ends well."""
         path = self._path(key)
         draft = self._drafts / secrets.token_hex(12)
@@ -112,12 +117,14 @@ class FolderStore:
                 with _open_draft(draft) as file:
                     yield file
                     file.flush()
-                    os.fsync(file.fileno())
+                    if not is_brief:
+                        os.fsync(file.fileno())
                     _name(file, draft, path)
             finally:
                 draft.unlink(missing_ok=True)
-            with suppress(FileNotFoundError):  # deleted again by now
-                _sync_folder(path.parent)
+            if not is_brief:
+                with suppress(FileNotFoundError):  # deleted again by now
+                    _sync_folder(path.parent)
 
     def _path(self, key: str) -> Path:
         return self._folder / checked_key(key)

@@ -70,8 +70,15 @@ class S3Store:
         )
         return cls(client, bucket)
 
-    def put(self, key: str, stream: BinaryIO, size: int) -> None:
-        """Store exactly the next `size` bytes of the stream; see `BlobStore.put`."""
+    @property
+    def is_near(self) -> bool:
+        """Say no: a server holds them."""
+        return False
+
+    def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
+        """Store exactly the next `size` bytes of the stream; see `BlobStore.put`. What is brief
+        lasts as everything does.
+        """
         self._ensure_bucket()
         with _failures_named(key):
             whole = cast("BinaryIO", _Whole(stream, size))

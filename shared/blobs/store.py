@@ -31,8 +31,14 @@ class BlobStore(Protocol):
     outside the pattern.
     """
 
-    def put(self, key: str, stream: BinaryIO, size: int) -> None:
+    @property
+    def is_near(self) -> bool:
+        """Tell whether the bytes lie in a file system of this machine."""
+
+    def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
         """Store exactly the next `size` bytes of the stream, in place of what was there.
+
+        What is brief is of use to processes that run now; a power cut may take it.
 
         Raises:
             ValueError: the stream ends before `size` bytes.

@@ -19,10 +19,15 @@ class TimedStore:
         self._store = store
         self._watch = watch
 
-    def put(self, key: str, stream: BinaryIO, size: int) -> None:
+    @property
+    def is_near(self) -> bool:
+        """Tell whether the bytes are near; see `BlobStore.is_near`."""
+        return self._store.is_near
+
+    def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
         """Store exactly the next `size` bytes of the stream; see `BlobStore.put`."""
         with timed(self._watch, Store.OBJECT_STORE, "put"):
-            self._store.put(key, stream, size)
+            self._store.put(key, stream, size, is_brief=is_brief)
 
     def put_all(self, key: str, stream: BinaryIO) -> int:
         """Store all bytes of the stream; see `BlobStore.put_all`."""

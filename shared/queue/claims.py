@@ -1,4 +1,8 @@
-"""Claim check: bytes too large for a message lie aside, and the message carries a ticket (design.md 1)."""
+"""Claim check: bytes too large for a message lie aside, and the message carries a ticket (design.md 1).
+
+A blob store that is near holds them at a seventh of what Redis takes, which writes them to its log
+too: 0.9 ms of 1 MB instead of 7 (decision 0180).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import BinaryIO, Final, Protocol, cast
 from redis import Redis
 
 from shared.clock import epoch
+from shared.errors import Unavailable
 from shared.jobs import Claim, ClaimHome
 from shared.limits import INLINE_BODY_BYTES, KB, REDIS_BODY_BYTES
 from shared.line import Line
@@ -27,8 +32,12 @@ CLAIM_FOLDER: Final = "claims/"  # of their keys in the blob store
 class BlobHome(Protocol):
     """What claims need of a blob store; `shared.blobs` has the real ones."""
 
-    def put(self, key: str, stream: BinaryIO, size: int) -> None:
-        """Store `size` bytes of `stream`."""
+    @property
+    def is_near(self) -> bool:
+        """Tell whether the bytes lie in a file system of this machine."""
+
+    def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
+        """Store `size` bytes of `stream`; what is brief need not survive the machine."""
 
     def open(self, key: str) -> AbstractContextManager[BinaryIO]:
         """Open the bytes for reading."""
@@ -44,6 +53,9 @@ class ClaimLostError(Exception):
 class Claims:
     """Puts bytes aside and gives them back, by size: in the message, in Redis, in the blob store.
 
+    One that is near is preferred to Redis, which then holds what it does not take. Nothing of a near
+    store is listed to be swept: the keeper removes what nothing lists, later than any use of it.
+
     Every method raises `Unavailable` when the home of the bytes is away.
     """
 
@@ -54,25 +66,29 @@ class Claims:
 
     def store(self, job_id: str, data: bytes) -> Claim:
         """Put bytes aside for a job."""
-        if len(data) > REDIS_BODY_BYTES:
-            return self.store_stream(job_id, BytesIO(data), len(data))
         if len(data) <= INLINE_BODY_BYTES:
             return Claim(ClaimHome.INLINE, len(data), data=data)
-        key = _fresh_key(job_id)
-        with reachable():
-            self._line.ask(("SET", key, data, "EX", CLAIM_TTL_SECONDS))
-        return Claim(ClaimHome.REDIS, len(data), key=key)
+        if self._blobs.is_near or len(data) > REDIS_BODY_BYTES:
+            return self.store_stream(job_id, BytesIO(data), len(data))
+        return self._store_in_redis(job_id, data)
 
     def store_stream(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
-        """Put the next `size` bytes of a stream aside, without holding large ones in memory."""
-        if size <= REDIS_BODY_BYTES:
+        """Put the next `size` bytes of a stream that can go back aside, without holding large ones
+        in memory.
+        """
+        if size <= INLINE_BODY_BYTES:
             return self.store(job_id, stream.read(size))
-        key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
-        self._sweep()
-        with reachable():
-            self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
-        self._blobs.put(key, stream, size)
-        return Claim(ClaimHome.BLOB, size, key=key)
+        if self._blobs.is_near:
+            begin = stream.tell()
+            try:
+                return self._store_near(job_id, stream, size)
+            except Unavailable:
+                if size > REDIS_BODY_BYTES:
+                    raise
+                stream.seek(begin)
+        elif size > REDIS_BODY_BYTES:
+            return self._store_far(job_id, stream, size)
+        return self._store_in_redis(job_id, stream.read(size))
 
     def load(self, claim: Claim) -> bytes:
         """Give the bytes of a claim.
@@ -98,6 +114,7 @@ class Claims:
 
     def lend(self, key: str) -> None:
         """Have bytes that will lie under a key of the blob store swept, unless they are kept in time."""
+        self._sweep()
         with reachable():
             self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
 
@@ -125,8 +142,29 @@ class Claims:
             case ClaimHome.REDIS:
                 with reachable():
                     self._line.ask(("UNLINK", claim.key))
+            case ClaimHome.BLOB if self._blobs.is_near:
+                self._blobs.delete(claim.key)
             case ClaimHome.BLOB:
-                self._delete_blob(claim.key)
+                self._delete_listed(claim.key)
+
+    def _store_in_redis(self, job_id: str, data: bytes) -> Claim:
+        key = _fresh_key(job_id)
+        with reachable():
+            self._line.ask(("SET", key, data, "EX", CLAIM_TTL_SECONDS))
+        return Claim(ClaimHome.REDIS, len(data), key=key)
+
+    def _store_near(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
+        key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
+        self._blobs.put(key, stream, size, is_brief=True)
+        return Claim(ClaimHome.BLOB, size, key=key)
+
+    def _store_far(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
+        key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
+        self._sweep()
+        with reachable():
+            self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
+        self._blobs.put(key, stream, size)
+        return Claim(ClaimHome.BLOB, size, key=key)
 
     def _load_from_redis(self, claim: Claim) -> bytes:
         with reachable():
@@ -143,7 +181,7 @@ class Claims:
         except KeyError as error:
             raise ClaimLostError(claim.key) from error
 
-    def _delete_blob(self, key: str) -> None:
+    def _delete_listed(self, key: str) -> None:
         self._blobs.delete(key)
         with reachable():
             self._redis.zrem(CLAIM_EXPIRY, key)
@@ -155,7 +193,7 @@ class Claims:
                 CLAIM_EXPIRY, "-inf", epoch(), start=0, num=_SWEEP_AT_ONCE
             )
         for key in cast("list[bytes]", overdue):
-            self._delete_blob(key.decode())
+            self._delete_listed(key.decode())
 
 
 def _fresh_key(job_id: str) -> str:

@@ -144,7 +144,7 @@ def test_an_empty_body_is_refused(caller):
 def test_a_body_over_64_kb_goes_aside(caller, worker):
     body = b"<document>" + b" " * 70_000 + b"</document>"
     assert caller.post("/v2/pdf", data=body, headers=XML).status_code == 200
-    assert worker.jobs[0].body.home is ClaimHome.REDIS
+    assert worker.jobs[0].body.home is ClaimHome.BLOB
     assert worker.bodies == [body]
 
 

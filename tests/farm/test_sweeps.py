@@ -10,6 +10,7 @@ from hashlib import sha256
 import pytest
 from sqlalchemy import insert, update
 
+from shared.blobs.folder import FolderStore
 from shared.clock import now
 from shared.db import images
 from shared.db.accounts import create_account
@@ -236,22 +237,33 @@ def test_bytes_of_batches_that_are_not_on_record_go(database, store):
 def test_claims_go_that_redis_has_forgotten(redis_url, store):
     redis = connect(redis_url)
     claims = Claims(redis, store)
-    kept, lost = (
-        claims.store_stream(job, io.BytesIO(b"x" * 5_000_000), 5_000_000)
-        for job in ("job_1", "job_2")
-    )
-    redis.zrem("claims:expiry", lost.key)
+    put(store, "claims/job_1", "claims/job_2")
+    claims.lend("claims/job_1")
     sweep = SweepBytes(ClaimBytes((claims,), store), store, wait_seconds=0)
     assert sweep.run_once() == 1
-    assert list(store.list_keys("claims/")) == [kept.key]
-    claims.drop(kept)
+    assert list(store.list_keys("claims/")) == ["claims/job_1"]
     redis.close()
+
+
+def test_claims_of_a_folder_are_on_no_list_and_stay_for_two_hours(redis_url, tmp_path):
+    folder = FolderStore(tmp_path)
+    with connect(redis_url) as redis:
+        claims = Claims(redis, folder)
+        claim = claims.store("job_1", b"x" * 1_000_000)
+        assert not redis.exists("claims:expiry")
+        sweep = SweepBytes(ClaimBytes((claims,), folder), folder)
+        assert [sweep.run_once() for _ in range(3)] == [0, 0, 0]
+        assert claims.load(claim) == b"x" * 1_000_000
+        sweep = SweepBytes(ClaimBytes((claims,), folder), folder, wait_seconds=0)
+        assert sweep.run_once() == 1
 
 
 def test_a_claim_stays_that_any_redis_has_on_its_list(redis_url, store):
     redis = connect(redis_url)
     other = connect(redis_url.replace("/0", "/1"))
-    key = Claims(other, store).store_stream("job_1", io.BytesIO(b"x" * 5_000_000), 5_000_000).key
+    key = "claims/job_1"
+    put(store, key)
+    Claims(other, store).lend(key)
     both = ClaimBytes((Claims(redis, store), Claims(other, store)), store)
     assert both.find_unneeded([key]) == []
     assert ClaimBytes((Claims(redis, store),), store).find_unneeded([key]) == [key]

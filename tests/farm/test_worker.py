@@ -8,6 +8,7 @@ import time
 import pytest
 from redis import Redis
 
+from shared.blobs.store import open_store
 from shared.errors import ErrorCode, ErrorKind
 from shared.jobs import ClaimHome, OutcomeStatus, Purpose
 from shared.queue.broker import Broker
@@ -29,7 +30,7 @@ def test_a_render_gives_its_pdf_and_is_metered_once(front):
 
 @pytest.mark.parametrize(
     ("size", "home"),
-    [(60_000, ClaimHome.INLINE), (1_000_000, ClaimHome.REDIS), (5_000_000, ClaimHome.BLOB)],
+    [(60_000, ClaimHome.INLINE), (1_000_000, ClaimHome.BLOB), (5_000_000, ClaimHome.BLOB)],
 )
 def test_a_pdf_of_any_size_comes_back_whole_and_leaves_nothing(front, size, home):
     outcome = front.render(f"pages 1 {size}")
@@ -37,6 +38,7 @@ def test_a_pdf_of_any_size_comes_back_whole_and_leaves_nothing(front, size, home
     assert sum(map(len, front.replies.fetch_pdf(outcome.pdf))) == outcome.pdf.size == size + 4
     front.replies.wait("job_none", timeout_seconds=0.01)  # what was read goes with the next wait
     assert not front.redis.exists(outcome.pdf.key, f"job:{outcome.job_id}:reply")
+    assert not list(open_store(front.blob_url).list_keys("claims/"))
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,26 @@ def test_a_second_put_replaces_the_first(store):
     assert store.read("job:1:a") == b"second"
 
 
+def test_what_is_brief_is_put_as_what_lasts(store):
+    for data in (b"first, and longer", b"second"):
+        store.put("claims/a", io.BytesIO(data + b"and more"), len(data), is_brief=True)
+        assert store.read("claims/a") == data
+
+
+def test_a_folder_waits_for_its_disk_unless_bytes_are_brief(tmp_path, monkeypatch):
+    waits = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    folder = FolderStore(tmp_path)
+    folder.put("claims/a", io.BytesIO(b"x"), 1, is_brief=True)
+    assert not waits
+    folder.put("jobs/a", io.BytesIO(b"x"), 1)
+    assert len(waits) == 2  # the bytes, and their name
+
+
+def test_only_a_folder_is_near(store, request):
+    assert store.is_near == ("folder" in request.node.name)
+
+
 def test_only_the_given_size_is_taken_from_the_stream(store):
     stream = io.BytesIO(b"abcdef")
     store.put("part", stream, 3)

@@ -1,0 +1,88 @@
+"""Claims: bytes aside lie where they are quickest, come back whole, and are gone when dropped."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from shared.blobs.folder import FolderStore
+from shared.errors import Unavailable
+from shared.jobs import ClaimHome
+from shared.queue.claims import ClaimLostError, Claims
+from shared.queue.connection import connect
+
+KB, MB = 1000, 1_000_000
+
+
+class FarStore(FolderStore):
+    """A folder that is taken for a server."""
+
+    is_near = False
+
+
+@pytest.fixture
+def redis(redis_url):
+    with connect(redis_url) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "home"),
+    [
+        (FolderStore, 60 * KB, ClaimHome.INLINE),
+        (FolderStore, MB, ClaimHome.BLOB),
+        (FolderStore, 5 * MB, ClaimHome.BLOB),
+        (FarStore, 60 * KB, ClaimHome.INLINE),
+        (FarStore, MB, ClaimHome.REDIS),
+        (FarStore, 5 * MB, ClaimHome.BLOB),
+    ],
+)
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_bytes_of_any_size_come_back_whole_and_leave_nothing(
+    redis, tmp_path, kind, size, home, is_streamed
+):
+    claims = Claims(redis, kind(tmp_path))
+    data = bytes(range(250)) * (size // 250)
+    if is_streamed:
+        stream = io.BytesIO(b"before" + data + b"after")
+        stream.seek(6)
+        claim = claims.store_stream("job_1", stream, size)
+        assert stream.read() == b"after"
+    else:
+        claim = claims.store("job_1", data)
+    assert (claim.home, claim.size) == (home, size)
+    assert claims.load(claim) == data
+    claims.drop(claim)
+    claims.drop(claim)
+    assert redis.keys() == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    if home is not ClaimHome.INLINE:
+        with pytest.raises(ClaimLostError):
+            claims.load(claim)
+
+
+def test_two_runs_of_a_job_have_bytes_of_their_own(redis, tmp_path):
+    claims = Claims(redis, FolderStore(tmp_path))
+    lost, won = (claims.store("job_1", letter * MB) for letter in (b"a", b"b"))
+    claims.drop(lost)
+    assert claims.load(won) == b"b" * MB
+
+
+def test_redis_takes_what_a_folder_does_not(redis, tmp_path):
+    (tmp_path / "claims").write_text("a file where the folder should be")
+    claims = Claims(redis, FolderStore(tmp_path))
+    stream = io.BytesIO(b"head" + b"x" * MB)
+    stream.seek(4)
+    claim = claims.store_stream("job_1", stream, MB)
+    assert claim.home is ClaimHome.REDIS
+    assert claims.load(claim) == b"x" * MB
+    claims.drop(claim)
+    assert redis.keys() == []
+
+
+def test_what_is_too_large_for_redis_needs_the_folder(redis, tmp_path):
+    (tmp_path / "claims").write_text("a file where the folder should be")
+    with pytest.raises(Unavailable, match="object store"):
+        Claims(redis, FolderStore(tmp_path)).store("job_1", b"x" * 5 * MB)
+    assert redis.keys() == []
