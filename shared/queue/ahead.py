@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from shared.clock import epoch, ticks
 from shared.line import Line
 from shared.queue.claims import CLAIM_TTL_SECONDS
-from shared.queue.names import BATCH, UNACKED, UNACKED_INDEX
+from shared.queue.names import BATCH, UNACKED, UNACKED_INDEX, is_waited
 
 # Messages are taken ahead while the last renders were all this short.
 SHORT_SECONDS: Final = 0.05
@@ -50,8 +50,7 @@ end
 _NOTE: Final = (
     _HOLD
     + """
-local tag = hold(KEYS[3], ARGV[3])
-return {tag, count(tag, 1)}
+return count(hold(KEYS[3], ARGV[3]), 1)
 """
 )
 
@@ -177,11 +176,19 @@ class Ahead:
             self._given.append(taken.tag)
         return taken
 
-    def note(self, line: Line, queue: str, text: bytes) -> Taken:
-        """Note that this worker holds a message, and count its delivery: a slot is free for it."""
+    def note(
+        self, line: Line, queue: str, text: bytes, *, tag: str, is_redelivered: bool
+    ) -> int | None:
+        """Note that this worker holds a message, and count its delivery: a slot is free for it.
+
+        Gives which delivery it is, as `Taken.delivery` does. That a message comes for the first
+        time is known without the answer; should its job have ended, its commit is refused.
+        """
         keys = [UNACKED, UNACKED_INDEX, queue]
-        tag, delivery = line.run(_NOTE, keys, [epoch(), CLAIM_TTL_SECONDS, text])
-        return Taken(queue, tag.decode(), text, ticks(), _number(delivery), is_counted=True)
+        noted = line.post(("EVAL", _NOTE, len(keys), *keys, epoch(), CLAIM_TTL_SECONDS, text))
+        if is_redelivered:
+            return _number(line.answer(noted))
+        return 1 if is_waited(tag) else None
 
     def turn(self, line: Line, queues: Sequence[str], *, free: int, slots: int) -> None:
         """Acknowledge what has ended, count what slots were given, and take messages for the free

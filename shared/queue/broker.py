@@ -158,7 +158,7 @@ class Broker:
                 self._line.ask(("LPUSH", queue, *messages))
 
     def withdraw(self, job: Published) -> bool:
-        """Take a job back that no worker has begun; tell whether it was. It never runs then.
+        """Take a job back that no worker has begun; tell whether it was. Nothing of it is committed then.
 
         Raises:
             Unavailable: Redis is away.

@@ -33,6 +33,8 @@ SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: the
 UNACKED: Final = "unacked"  # kombu's hash of messages that a worker holds
 UNACKED_INDEX: Final = "unacked_index"  # kombu's sorted set of them, by when they were last held
 
+_WAITED: Final = ":waited"
+
 
 def new_delivery_tag(queue: str, job_id: str) -> str:
     """Make the tag of a message, by which kombu holds it: whose it is can be read from it."""
@@ -41,7 +43,12 @@ def new_delivery_tag(queue: str, job_id: str) -> str:
 
 def new_waited_tag(queue: str, job_id: str) -> str:
     """Make the tag of a message whose front waits: whoever takes it counts its delivery at once."""
-    return f"{new_delivery_tag(queue, job_id)}:waited"
+    return new_delivery_tag(queue, job_id) + _WAITED
+
+
+def is_waited(delivery_tag: str) -> bool:
+    """Tell whether the front of a held message waits."""
+    return delivery_tag.endswith(_WAITED)
 
 
 def queue_of(delivery_tag: str) -> str:

@@ -14,7 +14,7 @@ from redis import RedisError
 
 from shared import json_text
 from shared.line import Line
-from shared.queue.ahead import Ahead, Taken
+from shared.queue.ahead import Ahead
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)
@@ -179,16 +179,16 @@ class Channel(kombu_redis.Channel):
         taken = self.ahead.take()
         if taken is None:
             return False
-        self._deliver(taken)
+        self._deliver(json_text.decode(taken.text), taken.queue, taken.delivery)
         return True
 
-    def _deliver(self, taken: Taken) -> None:
-        message = json_text.decode(taken.text)
-        message["headers"]["delivery"] = taken.delivery
-        self.connection._deliver(message, taken.queue)
+    def _deliver(self, message: dict[str, Any], queue: str, delivery: int | None) -> None:
+        message["headers"]["delivery"] = delivery
+        self.connection._deliver(message, queue)
 
     def _brpop_read(self, **options: Any) -> bool:
-        # As kombu's, but what comes is noted in one step, as what the turns take is.
+        # As kombu's, but what comes is noted in one step, as what the turns take is; a slot has
+        # the message before Redis has answered that.
         connection = self.client.connection
         try:
             found = self.client.parse_response(connection, "BRPOP", **options)
@@ -196,7 +196,15 @@ class Channel(kombu_redis.Channel):
                 raise Empty
             queue, text = found[0].decode(), found[1]
             self._queue_cycle.rotate(queue)
-            self._deliver(self.ahead.note(self._line(), queue, text))
+            message = json_text.decode(text)
+            delivery = self.ahead.note(
+                self._line(),
+                queue,
+                text,
+                tag=message["properties"]["delivery_tag"],
+                is_redelivered="redelivered" in message["headers"],  # kombu's word
+            )
+            self._deliver(message, queue, delivery)
         except self.connection_errors:
             connection.disconnect()
             raise

@@ -194,6 +194,8 @@ def worker_log(
 ) -> Iterator[Path]:
     """Run one worker for all tests of a module and give the file of its log."""
     folder = tmp_path_factory.mktemp("worker")
+    with connect(redis_server.url) as redis:
+        redis.flushall()  # it would begin what the last module left in the queue
     workers = Workers(folder, environment(redis_server.url, migrated_database, folder, blob_url))
     workers.start(child_memory_mb="600")
     yield folder / "worker0.log"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 
@@ -170,11 +171,36 @@ def test_a_job_on_record_is_counted_by_its_slot(front, line, ahead):
 
 def test_the_message_an_idle_worker_waited_for_is_held_and_counted_in_one_step(front, line, ahead):
     [sent] = publish(front, 1)
-    taken = ahead.note(line, INTERACTIVE, front.redis.rpop(INTERACTIVE))
-    assert (taken.tag, taken.delivery) == (sent.delivery_tag, 1)
+    text, tag = front.redis.rpop(INTERACTIVE), sent.delivery_tag
+    assert ahead.note(line, INTERACTIVE, text, tag=tag, is_redelivered=False) == 1
+    line.ask(("PING",))
     assert front.redis.hkeys(UNACKED) == [sent.delivery_tag.encode()]
     assert front.redis.zscore(UNACKED_INDEX, sent.delivery_tag)
     assert deliveries(front, [sent]) == [1]
+
+
+def test_a_message_that_comes_again_is_waited_for_to_know_how_often_it_did(front, line, ahead):
+    [sent] = publish(front, 1)
+    text, tag = front.redis.rpop(INTERACTIVE), sent.delivery_tag
+    for delivery in (1, 2, 3):
+        assert ahead.note(line, INTERACTIVE, text, tag=tag, is_redelivered=True) == delivery
+    front.replies.abandon(sent.job_id)
+    assert ahead.note(line, INTERACTIVE, text, tag=tag, is_redelivered=True) == 0
+
+
+@pytest.mark.parametrize("is_redelivered", [False, True])
+def test_a_job_on_record_that_an_idle_worker_gets_is_counted_by_its_slot(
+    front, line, ahead, is_redelivered
+):
+    job = replace(front.job(), is_recorded=True)
+    front.broker.queue_recorded({job.encode(): job})
+    text = front.redis.rpop(INTERACTIVE)
+    tag = json.loads(text)["properties"]["delivery_tag"]
+    noted = ahead.note(line, INTERACTIVE, text, tag=tag, is_redelivered=is_redelivered)
+    assert noted is None
+    line.ask(("PING",))
+    assert front.redis.hkeys(UNACKED) == [tag.encode()]
+    assert not front.redis.hexists(job_key(job.id), "deliveries")
 
 
 def test_a_message_that_waits_behind_a_long_render_is_left_to_other_workers(

@@ -1,5 +1,6 @@
 """A drained queue: running work ends, nothing new is begun, and nothing that waits is lost."""
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from shared.jobs import OutcomeStatus, Purpose
 from shared.queue.depth import QueueReader
 from shared.queue.drains import SEEN_BY_ALL_SECONDS, Drains, UnknownQueueError
-from shared.queue.names import WORKERS, WORKERS_SEEN
+from shared.queue.names import WORKERS, WORKERS_SEEN, reply_key
 from shared.queue.roster import WorkerWord, find_workers, say_present
 
 
@@ -70,12 +71,26 @@ def test_what_no_worker_has_begun_is_taken_back_and_never_runs(
     assert front.broker.withdraw(published)
     assert not front.broker.withdraw(published)
     assert QueueReader(front.redis).read_depth().queues["interactive"].waiting == 0
-    front.redis.lpush(published.queue, published.message)  # as one that came again meanwhile
+    again = json.loads(published.message)
+    again["headers"]["redelivered"] = True
+    front.redis.lpush(published.queue, json.dumps(again))
     start_worker()
     drains.resume("interactive")
     assert front.render("pages 2").pages == 2
     assert lines(started) == 0
     assert front.used() == (2, 1)
+
+
+def test_what_an_idle_worker_got_as_it_was_taken_back_counts_nothing(front, drains, start_worker):
+    drains.drain("interactive")
+    published = front.broker.publish(front.job("pages 3"))
+    assert front.broker.withdraw(published)
+    front.redis.lpush(published.queue, published.message)
+    start_worker()
+    drains.resume("interactive")
+    assert front.render("pages 2").pages == 2
+    assert front.used() == (2, 1)
+    assert not front.redis.exists(reply_key(published.job_id))
 
 
 def test_what_a_worker_has_begun_is_not_taken_back(front, start_worker, tmp_path, wait_until):
