@@ -61,7 +61,11 @@ def measure() -> Iterator[str]:
     yield from ("", HEAD, *shares)
     with farm_of(2) as farm:
         client = Client(farm)
-        yield from middle("a result of 1 MB, beside the engine", large_results(client), 5)
+        large = large_results(client)
+        yield fact(
+            "a result of 1 MB over HTTP, beside the engine: median, longest",
+            f"{median(large) * 1000:.1f}, {max(large) * 1000:.1f} ms",
+        )
         yield from middle("a body of 32 MB at a worker", large_bodies(client), 150)
         yield longest("a killed rendering process: its job has ended", dead(client, "child"), 6)
         yield longest("a killed worker: its job has ended", dead(client, "worker"), 6)

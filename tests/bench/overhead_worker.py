@@ -1,13 +1,15 @@
 """The two workers that `overhead.py` compares: `farm` is the product's, `stock` plain Celery.
 
-Both run the same work: a millisecond of computing and a PDF of 30 KB.
+Both run the same work: a millisecond of computing and a PDF, of 30 KB or as `BENCH_PDF_BYTES` says.
 """
 
 from __future__ import annotations
 
 import base64
+import os
 import sys
 import time
+from functools import cache
 
 from celery import Celery
 
@@ -18,7 +20,9 @@ from workers.farm.main import run_worker
 from workers.farm.run import Engine
 
 WORK_SECONDS = 0.001
-PDF = b"%PDF" + bytes(range(256)) * 120
+PDF_BYTES = "BENCH_PDF_BYTES"
+SMALL = 30 * 1024
+PDF = bytes(range(256)) * (int(os.environ.get(PDF_BYTES, SMALL)) // 256)
 
 
 def work() -> bytes:
@@ -32,6 +36,7 @@ def render(_template, _payload, **_options):
     return Rendered(pdf=work(), pages=1)
 
 
+@cache
 def stock_app() -> Celery:
     url = get_settings().redis_url
     app = Celery("stock", broker=url, backend=url)
