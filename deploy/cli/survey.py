@@ -14,7 +14,7 @@ from deploy.cli.access import FarmPlace
 from deploy.embedded.errors import find_errors
 from deploy.embedded.home import FarmRecord
 from deploy.embedded.processes import find_process
-from deploy.embedded.supervisor import is_ready
+from deploy.embedded.supervisor import answers, is_ready
 from shared.batches.records import Batch, Counts
 from shared.blobs.store import open_store
 from shared.clock import epoch, ticks, timestamp
@@ -86,8 +86,11 @@ def _processes(record: FarmRecord, problems: list[str]) -> list[dict[str, Any]]:
     for name in record.restarts:
         pid = record.processes.get(name)
         facts = find_process(pid) if pid is not None else None
+        probe = record.ports.get(f"{name}_metrics", 0)  # 0 where the operator wants none
         if facts is None:
             problems.append(f"process {name} is down")
+        elif probe and not answers(probe, "/healthz"):
+            problems.append(f"process {name} does not answer")
         shown.append(
             {
                 "name": name,

@@ -255,9 +255,14 @@ class Farm:
 
 def is_ready(port: int) -> bool:
     """Tell whether the front on a loopback port says that it and its stores are ready."""
+    return answers(port, "/readyz")
+
+
+def answers(port: int, path: str) -> bool:
+    """Tell whether a process answers 200 on a loopback port, within two seconds."""
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=2)
     try:
-        connection.request("GET", "/readyz")
+        connection.request("GET", path)
         return connection.getresponse().status == http.HTTPStatus.OK
     except (OSError, http.client.HTTPException):
         return False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import threading
 import time
@@ -73,6 +75,14 @@ def test_status_names_what_is_wrong(tmp_path):
         assert "PROBLEM: the object store does not answer" in answer.stdout
         farm.folder.blobs.unlink()
         (tmp_path / "away").rename(farm.folder.blobs)
+        frozen = farm.record.processes["fetcher"]
+        os.kill(frozen, signal.SIGSTOP)
+        try:
+            answer = status(farm.folder.path)
+            assert "PROBLEM: process fetcher does not answer" in answer.stdout
+        finally:
+            os.kill(frozen, signal.SIGCONT)
+        assert farm.command("status")["problems"] == []
         stop_farm(farm)
         answer = status(farm.folder.path, "--json")
         assert answer.returncode == 1
