@@ -78,8 +78,7 @@ class JobFlow:
             kept = None if is_open else find_job(session, job_id)
         if not is_open:
             self._drop_unless_kept(ended, kept)
-        with suppress(Unavailable):
-            self.states.settle(job_id)
+        self.states.settle(job_id)
         self.endings.tell(job_id)
 
     def complete(self, job_id: str) -> None:

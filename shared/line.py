@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -93,13 +93,12 @@ class Line:
     def post(self, command: Command) -> Posted:
         """Send a command and do not wait; what goes wrong is told where the answer is asked for."""
         posted = Posted(command)
-        try:
-            with self._whole() as connection:
-                connection.send_packed_command(_pack(connection, [command]))
-                self._own.posted.append(posted)
-        except (RedisConnectionError, RedisTimeoutError):
-            pass
+        self._send(posted)
         return posted
+
+    def send(self, *commands: Command) -> None:
+        """Send commands together that nobody asks the answers of: they may be lost, or refused."""
+        self._send(*map(Posted, commands))
 
     def has_answer(self, posted: Posted) -> bool:
         """Wait for the answer to what was posted; False where it was lost on its way."""
@@ -118,6 +117,11 @@ class Line:
         if isinstance(posted.answer[0], ResponseError):
             raise posted.answer.pop()
         return posted.answer[0]
+
+    def _send(self, *posted: Posted) -> None:
+        with suppress(RedisConnectionError, RedisTimeoutError), self._whole() as connection:
+            connection.send_packed_command(_pack(connection, [each.command for each in posted]))
+            self._own.posted.extend(posted)
 
     def _exchange(self, commands: Sequence[Command]) -> list[Any]:
         with self._whole() as connection:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from shared.clock import timestamp
 from shared.db.session import Session
@@ -20,6 +20,11 @@ from shared.identifiers import new_id
 MOST_WEBHOOKS: Final = 20  # of an account
 ROTATION: Final = timedelta(hours=24)  # for so long the former secret signs too
 RETENTION: Final = timedelta(days=7)  # of the delivery log
+
+# Made once: it is asked as each job ends.
+_LISTENING: Final = select(webhooks.c.id, webhooks.c.events).where(
+    webhooks.c.account_id == bindparam("of_account"), webhooks.c.disabled_at.is_(None)
+)
 
 
 class Event(StrEnum):
@@ -191,10 +196,8 @@ def enqueue(
     Call it in the unit of work that ends the job or batch: either both are written or neither.
     `data` is the record as the interface gives it.
     """
-    query = select(webhooks.c.id, webhooks.c.events).where(
-        webhooks.c.account_id == account_id, webhooks.c.disabled_at.is_(None)
-    )
-    told = [row.id for row in session.execute(query) if event.value in row.events]
+    listening = session.execute(_LISTENING, {"of_account": account_id})
+    told = [row.id for row in listening if event.value in row.events]
     if not told:
         return 0
     payload = json.dumps(

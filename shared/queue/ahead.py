@@ -194,9 +194,10 @@ class Ahead:
         """Acknowledge what has ended, count what slots were given, and take messages for the free
         slots and the next ones.
 
-        Batches are taken for free slots alone: what comes after must not find them in front.
+        Batches are taken for free slots alone, unless this worker takes nothing else: what comes
+        after must not find them in front.
         """
-        first = len(list(takewhile(lambda queue: queue != BATCH, queues)))
+        first = len(list(takewhile(lambda queue: queue != BATCH, queues))) or len(queues)
         wanted = max(free - len(self._held), 0)
         more = max(free + slots - len(self._held), 0) - wanted if self.pace.is_short else 0
         if not self._ended and not self._given and not (queues and wanted + more):

@@ -19,7 +19,14 @@ from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.line import Line, Posted
 from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
 from shared.queue.connection import reachable
-from shared.queue.names import FARM_TOTALS, FRESH_TOTALS, USAGE_STREAM, job_key, reply_key
+from shared.queue.names import (
+    FARM_EPOCH,
+    FARM_TOTALS,
+    FRESH_TOTALS,
+    USAGE_STREAM,
+    job_key,
+    reply_key,
+)
 from shared.queue.parcels import pack
 from shared.queue.sums import LEAVE_LINE, write_line
 from shared.telemetry.totals import count_outcome
@@ -29,13 +36,14 @@ T = TypeVar("T")
 # The state of a job outlives every message of it that might still come.
 _STATE_SLACK_SECONDS: Final = 600
 _RECONNECT_SECONDS: Final = 0.2
+_CLOCKS_APART_SECONDS: Final = 60.0  # of a front and a keeper, at most
 
 _BEGIN: Final = """
-if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return 0 end
+if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return {0} end
 local delivery = redis.call('HINCRBY', KEYS[1], 'deliveries', 1)
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HSETNX', KEYS[1], 'started_at', ARGV[2]) end
-return delivery
+return {delivery, redis.call('GET', KEYS[2])}
 """
 
 _GIVE_BACK: Final = """
@@ -83,6 +91,7 @@ class Begin(StrEnum):
     """What a delivery of a job is to do."""
 
     RUN = "run"
+    RUN_IF_OPEN = "run if open"  # Redis may have forgotten that it ended: the job table has not
     ENDED = "ended"  # answered or given up already: nothing to do
     OVERDUE = "overdue"  # past its deadline: nobody would get the answer
     EXHAUSTED = "exhausted"  # it has brought its worker down before; fail it, do not run it
@@ -110,13 +119,18 @@ class Commits:
 
     def begin(self, job: RenderJob, *, delivery: int | None = None) -> Begin:
         """Say what to do with a delivery of the job, by which one it is; None has it counted now."""
+        memory_since = None
         if delivery is None:
-            delivery = self._outwait(job, lambda: self._count_delivery(job))
+            delivery, memory_since = self._outwait(job, lambda: self._count_delivery(job))
         if delivery == 0:
             return Begin.ENDED
         if epoch() >= job.deadline:
             return Begin.OVERDUE
-        return Begin.EXHAUSTED if delivery > MAX_DELIVERIES else Begin.RUN
+        if delivery > MAX_DELIVERIES:
+            return Begin.EXHAUSTED
+        if not job.is_recorded or _is_remembered(job, delivery, memory_since):
+            return Begin.RUN
+        return Begin.RUN_IF_OPEN
 
     def give_back(self, job: RenderJob) -> None:
         """Take a delivery back that came to nothing through no fault of the job.
@@ -172,11 +186,13 @@ class Commits:
         with reachable():
             return cast("list[bytes | int]", self._line.answer(commit.posted))
 
-    def _count_delivery(self, job: RenderJob) -> int:
+    def _count_delivery(self, job: RenderJob) -> tuple[int, float | None]:
+        """Count a delivery, 0 where the job has ended; give besides since when Redis remembers."""
         with reachable():
             started_at = str(epoch()) if job.is_recorded else ""
             args = [_state_ttl(job), started_at]
-            return cast("int", self._line.run(_BEGIN, [job_key(job.id)], args))
+            delivery, *since = self._line.run(_BEGIN, [job_key(job.id), FARM_EPOCH], args)
+            return int(delivery), float(since[0]) if since and since[0] else None
 
     def _outwait(self, job: RenderJob, attempt: Callable[[], T]) -> T:
         patient_until = min(job.deadline, epoch() + (job.budget_seconds or math.inf))
@@ -225,6 +241,15 @@ def _command(
 def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
     """Make the outcome of a job that gave no PDF."""
     return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
+
+
+def _is_remembered(job: RenderJob, delivery: int, memory_since: float | None) -> bool:
+    """Tell whether Redis would know that a job has ended: it is delivered for the first time, and
+    Redis has had its memory since before it was accepted.
+    """
+    if delivery > 1 or memory_since is None:
+        return False
+    return job.admitted_at > memory_since + _CLOCKS_APART_SECONDS
 
 
 def _state_ttl(job: RenderJob) -> int:

@@ -9,16 +9,14 @@ from typing import Final, cast
 from redis import Redis, RedisError
 
 from shared.clock import ticks
+from shared.line import Line
 from shared.queue.connection import BLOCK_SECONDS
 from shared.queue.names import ending_key
-from shared.telemetry.log import get_logger
 
 # Whoever begins to wait later asks the database first.
 _WORD_KEPT_SECONDS: Final = 120
 # Without Redis, or where the word was lost, the caller looks again after this long.
 _LOOK_AGAIN_SECONDS: Final = 5.0
-
-log: Final = get_logger(__name__)
 
 
 class Endings:
@@ -26,18 +24,12 @@ class Endings:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._line = Line(redis)
 
     def tell(self, name: str) -> None:
-        """Wake everybody who waits for this."""
+        """Wake everybody who waits for this; nobody waits until that is done."""
         key = ending_key(name)
-        try:
-            with self._redis.pipeline() as pipe:
-                pipe.delete(key)
-                pipe.rpush(key, 1)
-                pipe.expire(key, _WORD_KEPT_SECONDS)
-                pipe.execute()
-        except RedisError as error:
-            log.warning("end not told", name=name, cause=repr(error))
+        self._line.send(("DEL", key), ("RPUSH", key, 1), ("EXPIRE", key, _WORD_KEPT_SECONDS))
 
     def wait(
         self, name: str, *, seconds: float, between: Callable[[], object] = lambda: None

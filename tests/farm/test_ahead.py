@@ -12,7 +12,15 @@ from shared.clock import ticks
 from shared.jobs import Lane, Purpose
 from shared.line import Line
 from shared.queue.ahead import HOLD_SECONDS, SHORT_SECONDS, Ahead, Pace
-from shared.queue.names import BATCH, INTERACTIVE, UNACKED, UNACKED_INDEX, VALIDATE, job_key
+from shared.queue.names import (
+    BATCH,
+    INTERACTIVE,
+    UNACKED,
+    UNACKED_INDEX,
+    VALIDATE,
+    job_key,
+    job_of,
+)
 
 QUEUES = (INTERACTIVE, VALIDATE, BATCH)
 
@@ -177,6 +185,15 @@ def test_the_message_an_idle_worker_waited_for_is_held_and_counted_in_one_step(f
     assert front.redis.hkeys(UNACKED) == [sent.delivery_tag.encode()]
     assert front.redis.zscore(UNACKED_INDEX, sent.delivery_tag)
     assert deliveries(front, [sent]) == [1]
+
+
+def test_a_worker_of_batches_alone_takes_them_ahead_too(front, line, ahead):
+    jobs = [replace(front.job(), is_recorded=True, lane=Lane.BATCH) for _ in range(3)]
+    for job in jobs:
+        front.broker.queue_recorded({job.encode(): job})
+    ahead.turn(line, (BATCH,), free=1, slots=1)
+    assert [job_of(tag) for tag in take_all(ahead)] == [job.id for job in jobs[:2]]
+    assert front.redis.llen(BATCH) == 1
 
 
 def test_a_message_that_comes_again_is_waited_for_to_know_how_often_it_did(front, line, ahead):

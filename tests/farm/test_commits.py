@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.jobs import Allowance, JobOutcome, OutcomeStatus
 from shared.metering import PageEvent
 from shared.queue.commits import Begin, Commits, fail
-from shared.queue.names import FRESH_TOTALS
+from shared.queue.names import FARM_EPOCH, FRESH_TOTALS
 from shared.queue.replies import Replies
 from shared.queue.sums import read_sums
 
@@ -157,6 +158,21 @@ def test_a_failure_is_answered_and_not_metered(front, commits):
 def test_deliveries_are_counted_and_bounded(front, commits):
     job = front.job()
     assert [commits.begin(job) for _ in range(3)] == [Begin.RUN, Begin.RUN, Begin.EXHAUSTED]
+
+
+@pytest.mark.parametrize(
+    ("memory_seconds", "first"),
+    [(None, Begin.RUN_IF_OPEN), (30, Begin.RUN_IF_OPEN), (90, Begin.RUN)],
+)
+def test_the_job_table_is_asked_where_redis_may_have_forgotten(
+    front, commits, memory_seconds, first
+):
+    job = replace(front.job(), is_recorded=True)
+    if memory_seconds is not None:
+        front.redis.set(FARM_EPOCH, str(job.admitted_at - memory_seconds))
+    assert [commits.begin(job) for _ in range(3)] == [first, Begin.RUN_IF_OPEN, Begin.EXHAUSTED]
+    commits.commit(job, fail(job, ErrorBody(400, "no", ErrorKind.AUTHORING)))
+    assert commits.begin(job) is Begin.ENDED
 
 
 def test_a_job_that_ended_is_not_begun_again(front, commits):

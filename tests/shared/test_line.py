@@ -115,6 +115,23 @@ def test_what_could_not_be_posted_is_asked_where_its_answer_is(redis):
     assert line.answer(line.post(("PING",))) == b"PONG"
 
 
+def test_what_is_sent_is_done_in_order_and_its_answers_are_nobody_elses(redis):
+    line = Line(redis)
+    line.send(("RPUSH", "l", "a"), ("INCR", "l"), ("RPUSH", "l", "b"))
+    posted = line.post(("LLEN", "l"))
+    assert line.ask(("LRANGE", "l", 0, -1)) == [[b"a", b"b"]]
+    assert line.answer(posted) == 2
+
+
+def test_what_is_sent_to_a_server_that_is_away_is_lost_without_a_word(redis):
+    Line(connect("redis://127.0.0.1:1/0")).send(("SET", "a", 1))
+    line = Line(redis)
+    line.ask(("PING",))
+    redis.client_kill_filter(_type="normal", skipme=True)
+    line.send(("SET", "a", 1))
+    assert line.ask(("PING",)) == [b"PONG"]
+
+
 def test_an_error_of_what_was_posted_is_its_own_and_asked_again(redis):
     line = Line(redis)
     redis.set("a", "no number")

@@ -20,13 +20,8 @@ _PAUSE_SECONDS: Final = 0.5
 log: Final = get_logger(__name__)
 
 
-def is_wanted(job: RenderJob, flow: JobFlow) -> bool:
-    """Tell whether a delivery is to be looked at: a job that is not on record is.
-
-    After Redis has lost its memory, the job table alone knows what has ended.
-    """
-    if not job.is_recorded:
-        return True
+def is_open(job: RenderJob, flow: JobFlow) -> bool:
+    """Tell whether the job table has a job open; a table that is away has it open."""
     try:
         return flow.is_open(job.id)
     except Unavailable:

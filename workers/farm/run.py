@@ -29,7 +29,7 @@ from workers.engine.ports import (
     StageWatch,
 )
 from workers.farm.failures import Bounds, attempt, brought_worker_down
-from workers.farm.recorded import is_wanted, record_end
+from workers.farm.recorded import is_open, record_end
 from workers.farm.resources import Images, Templates
 from workers.farm.slot import SINGLE_SLOT, Slot
 from workers.farm.stopping import Stopper
@@ -115,11 +115,10 @@ def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
         farm.traces.span(job.purpose.value, parent=job.traceparent, job=job.id),
     ):
         farm.traces.record("queue", begin=job.admitted_at, end=epoch())
-        if not is_wanted(job, farm.flow):
-            log.info("delivery skipped", verdict="on record")
-            return
         match farm.commits.begin(job, delivery=delivery):
-            case Begin.RUN:
+            case Begin.RUN_IF_OPEN if not is_open(job, farm.flow):
+                log.info("delivery skipped", verdict="on record")
+            case Begin.RUN | Begin.RUN_IF_OPEN:
                 _run(job, farm)
             case Begin.EXHAUSTED:
                 _end(job, _brought_worker_down(job), farm)
@@ -224,8 +223,9 @@ def _render_recorded(job: RenderJob, farm: Farm) -> JobOutcome:
 
 
 def _render(job: RenderJob, farm: Farm) -> JobOutcome:
-    # What is on record still has its end written to the database: its end is not as near.
-    timer = StageTimer(farm.traces, SINGLE_SLOT if job.is_recorded else farm.slot)
+    # What is on record still has its end written to the database: who waits shall not wait for that.
+    is_waited_beside = job.is_recorded and job.lane is Lane.INTERACTIVE
+    timer = StageTimer(farm.traces, SINGLE_SLOT if is_waited_beside else farm.slot)
     queued_ms = round((epoch() - job.admitted_at) * 1000, 3)
     template = farm.templates.get(job.template.sha256) if job.template else None
     rendered = farm.render(

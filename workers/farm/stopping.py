@@ -33,6 +33,7 @@ class Stopper:
         self._job_id: str | None = None
         self._begun_at = 0.0
         self._is_stopping = False
+        self._is_idle = False
         self._thread: Thread | None = None
 
     @contextmanager
@@ -45,7 +46,9 @@ class Stopper:
         self._start()
         with self._turn:
             self._job_id, self._begun_at, self._is_stopping = job_id, ticks(), False
-            self._turn.notify()
+            # One that looks after short renders is not woken for each.
+            if self._is_idle:
+                self._turn.notify()
         try:
             yield
         finally:
@@ -60,14 +63,19 @@ class Stopper:
             self._thread.start()
 
     def _look(self) -> None:
+        looked_at = 0.0
         while True:
             with self._turn:
                 while self._job_id is None:
+                    self._is_idle = True
                     self._turn.wait()
+                self._is_idle = False
                 job_id, begun_at = self._job_id, self._begun_at
-                self._turn.wait(LOOK_EVERY_SECONDS)
-                if (self._job_id, self._begun_at) != (job_id, begun_at):
+                early = max(begun_at, looked_at) + LOOK_EVERY_SECONDS - ticks()
+                if early > 0:
+                    self._turn.wait(early)
                     continue
+            looked_at = ticks()
             if self._is_over(job_id):
                 self._stop(job_id, begun_at)
 
