@@ -269,7 +269,7 @@ class ScriptedWorker:
         self.bodies: list[bytes] = []
         self.pdf = b"%PDF-1.7 scripted"
         self.answer: Callable[[RenderJob], JobOutcome | None] = self.succeed
-        self._claims = claims
+        self.claims = claims
         self._flow = flow
         self._redis = connect(redis_url)
         self._commits = Commits(self._redis)
@@ -286,7 +286,7 @@ class ScriptedWorker:
             pdf=(
                 self._flow.store_pdf(job.id, self.pdf)
                 if job.is_recorded
-                else self._claims.store(job.id, self.pdf)
+                else self.claims.store(job.id, self.pdf)
             ),
             timings={"queue": 1.0, "merge": 2.0, "layout": 3.25, "finish": 4.0},
         )
@@ -310,7 +310,7 @@ class ScriptedWorker:
         (text,), _, _ = json.loads(message["body"])
         job = RenderJob.decode(text)
         self.jobs.append(job)
-        self.bodies.append(self._claims.load(job.body))
+        self.bodies.append(self.claims.load(job.body))
         if outcome := self.answer(job):
             committed = self._commits.commit(job, outcome)
             if job.is_recorded and committed is not None:

@@ -60,7 +60,7 @@ def test_a_render_that_was_refused_is_not_given_again(render, worker, redis):
 
     def lose_its_pdf(job):
         outcome = worker.succeed(job)
-        redis.delete(outcome.pdf.key)
+        worker.claims.drop(outcome.pdf)
         return outcome
 
     worker.answer = lose_its_pdf
