@@ -54,7 +54,7 @@ def test_a_folder_waits_for_its_disk_unless_bytes_are_brief(tmp_path, monkeypatc
 
 
 def test_only_a_folder_is_near(store, request):
-    assert store.is_near == ("folder" in request.node.name)
+    assert store.is_near == (request.node.callspec.params["store"] == "folder")
 
 
 def test_only_the_given_size_is_taken_from_the_stream(store):
