@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
 
@@ -66,28 +66,21 @@ class Claims:
 
     def store(self, job_id: str, data: bytes) -> Claim:
         """Put bytes aside for a job."""
-        if len(data) <= INLINE_BODY_BYTES:
-            return Claim(ClaimHome.INLINE, len(data), data=data)
-        if self._blobs.is_near or len(data) > REDIS_BODY_BYTES:
-            return self.store_stream(job_id, BytesIO(data), len(data))
-        return self._store_in_redis(job_id, data)
+        return self.store_stream(job_id, BytesIO(data), len(data))
 
     def store_stream(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
         """Put the next `size` bytes of a stream that can go back aside, without holding large ones
         in memory.
         """
         if size <= INLINE_BODY_BYTES:
-            return self.store(job_id, stream.read(size))
+            return Claim(ClaimHome.INLINE, size, data=stream.read(size))
+        if size > REDIS_BODY_BYTES:
+            return self._store_blob(job_id, stream, size)
         if self._blobs.is_near:
             begin = stream.tell()
-            try:
-                return self._store_near(job_id, stream, size)
-            except Unavailable:
-                if size > REDIS_BODY_BYTES:
-                    raise
-                stream.seek(begin)
-        elif size > REDIS_BODY_BYTES:
-            return self._store_far(job_id, stream, size)
+            with suppress(Unavailable):
+                return self._store_blob(job_id, stream, size)
+            stream.seek(begin)
         return self._store_in_redis(job_id, stream.read(size))
 
     def load(self, claim: Claim) -> bytes:
@@ -153,17 +146,11 @@ class Claims:
             self._line.ask(("SET", key, data, "EX", CLAIM_TTL_SECONDS))
         return Claim(ClaimHome.REDIS, len(data), key=key)
 
-    def _store_near(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
+    def _store_blob(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
         key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
+        if not self._blobs.is_near:
+            self.lend(key)
         self._blobs.put(key, stream, size, is_brief=True)
-        return Claim(ClaimHome.BLOB, size, key=key)
-
-    def _store_far(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
-        key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
-        self._sweep()
-        with reachable():
-            self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
-        self._blobs.put(key, stream, size)
         return Claim(ClaimHome.BLOB, size, key=key)
 
     def _load_from_redis(self, claim: Claim) -> bytes:

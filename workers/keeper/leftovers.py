@@ -124,7 +124,10 @@ class BatchBytes:
 
 @dataclass(frozen=True, slots=True)
 class ClaimBytes:
-    """Claims that Redis has forgotten, or whose time is over: it sweeps those when others come."""
+    """Claims that Redis has forgotten, or whose time is over: it sweeps those when others come.
+
+    Those of a folder are on no list: what is seen for two hours was left by a process that died.
+    """
 
     name: ClassVar[str] = "claims_swept"
     folder: ClassVar[str] = CLAIM_FOLDER
