@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from shared.db.jobs import (
     JobEnd,
     JobRecord,
     JobStatus,
-    end_job,
+    end_jobs,
     find_job,
     is_job_open,
     remove_job,
@@ -66,20 +67,21 @@ class JobFlow:
         self.blobs.put(key, BytesIO(pdf), len(pdf))
         return Claim(ClaimHome.BLOB, len(pdf), key=key)
 
-    def record_end(self, job_id: str, ended: Ended) -> None:
-        """Put on record how a job ended in the queue, and wake those who wait for it.
+    def record_ends(self, ended: Mapping[str, Ended]) -> None:
+        """Put on record how jobs ended in the queue, by their ids, and wake those who wait for them.
 
         Raises:
             Unavailable: the database is away.
         """
         at = now()
+        ends = {job_id: _read_end(each, at) for job_id, each in ended.items()}
         with self.database.session() as session:
-            is_open = end_job(session, job_id, _read_end(ended, at), at=at)
-            kept = None if is_open else find_job(session, job_id)
-        if not is_open:
-            self._drop_unless_kept(ended, kept)
-        self.states.settle(job_id)
-        self.endings.tell(job_id)
+            were_open = end_jobs(session, ends, at=at)
+            others = {job_id: find_job(session, job_id) for job_id in ended.keys() - were_open}
+        for job_id, kept in others.items():
+            self._drop_unless_kept(ended[job_id], kept)
+        self.states.settle(ended)
+        self.endings.tell(*ended)
 
     def complete(self, job_id: str) -> None:
         """Put on record the end of a job that has ended in the queue, if that is missing.
@@ -89,7 +91,7 @@ class JobFlow:
         """
         ended = self.states.find_end(job_id)
         if ended is not None:
-            self.record_end(job_id, ended)
+            self.record_ends({job_id: ended})
 
     def end_early(self, job_id: str, word: str) -> None:
         """Cancel a job or give it up; one that ended just before ends on record as it ended.
@@ -97,7 +99,7 @@ class JobFlow:
         Raises:
             Unavailable: Redis or the database is away; the job goes on.
         """
-        self.record_end(job_id, self.states.close(job_id, word) or Ended(word, None))
+        self.record_ends({job_id: self.states.close(job_id, word) or Ended(word, None)})
 
     def withdraw(self, job_id: str, queue: str) -> bool:
         """Take a job that no worker has begun out of its queue and fail it, to be asked for again;
@@ -109,7 +111,7 @@ class JobFlow:
         """
         if not self.states.withdraw(job_id, queue):
             return False
-        self.record_end(job_id, Ended(WITHDRAWN, None))
+        self.record_ends({job_id: Ended(WITHDRAWN, None)})
         return True
 
     def remove(self, job: JobRecord) -> bool:

@@ -314,7 +314,7 @@ class ScriptedWorker:
         if outcome := self.answer(job):
             committed = self._commits.commit(job, outcome)
             if job.is_recorded and committed is not None:
-                self._flow.record_end(job.id, Ended("", committed))
+                self._flow.record_ends({job.id: Ended("", committed)})
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from shared.batches.records import (
     Output,
 )
 from shared.clock import timestamp
-from shared.db.hooks import Event, enqueue
+from shared.db.hooks import Event, Happening, enqueue
 from shared.db.session import Session
 from shared.db.slots import lives_in
 from shared.db.tables import Instant, batch_chunks, batches
@@ -297,8 +297,12 @@ def _finish(
     if row is None:
         return None
     batch = read_batch(row)
-    told = write_batch(batch, count_items(session, batch))
-    enqueue(session, batch.account_id, Event.BATCH_FINISHED, told, at=at)
+    told = Happening(
+        batch.account_id,
+        Event.BATCH_FINISHED,
+        lambda: write_batch(batch, count_items(session, batch)),
+    )
+    enqueue(session, [told], at=at)
     return batch
 
 

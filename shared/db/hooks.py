@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -22,8 +23,10 @@ ROTATION: Final = timedelta(hours=24)  # for so long the former secret signs too
 RETENTION: Final = timedelta(days=7)  # of the delivery log
 
 # Made once: it is asked as each job ends.
-_LISTENING: Final = select(webhooks.c.id, webhooks.c.events).where(
-    webhooks.c.account_id == bindparam("of_account"), webhooks.c.disabled_at.is_(None)
+_LISTENING: Final = (
+    select(webhooks.c.id, webhooks.c.account_id, webhooks.c.events)
+    .where(webhooks.c.account_id.in_(bindparam("of_accounts", expanding=True)))
+    .where(webhooks.c.disabled_at.is_(None))
 )
 
 
@@ -33,6 +36,15 @@ class Event(StrEnum):
     JOB_SUCCEEDED = "job.succeeded"
     JOB_FAILED = "job.failed"
     BATCH_FINISHED = "batch.finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What an account's webhooks are told of. `write` gives the record as the interface has it."""
+
+    account_id: str
+    event: Event
+    write: Callable[[], Mapping[str, Any]]
 
 
 class DeliveryStatus(StrEnum):
@@ -188,39 +200,43 @@ def rotate_secret(
     return find_webhook(session, account_id, webhook_id)
 
 
-def enqueue(
-    session: Session, account_id: str, event: Event, data: Mapping[str, Any], *, at: datetime
-) -> int:
-    """Have the account's webhooks told of an event; gives how many will be.
+def enqueue(session: Session, happened: Sequence[Happening], *, at: datetime) -> int:
+    """Have accounts' webhooks told of what happened; gives how many deliveries that makes.
 
-    Call it in the unit of work that ends the job or batch: either both are written or neither.
-    `data` is the record as the interface gives it.
+    Call it in the unit of work that ends the jobs or the batch: either both are written or neither.
     """
-    listening = session.execute(_LISTENING, {"of_account": account_id})
-    told = [row.id for row in listening if event.value in row.events]
-    if not told:
-        return 0
-    payload = json.dumps(
-        {"type": event.value, "timestamp": timestamp(at), "data": data},
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
-    session.execute(
-        insert(webhook_deliveries),
-        [
-            {
-                "id": new_id("msg"),
-                "webhook_id": webhook_id,
-                "event": event.value,
-                "payload": payload,
-                "created_at": at,
-                "next_attempt_at": at,
-                "status": DeliveryStatus.PENDING.value,
-            }
-            for webhook_id in told
-        ],
-    )
-    return len(told)
+    listening = defaultdict(list)
+    accounts_of = {"of_accounts": list({each.account_id for each in happened})}
+    for row in session.execute(_LISTENING, accounts_of):
+        listening[row.account_id].append(row)
+    deliveries = [
+        delivery
+        for each in happened
+        if (told := [row.id for row in listening[each.account_id] if each.event in row.events])
+        for delivery in _new_deliveries(each, told, at)
+    ]
+    if deliveries:
+        session.execute(insert(webhook_deliveries), deliveries)
+    return len(deliveries)
+
+
+def _new_deliveries(
+    happening: Happening, webhook_ids: Sequence[str], at: datetime
+) -> Sequence[dict[str, Any]]:
+    told = {"type": happening.event.value, "timestamp": timestamp(at), "data": happening.write()}
+    payload = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return [
+        {
+            "id": new_id("msg"),
+            "webhook_id": webhook_id,
+            "event": happening.event.value,
+            "payload": payload,
+            "created_at": at,
+            "next_attempt_at": at,
+            "status": DeliveryStatus.PENDING.value,
+        }
+        for webhook_id in webhook_ids
+    ]
 
 
 def list_deliveries(

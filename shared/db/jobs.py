@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Row, bindparam, delete, func, select, update
 
 from shared.clock import timestamp
-from shared.db.hooks import Event, enqueue
+from shared.db.hooks import Event, Happening, enqueue
 from shared.db.session import Session
 from shared.db.slots import lives_in
 from shared.db.tables import jobs
@@ -50,12 +51,23 @@ _NEW: Final = (
     "queued_at",
     "sweep_at",
 )
+_EVENTS: Final = {
+    JobStatus.SUCCEEDED: Event.JOB_SUCCEEDED,
+    JobStatus.FAILED: Event.JOB_FAILED,
+}
 _FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
 # Made once: to make one takes as long as to run it, and every job comes by these.
 _IS_JOB: Final = jobs.c.id == bindparam("of_job")
 _FIND: Final = select(jobs).where(_IS_JOB)
 _FIND_STATUS: Final = select(jobs.c.status).where(_IS_JOB)
-_END: Final = update(jobs).where(_IS_JOB, jobs.c.status.not_in(_FINAL)).returning(jobs)
+# In one order, so that of two who end the same jobs one waits for the other.
+_TAKE_OPEN: Final = (
+    select(jobs)
+    .where(jobs.c.id.in_(bindparam("of_jobs", expanding=True)), jobs.c.status.not_in(_FINAL))
+    .order_by(jobs.c.id)
+    .with_for_update()
+)
+_END: Final = update(jobs).where(_IS_JOB)
 
 
 @dataclass(slots=True)  # not frozen, which takes 2 µs more to make one; nothing changes it
@@ -131,19 +143,18 @@ def is_job_open(session: Session, job_id: str) -> bool:
     return status is not None and status not in _FINAL
 
 
-def end_job(session: Session, job_id: str, end: JobEnd, *, at: datetime) -> bool:
-    """Record how a job ended and tell its account's webhooks, together; tell whether it was open.
+def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> AbstractSet[str]:
+    """Record how jobs ended and tell their accounts' webhooks, together; give those that were open.
 
     A job that is on record as ended, or is no more, stays as it is.
     """
-    row = session.execute(_END, {"of_job": job_id, **_end_values(end, at)}).first()
-    if row is None:
-        return False
-    record = _record(row)
-    if record.status is not JobStatus.CANCELLED:
-        event = Event.JOB_SUCCEEDED if end.status is JobStatus.SUCCEEDED else Event.JOB_FAILED
-        enqueue(session, record.account_id, event, write_job(record), at=at)
-    return True
+    rows = session.execute(_TAKE_OPEN, {"of_jobs": list(ends)}).all()
+    if not rows:
+        return frozenset()
+    values = {row.id: _end_values(ends[row.id], at) for row in rows}
+    session.execute(_END, [{"of_job": job_id, **each} for job_id, each in values.items()])
+    enqueue(session, _tell(rows, ends, values), at=at)
+    return values.keys()
 
 
 def remove_job(session: Session, job_id: str) -> bool:
@@ -207,6 +218,21 @@ def forget_result(session: Session, job: JobRecord) -> None:
         .where(jobs.c.id == job.id)
         .values(pdf_key=None, sweep_at=job.finished_at + RECORD_KEPT)
     )
+
+
+def _tell(
+    rows: Sequence[Row[Any]], ends: Mapping[str, JobEnd], values: Mapping[str, dict[str, Any]]
+) -> list[Happening]:
+    """Say what webhooks are told of the ends of some jobs, of which they were the rows before."""
+
+    def write(row: Row[Any]) -> Mapping[str, Any]:
+        return write_job(replace(_record(row), **values[row.id] | {"status": ends[row.id].status}))
+
+    return [
+        Happening(row.account_id, _EVENTS[status], partial(write, row))
+        for row in rows
+        if (status := ends[row.id].status) in _EVENTS
+    ]
 
 
 def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Final, cast
 from redis import Redis, RedisError
 
 from shared.clock import ticks
-from shared.line import Line
+from shared.line import Command, Line
 from shared.queue.connection import BLOCK_SECONDS
 from shared.queue.names import ending_key
 
@@ -26,10 +26,12 @@ class Endings:
         self._redis = redis
         self._line = Line(redis)
 
-    def tell(self, name: str) -> None:
-        """Wake everybody who waits for this; nobody waits until that is done."""
-        key = ending_key(name)
-        self._line.send(("DEL", key), ("RPUSH", key, 1), ("EXPIRE", key, _WORD_KEPT_SECONDS))
+    def tell(self, *names: str) -> None:
+        """Wake everybody who waits for these; nobody waits until that is done."""
+        commands: list[Command] = []
+        for key in map(ending_key, names):
+            commands += ("DEL", key), ("RPUSH", key, 1), ("EXPIRE", key, _WORD_KEPT_SECONDS)
+        self._line.send(*commands)
 
     def wait(
         self, name: str, *, seconds: float, between: Callable[[], object] = lambda: None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -114,9 +115,9 @@ class JobStates:
                 )
             )
 
-    def settle(self, job_id: str) -> None:
-        """Let the state go soon: the job's end is on record. Nobody waits until that is done."""
-        self._line.send(("EXPIRE", job_key(job_id), _SETTLED_TTL_SECONDS))
+    def settle(self, job_ids: Iterable[str]) -> None:
+        """Let states go soon: the jobs' ends are on record. Nobody waits until that is done."""
+        self._line.send(*(("EXPIRE", job_key(each), _SETTLED_TTL_SECONDS) for each in job_ids))
 
     def look(self, queue: str) -> QueueView:
         """Look at a queue: all that came into it before its oldest message has left it."""

@@ -277,7 +277,7 @@ def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
     late = worker.succeed(worker.jobs[0])
     from shared.queue.states import Ended
 
-    ports.cells.only.job_flow.record_end(job_id, Ended("", replace(late, pages=9)))
+    ports.cells.only.job_flow.record_ends({job_id: Ended("", replace(late, pages=9))})
     with database.snapshot() as session:
         assert find_job(session, job_id) == record
     with pytest.raises(KeyError):

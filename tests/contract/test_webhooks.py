@@ -122,7 +122,8 @@ def test_the_log_has_each_delivery_with_its_attempts(caller, database, account):
     webhook_id = add(caller).json["id"]
     at = now()
     with database.session() as session:
-        hooks.enqueue(session, account.account_id, Event.JOB_FAILED, {"id": "job_1"}, at=at)
+        told = hooks.Happening(account.account_id, Event.JOB_FAILED, lambda: {"id": "job_1"})
+        hooks.enqueue(session, [told], at=at)
         (due,) = hooks.lease_due(session, at=at, until=at, limit=1)
         hooks.record_attempt(
             session,
@@ -148,7 +149,8 @@ def test_the_log_is_paged(caller, database, account):
     webhook_id = add(caller).json["id"]
     for _ in range(3):
         with database.session() as session:
-            hooks.enqueue(session, account.account_id, Event.JOB_FAILED, {}, at=now())
+            told = hooks.Happening(account.account_id, Event.JOB_FAILED, dict)
+            hooks.enqueue(session, [told], at=now())
     path = f"/v2/webhooks/{webhook_id}/deliveries"
     first = caller.get(f"{path}?limit=2").json
     rest = caller.get(f"{path}?limit=2&start_after={first['deliveries'][-1]['id']}").json

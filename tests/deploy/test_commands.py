@@ -10,7 +10,7 @@ from deploy.cli.main import main
 from shared.buckets.admission import AdmissionCache
 from shared.clock import now
 from shared.db.accounts import find_key_state
-from shared.db.jobs import JobEnd, JobStatus, add_jobs, count_unfinished, end_job
+from shared.db.jobs import JobEnd, JobStatus, add_jobs, count_unfinished, end_jobs
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.identifiers import digest_api_key
@@ -179,7 +179,7 @@ def test_a_job_is_shown_as_its_client_and_its_operator_see_it(run, made, tmp_pat
     assert shown["body"] == {"kind": "xml", "bytes": 4}
     with database.session() as session:
         pdf = JobEnd(JobStatus.SUCCEEDED, pages=2, pdf_key="jobs/x/pdf", pdf_size=9)
-        assert end_job(session, job.id, pdf, at=now())
+        assert end_jobs(session, {job.id: pdf}, at=now())
     database.close()
     assert run("job", "show", job.id)["pdf"] == {"key": "jobs/x/pdf", "bytes": 9}
 

@@ -48,9 +48,9 @@ def _sleep(template, resources, seconds, started="/dev/null"):
     return _pages(template, resources, 1)
 
 
-def _draw(template, resources, seconds):
+def _draw(template, resources, seconds, started="/dev/null"):
     """Take the time for what comes after the layout."""
-    return _sleep(template, resources, seconds)
+    return _sleep(template, resources, seconds, started)
 
 
 def _spin(template, resources, seconds):

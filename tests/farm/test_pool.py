@@ -115,7 +115,8 @@ class End:
     def has_come(self):
         return self._has_come
 
-    def settle(self):
+    def settle(self, *, has_next):
+        self.has_next = has_next
         self._told.append(self._name)
         if self._error is not None:
             raise self._error
@@ -142,6 +143,18 @@ def test_an_end_that_is_put_off_is_settled_at_once_where_nothing_waits(slot):
     slot.put((READY, 1))
     slot.put((READY, 2))
     assert told == ["first", (READY, 1), (READY, 2)]
+
+
+def test_an_end_knows_whether_its_slot_has_another_job(slot):
+    slot, told, writer = slot
+    last, first = End(told, "last"), End(told, "first")
+    slot.put_off(last)
+    slot.put((READY, 1))
+    writer.send("next")
+    slot.put_off(first)
+    slot.put((READY, 2))
+    slot.settle()
+    assert (last.has_next, first.has_next) == (False, True)
 
 
 def test_an_end_is_told_when_its_answer_has_come_and_before_the_next(slot):

@@ -135,6 +135,59 @@ def test_killed_between_the_commit_and_the_record_it_is_completed_and_not_repeat
     assert front.events() == 1
 
 
+def test_a_worker_killed_before_several_ends_are_on_record_has_repeated_none(
+    farm, front, start_worker, wait_until, tmp_path
+):
+    started = tmp_path / "started"
+    worker = start_worker(worker_queues="batch")
+    sent = [farm.accept(f"draw 0.005 {started}") for _ in range(200)]
+    front.broker.queue_recorded({job.encode(): job for job in sent})
+    wait_until(lambda: len(committed(front, sent)) > 50)  # messages are taken ahead by then
+    with farm.database.session() as holding:  # nobody else can write meanwhile
+        holding.execute(update(jobs).where(jobs.c.id == "none").values(pages=0))
+        on_record = {job.id for job in sent if farm.has_ended(job)}
+        wait_until(lambda: len(committed(front, sent) - on_record) >= 3)
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.wait()
+        left = committed(front, sent) - on_record
+    assert not any(farm.has_ended(job) for job in sent if job.id in left)
+    keeper = farm.start_keeper()
+    start_worker(worker_queues="batch")
+    wait_until(lambda: farm.has_ended(*sent))
+    keeper.terminate()
+    assert keeper.wait(15) == 0
+    assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
+    # One may have been at work as its worker was killed.
+    assert len(sent) <= len(started.read_text().splitlines()) <= len(sent) + 1
+    assert front.events() == len(sent)
+
+
+def test_a_worker_that_is_told_to_stop_leaves_no_end_off_the_record(
+    farm, front, start_worker, wait_until
+):
+    worker = start_worker(worker_queues="batch")
+    sent = [farm.accept("draw 0.005") for _ in range(200)]
+    front.broker.queue_recorded({job.encode(): job for job in sent})
+    wait_until(lambda: len(committed(front, sent)) > 50)
+    worker.terminate()
+    assert worker.wait(10) == 0
+    ended = committed(front, sent)
+    assert len(ended) < len(sent)
+    assert {job.id for job in sent if farm.has_ended(job)} == ended
+
+
+def test_nor_does_a_child_that_has_had_its_number_of_jobs(farm, front, start_worker, wait_until):
+    start_worker(worker_queues="batch", child_max_jobs="7")
+    sent = [farm.accept("pages 2") for _ in range(40)]
+    front.broker.queue_recorded({job.encode(): job for job in sent})
+    wait_until(lambda: farm.has_ended(*sent), seconds=15)
+    assert front.used() == (80, 40)
+
+
+def committed(front, sent) -> set[str]:
+    return {job.id for job in sent if front.redis.hexists(job_key(job.id), "outcome")}
+
+
 def test_a_flushed_redis_loses_no_job_and_meters_each_once(
     farm, front, start_worker, keeper, wait_until, tmp_path
 ):

@@ -39,7 +39,8 @@ class Outbox:
         with self.database.session() as session:
             for at in range(number):
                 data = {"id": f"job_{at}", "title": "Rechnung für Übersee"}
-                hooks.enqueue(session, account_id, Event.JOB_SUCCEEDED, data, at=now())
+                told = hooks.Happening(account_id, Event.JOB_SUCCEEDED, data.copy)
+                hooks.enqueue(session, [told], at=now())
 
     def read(self, webhook_id: str) -> Sequence[Delivery]:
         with self.database.snapshot() as session:

@@ -44,12 +44,13 @@ def _hook(
 
 def _tell(database: Database, account_id: str, event: Event = Event.JOB_SUCCEEDED) -> int:
     with database.session() as session:
-        return hooks.enqueue(session, account_id, event, {"id": "job_1"}, at=NOW)
+        told = hooks.Happening(account_id, event, lambda: {"id": "job_1"})
+        return hooks.enqueue(session, [told], at=NOW)
 
 
 def _tell_and_fail(database: Database, account_id: str) -> None:
     with database.session() as session:
-        hooks.enqueue(session, account_id, Event.JOB_FAILED, {}, at=NOW)
+        hooks.enqueue(session, [hooks.Happening(account_id, Event.JOB_FAILED, dict)], at=NOW)
         hooks.delete_webhook(session, account_id, "hook_unknown")
 
 
@@ -197,7 +198,8 @@ def test_the_log_is_paged_from_the_newest_and_forgotten_by_age(
     for minute in range(5):
         with database.session() as session:
             at = NOW + timedelta(minutes=minute)
-            hooks.enqueue(session, account_id, Event.JOB_FAILED, {"n": minute}, at=at)
+            told = hooks.Happening(account_id, Event.JOB_FAILED, dict)
+            hooks.enqueue(session, [told], at=at)
     seen: list[datetime] = []
     last: str | None = None
     has_more = True

@@ -41,6 +41,7 @@ from workers.farm.batches.tasks import register_batch_tasks
 from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.children import Children, ChildWatch
 from workers.farm.pool import SLOT
+from workers.farm.recorded import Records
 from workers.farm.rehearsal import rehearse
 from workers.farm.resources import Images, Templates
 from workers.farm.run import Engine, Farm
@@ -109,9 +110,11 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
     states = JobStates(redis)
     blobs = open_store(settings.blob_url, watch=tally)
     database = open_database(settings.database_url, watch=tally)
+    claims = Claims(redis, blobs)
+    flow = JobFlow(database, states, Endings(redis), blobs, slots)
     return Farm(
         commits=Commits(redis),
-        claims=Claims(redis, blobs),
+        claims=claims,
         templates=Templates(database, engine.prepare, watch=tally),
         images=Images(
             database,
@@ -125,7 +128,8 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
         tally=tally,
-        flow=JobFlow(database, states, Endings(redis), blobs, slots),
+        flow=flow,
+        records=Records(flow, claims),
         stopper=Stopper(lambda job_id: states.find_end(job_id) is not None),
         traces=open_traces("worker", is_on=settings.traces),
         slot=SLOT,
@@ -186,6 +190,7 @@ class _Child:
     def _close(self, **_: Any) -> None:
         # A child that has had its number of jobs ends without the interpreter's own goodbye.
         if self._farm is not None:
+            self._farm.records.settle()
             self._farm.traces.close()
 
 

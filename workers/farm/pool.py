@@ -61,7 +61,7 @@ class ChildSlot:
             if self._ended is None and self._incoming.poll(0):
                 self._ended = told
                 return
-            self.settle()
+            self._settle(has_next=False)
         self._queue.put(told)
 
     def nearly_done(self) -> None:
@@ -74,7 +74,7 @@ class ChildSlot:
         self.settle()
         self._end = end
         if self._queue is None:
-            self.settle()
+            self._settle(has_next=False)
 
     def look(self) -> None:
         """Settle the end that was put off, if its answer is there."""
@@ -82,11 +82,14 @@ class ChildSlot:
             self.settle()
 
     def settle(self) -> None:
-        """Settle the end that was put off, and tell the worker."""
+        """Settle the end that was put off, and tell the worker: the next job is here."""
+        self._settle(has_next=True)
+
+    def _settle(self, *, has_next: bool) -> None:
         if self._end is None:
             return
         try:
-            self._end.settle()
+            self._end.settle(has_next=has_next)
         except Exception as error:
             log.error("end of a job not settled", exc_info=error)
         # In this order: an alarm of the next job may go off anywhere, and then this is done again.

@@ -29,7 +29,7 @@ from workers.engine.ports import (
     StageWatch,
 )
 from workers.farm.failures import Bounds, attempt, brought_worker_down
-from workers.farm.recorded import is_open, record_end
+from workers.farm.recorded import Records, complete, is_open
 from workers.farm.resources import Images, Templates
 from workers.farm.slot import SINGLE_SLOT, Slot
 from workers.farm.stopping import Stopper
@@ -97,6 +97,7 @@ class Farm:
     memory_mb: int
     tally: Tally
     flow: JobFlow
+    records: Records
     stopper: Stopper
     traces: Traces = UNTRACED
     slot: Slot = SINGLE_SLOT
@@ -163,7 +164,7 @@ def _leave_on_record(job: RenderJob, verdict: Begin, farm: Farm) -> None:
         with suppress(Unavailable):
             farm.flow.end_early(job.id, OVERDUE)  # the keeper does it otherwise
     else:
-        record_end(job, None, farm.flow)
+        complete(job, farm.flow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +178,21 @@ class _Ending:
         """Wait for the commit's answer; False where it was lost on its way."""
         return self.farm.commits.has_answer(self.commit)
 
-    def settle(self) -> None:
-        """Do what comes after the commit."""
+    def settle(self, *, has_next: bool) -> None:
+        """Do what comes after the commit; with another job here, some ends go on record together."""
         job, outcome, farm = self.commit.job, self.commit.outcome, self.farm
         committed = farm.commits.settle(self.commit)
         if committed is not outcome and outcome.pdf is not None:
             farm.claims.drop(outcome.pdf)
-        if job.is_recorded:
-            record_end(job, committed, farm.flow)
-        farm.claims.drop(job.body)
+        if not job.is_recorded:
+            farm.claims.drop(job.body)
+        elif committed is not None:
+            farm.records.put(job, committed)
+        else:
+            complete(job, farm.flow)
+            farm.claims.drop(job.body)
+        if not has_next:
+            farm.records.settle()
         with log_context(**_name(job)):
             _log_end(
                 outcome if committed is None else committed, is_committed=committed is not None
@@ -196,10 +203,15 @@ def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
     with farm.traces.span("commit"):
         commit = farm.commits.post(job, outcome, beside=farm.tally.drain())
         ending = _Ending(commit, farm)
-        if job.is_recorded or farm.traces.is_on:
-            ending.settle()
+        if farm.traces.is_on or _is_waited_on_record(job):
+            ending.settle(has_next=False)
         else:
             farm.slot.put_off(ending)
+
+
+def _is_waited_on_record(job: RenderJob) -> bool:
+    """Tell whether a client waits for the answer to a job that is on record, and others behind it."""
+    return job.is_recorded and job.lane is Lane.INTERACTIVE
 
 
 def _name(job: RenderJob) -> dict[str, str]:
@@ -223,9 +235,8 @@ def _render_recorded(job: RenderJob, farm: Farm) -> JobOutcome:
 
 
 def _render(job: RenderJob, farm: Farm) -> JobOutcome:
-    # What is on record still has its end written to the database: who waits shall not wait for that.
-    is_waited_beside = job.is_recorded and job.lane is Lane.INTERACTIVE
-    timer = StageTimer(farm.traces, SINGLE_SLOT if is_waited_beside else farm.slot)
+    # Such a job has its end written to the database yet: who waits shall not wait for that.
+    timer = StageTimer(farm.traces, SINGLE_SLOT if _is_waited_on_record(job) else farm.slot)
     queued_ms = round((epoch() - job.admitted_at) * 1000, 3)
     template = farm.templates.get(job.template.sha256) if job.template else None
     rendered = farm.render(

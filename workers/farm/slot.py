@@ -11,8 +11,11 @@ class End(Protocol):
     def has_come(self) -> bool:
         """Wait for the answer; False where it was lost on its way."""
 
-    def settle(self) -> None:
-        """Do what the answer says, once it is there; wait for it as long as it takes."""
+    def settle(self, *, has_next: bool) -> None:
+        """Do what the answer says, once it is there; wait for it as long as it takes.
+
+        `has_next` says whether the slot has another job, with which something may be left to do.
+        """
 
 
 class Slot(Protocol):
@@ -39,7 +42,7 @@ class SingleSlot:
 
     def put_off(self, end: End) -> None:
         """Settle the end now."""
-        end.settle()
+        end.settle(has_next=False)
 
     def look(self) -> None:
         """Do nothing: nothing is put off."""

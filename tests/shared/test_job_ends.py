@@ -1,0 +1,160 @@
+"""Ends of jobs on record: several in one unit of work, each told once to those who listen."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from shared.db.accounts import create_account
+from shared.db.hooks import Event, create_webhook
+from shared.db.jobs import JobEnd, JobRecord, JobStatus, add_jobs, end_jobs, find_job
+from shared.db.tables import webhook_deliveries
+from shared.identifiers import new_id
+from shared.jobs import Lane
+
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+BEGUN = AT - timedelta(seconds=2)
+PDF = JobEnd(
+    JobStatus.SUCCEEDED,
+    BEGUN,
+    pages=3,
+    filename="a.pdf",
+    timings={"layout": 1.5},
+    pdf_key="jobs/x/pdf",
+    pdf_size=9,
+)
+BROKEN = JobEnd(JobStatus.FAILED, BEGUN, error={"statusCode": 400})
+
+
+@pytest.fixture
+def accept(database):
+    """Put a new job of an account on record and give it."""
+
+    def accept(account_id: str) -> JobRecord:
+        unknown = "template pages filename timings error pdf_key pdf_size started_at finished_at"
+        record = JobRecord(
+            id=new_id("job"),
+            account_id=account_id,
+            workspace_id=None,
+            user_id="usr_1",
+            status=JobStatus.QUEUED,
+            lane=Lane.BATCH,
+            message="{}",
+            is_draft=False,
+            created_at=AT,
+            queued_at=AT,
+            sweep_at=AT,
+            expires_at=None,
+            **dict.fromkeys(unknown.split()),
+        )
+        with database.session() as session:
+            add_jobs(session, [record])
+        return record
+
+    return accept
+
+
+@pytest.fixture
+def listen(database):
+    """Make an account whose webhook hears of some events, and give it."""
+
+    def listen(email: str, *events: Event) -> str:
+        with database.session() as session:
+            account = create_account(session, email=email).account_id
+            url = "https://example.com/hook"
+            create_webhook(session, account, url=url, events=events, secret="s", at=AT)
+        return account
+
+    return listen
+
+
+def end(database, ends):
+    with database.session() as session:
+        return set(end_jobs(session, ends, at=AT))
+
+
+def read(database, record):
+    with database.snapshot() as session:
+        return find_job(session, record.id)
+
+
+def told(database):
+    with database.snapshot() as session:
+        payloads = session.scalars(select(webhook_deliveries.c.payload)).all()
+    return sorted((each["type"], each["data"]["id"]) for each in map(json.loads, payloads))
+
+
+def test_ends_go_on_record_together_and_accounts_are_told_of_their_own(database, accept, listen):
+    both = listen("a@example.org", Event.JOB_SUCCEEDED, Event.JOB_FAILED)
+    failures = listen("b@example.org", Event.JOB_FAILED)
+    jobs = [accept(both), accept(both), accept(failures), accept(failures), accept("acc_none")]
+    ends = [PDF, BROKEN, PDF, BROKEN, PDF]
+    by_id = {job.id: how for job, how in zip(jobs, ends, strict=True)}
+    assert end(database, by_id) == by_id.keys()
+    done = replace(
+        jobs[0], status=JobStatus.SUCCEEDED, pages=3, filename="a.pdf", timings={"layout": 1.5},
+        pdf_key="jobs/x/pdf", pdf_size=9, started_at=BEGUN, finished_at=AT,
+        expires_at=AT + timedelta(days=1), sweep_at=AT + timedelta(days=1),
+    )  # fmt: skip
+    assert read(database, jobs[0]) == done
+    assert read(database, jobs[1]).error == {"statusCode": 400}
+    assert [read(database, job).status for job in jobs] == [each.status for each in ends]
+    assert told(database) == sorted(
+        [
+            ("job.succeeded", jobs[0].id),
+            ("job.failed", jobs[1].id),
+            ("job.failed", jobs[3].id),
+        ]
+    )
+
+
+def test_what_webhooks_are_told_is_the_record_as_it_ended(database, accept, listen):
+    job = accept(listen("a@example.org", Event.JOB_FAILED))
+    end(database, {job.id: BROKEN})
+    with database.snapshot() as session:
+        [payload] = session.scalars(select(webhook_deliveries.c.payload)).all()
+    assert json.loads(payload)["data"] == {
+        "id": job.id,
+        "status": "failed",
+        "draft": False,
+        "error": {"statusCode": 400},
+        "created_at": "2026-03-01T12:00:00.000Z",
+        "started_at": "2026-03-01T11:59:58.000Z",
+        "finished_at": "2026-03-01T12:00:00.000Z",
+        "expires_at": "2026-03-02T12:00:00.000Z",
+    }
+
+
+def test_what_has_ended_or_is_no_more_stays_as_it_is(database, accept, listen):
+    account = listen("a@example.org", *Event)
+    over, open_ = accept(account), accept(account)
+    assert end(database, {over.id: PDF}) == {over.id}
+    before = read(database, over)
+    assert end(database, {over.id: BROKEN, open_.id: PDF, "job_none": PDF}) == {open_.id}
+    assert read(database, over) == before
+    assert end(database, {over.id: BROKEN}) == set()
+    assert told(database) == sorted([("job.succeeded", over.id), ("job.succeeded", open_.id)])
+
+
+def test_of_a_cancelled_job_nobody_is_told(database, accept, listen):
+    account = listen("a@example.org", *Event)
+    cancelled, done = accept(account), accept(account)
+    end(database, {cancelled.id: JobEnd(JobStatus.CANCELLED), done.id: PDF})
+    assert read(database, cancelled).status is JobStatus.CANCELLED
+    assert told(database) == [("job.succeeded", done.id)]
+
+
+def test_of_those_who_end_the_same_jobs_at_once_one_ends_each(database, accept, listen):
+    account = listen("a@example.org", *Event)
+    ids = [accept(account).id for _ in range(20)]
+    orders = [ids, ids[::-1], ids[10:] + ids[:10], ids[::2] + ids[1::2]]
+    with ThreadPoolExecutor(4) as pool:
+        ended = list(pool.map(lambda order: end(database, dict.fromkeys(order, PDF)), orders))
+    assert Counter(job_id for each in ended for job_id in each) == Counter(ids)
+    assert told(database) == sorted(("job.succeeded", job_id) for job_id in ids)
