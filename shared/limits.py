@@ -28,6 +28,7 @@ DEFAULT_RATES: Final = {"free": "20/second", "paid": "500/second"}
 INLINE_BODY_BYTES: Final = 64 * KB  # above it a message carries a claim, not the body (design.md 1)
 REDIS_BODY_BYTES: Final = 4 * MB  # above it the claim lies in the blob store, not in Redis
 REPLY_TTL_SECONDS: Final = 120  # an outcome nobody fetched is forgotten after this
+STATE_TTL_SECONDS: Final = 2 * 24 * 3600  # of a job's state: longer than a message of it may wait
 
 MAX_JSON_DEPTH: Final = 100
 MAX_CSV_COLUMNS: Final = 500

@@ -13,9 +13,9 @@ from itertools import takewhile
 from typing import Final, NamedTuple
 
 from shared.clock import epoch, ticks
+from shared.limits import STATE_TTL_SECONDS
 from shared.line import Line
-from shared.queue.claims import CLAIM_TTL_SECONDS
-from shared.queue.names import BATCH, UNACKED, UNACKED_INDEX, is_waited
+from shared.queue.names import BATCH, FARM_EPOCH, UNACKED, UNACKED_INDEX, is_counted_as_taken
 
 # Messages are taken ahead while the last renders were all this short.
 SHORT_SECONDS: Final = 0.05
@@ -24,9 +24,10 @@ HOLD_SECONDS: Final = 0.1
 _RENDERS_WATCHED: Final = 8
 
 # A message is noted as held, by its tag. A body is a string of JSON within the message, where every
-# quote is escaped: the tag that is found is the message's own. Where a front waits for its job, the
-# delivery is counted as a slot gets it, which spares the slot a step of its own: `count` gives
-# which delivery it is, 0 where the job has ended, and '' where the slot is to count it.
+# quote is escaped: the tag that is found is the message's own. A job's delivery is counted as a slot
+# gets it, which spares the slot a step of its own, and when one that is on record was first begun is
+# noted with it: `count` gives which delivery it is, 0 where the job has ended, and '' where the slot
+# is to count it (a slice of a batch, or a message of an earlier release).
 _HOLD: Final = """
 local function hold(queue, raw)
     local tag = string.match(raw, '"delivery_tag": ?"([^"]+)"')
@@ -35,12 +36,13 @@ local function hold(queue, raw)
     return tag
 end
 local function count(tag, by)
-    local job = string.match(tag, '^[^:]+:([^:]+):[^:]+:waited$')
-    if not job then return '' end
+    local job, kind = string.match(tag, '^[^:]+:([^:]+):[^:]+:(%a+)$')
+    if kind ~= 'waited' and kind ~= 'recorded' then return '' end
     local key = 'job:' .. job
     if redis.call('HEXISTS', key, 'done') == 1 then return 0 end
     if by == 0 then return (redis.call('HGET', key, 'deliveries') or 0) + 1 end
     local delivery = redis.call('HINCRBY', key, 'deliveries', by)
+    if kind == 'recorded' then redis.call('HSETNX', key, 'started_at', ARGV[1]) end
     if redis.call('TTL', key) < 0 then redis.call('EXPIRE', key, ARGV[2]) end
     return delivery
 end
@@ -54,7 +56,7 @@ return count(hold(KEYS[3], ARGV[3]), 1)
 """
 )
 
-# KEYS: held messages, their index, then the queues in order of precedence.
+# KEYS: held messages, their index, since when Redis remembers, then the queues in order of precedence.
 # ARGV: 1 now, 2 TTL of a job's state, 3 how many to take from any queue, 4 how many more from the
 #       first queues, 5 how many queues are the first, 6 how many messages have ended, 7.. their
 #       tags, then those of messages taken ahead that slots have now.
@@ -74,7 +76,7 @@ for i = 7, #ARGV do
 end
 local taken = {}
 local function take(most, last, by)
-    for k = 3, last do
+    for k = 4, last do
         while most > 0 do
             local raw = redis.call('RPOP', KEYS[k])
             if not raw then break end
@@ -85,8 +87,8 @@ local function take(most, last, by)
     end
 end
 take(tonumber(ARGV[3]), #KEYS, 1)
-take(tonumber(ARGV[4]), 2 + tonumber(ARGV[5]), 0)
-return taken
+take(tonumber(ARGV[4]), 3 + tonumber(ARGV[5]), 0)
+return {redis.call('GET', KEYS[3]) or '', taken}
 """
 )
 
@@ -105,7 +107,8 @@ class Taken(NamedTuple):
     """A message that this worker holds and no slot has yet, since `at` by the process's clock.
 
     `delivery` says which one of its job it is for the slot, 0 where the job has ended, None where
-    the slot is to count it.
+    the slot is to count it. `memory_since` is since when Redis had its memory as it was taken, None
+    where nobody knows.
     """
 
     queue: str
@@ -114,6 +117,7 @@ class Taken(NamedTuple):
     at: float
     delivery: int | None
     is_counted: bool
+    memory_since: float | None
 
 
 class Pace:
@@ -185,10 +189,10 @@ class Ahead:
         time is known without the answer; should its job have ended, its commit is refused.
         """
         keys = [UNACKED, UNACKED_INDEX, queue]
-        noted = line.post(("EVAL", _NOTE, len(keys), *keys, epoch(), CLAIM_TTL_SECONDS, text))
+        noted = line.post(("EVAL", _NOTE, len(keys), *keys, epoch(), STATE_TTL_SECONDS, text))
         if is_redelivered:
             return _number(line.answer(noted))
-        return 1 if is_waited(tag) else None
+        return 1 if is_counted_as_taken(tag) else None
 
     def turn(self, line: Line, queues: Sequence[str], *, free: int, slots: int) -> None:
         """Acknowledge what has ended, count what slots were given, and take messages for the free
@@ -204,14 +208,14 @@ class Ahead:
             return
         ended, self._ended = self._ended, []
         given, self._given = self._given, []
-        keys = [UNACKED, UNACKED_INDEX, *queues]
+        keys = [UNACKED, UNACKED_INDEX, FARM_EPOCH, *queues]
         counts = [wanted, more, first, len(ended)]
-        taken = line.run(_TURN, keys, [epoch(), CLAIM_TTL_SECONDS, *counts, *ended, *given])
-        now = ticks()
+        args = [epoch(), STATE_TTL_SECONDS, *counts, *ended, *given]
+        since, taken = line.run(_TURN, keys, args)
+        at, memory_since = ticks(), float(since) if since else None
         for queue, tag, text, delivery, by in taken:
-            self._held.append(
-                Taken(queue.decode(), tag.decode(), text, now, _number(delivery), by == 1)
-            )
+            names, number = (queue.decode(), tag.decode()), _number(delivery)
+            self._held.append(Taken(*names, text, at, number, by == 1, memory_since))
 
     def give_back(self, line: Line) -> None:
         """Put what waits here, one message or more, at the head of its queue again."""

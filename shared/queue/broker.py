@@ -22,7 +22,7 @@ from shared.queue.names import (
     UNACKED,
     VALIDATE,
     job_key,
-    new_delivery_tag,
+    new_recorded_tag,
     new_waited_tag,
 )
 from shared.queue.presence import AWAITED_SECONDS, ServerClock, publish
@@ -122,7 +122,7 @@ class Broker:
         """
         self._push(
             [
-                _write(job, new_delivery_tag, admitted_at=job.admitted_at, encoded=encoded)
+                _write(job, new_recorded_tag, admitted_at=job.admitted_at, encoded=encoded)
                 for encoded, job in jobs.items()
             ]
         )
@@ -133,7 +133,7 @@ class Broker:
         Raises:
             Unavailable: Redis is away.
         """
-        self._push([_write(job, new_delivery_tag, admitted_at=epoch()) for job in jobs])
+        self._push([_write(job, new_recorded_tag, admitted_at=epoch()) for job in jobs])
 
     def requeue_forgotten(self, job: Published) -> bool:
         """Queue a job again that is neither begun nor queued nor held by a worker; tell whether.

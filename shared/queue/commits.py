@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 from redis import Redis
 
@@ -97,6 +97,15 @@ class Begin(StrEnum):
     EXHAUSTED = "exhausted"  # it has brought its worker down before; fail it, do not run it
 
 
+class Delivery(NamedTuple):
+    """Which delivery of its job a message is, 0 where the job has ended, and since when Redis had its
+    memory as that was counted; None where nobody knows.
+    """
+
+    number: int
+    memory_since: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Commit:
     """An end of a job that was sent to Redis."""
@@ -117,18 +126,17 @@ class Commits:
     def __init__(self, redis: Redis) -> None:
         self._line = Line(redis)
 
-    def begin(self, job: RenderJob, *, delivery: int | None = None) -> Begin:
+    def begin(self, job: RenderJob, *, delivery: Delivery | None = None) -> Begin:
         """Say what to do with a delivery of the job, by which one it is; None has it counted now."""
-        memory_since = None
         if delivery is None:
-            delivery, memory_since = self._outwait(job, lambda: self._count_delivery(job))
-        if delivery == 0:
+            delivery = self._outwait(job, lambda: self._count_delivery(job))
+        if delivery.number == 0:
             return Begin.ENDED
         if epoch() >= job.deadline:
             return Begin.OVERDUE
-        if delivery > MAX_DELIVERIES:
+        if delivery.number > MAX_DELIVERIES:
             return Begin.EXHAUSTED
-        if not job.is_recorded or _is_remembered(job, delivery, memory_since):
+        if not job.is_recorded or _is_remembered(job, delivery):
             return Begin.RUN
         return Begin.RUN_IF_OPEN
 
@@ -186,13 +194,12 @@ class Commits:
         with reachable():
             return cast("list[bytes | int]", self._line.answer(commit.posted))
 
-    def _count_delivery(self, job: RenderJob) -> tuple[int, float | None]:
-        """Count a delivery, 0 where the job has ended; give besides since when Redis remembers."""
+    def _count_delivery(self, job: RenderJob) -> Delivery:
         with reachable():
             started_at = str(epoch()) if job.is_recorded else ""
             args = [_state_ttl(job), started_at]
-            delivery, *since = self._line.run(_BEGIN, [job_key(job.id), FARM_EPOCH], args)
-            return int(delivery), float(since[0]) if since and since[0] else None
+            number, *since = self._line.run(_BEGIN, [job_key(job.id), FARM_EPOCH], args)
+            return Delivery(int(number), float(since[0]) if since and since[0] else None)
 
     def _outwait(self, job: RenderJob, attempt: Callable[[], T]) -> T:
         patient_until = min(job.deadline, epoch() + (job.budget_seconds or math.inf))
@@ -243,13 +250,13 @@ def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
     return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
 
 
-def _is_remembered(job: RenderJob, delivery: int, memory_since: float | None) -> bool:
+def _is_remembered(job: RenderJob, delivery: Delivery) -> bool:
     """Tell whether Redis would know that a job has ended: it is delivered for the first time, and
     Redis has had its memory since before it was accepted.
     """
-    if delivery > 1 or memory_since is None:
+    if delivery.number > 1 or delivery.memory_since is None:
         return False
-    return job.admitted_at > memory_since + _CLOCKS_APART_SECONDS
+    return job.admitted_at > delivery.memory_since + _CLOCKS_APART_SECONDS
 
 
 def _state_ttl(job: RenderJob) -> int:

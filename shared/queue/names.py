@@ -33,7 +33,9 @@ SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: the
 UNACKED: Final = "unacked"  # kombu's hash of messages that a worker holds
 UNACKED_INDEX: Final = "unacked_index"  # kombu's sorted set of them, by when they were last held
 
+# What tags end in whose deliveries are counted by the worker that takes them, see `shared.queue.ahead`.
 _WAITED: Final = ":waited"
+_RECORDED: Final = ":recorded"
 
 
 def new_delivery_tag(queue: str, job_id: str) -> str:
@@ -42,13 +44,18 @@ def new_delivery_tag(queue: str, job_id: str) -> str:
 
 
 def new_waited_tag(queue: str, job_id: str) -> str:
-    """Make the tag of a message whose front waits: whoever takes it counts its delivery at once."""
+    """Make the tag of a message whose front waits."""
     return new_delivery_tag(queue, job_id) + _WAITED
 
 
-def is_waited(delivery_tag: str) -> bool:
-    """Tell whether the front of a held message waits."""
-    return delivery_tag.endswith(_WAITED)
+def new_recorded_tag(queue: str, job_id: str) -> str:
+    """Make the tag of a message whose job is on record."""
+    return new_delivery_tag(queue, job_id) + _RECORDED
+
+
+def is_counted_as_taken(delivery_tag: str) -> bool:
+    """Tell whether whoever takes a message counts its delivery, and not the slot it is for."""
+    return delivery_tag.endswith((_WAITED, _RECORDED))
 
 
 def queue_of(delivery_tag: str) -> str:

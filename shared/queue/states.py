@@ -12,6 +12,7 @@ from redis import Redis
 
 from shared.clock import epoch
 from shared.jobs import JobOutcome
+from shared.limits import STATE_TTL_SECONDS
 from shared.line import Line
 from shared.queue.connection import reachable
 from shared.queue.messages import read_admitted_at
@@ -21,7 +22,6 @@ from shared.queue.parcels import unpack
 CANCELLED: Final = "cancelled"
 OVERDUE: Final = "overdue"  # its deadline was over before it ended
 WITHDRAWN: Final = "withdrawn"  # taken out of a drained queue before a worker began it
-_CLOSED_TTL_SECONDS: Final = 2 * 24 * 3600  # longer than any message of the job may wait
 _SETTLED_TTL_SECONDS: Final = 600
 
 # Gives how the job ended before, false where this closed it.
@@ -99,7 +99,7 @@ class JobStates:
         with reachable():
             before = cast(
                 "list[bytes | None] | None",
-                self._close(keys=[job_key(job_id)], args=[word, _CLOSED_TTL_SECONDS]),
+                self._close(keys=[job_key(job_id)], args=[word, STATE_TTL_SECONDS]),
             )
         if not before or before[0] is None:
             return None
@@ -111,7 +111,7 @@ class JobStates:
         with reachable():
             return bool(
                 self._withdraw(
-                    keys=[job_key(job_id), queue], args=[WITHDRAWN, _CLOSED_TTL_SECONDS, mark]
+                    keys=[job_key(job_id), queue], args=[WITHDRAWN, STATE_TTL_SECONDS, mark]
                 )
             )
 

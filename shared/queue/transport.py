@@ -179,11 +179,19 @@ class Channel(kombu_redis.Channel):
         taken = self.ahead.take()
         if taken is None:
             return False
-        self._deliver(json_text.decode(taken.text), taken.queue, taken.delivery)
+        message = json_text.decode(taken.text)
+        self._deliver(message, taken.queue, taken.delivery, memory_since=taken.memory_since)
         return True
 
-    def _deliver(self, message: dict[str, Any], queue: str, delivery: int | None) -> None:
-        message["headers"]["delivery"] = delivery
+    def _deliver(
+        self,
+        message: dict[str, Any],
+        queue: str,
+        delivery: int | None,
+        *,
+        memory_since: float | None = None,
+    ) -> None:
+        message["headers"] |= {"delivery": delivery, "memory_since": memory_since}
         self.connection._deliver(message, queue)
 
     def _brpop_read(self, **options: Any) -> bool:

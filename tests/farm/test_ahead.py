@@ -14,6 +14,7 @@ from shared.line import Line
 from shared.queue.ahead import HOLD_SECONDS, SHORT_SECONDS, Ahead, Pace
 from shared.queue.names import (
     BATCH,
+    FARM_EPOCH,
     INTERACTIVE,
     UNACKED,
     UNACKED_INDEX,
@@ -170,11 +171,36 @@ def test_a_job_that_was_given_up_is_known_as_it_is_taken(front, line, ahead, fre
     assert ahead.take().delivery == 0
 
 
-def test_a_job_on_record_is_counted_by_its_slot(front, line, ahead):
+def test_a_job_on_record_is_counted_as_it_is_taken_and_has_begun_then(front, line, ahead):
+    front.redis.set(FARM_EPOCH, "1700000000.5")
+    jobs = [replace(front.job(), is_recorded=True) for _ in range(2)]
+    front.broker.queue_recorded({job.encode(): job for job in jobs})
+    ahead.turn(line, QUEUES, free=1, slots=1)
+    assert front.redis.hkeys(job_key(jobs[0].id)) == [b"deliveries", b"started_at"]
+    assert not front.redis.exists(job_key(jobs[1].id))
+    taken = [ahead.take(), ahead.take()]
+    assert [(each.delivery, each.memory_since) for each in taken] == [(1, 1700000000.5)] * 2
+    ahead.turn(line, (), free=0, slots=1)
+    assert front.redis.hkeys(job_key(jobs[1].id)) == [b"deliveries", b"started_at"]
+
+
+def test_a_job_begun_again_keeps_when_it_was_begun_first(front, line, ahead):
+    job = replace(front.job(), is_recorded=True)
+    front.redis.hset(job_key(job.id), mapping={"deliveries": 1, "started_at": "5.5"})
+    front.broker.queue_again([job])
+    ahead.turn(line, QUEUES, free=1, slots=1)
+    taken = ahead.take()
+    assert (taken.delivery, taken.memory_since) == (2, None)
+    assert front.redis.hget(job_key(job.id), "started_at") == b"5.5"
+
+
+def test_what_an_earlier_release_queued_is_counted_by_its_slot(front, line, ahead):
     job = replace(front.job(), is_recorded=True)
     front.broker.queue_recorded({job.encode(): job})
+    front.redis.lpush(INTERACTIVE, front.redis.rpop(INTERACTIVE).replace(b":recorded", b""))
     ahead.turn(line, QUEUES, free=1, slots=1)
     assert ahead.take().delivery is None
+    assert not front.redis.exists(job_key(job.id))
 
 
 def test_the_message_an_idle_worker_waited_for_is_held_and_counted_in_one_step(front, line, ahead):
@@ -206,18 +232,16 @@ def test_a_message_that_comes_again_is_waited_for_to_know_how_often_it_did(front
 
 
 @pytest.mark.parametrize("is_redelivered", [False, True])
-def test_a_job_on_record_that_an_idle_worker_gets_is_counted_by_its_slot(
-    front, line, ahead, is_redelivered
-):
+def test_a_job_on_record_that_an_idle_worker_gets_has_begun(front, line, ahead, is_redelivered):
     job = replace(front.job(), is_recorded=True)
     front.broker.queue_recorded({job.encode(): job})
     text = front.redis.rpop(INTERACTIVE)
     tag = json.loads(text)["properties"]["delivery_tag"]
-    noted = ahead.note(line, INTERACTIVE, text, tag=tag, is_redelivered=is_redelivered)
-    assert noted is None
+    assert ahead.note(line, INTERACTIVE, text, tag=tag, is_redelivered=is_redelivered) == 1
     line.ask(("PING",))
     assert front.redis.hkeys(UNACKED) == [tag.encode()]
-    assert not front.redis.hexists(job_key(job.id), "deliveries")
+    assert front.redis.hkeys(job_key(job.id)) == [b"deliveries", b"started_at"]
+    assert front.redis.ttl(job_key(job.id)) > 24 * 3600
 
 
 def test_a_message_that_waits_behind_a_long_render_is_left_to_other_workers(

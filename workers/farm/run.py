@@ -13,7 +13,7 @@ from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.job_flow import JobFlow
 from shared.jobs import Claim, JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
-from shared.queue.commits import Begin, Commit, Commits, fail
+from shared.queue.commits import Begin, Commit, Commits, Delivery, fail
 from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
@@ -103,10 +103,10 @@ class Farm:
     slot: Slot = SINGLE_SLOT
 
 
-def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
+def run_job(job: RenderJob, farm: Farm, *, delivery: Delivery | None = None) -> None:
     """Run one delivery of a job; afterwards it has ended, unless it ended before or is overdue.
 
-    `delivery` is which one it is, where that was counted when the worker took it.
+    `delivery` is known where it was counted when the worker took it.
 
     Raises:
         Unavailable: Redis stayed away until the job's deadline.

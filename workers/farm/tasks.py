@@ -12,6 +12,7 @@ from celery.signals import worker_process_init
 from celery.states import FAILURE
 
 from shared.jobs import RenderJob
+from shared.queue.commits import Delivery
 from shared.queue.names import RENDER_TASK
 from shared.telemetry.log import get_logger
 from workers.farm.run import Farm, run_job
@@ -24,7 +25,7 @@ _DONE: Final = trace_ok_t(None, None, 0.0, "None")
 def register_tasks(app: Celery, get_farm: Callable[[], Farm]) -> None:
     """Give the application its task; `get_farm` is called in the child process that runs it."""
 
-    def render(message: str, *, delivery: int | None) -> None:
+    def render(message: str, *, delivery: Delivery | None) -> None:
         try:
             job = RenderJob.decode(message)
         except (ValueError, KeyError, TypeError) as error:
@@ -47,7 +48,9 @@ def _run_plainly(task: Any) -> None:
 
     def trace(_id: str, args: Any, kwargs: Any, request: Mapping[str, Any]) -> Any:
         try:
-            task.run(*args, **kwargs, delivery=request["delivery"])
+            number = request["delivery"]
+            delivery = None if number is None else Delivery(number, request["memory_since"])
+            task.run(*args, **kwargs, delivery=delivery)
         except Exception as error:  # noqa: BLE001 - Celery's to handle, whatever it is
             told = Context(request, args=args, kwargs=kwargs, called_directly=False)
             info = TraceInfo(FAILURE, error)
