@@ -80,6 +80,7 @@ def test_what_was_backed_up_is_restored_byte_by_byte(folder, store, tmp_path):
 
 
 def test_what_is_under_way_is_not_in_it(folder, store, tmp_path):
+    (folder.blobs / ".drafts").mkdir()
     (folder.blobs / ".drafts" / "0123").write_bytes(b"half of it")
     store.put("claims/job:job_1:0a", io.BytesIO(b"for its worker"), 14, is_brief=True)
     assert make_backup(folder, tmp_path / "b.tgz").blobs == 2

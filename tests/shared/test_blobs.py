@@ -261,7 +261,14 @@ def test_folders_go_with_their_last_file(tmp_path):
     folder.delete("jobs/j/body")
     assert (tmp_path / "jobs" / "j").is_dir()
     folder.delete("jobs/j/pdf")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".drafts"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_stored_leaves_no_folder(tmp_path):
+    folder = FolderStore(tmp_path)
+    with pytest.raises(ValueError, match="ended 1 bytes"):
+        folder.put("jobs/j/pdf", io.BytesIO(b"x"), 2)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_goes_while_a_file_comes_does_no_harm(tmp_path):
