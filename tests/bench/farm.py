@@ -125,6 +125,20 @@ class Client:
         finally:
             connection.close()
 
+    def write_invoice(self, *more: str) -> bytes:
+        """Write the request for an invoice, by a template stored for it, with more header lines."""
+        _, made = self.ask("POST", "/v2/templates?name=invoice", INVOICE, "text/xml")
+        body = json.dumps(invoice_data(7)).encode()
+        lines = (
+            f"POST /v2/pdf?template={json.loads(made)['id']} HTTP/1.1",
+            "Host: bench",
+            f"Authorization: Bearer {self.key}",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+            *more,
+        )
+        return "\r\n".join([*lines, "", ""]).encode() + body
+
     def render(self, document: bytes) -> http.client.HTTPResponse:
         """Render a document that stands alone."""
         return self.ask("POST", "/v2/pdf", document, "text/xml")[0]
@@ -149,13 +163,7 @@ def throughput(farm: LaunchedFarm) -> tuple[Rate, float]:
     the CPU seconds that the engine takes for one.
     """
     client = Client(farm)
-    _, made = client.ask("POST", "/v2/templates?name=invoice", INVOICE, "text/xml")
-    body = json.dumps(invoice_data(7)).encode()
-    request = (
-        f"POST /v2/pdf?template={json.loads(made)['id']} HTTP/1.1\r\nHost: bench\r\n"
-        f"Authorization: Bearer {client.key}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
-    ).encode() + body
+    request = client.write_invoice()
     warm_up = TOMBSTONE_SECONDS + 1
     measure_rate(client.port, request, connections=CONNECTIONS, seconds=warm_up)
     with engine_beside(rest=SAMPLE_EVERY_SECONDS) as measured:

@@ -142,6 +142,7 @@ def main():
         "The front alone": run_script("front.py"),
         "Renders accepted for later": run_script("acceptance.py"),
         "The farm at work, and after kills": run_script("farm.py"),
+        "Accepted renders, worked off": run_script("backlog.py"),
         "Batches": run_script("batches.py", "--huge", str(arguments.huge)),
         "The queue beside stock Celery": run_script("overhead.py"),
         "What a document costs": run_script("cost.py"),
