@@ -124,14 +124,14 @@ class Channel(kombu_redis.Channel):
         return True
 
     def end(self, delivery_tag: str) -> None:
-        """Acknowledge a message, and give its slot the next one.
+        """Acknowledge a message, and give its slot the next one, unless it has that already.
 
-        Where that is here already it goes first, and the step in Redis follows when it is gone.
+        Where that is here it goes first, and the step in Redis follows when it is gone.
         """
         self.ahead.end(delivery_tag)
         self.nearly_done.discard(delivery_tag)
         loop = self.connection.loop if self.connection else None
-        if loop is not None and self._deliver_next():
+        if loop is not None and self.qos.can_consume() and self._deliver_next():
             loop.call_soon(self._turn)
         else:
             self._turn()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 from dataclasses import replace
 
@@ -259,6 +260,26 @@ def test_a_message_that_waits_behind_a_long_render_is_left_to_other_workers(
     time.sleep(3 * HOLD_SECONDS)  # it may have been taken ahead meanwhile
     wait_until(lambda: front.redis.lrange(INTERACTIVE, 0, -1) == [behind.message.encode()])
     assert front.redis.hlen(UNACKED) == 1
+
+
+def test_a_slot_that_has_its_next_message_is_given_no_other_as_it_ends(
+    front, start_worker, tmp_path, wait_until
+):
+    worker = start_worker(worker_concurrency="2")
+    for _ in range(10):
+        assert front.render().pages == 1
+    worker.send_signal(signal.SIGSTOP)
+    for _ in range(20):
+        front.send("draw 0.01")
+    began = [tmp_path / "one", tmp_path / "two"]
+    for each in began:
+        front.send(f"sleep 6 {each}")
+    behind = [front.broker.publish(front.job()).message.encode() for _ in range(4)]
+    worker.send_signal(signal.SIGCONT)
+    wait_until(lambda: all(each.exists() for each in began))
+    # What was taken ahead is in the queue again before a slot is free.
+    wait_until(lambda: front.redis.lrange(INTERACTIVE, 0, -1) == behind[::-1], seconds=4)
+    assert front.redis.hlen(UNACKED) == 2
 
 
 def test_a_worker_that_is_terminated_at_work_leaves_the_rest_in_the_queue(front, start_worker):
