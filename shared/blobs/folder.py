@@ -17,7 +17,7 @@ from shared.clock import epoch
 from shared.errors import Unavailable
 
 _CHUNK_BYTES: Final = 1024 * 1024
-# Where files lie until they have their name; no key begins with a dot.
+# Where files lie that must have a name before they have their own; no key begins with a dot.
 _DRAFTS: Final = ".drafts"
 _NAMINGS: Final = 100
 

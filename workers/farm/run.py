@@ -184,12 +184,11 @@ class _Ending:
         committed = farm.commits.settle(self.commit)
         if committed is not outcome and outcome.pdf is not None:
             farm.claims.drop(outcome.pdf)
-        if not job.is_recorded:
-            farm.claims.drop(job.body)
-        elif committed is not None:
-            farm.records.put(job, committed)
+        if job.is_recorded and committed is not None:
+            farm.records.put(job, committed)  # which drops the body then
         else:
-            complete(job, farm.flow)
+            if job.is_recorded:
+                complete(job, farm.flow)
             farm.claims.drop(job.body)
         if not has_next:
             farm.records.settle()
