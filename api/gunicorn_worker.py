@@ -25,6 +25,7 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 from api.admission.body import is_read
 from api.heads import PlainConfig
 from api.lane import Lane, give_way
+from api.long_poll import stopping
 
 _BEAT_SECONDS: Final = 1.0
 # A leader that is at one request for so long is taken for blocked; the next one leads, and for a
@@ -125,6 +126,7 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
 
     def _drain(self) -> None:
         """Let what was begun end; a request that is on its way is still answered."""
+        stopping.set()
         self.set_accept_enabled(False)
         give_up_at = time.monotonic() + self.cfg.graceful_timeout
         lingered_at = time.monotonic() + STOP_KEEPALIVE_LINGER

@@ -15,6 +15,7 @@ from api.batches.archive import write_archive
 from api.batches.request import read_batch_request, read_items_query
 from api.batches.views import write_item, write_item_job
 from api.exchange import read_query, read_wait, write_json
+from api.long_poll import long_poll, stopping
 from api.pdf import DEFAULT_FILENAME, write_disposition
 from api.ports import Ports
 from shared.batches.records import (
@@ -29,7 +30,7 @@ from shared.batches.records import (
     item_job_id,
 )
 from shared.blobs.store import BlobMissingError, Part
-from shared.clock import now, ticks
+from shared.clock import now
 from shared.db.batch_items import find_item, list_items
 from shared.db.batches import count_items, find_batch, has_running_chunk, write_batch
 from shared.errors import ErrorKind, ServiceError
@@ -79,11 +80,12 @@ class BatchRoutes:
     def show(self, batch_id: str) -> Response:
         """Tell how far a batch is, at its end if it comes within the time to wait."""
         seconds = read_wait(read_query(request, ("wait",)))
-        batch = self._get(batch_id)
-        give_up_at = ticks() + seconds
-        while not batch.status.is_final and (left := give_up_at - ticks()) > 0:
-            self._ports.cell(batch.account_id).batches.endings.wait(batch.id, seconds=left)
-            batch = self._get(batch_id)
+        long_poll(
+            lambda: self._get(batch_id),
+            seconds=seconds,
+            is_final=lambda batch: batch.status.is_final,
+            wait=self._wait,
+        )
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
             counts = count_items(session, batch)
@@ -136,18 +138,13 @@ class BatchRoutes:
     def show_item(self, job_id: str) -> Response:
         """Tell how far a document is, at its end if it comes within the time to wait."""
         seconds = read_wait(read_query(request, ("wait",)))
-        give_up_at = ticks() + seconds
-        batch, item = self._get_item(job_id)
-        while (
-            item.status in (ItemStatus.QUEUED, ItemStatus.RUNNING)
-            and not batch.status.is_final
-            and (left := give_up_at - ticks()) > 0
-        ):
-            # A batch tells of its own end alone; a slice, and so a document, is seen within a second.
-            self._ports.cell(batch.account_id).batches.endings.wait(
-                batch.id, seconds=min(left, 1.0)
-            )
-            batch, item = self._get_item(job_id)
+        batch, item = long_poll(
+            lambda: self._get_item(job_id),
+            seconds=seconds,
+            is_final=_is_item_final,
+            # Only the end of the whole batch is announced, so a document is read each second.
+            wait=lambda found, left: self._wait(found[0], min(left, 1.0)),
+        )
         return write_json(write_item_job(batch, item))
 
     def item_pdf(self, job_id: str) -> Response:
@@ -184,6 +181,10 @@ class BatchRoutes:
             "The job is a document of a batch and cannot be cancelled or removed by itself; cancel "
             f"the batch: DELETE /v2/batches/{batch.id}.",
         )
+
+    def _wait(self, batch: Batch, seconds: float) -> None:
+        endings = self._ports.cell(batch.account_id).batches.endings
+        endings.wait(batch.id, seconds=seconds, until=stopping.is_set)
 
     def _get(self, batch_id: str) -> Batch:
         with self._ports.database.snapshot() as session:
@@ -233,6 +234,11 @@ class BatchRoutes:
             return _started(_read(self._ports, key, part))
         except BlobMissingError:
             raise _expired("result") from None
+
+
+def _is_item_final(found: tuple[Batch, Item]) -> bool:
+    batch, item = found
+    return batch.status.is_final or item.status not in (ItemStatus.QUEUED, ItemStatus.RUNNING)
 
 
 def _read(ports: Ports, key: str, part: Part | None) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from flask import Response
 
 from api.exchange import write_json
+from api.long_poll import long_poll, stopping
 from api.pdf import write_pdf_headers
 from api.ports import Ports
 from shared.blobs.store import BlobMissingError
@@ -35,12 +36,26 @@ def find_record(job_id: str, ports: Ports) -> JobRecord | None:
     return record
 
 
+def poll_job(record: JobRecord, ports: Ports, *, seconds: float) -> JobRecord | None:
+    """Return a job as soon as it has ended, after `seconds` or when the front stops.
+
+    None when the job has been removed meanwhile.
+    """
+    endings = ports.cell(record.account_id).job_flow.endings
+    return long_poll(
+        lambda: find_record(record.id, ports),
+        seconds=seconds,
+        is_final=lambda found: found is None or found.status.is_final,
+        wait=lambda _, left: endings.wait(record.id, seconds=left, until=stopping.is_set),
+    )
+
+
 def await_end(
     job_id: str, ports: Ports, *, seconds: float, between: Callable[[], object] = lambda: None
 ) -> JobRecord | None:
-    """Give a job as soon as it has ended, or as it is after this time; None when it is no more.
+    """Return a job as soon as it has ended, or as it is after this time; None when it is no more.
 
-    `between` is called after each second.
+    A stop of the front does not cut this short. `between` is called after each second.
     """
     give_up_at = ticks() + seconds
     while True:

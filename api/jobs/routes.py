@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from api.auth.guard import current_principal
 from api.exchange import read_query, read_wait, write_json
-from api.jobs.reading import await_end, find_record, no_result, write_result
+from api.jobs.reading import find_record, no_result, poll_job, write_result
 from api.ports import Ports
 from shared.db.jobs import JobRecord, JobStatus, write_job
 from shared.errors import ErrorKind, ServiceError
@@ -37,7 +37,7 @@ class JobRoutes:
         seconds = read_wait(read_query(request, ("wait",)))
         record = self._get(job_id)
         if seconds and not record.status.is_final:
-            record = _own(await_end(job_id, self._ports, seconds=seconds), job_id)
+            record = _own(poll_job(record, self._ports, seconds=seconds), job_id)
         return write_json(write_job(record))
 
     def read_result(self, job_id: str) -> Response:

@@ -34,14 +34,19 @@ class Endings:
         self._line.send(*commands)
 
     def wait(
-        self, name: str, *, seconds: float, between: Callable[[], object] = lambda: None
+        self,
+        name: str,
+        *,
+        seconds: float,
+        between: Callable[[], object] = lambda: None,
+        until: Callable[[], bool] = lambda: False,
     ) -> None:
         """Return when it has ended, or it is time to look into the record again.
 
-        `between` is called after each second without word.
+        After each second without word `between` is called, and `until` may end the wait.
         """
         give_up_at = ticks() + min(seconds, _LOOK_AGAIN_SECONDS)
-        while (left := give_up_at - ticks()) > 0:
+        while (left := give_up_at - ticks()) > 0 and not until():
             try:
                 if self._hear(ending_key(name), min(left, BLOCK_SECONDS)):
                     return

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import random
 import signal
 import socket
 import time
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+
+from shared.batches.records import item_job_id
 
 CHECK = "GET /v2/authcheck HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n\r\n"
 ALIVE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -183,3 +187,32 @@ def test_a_front_that_must_end_at_once_leaves_nobody_behind(front):
         assert front.master.wait(30) == 0
         assert time.monotonic() - began < 9  # gunicorn kills after ten what does not end by itself
         assert connection.recv(1) == b""
+
+
+def test_long_polls_return_the_record_as_it_is_when_the_front_stops(front, account):
+    """The job is accepted and never begun: there is no worker here."""
+    fields = {"x-api-key": account.api_key}
+    accepted = {"Content-Type": "application/xml", "Prefer": "respond-async", **fields}
+    job = ask(front.port, "POST", "/v2/pdf", b"<document/>", accepted)
+    lines = {"Content-Type": "application/x-ndjson", **fields}
+    batch = ask(front.port, "POST", "/v2/batches?template=service-letter", b"{}\n", lines)
+    item_id = item_job_id(batch["id"], 0)
+    paths = [f"/v2/jobs/{job['id']}", f"/v2/batches/{batch['id']}", f"/v2/jobs/{item_id}"]
+    with ThreadPoolExecutor(len(paths)) as pool:
+        polls = [
+            pool.submit(ask, front.port, "GET", f"{path}?wait=60", None, fields) for path in paths
+        ]
+        time.sleep(1.0)  # each is waiting by now
+        began = time.monotonic()
+        front.master.terminate()
+        records = [poll.result(timeout=10) for poll in polls]
+        front.master.wait(10)
+    assert time.monotonic() - began < 5
+    assert [record["status"] for record in records] == ["queued"] * 3
+
+
+def ask(port, method, path, body, fields):
+    """Send a request on a connection of its own and return the JSON of its answer."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.request(method, path, body, fields)
+        return json.loads(connection.getresponse().read())
