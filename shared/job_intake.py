@@ -122,6 +122,12 @@ class Intake:
             with suppress(Unavailable):
                 self._broker.queue_recorded(accepted)
         except BaseException as error:  # noqa: BLE001 - each thread raises it to its own client
+            if isinstance(error, Unavailable):
+                # Those behind have waited for the database as well. A wait of their own would
+                # add its time-out to this one.
+                with self._lock:
+                    entries += self._waiting
+                    self._waiting.clear()
             for entry in entries:
                 entry.failure = error
         for entry in entries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -118,3 +119,22 @@ def test_each_of_those_gathered_is_told_that_the_database_is_away(
         with pytest.raises(Unavailable):
             entry.result()
     assert redis.llen(BATCH) == 0
+
+
+def test_callers_behind_a_locked_database_are_refused_with_the_first(database, redis, make):
+    """A wait of its own for each would be more than the 5 s within which a 503 is due."""
+    intake = Intake(database, Broker(redis))
+
+    def seconds_to_refuse(entry, delay):
+        time.sleep(delay)
+        began = time.monotonic()
+        with pytest.raises(Unavailable, match="database"):
+            intake.accept(*entry)
+        return time.monotonic() - began
+
+    with database.session() as other, ThreadPoolExecutor(4) as pool:
+        if other.dialect.name == "postgresql":
+            other.execute(text("LOCK TABLE jobs"))
+        waits = [pool.submit(seconds_to_refuse, make(), delay) for delay in (0, 0.5, 1.0, 3.0)]
+        assert max(wait.result() for wait in waits) < 5
+    assert intake.accept(*make()) is None
