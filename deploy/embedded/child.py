@@ -22,7 +22,8 @@ KEPT_LOG_BYTES: Final = 10 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """What to run. `stop_seconds` is how long it may take to finish its work when told to stop.
+    """What to run. `stop_seconds` is how long it may take to finish its work when told to stop,
+    `longest_delay_seconds` the longest time between its end and its next start.
 
     Processes stop in their turns, the lowest first; those of one turn stop together.
     """
@@ -34,6 +35,7 @@ class ChildSpec:
     stop_seconds: float
     stop_turn: int = 0
     descriptors: tuple[int, ...] = ()
+    longest_delay_seconds: float = LONGEST_DELAY_SECONDS
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ class Child:
         if clock.ticks() - self._started_at >= STEADY_SECONDS:
             self._delay = FIRST_DELAY_SECONDS
         self._due_at = clock.ticks() + self._delay
-        self._delay = min(self._delay * 2, LONGEST_DELAY_SECONDS)
+        self._delay = min(self._delay * 2, self.spec.longest_delay_seconds)
         self.restarts += 1
         return code
 

@@ -18,6 +18,8 @@ from shared.settings import Settings, load_settings
 ROOT: Final = Path(__file__).resolve().parents[2]
 PREFIX: Final = "PRESSROOM_"
 MARGIN_SECONDS: Final = 5.0
+# Every render is refused while Redis is away: shorter than the 2 s that a 503 may outlast its cause.
+REDIS_DELAY_SECONDS: Final = 0.5
 _LAST_TURN: Final = 4
 # A pool of its own for each kind of work: a batch never holds a slot that a client waits for.
 INTERACTIVE_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "interactive,validate"}
@@ -122,6 +124,7 @@ def redis_spec(folder: DataFolder, shard: int) -> ChildSpec:
         log=folder.logs / f"{name}.log",
         stop_seconds=15.0,
         stop_turn=_LAST_TURN,
+        longest_delay_seconds=REDIS_DELAY_SECONDS,
     )
 
 

@@ -52,6 +52,18 @@ def test_redis_dies_three_times_and_forgets_everything_once(start, scaled) -> No
     assert_sound_in_time(farm)
 
 
+def test_redis_that_dies_again_and_again_is_back_within_two_seconds_each_time(start) -> None:
+    farm = start()
+    for _ in range(8):
+        farm.kill("redis")
+        killed = time.monotonic()
+        wait_until(lambda: farm.client().accept(0).status == 202, seconds=20)
+        assert time.monotonic() - killed < 2
+    wait_until(lambda: render_answers(farm), seconds=10)
+    farm.settle()
+    assert_sound_in_time(farm)
+
+
 @pytest.mark.long
 def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) -> None:
     farm = start()
