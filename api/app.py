@@ -8,6 +8,7 @@ from flask import Blueprint, Flask, Response, g
 
 from api.account.routes import AccountRoutes
 from api.admission.body import DrainRefused
+from api.admission.framing import check_framing
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.batches.routes import BatchRoutes, ItemJobId
@@ -92,6 +93,7 @@ def _begin(ports: Ports) -> None:
         here.span.__enter__()
     here.begun_at = ticks()
     here.request_id = new_id("req")
+    check_framing(asked.environ)
     # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
     if asked.path == "/v2" or asked.path.startswith("/v2/"):
         here.principal = authenticate(asked.headers, ports)

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 from gunicorn import util
 from gunicorn.http import wsgi
-from gunicorn.http.body import Body, LengthReader
+from gunicorn.http.body import Body, ChunkedReader, LengthReader
+from gunicorn.http.errors import InvalidChunkSize, NoMoreData
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 from api.admission.body import is_read
@@ -40,6 +41,8 @@ _LENGTH: Final = re.compile(
     rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*(?=\r\n|\Z)", re.IGNORECASE
 )
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:", re.IGNORECASE)
+_SIZE_DIGITS: Final = 16
+_LONG_SIZE: Final = re.compile(rb"[0-9A-Fa-f]{%d}" % (_SIZE_DIGITS + 1))
 _ONCE: Final = select.EPOLLIN | select.EPOLLONESHOT
 _JOINED_BYTES: Final = 64 * 1024
 
@@ -106,6 +109,8 @@ class FrontWorker(ThreadWorker):  # type: ignore[misc] # gunicorn has no types
         """Answer a request, whose body is read as it comes."""
         if isinstance(req.body.reader, LengthReader):
             req.body = DirectBody(DirectReader(req.body.reader.unreader, req.body.reader.length))
+        elif isinstance(req.body.reader, ChunkedReader):
+            req.body = Body(BoundedChunks(req, req.unreader))
         return super().handle_request(req, conn)
 
     def _watch(self) -> None:
@@ -299,6 +304,29 @@ class DirectReader(LengthReader):  # type: ignore[misc] # gunicorn has no types
             data = self.unreader.sock.recv(size)
         self.length -= len(data)
         return data
+
+
+class BoundedChunks(ChunkedReader):  # type: ignore[misc] # gunicorn has no types
+    """Reads a chunked body whose chunk sizes have at most 16 hexadecimal digits.
+
+    A proxy that counts in 64 bits may read a longer one as another number (RFC 9112, 7.1 and 11.2).
+    """
+
+    def parse_chunk_size(self, unreader: Any, data: bytes | None = None) -> Any:
+        """Return the size of the next chunk and what follows it.
+
+        Raises:
+            InvalidChunkSize: it has more digits, or is none.
+        """
+        data = data or b""
+        while len(data) <= _SIZE_DIGITS and b"\r\n" not in data:
+            piece: bytes = unreader.read()
+            if not piece:
+                raise NoMoreData
+            data += piece
+        if _LONG_SIZE.match(data):
+            raise InvalidChunkSize(data[: _SIZE_DIGITS + 1])
+        return super().parse_chunk_size(unreader, data)
 
 
 class JoinedResponse(wsgi.Response):  # type: ignore[misc] # gunicorn has no types

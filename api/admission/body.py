@@ -10,7 +10,12 @@ from io import BytesIO
 from typing import IO, Any, BinaryIO, Final, cast
 
 from flask import Request
-from gunicorn.http.errors import ParseException
+from gunicorn.http.errors import (
+    ChunkMissingTerminator,
+    InvalidChunkExtension,
+    InvalidChunkSize,
+    ParseException,
+)
 from werkzeug.exceptions import ClientDisconnected
 from werkzeug.wsgi import ClosingIterator
 
@@ -24,6 +29,7 @@ _FIELDS_BYTES: Final = 1 * MB
 DRAIN_BYTES: Final = 64 * MB
 _DRAIN_SECONDS: Final = 20.0
 _CHUNK: Final = 256 * KB
+_MALFORMED: Final = (ChunkMissingTerminator, InvalidChunkExtension, InvalidChunkSize)
 _BROKEN: Final = (OSError, ParseException, ClientDisconnected)
 
 
@@ -168,6 +174,10 @@ def _drain(stream: IO[bytes]) -> None:
 def _read_chunk(stream: IO[bytes], size: int = _CHUNK) -> bytes:
     try:
         return stream.read(size)
+    except _MALFORMED as error:
+        raise ServiceError(
+            400, "The body is not in the chunked transfer coding of HTTP/1.1 (RFC 9112, 7.1)."
+        ) from error
     except _BROKEN as error:
         raise _broken_off() from error
 

@@ -102,6 +102,40 @@ def test_what_is_no_http_is_answered_with_the_error_body(port):
         assert answer.headers["Server"] == "pressroom"
 
 
+def test_a_request_of_http_1_1_names_one_host(port):
+    for fields in ("", "Host: a b\r\n", "Host: x/y\r\n", "Host: x\r\nHost: x\r\n"):
+        answer = speak(port, f"GET /healthz HTTP/1.1\r\n{fields}\r\n".encode())
+        assert answer.startswith(b"HTTP/1.1 400 "), fields
+        assert b'"message"' in answer
+    for fields in ("Host:\r\n", "Host: [::1]:8000\r\n", "Host: a-b.example:80\r\n"):
+        answer = speak(port, f"GET /healthz HTTP/1.1\r\n{fields}\r\n".encode())
+        assert answer.startswith(b"HTTP/1.1 200 "), fields
+    assert speak(port, b"GET /healthz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.0 200 ")
+
+
+def test_a_transfer_coding_other_than_chunked_is_not_supported(port, account, worker):
+    head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
+    head += "Content-Type: text/xml\r\nTransfer-Encoding: "
+    for coding in ("gzip, chunked", "gzip\r\nTransfer-Encoding: chunked", "identity, chunked"):
+        answer = speak(port, f"{head}{coding}\r\n\r\nb\r\n<document/>\r\n0\r\n\r\n".encode())
+        assert answer.startswith(b"HTTP/1.1 501 "), answer
+        assert b"accepted is chunked" in answer
+    assert worker.jobs == []
+
+
+def test_a_chunk_size_has_at_most_sixteen_digits(port, account, worker):
+    head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
+    head += "Content-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n"
+    rest = "\r\n<document/>\r\n0\r\n\r\n"
+    for size in ("f" * 17, "1" + "0" * 16, "b".zfill(17), "f" * 5000):
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+            client.sendall((head + size + rest).encode())  # and is answered before it says more
+            assert client.recv(64).startswith(b"HTTP/1.1 400 "), size
+    assert worker.jobs == []
+    assert speak(port, (head + "b".zfill(16) + rest).encode()).startswith(b"HTTP/1.1 200 ")
+    assert [bytes(body) for body in bodies_of_jobs(worker)] == [b"<document/>"]
+
+
 def test_metrics_add_up_over_processes(port):
     for _ in range(20):
         with urlopen(f"http://127.0.0.1:{port}/healthz"):
