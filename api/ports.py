@@ -11,6 +11,7 @@ from shared.buckets.keys import KeyStates
 from shared.buckets.pins import Pins, TemplatePins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
+from shared.encryption import SecretCipher
 from shared.job_flow import JobFlow
 from shared.job_intake import Intake
 from shared.outbound import Fetcher
@@ -56,6 +57,7 @@ class Ports:
     admissions: KeyStates
     blobs: BlobStore
     fetcher: Fetcher
+    secrets: SecretCipher
     cells: PerShard[Cell]
     queue_checks: Mapping[str, Callable[[], None]]
     metrics: FrontMetrics

@@ -32,6 +32,9 @@ from shared.telemetry.traces import open_traces
 def wire(settings: Settings) -> Ports:
     """Make the parts as the settings say. Nothing is connected yet: a part that is away makes
     503s, not a front that does not start.
+
+    Raises:
+        WrongSetting: no key for secrets is set.
     """
     metrics = FrontMetrics(
         settings.metrics_dir, threads=settings.api_processes * settings.api_threads
@@ -66,6 +69,7 @@ def wire(settings: Settings) -> Ports:
         ),
         blobs=blobs,
         fetcher=Fetcher(settings.fetcher_url),
+        secrets=settings.secret_cipher,
         cells=PerShard(shards, make_cell),
         queue_checks=make_checks(shards, servers.get),
         metrics=metrics,

@@ -9,6 +9,7 @@ from typing import Annotated, Final, TypeVar
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from shared.encryption import SecretCipher
 from shared.shards import ShardAddress, parse_shards
 
 _QUEUE: Final = "interactive|validate|batch"
@@ -50,6 +51,12 @@ class Settings(FetcherSettings):
         description="file:///folder, or s3://key:secret@host:port/bucket (s3+http:// without TLS)"
     )
 
+    secret_keys: str = Field(
+        default="",
+        description="what encrypts the secrets of webhooks in the database: 32 random bytes in "
+        "Base64; several, with spaces between, the newest first. The front and hooks need it",
+    )
+
     render_budget: Annotated[float, Field(gt=0, le=3600)] = 60.0
     worker_concurrency: Annotated[int, Field(ge=1, le=256)] = 2
     worker_queues: Annotated[str, Field(pattern=f"^({_QUEUE})(,({_QUEUE}))*$")] = Field(
@@ -83,6 +90,27 @@ class Settings(FetcherSettings):
         parse_shards(text)
         return text
 
+    @field_validator("secret_keys")
+    @classmethod
+    def _check_keys(cls, text: str) -> str:
+        if text:
+            _read_keys(text)
+        return text
+
+    @property
+    def secret_cipher(self) -> SecretCipher:
+        """Return what encrypts secrets at rest.
+
+        Raises:
+            WrongSetting: no key is set.
+        """
+        if not self.secret_keys:
+            raise WrongSetting(
+                "PRESSROOM_SECRET_KEYS: the front and hooks need a key that encrypts the secrets of "
+                "webhooks; `openssl rand -base64 32` makes one"
+            )
+        return _read_keys(self.secret_keys)
+
     @property
     def shards(self) -> tuple[ShardAddress, ...]:
         """Give the farm's Redis servers."""
@@ -104,6 +132,16 @@ class Settings(FetcherSettings):
                 f"{', '.join(shards)}"
             )
         return shards[self.redis_shard]
+
+
+def _read_keys(text: str) -> SecretCipher:
+    try:
+        return SecretCipher(text.split())
+    except ValueError:
+        # Without the cause, whose text may show a key.
+        raise ValueError(
+            "each key must be 32 bytes in Base64; `openssl rand -base64 32` makes one"
+        ) from None
 
 
 _S = TypeVar("_S", bound=FetcherSettings)

@@ -26,6 +26,7 @@ from deploy.embedded.loopback import free_port
 from shared.db.accounts import CreatedAccount, create_account
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
+from shared.encryption import new_key
 from shared.job_flow import JobFlow
 from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.claims import Claims
@@ -200,6 +201,7 @@ def settings(database_url: str, redis_url: str, fetcher_url: str, tmp_path: Path
         redis_url=redis_url,
         blob_url=f"file://{tmp_path}/blobs",
         fetcher_url=fetcher_url,
+        secret_keys=new_key(),
         render_budget=5,
         enforce_rate_limits=False,
     )

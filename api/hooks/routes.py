@@ -54,7 +54,7 @@ class HookRoutes:
                 principal.state.account_id,
                 url=url,
                 events=events,
-                secret=secret,
+                secret=self._ports.secrets.encrypt(secret),
                 at=now(),
             )
         return write_json({**_write_webhook(webhook), "secret": secret}, 201)
@@ -91,7 +91,11 @@ class HookRoutes:
         secret = _make_secret()
         with self._ports.database.session() as session:
             webhook = hooks.rotate_secret(
-                session, principal.state.account_id, webhook_id, secret=secret, at=now()
+                session,
+                principal.state.account_id,
+                webhook_id,
+                secret=self._ports.secrets.encrypt(secret),
+                at=now(),
             )
         return write_json({**_write_webhook(webhook), "secret": secret})
 

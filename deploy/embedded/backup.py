@@ -25,6 +25,7 @@ from shared.queue.claims import CLAIM_FOLDER
 
 FORMAT: Final = 1
 _DATABASE: Final = "pressroom.sqlite3"
+_SECRET_KEY: Final = "secret.key"  # noqa: S105 - the name of a file
 _BLOBS: Final = "blobs/"
 _MANIFEST: Final = "manifest.json"
 _SQLITE_BUSY_SECONDS: Final = 30.0
@@ -101,6 +102,8 @@ def restore_backup(source: Path, folder: DataFolder, *, replace: bool = False) -
             manifest = _unpack(source, Path(scratch))
             _set_aside(folder, there)
             (Path(scratch) / "blobs").replace(folder.blobs)
+            if (key := Path(scratch) / _SECRET_KEY).exists():
+                key.replace(folder.secret_key)
             (Path(scratch) / _DATABASE).replace(folder.database)  # last: with it there is a farm
     except OSError as error:
         raise BackupFailed(f"{source} cannot be restored: {error.strerror or error}") from error
@@ -125,6 +128,9 @@ def _write(folder: DataFolder, file: IO[bytes], *, beside: Path) -> Manifest:
             _pack(archive, _DATABASE, database)
             database.seek(0)
             digest = hashlib.file_digest(database, "sha256").hexdigest()
+        if folder.secret_key.exists():  # without it the webhooks' secrets could not be read
+            with folder.secret_key.open("rb") as key:
+                _pack(archive, _SECRET_KEY, key)
         manifest = Manifest(FORMAT, timestamp(now()), digest, len(packed))
         _pack(archive, _MANIFEST, io.BytesIO(json.dumps(asdict(manifest)).encode()))
     return manifest
@@ -183,7 +189,7 @@ def _unpack(source: Path, scratch: Path) -> Manifest:
                 manifest = _read_manifest(source, stream.read(4096))
                 break
             _save(stream, _place(source, member.name, scratch))
-            blobs += member.name != _DATABASE
+            blobs += member.name not in (_DATABASE, _SECRET_KEY)
     database = scratch / _DATABASE
     if manifest is None or not database.exists() or blobs != manifest.blobs:
         raise BackupFailed(f"{source} is not whole: it was cut off while it was written or copied")
@@ -203,7 +209,7 @@ def _opened(source: Path) -> Iterator[tarfile.TarFile]:
 
 
 def _place(source: Path, name: str, scratch: Path) -> Path:
-    if name == _DATABASE:
+    if name in (_DATABASE, _SECRET_KEY):
         return scratch / name
     key = name.removeprefix(_BLOBS)
     try:
@@ -249,7 +255,7 @@ def _check_database(source: Path, database: Path, manifest: Manifest) -> None:
 def _parts(folder: DataFolder) -> list[Path]:
     beside = [folder.database.with_name(f"{folder.database.name}{end}") for end in ("-wal", "-shm")]
     # Redis too: its queue and counters belong to the farm that was.
-    return [folder.database, *beside, folder.blobs, *_redis_folders(folder)]
+    return [folder.database, *beside, folder.secret_key, folder.blobs, *_redis_folders(folder)]
 
 
 def _redis_folders(folder: DataFolder) -> list[Path]:

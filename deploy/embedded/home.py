@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from shared.encryption import new_key
+
 DEFAULT_FOLDER: Final = Path(".pressroom")
 
 
@@ -64,6 +66,11 @@ class DataFolder:
         return count
 
     @property
+    def secret_key(self) -> Path:
+        """Return the file of the key that encrypts secrets in the database."""
+        return self.path / "secret.key"
+
+    @property
     def logs(self) -> Path:
         """Give the folder of the log files, one per process."""
         return self.path / "log"
@@ -102,6 +109,12 @@ class DataFolder:
                 f"{self.path} is in use{holder}; stop that farm or name another folder with --data"
             )
         return lock
+
+    def read_secret_key(self) -> str:
+        """Return the key that encrypts secrets in the database; the first call makes it."""
+        if not self.secret_key.exists():
+            write_private(self.secret_key, new_key() + "\n")
+        return self.secret_key.read_text().strip()
 
     def write_record(self, record: FarmRecord) -> None:
         """Publish how the farm is reached; readers see the old text or the new, never a part."""

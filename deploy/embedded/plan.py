@@ -17,6 +17,7 @@ from shared.settings import Settings, load_settings
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PREFIX: Final = "PRESSROOM_"
+SECRET_KEYS: Final = f"{PREFIX}SECRET_KEYS"
 MARGIN_SECONDS: Final = 5.0
 # Every render is refused while Redis is away: shorter than the 2 s that a 503 may outlast its cause.
 REDIS_DELAY_SECONDS: Final = 0.5
@@ -88,6 +89,8 @@ def plan_farm(
         "LOG_FORMAT": "json",
     }
     environment = {PREFIX + name: value for name, value in chosen.items()} | dict(given)
+    if not environment.get(SECRET_KEYS):
+        environment[SECRET_KEYS] = folder.read_secret_key()
     environment[f"{PREFIX}REDIS_URL"] = " ".join(server.url for server in servers)
     environment.pop(f"{PREFIX}REDIS_SHARD", None)
     if workers is not None:
@@ -179,6 +182,15 @@ def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
     return [describe(pool) for pool in plan.pools]
 
 
+def _read_environment(plan: FarmPlan, name: str) -> dict[str, str]:
+    # Those that read documents of strangers need no key.
+    return {
+        variable: value
+        for variable, value in plan.environment.items()
+        if variable != SECRET_KEYS or name in ("front", "hooks")
+    }
+
+
 def _python(
     plan: FarmPlan,
     folder: DataFolder,
@@ -193,7 +205,7 @@ def _python(
         name=name,
         # -P: a file of the folder one happens to stand in must not shadow a library.
         command=[sys.executable, "-P", "-m", *module],
-        environment={**plan.environment, **(beside or {})},
+        environment=_read_environment(plan, name) | dict(beside or {}),
         log=folder.logs / f"{name}.log",
         stop_seconds=stop,
         descriptors=descriptors,

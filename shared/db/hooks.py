@@ -15,12 +15,14 @@ from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from shared.clock import timestamp
 from shared.db.session import Session
 from shared.db.tables import accounts, webhook_attempts, webhook_deliveries, webhooks
+from shared.encryption import SecretCipher
 from shared.errors import ErrorKind, ServiceError
 from shared.identifiers import new_id
 
 MOST_WEBHOOKS: Final = 20  # of an account
 ROTATION: Final = timedelta(hours=24)  # for so long the former secret signs too
 RETENTION: Final = timedelta(days=7)  # of the delivery log
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - what every secret begins with, as Standard Webhooks has it
 
 # Made once: it is asked as each job ends.
 _LISTENING: Final = (
@@ -91,7 +93,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A delivery that is leased to be tried now. The newest secret comes first."""
+    """A delivery that is leased to be tried now. The newest secret comes first, each encrypted."""
 
     id: str
     webhook_id: str
@@ -116,7 +118,7 @@ def create_webhook(
     secret: str,
     at: datetime,
 ) -> Webhook:
-    """Add a webhook.
+    """Add a webhook; `secret` is encrypted (`shared.encryption`).
 
     Raises:
         ServiceError: 409, the account has `MOST_WEBHOOKS` already.
@@ -180,7 +182,7 @@ def delete_webhook(session: Session, account_id: str, webhook_id: str) -> None:
 def rotate_secret(
     session: Session, account_id: str, webhook_id: str, *, secret: str, at: datetime
 ) -> Webhook:
-    """Give a webhook a new secret; the former signs beside it for `ROTATION`. Enables it again.
+    """Give a webhook a new secret, encrypted; the former signs beside it for `ROTATION`. Enables it again.
 
     Raises:
         ServiceError: 404, the account has none of that id.
@@ -398,6 +400,32 @@ def _is_due(at: datetime, busy: Sequence[str]) -> tuple[Any, ...]:
         or_(webhook_deliveries.c.leased_until.is_(None), webhook_deliveries.c.leased_until <= at),
         *((webhook_deliveries.c.webhook_id.not_in(passed_over),) if busy else ()),
     )
+
+
+def encrypt_secrets(session: Session, cipher: SecretCipher) -> int:
+    """Encrypt each secret that is not encrypted with the newest key, and return how many were not.
+
+    Secrets that an earlier release stored as plain text are among them.
+
+    Raises:
+        SecretUnreadableError: the key of one is gone; nothing has been changed.
+    """
+    changed = 0
+    for row in session.execute(select(webhooks).with_for_update()).all():
+        stored = {"secret": row.secret, "previous_secret": row.previous_secret}
+        stale = {
+            column: cipher.encrypt(_read_secret(token, cipher))
+            for column, token in stored.items()
+            if token is not None and not cipher.is_current(token)
+        }
+        if stale:
+            session.execute(update(webhooks).where(webhooks.c.id == row.id).values(**stale))
+            changed += len(stale)
+    return changed
+
+
+def _read_secret(stored: str, cipher: SecretCipher) -> str:
+    return stored if stored.startswith(SECRET_PREFIX) else cipher.decrypt(stored)
 
 
 def _own(account_id: str, webhook_id: str) -> tuple[Any, Any]:

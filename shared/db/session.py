@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
@@ -20,6 +22,8 @@ Session: TypeAlias = Connection  # the house's word for the connection of one un
 
 # Shorter than the 5 s within which a 503 is due (contract.md 1), like `lock_timeout` below.
 _BUSY_TIMEOUT_MS: Final = 4_000
+_PRIVATE_MODE: Final = 0o600
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _RETRY_SECONDS: Final = 0.01
 _PRIMARY_CODE: Final = 0xFF  # of SQLite's extended result codes
 _POSTGRES_OPTIONS: Final = {
@@ -117,9 +121,22 @@ def _open_sqlite(url: str) -> Engine:
         hide_parameters=True,  # an error's text goes to the log, clients' data do not
         connect_args={"timeout": _BUSY_TIMEOUT_MS / 1000, "check_same_thread": False},
     )
+    event.listen(engine, "do_connect", _keep_private)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _keep_private(_dialect: Any, _record: Any, arguments: Sequence[Any], _options: Any) -> None:
+    """Let the owner alone read the file; its `-wal` and `-shm` get the same mode from SQLite."""
+    path = Path(arguments[0])
+    if not path.is_absolute():
+        return  # `:memory:`; SQLAlchemy makes the path of a file absolute
+    # SQLite itself reports, as it connects, what is wrong with the path.
+    with suppress(OSError):
+        path.touch(mode=_PRIVATE_MODE)
+        if path.stat().st_mode & _OTHERS:
+            path.chmod(_PRIVATE_MODE)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:

@@ -399,9 +399,9 @@ webhooks: Final = Table(
     Column("account_id", String(64), nullable=False, index=True),
     Column("url", Text, nullable=False),
     Column("events", JSON(none_as_null=True), nullable=False),
-    # Kept as they are: each delivery is signed with them.
-    Column("secret", String(128), nullable=False),
-    Column("previous_secret", String(128)),
+    # Encrypted (shared.encryption): each delivery is signed with them.
+    Column("secret", Text, nullable=False),
+    Column("previous_secret", Text),
     Column("previous_secret_until", Instant),
     Column("created_at", Instant, nullable=False),
     Column("disabled_at", Instant),

@@ -68,6 +68,7 @@ def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
                 "PRESSROOM_RENDER_BUDGET": "5",
                 "PRESSROOM_ENFORCE_RATE_LIMITS": "false",
                 "PRESSROOM_FETCHER_URL": settings.fetcher_url,
+                "PRESSROOM_SECRET_KEYS": settings.secret_keys,
             },
             stderr=log,
         )

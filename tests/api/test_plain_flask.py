@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.mark.parametrize("host", ["localhost", "pdf.example.org:8443", "[::1]:80", "", "_x.internal"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "pdf.example.org:8443", "[::1]:80", "", "_x.internal"]
+)
 def test_any_host_is_answered(stranger, host):
     assert stranger.get("/healthz", headers={"Host": host}).json == {"status": "alive"}
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from api.app import create_app
 from api.wiring import wire
 from shared.clock import now
 from shared.db import hooks
 from shared.db.hooks import Attempt, DeliveryStatus, Event
+from shared.db.tables import webhooks
 
 # Addresses by number need no resolver; nothing is connected to when a webhook is added.
 URL = "https://93.184.216.34/hook"
@@ -51,6 +53,14 @@ def test_a_deleted_webhook_is_204_and_then_404(caller):
         answer = caller.open(f"/v2/webhooks/{webhook_id}{path}", method=method)
         assert answer.status_code == 404
         assert webhook_id in answer.json["message"]
+
+
+def test_a_secret_is_not_readable_in_the_database(caller, database):
+    made = add(caller).json
+    caller.post(f"/v2/webhooks/{made['id']}/rotate")
+    with database.snapshot() as session:
+        row = session.execute(select(webhooks)).one()
+    assert not [value for value in row if "whsec_" in str(value)]
 
 
 def test_a_rotation_gives_another_secret(caller):

@@ -95,7 +95,14 @@ def test_every_process_of_a_farm_is_a_service():
 def test_every_setting_of_a_service_is_one(name):
     given = {key: value for key, value in OURS[name]["environment"].items() if "URL" not in key}
     assert set(OURS[name]["environment"]) <= SETTINGS
-    load_settings(given | image_settings() | URLS)
+    chosen = {key: value for key, value in given.items() if "${" not in value}
+    settings = load_settings(chosen | image_settings() | URLS)
+    assert settings.secret_keys == ""
+
+
+def test_only_those_that_use_it_are_given_the_key_of_secrets():
+    given = {name for name in OURS if "PRESSROOM_SECRET_KEYS" in OURS[name]["environment"]}
+    assert given == {"front", "hooks"}
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -13,9 +13,12 @@ from shared.db import hooks
 from shared.db.accounts import create_account
 from shared.db.hooks import Delivery, Event
 from shared.db.session import Database
+from shared.encryption import SecretCipher, new_key
 from shared.outbound import Outbound
 from workers.hooks.deliverer import Deliverer
 
+KEY = new_key()
+CIPHER = SecretCipher([KEY])
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
@@ -32,7 +35,12 @@ class Outbox:
     def add_webhook(self, account_id: str, url: str) -> str:
         with self.database.session() as session:
             return hooks.create_webhook(
-                session, account_id, url=url, events=tuple(Event), secret=SECRET, at=now()
+                session,
+                account_id,
+                url=url,
+                events=tuple(Event),
+                secret=CIPHER.encrypt(SECRET),
+                at=now(),
             ).id
 
     def tell(self, account_id: str, number: int = 1) -> None:
@@ -61,7 +69,7 @@ def deliver(database: Database) -> Iterator[Callable[..., list[str]]]:
     def start(outbound: Outbound | None = None) -> list[str]:
         outcomes: list[str] = []
         deliverer = Deliverer(
-            database, outbound or Outbound(allow_private=True), count=outcomes.append
+            database, outbound or Outbound(allow_private=True), CIPHER, count=outcomes.append
         )
         thread = threading.Thread(target=deliverer.run)
         thread.start()

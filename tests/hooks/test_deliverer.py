@@ -17,7 +17,7 @@ from shared.clock import now
 from shared.db import hooks
 from shared.db.hooks import DeliveryStatus
 from shared.outbound import Outbound
-from tests.hooks.conftest import SECRET, wait_until
+from tests.hooks.conftest import CIPHER, KEY, SECRET, wait_until
 
 ROOT = Path(__file__).parents[2]
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
@@ -57,7 +57,7 @@ def test_after_a_rotation_receivers_with_either_secret_verify(outbox, deliver, s
     webhook = outbox.add_webhook(account, server.url())
     new = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
     with outbox.database.session() as session:
-        hooks.rotate_secret(session, account, webhook, secret=new, at=now())
+        hooks.rotate_secret(session, account, webhook, secret=CIPHER.encrypt(new), at=now())
     outbox.tell(account)
     outcomes = deliver()
     wait_until(lambda: outcomes)
@@ -158,6 +158,7 @@ def test_the_process_delivers_and_stops_when_told(outbox, serve, settings) -> No
             "PRESSROOM_REDIS_URL": settings.redis_url,
             "PRESSROOM_BLOB_URL": settings.blob_url,
             "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true",
+            "PRESSROOM_SECRET_KEYS": KEY,
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -14,6 +14,7 @@ from shared.clock import epoch, now, ticks
 from shared.db import hooks
 from shared.db.hooks import Attempt, DeliveryStatus, DueDelivery
 from shared.db.session import Database
+from shared.encryption import SecretCipher, SecretUnreadableError
 from shared.errors import Unavailable
 from shared.outbound import Outbound, TargetRefusedError, TargetUnreachableError
 from shared.telemetry.log import get_logger
@@ -37,9 +38,15 @@ class Deliverer:
     """Takes deliveries from the outbox and makes them until it is told to stop."""
 
     def __init__(
-        self, database: Database, outbound: Outbound, *, count: Callable[[str], None]
+        self,
+        database: Database,
+        outbound: Outbound,
+        secrets: SecretCipher,
+        *,
+        count: Callable[[str], None],
     ) -> None:
         self._database = database
+        self._secrets = secrets
         self._outbound = outbound
         self._count = count
         self._stop = Event()
@@ -47,6 +54,7 @@ class Deliverer:
         self._lock = Lock()
         self._under_way: Counter[str] = Counter()  # by account
         self._forget_at = 0.0
+        self._are_encrypted = False
 
     def stop(self) -> None:
         """Have `run` return once the attempts under way are over."""
@@ -56,6 +64,7 @@ class Deliverer:
         """Deliver until stopped. While the database is away it waits and tries again."""
         while not self._stop.is_set():
             try:
+                self._encrypt_secrets()
                 self._forget_old()
                 if not self.start_due():
                     self._stop.wait(POLL_SECONDS)
@@ -128,10 +137,11 @@ class Deliverer:
     def _attempt(self, delivery: DueDelivery) -> Attempt:
         at, begun_at = now(), ticks()
         body = delivery.payload.encode("utf-8")
-        headers = sign(delivery.id, int(epoch()), body, delivery.secrets)
         status: int | None = None
         error: str | None = None
         try:
+            secrets = [self._secrets.decrypt(secret) for secret in delivery.secrets]
+            headers = sign(delivery.id, int(epoch()), body, secrets)
             status = self._outbound.post(
                 delivery.url,
                 body=body,
@@ -140,6 +150,9 @@ class Deliverer:
             ).status
         except (TargetRefusedError, TargetUnreachableError) as failure:
             error = str(failure)
+        except SecretUnreadableError as failure:
+            log.error("webhook secret unreadable", webhook=delivery.webhook_id, cause=str(failure))
+            error = "the secret of the webhook cannot be read; rotate it"
         milliseconds = round((ticks() - begun_at) * 1000)
         return Attempt(delivery.attempts + 1, at, status, milliseconds, error)
 
@@ -163,6 +176,19 @@ class Deliverer:
             if outcome == "disabled":
                 hooks.disable_webhook(session, delivery.webhook_id, at=attempt.at)
         return outcome
+
+    def _encrypt_secrets(self) -> None:
+        """Encrypt with the newest key what is not, once after each start."""
+        if self._are_encrypted:
+            return
+        try:
+            with self._database.session() as session:
+                changed = hooks.encrypt_secrets(session, self._secrets)
+        except SecretUnreadableError as error:
+            log.error("webhook secrets not encrypted with the newest key", cause=str(error))
+        else:
+            log.info("webhook secrets encrypted with the newest key", changed=changed)
+        self._are_encrypted = True
 
     def _forget_old(self) -> None:
         if ticks() < self._forget_at:

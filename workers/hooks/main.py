@@ -21,6 +21,7 @@ def main() -> None:
         settings = get_settings()
         set_up_logging(level=settings.log_level, log_format=settings.log_format)
         database = open_database(settings.database_url)
+        secrets = settings.secret_cipher
     except (WrongSetting, ValueError) as error:
         sys.exit(f"pressroom hooks: {error}")
     metrics = HooksMetrics(count_pending=lambda: _count_pending(database))
@@ -28,6 +29,7 @@ def main() -> None:
     deliverer = Deliverer(
         database,
         Outbound(allow_private=settings.outbound_allow_private),
+        secrets,
         count=metrics.count_attempt,
     )
     for number in (signal.SIGTERM, signal.SIGINT):

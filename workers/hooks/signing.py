@@ -6,9 +6,8 @@ import hmac
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final
 
-SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - what every secret begins with
+from shared.db.hooks import SECRET_PREFIX
 
 
 def sign(delivery_id: str, at: int, body: bytes, secrets: Sequence[str]) -> dict[str, str]:

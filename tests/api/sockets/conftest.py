@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.encryption import new_key
 from shared.settings import Settings
 from tests.api.conftest import running_front
 from tests.conftest import RedisServer, copy_database
@@ -25,6 +26,7 @@ def settings(
         redis_url=redis_server.url,
         blob_url=f"file://{folder}/blobs",
         fetcher_url=fetcher_url,
+        secret_keys=new_key(),
         render_budget=5,
         enforce_rate_limits=False,
     )
