@@ -45,6 +45,7 @@ golden-update: $(DEV_READY) ## write the golden references anew; read the diff b
 	@$(PYTEST) tests/golden --golden-update
 test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, nginx, Prometheus and the schemas of others
 	@sh deploy/setup/need-postgresql.sh
+	@sh deploy/setup/need-program.sh pgbouncer pgbouncer
 	@sh deploy/setup/need-program.sh promtool prometheus
 	@sh deploy/setup/need-program.sh nginx nginx-light
 	@sh deploy/setup/need-node.sh

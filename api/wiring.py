@@ -42,7 +42,9 @@ def wire(settings: Settings) -> Ports:
     shards = settings.shards
     servers = connect_each(shards)
     blobs = open_store(settings.blob_url, watch=metrics)
-    database = open_database(settings.database_url, watch=metrics)
+    database = open_database(
+        settings.database_url, connections=settings.database_connections, watch=metrics
+    )
 
     def make_cell(shard: ShardAddress) -> Cell:
         redis, slots = servers.get(shard.name), slots_of(shard.name, servers.names)

@@ -39,6 +39,9 @@ class Settings(FetcherSettings):
     database_url: str = Field(
         description="SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db"
     )
+    database_connections: Annotated[int, Field(ge=2, le=100)] = Field(
+        default=5, description="connections that one process may have to PostgreSQL at once"
+    )
     redis_url: str = Field(
         description="redis://[:password@]host:port/0; append-only and noeviction are required; "
         "several, each as URL or NAME=URL with spaces between, are the farm's shards"

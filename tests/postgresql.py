@@ -49,14 +49,14 @@ def running_postgresql() -> Iterator[int]:
     initdb += ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"]
     access = folder / "pg_hba.conf"
     access.write_text(_ACCESS)
-    subprocess.run([*_as_ordinary_user(), *initdb], check=True, capture_output=True, cwd=folder)
+    subprocess.run([*as_ordinary_user(), *initdb], check=True, capture_output=True, cwd=folder)
     server = [programs / "postgres", "-D", folder / "data", "-p", str(port), "-k", folder]
     access_option = f"hba_file={access}"
     for option in ("listen_addresses=127.0.0.1", "fsync=off", "max_connections=200", access_option):
         server += ["-c", option]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [*_as_ordinary_user(), *server], stdout=log, stderr=log, cwd=folder
+            [*as_ordinary_user(), *server], stdout=log, stderr=log, cwd=folder
         )
     try:
         _await(port, said=folder / "log")
@@ -92,7 +92,7 @@ def _await(port: int, *, said: Path) -> None:
     raise NoPostgresqlError(f"PostgreSQL does not start:\n{said.read_text(errors='replace')}")
 
 
-def _as_ordinary_user() -> list[str]:
+def as_ordinary_user() -> list[str]:
     """Give the start of a command line: PostgreSQL refuses root, and must not outlive the tests."""
     command = ["setpriv", "--pdeathsig", "KILL"]
     if os.getuid() == 0:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -20,13 +20,16 @@ from shared.telemetry.watch import UNWATCHED, Store, Watch, timed
 
 Session: TypeAlias = Connection  # the house's word for the connection of one unit of work
 
+DEFAULT_CONNECTIONS: Final = 5
+_FILE_CONNECTIONS: Final = 32  # to SQLite they cost a file descriptor each
+_POOL_SECONDS: Final = 3
 # Shorter than the 5 s within which a 503 is due (contract.md 1), like `lock_timeout` below.
 _BUSY_TIMEOUT_MS: Final = 4_000
 _PRIVATE_MODE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _RETRY_SECONDS: Final = 0.01
 _PRIMARY_CODE: Final = 0xFF  # of SQLite's extended result codes
-_POSTGRES_OPTIONS: Final = {
+_POSTGRES_OPTIONS: Final[Mapping[str, Any]] = {
     "connect_timeout": 3,
     # A server that stopped answering is found out within the 5 s of contract.md 1.
     "tcp_user_timeout": 4_000,
@@ -90,34 +93,55 @@ class Database:
         self._engine.dispose()
 
 
-def open_database(url: str, *, watch: Watch = UNWATCHED) -> Database:
+def open_database(
+    url: str, *, connections: int = DEFAULT_CONNECTIONS, watch: Watch = UNWATCHED
+) -> Database:
     """Open the database of a URL, `sqlite:////path` or `postgresql+psycopg://user:pw@host/db`.
 
+    At most `connections` are open to PostgreSQL at once; a unit of work that gets none within 3 s
+    is refused. `?pooler=transaction` says that PgBouncer in transaction mode stands in between.
     Nothing is connected before the first unit of work.
+
+    Raises:
+        ValueError: the URL cannot be read, or names another kind of pooler.
     """
     if make_url(url).get_backend_name() == "sqlite":
         return Database(_open_sqlite(url), snapshot_options={_READS_ONLY: True}, watch=watch)
+    address, options = _read_pooler(make_url(url))
     return Database(
         create_engine(
-            url,
+            address,
             pool_pre_ping=True,
-            pool_size=8,
-            max_overflow=24,
-            pool_timeout=3,
+            pool_size=connections,
+            max_overflow=0,
+            pool_timeout=_POOL_SECONDS,
             hide_parameters=True,
-            connect_args=dict(_POSTGRES_OPTIONS),
+            connect_args={**_POSTGRES_OPTIONS, **options},
         ),
         snapshot_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
         watch=watch,
     )
 
 
+def _read_pooler(url: URL) -> tuple[URL, Mapping[str, Any]]:
+    """Return the URL without `pooler`, and what psycopg needs for it.
+
+    A statement is prepared on a server connection, and the next transaction may get another one.
+    """
+    pooler = url.query.get("pooler")
+    if pooler is None:
+        return url, {}
+    if pooler != "transaction":
+        raise ValueError(f"PRESSROOM_DATABASE_URL: pooler={pooler!r}; accepted is transaction")
+    return url.difference_update_query(["pooler"]), {"prepare_threshold": None}
+
+
 def _open_sqlite(url: str) -> Engine:
     engine = create_engine(
         url,
-        pool_size=8,
-        max_overflow=24,
-        pool_timeout=3,
+        pool_size=_FILE_CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=_POOL_SECONDS,
         hide_parameters=True,  # an error's text goes to the log, clients' data do not
         connect_args={"timeout": _BUSY_TIMEOUT_MS / 1000, "check_same_thread": False},
     )

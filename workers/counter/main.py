@@ -54,12 +54,18 @@ def main() -> None:
 def _counter(settings: Settings, shard: ShardAddress) -> Counter:
     stream = UsageStream(connect(shard.url), reader=f"{socket.gethostname()}-{os.getpid()}")
     tally = Tally()
-    return Counter(stream, open_database(settings.database_url, watch=tally), tally)
+    return Counter(
+        stream,
+        open_database(
+            settings.database_url, connections=settings.database_connections, watch=tally
+        ),
+        tally,
+    )
 
 
 def _census(settings: Settings) -> CensusTaker:
     return CensusTaker(
-        open_database(settings.database_url),
+        open_database(settings.database_url, connections=settings.database_connections),
         open_store(settings.blob_url),
         accounts=settings.account_metrics,
     )

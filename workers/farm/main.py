@@ -109,7 +109,9 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
     redis, slots = connect(settings.own_shard.url), own_slots(settings)
     states = JobStates(redis)
     blobs = open_store(settings.blob_url, watch=tally)
-    database = open_database(settings.database_url, watch=tally)
+    database = open_database(
+        settings.database_url, connections=settings.database_connections, watch=tally
+    )
     claims = Claims(redis, blobs)
     flow = JobFlow(database, states, Endings(redis), blobs, slots)
     return Farm(
@@ -140,7 +142,9 @@ def assemble_desk(settings: Settings, *, tally: Tally) -> Desk:
     """Make what a worker process works batches off with."""
     redis = connect(settings.own_shard.url)
     blobs = open_store(settings.blob_url, watch=tally)
-    database = open_database(settings.database_url, watch=tally)
+    database = open_database(
+        settings.database_url, connections=settings.database_connections, watch=tally
+    )
     queue = SliceQueue(redis, render_budget=settings.render_budget)
     return Desk(
         database=database,

@@ -20,7 +20,7 @@ def main() -> None:
     try:
         settings = get_settings()
         set_up_logging(level=settings.log_level, log_format=settings.log_format)
-        database = open_database(settings.database_url)
+        database = open_database(settings.database_url, connections=settings.database_connections)
         secrets = settings.secret_cipher
     except (WrongSetting, ValueError) as error:
         sys.exit(f"pressroom hooks: {error}")

@@ -55,7 +55,10 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
     Of several shards each has a keeper of its own, and so has what belongs to none: one that waits for
     a server holds up no other.
     """
-    database, blobs = open_database(settings.database_url), open_store(settings.blob_url)
+    database, blobs = (
+        open_database(settings.database_url, connections=settings.database_connections),
+        open_store(settings.blob_url),
+    )
     servers = PerShard(settings.shards, lambda shard: connect(shard.url))
     caches = PerShard(settings.shards, lambda shard: AdmissionCache(servers.get(shard.name)))
 
