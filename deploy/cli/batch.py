@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
-from deploy.client import ApiError, Batch, Pressroom, PressroomError
-from deploy.client.client import find_batch_type
-from deploy.client.records import Output
 from deploy.embedded.plan import operator_environment
+from pressroom_client import ApiError, Batch, Pressroom, PressroomError
+from pressroom_client.client import find_batch_type
+from pressroom_client.records import Output
 
 INTERRUPTED: Final = 130  # what shells expect after Ctrl-C
 _SHOWN_ERRORS: Final = 20

@@ -10,7 +10,7 @@ import pytest
 from deploy.cli.batch import _Progress, unpack
 from deploy.cli.main import main
 from deploy.cli.output import CommandFailed
-from deploy.client import Batch
+from pressroom_client import Batch
 
 BATCH = Batch("batch_1", "running", 1000, 700, 2, 290, 8, 290, "2026-03-01T00:00:00.000Z")
 
@@ -43,7 +43,7 @@ def test_without_a_farm_it_says_how_one_is_named(tmp_path, monkeypatch, capsys) 
 
 def test_a_farm_that_is_away_leaves_the_way_back(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("deploy.client.transport._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("pressroom_client.transport._FIRST_PAUSE", 0.01)
     (tmp_path / "d.ndjson").write_text("{}\n")
     given = ["batch", "t", "d.ndjson", "-o", "out.zip", "--url", "http://127.0.0.1:9"]
     assert main([*given, "--key", "pr_1"]) == 1

@@ -15,7 +15,7 @@ from pathlib import Path
 import pikepdf
 import pytest
 
-from deploy.client import ApiError, Document, Pressroom
+from pressroom_client import ApiError, Document, Pressroom
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = b"""<document title="Note {{ n }}" filename="note-{{ n }}.pdf">

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from deploy.client import ApiError, Document, FarmUnreachable, Pressroom
-from deploy.client.client import find_batch_type
-from deploy.client.transport import Transport
+from pressroom_client import ApiError, Document, FarmUnreachable, Pressroom
+from pressroom_client.client import find_batch_type
+from pressroom_client.transport import Transport
 
 LIMITED = (
     b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 2\r\n"

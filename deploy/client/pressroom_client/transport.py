@@ -14,7 +14,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
-from deploy.client.failures import ApiError, FarmUnreachable
+from pressroom_client.failures import ApiError, FarmUnreachable
 
 CONNECT_SECONDS: Final = 10.0
 _TOO_MANY, _AWAY, _UNDER_WAY = 429, 503, 409

@@ -1,7 +1,7 @@
 """The Python client of a Pressroom farm: typed, for one thread or many, with nothing but urllib3.
 
 ```python
-from deploy.client import Pressroom
+from pressroom_client import Pressroom
 
 farm = Pressroom("http://127.0.0.1:8000", "pr_…")
 farm.render(template="service-invoice", data={"number": "2026-0043"}).save("invoice.pdf")
@@ -15,9 +15,9 @@ What a farm may refuse for a while (429, 503, a broken connection) is asked agai
 call that renders carries an Idempotency-Key, so a repeated one is rendered and metered once.
 """
 
-from deploy.client.client import Pressroom
-from deploy.client.failures import ApiError, FarmUnreachable, PressroomError
-from deploy.client.records import Batch, BatchItem, Document, Job, Rendered
+from pressroom_client.client import Pressroom
+from pressroom_client.failures import ApiError, FarmUnreachable, PressroomError
+from pressroom_client.records import Batch, BatchItem, Document, Job, Rendered
 
 __all__ = [
     "ApiError",

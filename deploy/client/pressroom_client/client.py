@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, Unpack, cast
 from urllib.parse import quote, unquote
 
-from deploy.client.records import (
+from pressroom_client.records import (
     Batch,
     BatchItem,
     Document,
@@ -24,7 +24,7 @@ from deploy.client.records import (
     Rendered,
     RenderOptions,
 )
-from deploy.client.transport import RequestOptions, Transport, copy
+from pressroom_client.transport import RequestOptions, Transport, copy
 
 Ending = TypeVar("Ending", Job, Batch)
 Record = TypeVar("Record", Job, Batch, BatchItem)
