@@ -14,7 +14,7 @@ from api.ops.operations import OPERATIONS, PATH_PARAMETERS
 from api.ops.parts import Body, Operation, Parameter
 from api.ops.schemas import SCHEMAS
 from api.ops.shapes import ref
-from api.ops.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS
+from api.ops.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS, describe_events
 from shared.errors import ErrorCode
 
 _ALL_OPERATIONS: Final = (*OPERATIONS, *JOB_OPERATIONS, *BATCH_OPERATIONS, *WEBHOOK_OPERATIONS)
@@ -71,8 +71,10 @@ begins with `service-` are public: everybody may read and render them.
 def describe() -> Mapping[str, Any]:
     """Give the description; it is the same for every caller."""
     paths: dict[str, dict[str, Any]] = {}
+    failures: dict[str, Any] = {}
     for operation in _ALL_OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method] = _write_operation(operation)
+        written = _write_operation(operation, failures)
+        paths.setdefault(operation.path, {})[operation.method] = written
     return {
         "openapi": "3.1.0",
         "info": {"title": "Pressroom", "version": "2.0.0", "description": _ABOUT},
@@ -80,6 +82,7 @@ def describe() -> Mapping[str, Any]:
         "security": [{"bearer": []}, {"key": []}],
         "tags": [{"name": name} for name in _GROUPS],
         "paths": paths,
+        "webhooks": describe_events(),
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
@@ -89,12 +92,13 @@ def describe() -> Mapping[str, Any]:
                 name: {"description": text, "schema": {"type": kind}}
                 for name, (kind, text) in _HEADERS.items()
             },
+            "responses": dict(sorted(failures.items())),
             "schemas": _ALL_SCHEMAS,
         },
     }
 
 
-def _write_operation(operation: Operation) -> dict[str, Any]:
+def _write_operation(operation: Operation, failures: dict[str, Any]) -> dict[str, Any]:
     own = {parameter.name: parameter for parameter in operation.in_path}
     in_path = [
         own.get(name) or PATH_PARAMETERS[name] for name in re.findall(r"{(\w+)}", operation.path)
@@ -109,7 +113,7 @@ def _write_operation(operation: Operation) -> dict[str, Any]:
             *(_write_parameter(parameter, "query") for parameter in operation.query),
             *(_write_parameter(parameter, "header") for parameter in operation.headers),
         ],
-        "responses": _write_responses(operation),
+        "responses": _write_responses(operation, failures),
     }
     if operation.body is not None:
         written["requestBody"] = _write_body(operation.body)
@@ -133,7 +137,8 @@ def _write_body(body: Body) -> dict[str, Any]:
     return {"description": body.text, "required": body.is_required, "content": content}
 
 
-def _write_responses(operation: Operation) -> dict[str, Any]:
+def _write_responses(operation: Operation, shared: dict[str, Any]) -> dict[str, Any]:
+    """Write what an operation may answer; failures are put into `shared` and referred to."""
     responses: dict[str, Any] = {}
     for status, answer in operation.answers.items():
         responses[str(status)] = {
@@ -147,8 +152,18 @@ def _write_responses(operation: Operation) -> dict[str, Any]:
         }
     failures = dict(_EVERY_KEYED if operation.needs_key else {500: ()}) | dict(operation.failures)
     for status in sorted(failures):
-        responses[str(status)] = _write_failure(operation, status, failures[status])
+        name = _name_failure(operation, status, failures[status])
+        shared[name] = _write_failure(operation, status, failures[status])
+        responses[str(status)] = {"$ref": f"#/components/responses/{name}"}
     return responses
+
+
+def _name_failure(operation: Operation, status: int, codes: tuple[ErrorCode, ...]) -> str:
+    """Name a failure by its codes, or its status where it has none: TemplateNotFound, Gone."""
+    phrase = HTTPStatus(status).phrase.title().replace(" ", "").replace("-", "")
+    known = "Or".join(code.removeprefix("ERR_").title().replace("_", "") for code in codes)
+    name = known or phrase
+    return name if operation.needs_key else f"{name}Keyless"
 
 
 def _write_failure(

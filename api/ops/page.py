@@ -69,6 +69,7 @@ def write_page(description: Mapping[str, Any]) -> str:
         '<p class="soft">For programs: <a href="/docs/openapi.json">openapi.json</a>, OpenAPI '
         f"{escape(description['openapi'])}.</p></header>{_write_contents(groups)}<main>"
         f"{''.join(_write_group(name, operations) for name, operations in groups.items())}"
+        f"<h2>Events</h2>{''.join(map(_write_event, description['webhooks'].values()))}"
         f"<h2>Objects</h2>{''.join(map(_write_schema, description['components']['schemas'].items()))}"
         "</main></div></body></html>"
     )
@@ -80,7 +81,19 @@ def _operations_of(
     for path, methods in description["paths"].items():
         for method in _METHODS:
             if method in methods and group in methods[method]["tags"]:
-                yield method, path, methods[method]
+                yield method, path, _resolve_responses(methods[method], description)
+
+
+def _resolve_responses(
+    operation: Mapping[str, Any], description: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Put the shared failures in the place of the references to them."""
+    shared = description["components"]["responses"]
+    responses = {
+        status: shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer
+        for status, answer in operation["responses"].items()
+    }
+    return {**operation, "responses": responses}
 
 
 def _write_contents(groups: Mapping[str, Any]) -> str:
@@ -122,6 +135,31 @@ def _write_operation(method: str, path: str, operation: Mapping[str, Any]) -> st
         f"{_write_text(operation['description'])}<pre>{escape(_write_call(method, path, operation))}</pre>"
         f"{_write_table('Parameters', parameters)}{_write_body(body) if body else ''}"
         f"{_write_table('Answers', answers)}</section>"
+    )
+
+
+def _write_event(methods: Mapping[str, Any]) -> str:
+    event = methods["post"]
+    headers = [
+        (f"<code>{escape(each['name'])}</code>", _mark_code(each["description"]))
+        for each in event["parameters"]
+    ]
+    answers = [
+        (f"<code>{status}</code>", escape(answer["description"]))
+        for status, answer in event["responses"].items()
+    ]
+    fields = event["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    body = [
+        (
+            f"<code>{name}</code>",
+            f"{escape(rules.get('description', ''))} {_name_schema(rules)}",
+        )
+        for name, rules in fields.items()
+    ]
+    return (
+        f'<section id="{event["operationId"]}"><h3>{escape(event["summary"])}</h3>'
+        f"{_write_text(event['description'])}{_write_table('Headers', headers)}"
+        f"{_write_table('Body', body)}{_write_table('Answers', answers)}</section>"
     )
 
 

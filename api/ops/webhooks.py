@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from api.ops.parts import (
     BODY_FAILURES,
@@ -16,7 +16,7 @@ from api.ops.parts import (
     Parameter,
     write_json,
 )
-from api.ops.shapes import Schema, choice, count, flag, instant, list_of, record, request, text
+from api.ops.shapes import Schema, choice, count, flag, instant, list_of, record, ref, request, text
 from shared.db.hooks import MOST_WEBHOOKS, DeliveryStatus, Event
 
 _ID: Final = text("The id.", minLength=1, maxLength=64)
@@ -70,6 +70,57 @@ WEBHOOK_SCHEMAS: Final[Mapping[str, Schema]] = {
         {"deliveries": list_of("Delivery"), "has_more": flag("Whether older ones follow.")}
     ),
 }
+
+# What a delivery carries as data: the record, as the job's or the batch's own path has it.
+_RECORD_OF: Final[Mapping[Event, str]] = {
+    Event.JOB_SUCCEEDED: "Job",
+    Event.JOB_FAILED: "Job",
+    Event.BATCH_FINISHED: "Batch",
+}
+_HEADERS: Final[Mapping[str, str]] = {
+    "webhook-id": "The delivery; the same in each attempt, so that a repeated one can be dropped.",
+    "webhook-timestamp": "Seconds since 1970; refuse what is older than five minutes.",
+    "webhook-signature": "One or two signatures `v1,<base64>`, of HMAC-SHA256 over "
+    "`<webhook-id>.<webhook-timestamp>.<body>` with the bytes of the secret.",
+}
+
+
+def describe_events() -> Mapping[str, Any]:
+    """Return the `webhooks` of the description: each event as the request that tells of it."""
+    return {event.value: {"post": _describe_event(event)} for event in Event}
+
+
+def _describe_event(event: Event) -> Mapping[str, Any]:
+    body = record(
+        {
+            "type": text("The event.", const=event.value),
+            "timestamp": instant("When it happened."),
+            "data": ref(_RECORD_OF[event]),
+        }
+    )
+    return {
+        "operationId": "on" + "".join(part.title() for part in event.split(".")),
+        "tags": [_GROUP],
+        "summary": f"{event}",
+        "description": "Sent to the webhooks of the account that ask for it, signed as Standard Webhooks 1.0 says.",
+        "parameters": [
+            {
+                "name": name,
+                "in": "header",
+                "required": True,
+                "description": about,
+                "schema": {"type": "string"},
+            }
+            for name, about in _HEADERS.items()
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
+        "responses": {
+            "2XX": {"description": "Taken."},
+            "410": {"description": "Not wanted any more: the webhook is disabled."},
+            "default": {"description": "Tried again, for 24 hours."},
+        },
+    }
+
 
 _NAMED: Final = (Parameter("webhook_id", _ID, "A webhook of the account."),)
 _GROUP: Final = "Webhooks"

@@ -13,7 +13,9 @@ from PIL import Image
 
 from api.app import create_app
 from api.ops.schemas import SCHEMAS
+from shared.db.hooks import Event
 from shared.errors import ErrorCode
+from workers.hooks.signing import sign
 
 
 @pytest.fixture
@@ -66,6 +68,29 @@ def test_every_reference_leads_somewhere(description):
             found = found[part]
 
 
+def test_failures_are_shared_components(description):
+    """A generated client has one type for each, and reads the page of one operation at a glance."""
+    shared = description["components"]["responses"]
+    used = set()
+    for _, _, operation in operations(description):
+        for status, answer in operation["responses"].items():
+            if int(status) >= 400:
+                assert answer.keys() == {"$ref"}, operation["operationId"]
+                used.add(answer["$ref"].removeprefix("#/components/responses/"))
+    assert used == set(shared)
+    assert len(shared) < 30
+
+
+def test_every_event_is_described_as_it_is_sent(description):
+    assert set(description["webhooks"]) == {event.value for event in Event}
+    for name, methods in description["webhooks"].items():
+        body = methods["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert body["properties"]["type"]["const"] == name
+        assert set(body["required"]) == {"type", "timestamp", "data"}
+        sent = {each["name"] for each in methods["post"]["parameters"]}
+        assert sent == set(sign("id", 1, b"", ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]))
+
+
 def test_every_parameter_of_a_path_is_described(description):
     for _, path, operation in operations(description):
         named = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
@@ -73,7 +98,7 @@ def test_every_parameter_of_a_path_is_described(description):
 
 
 def test_every_code_is_told_at_some_failure(description):
-    told = json.dumps([operation["responses"] for _, _, operation in operations(description)])
+    told = json.dumps(description["components"]["responses"])
     for code in ErrorCode:
         assert f'"{code}"' in told
 
