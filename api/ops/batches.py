@@ -91,7 +91,7 @@ BATCH_OPERATIONS: Final = (
         ),
         headers=(IDEMPOTENCY_KEY,),
         body=Body(
-            {"application/x-ndjson": {"type": "string"}, "text/csv": {"type": "string"}},
+            write_binary("text/csv", "application/x-ndjson"),
             "The data of the documents.",
         ),
         failures={

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
@@ -67,11 +68,19 @@ begins with `service-` are public: everybody may read and render them.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class _Failures:
+    """The components that failures of operations share, by their names."""
+
+    responses: dict[str, Any]
+    schemas: dict[str, Any]
+
+
 @lru_cache(maxsize=1)
 def describe() -> Mapping[str, Any]:
     """Give the description; it is the same for every caller."""
     paths: dict[str, dict[str, Any]] = {}
-    failures: dict[str, Any] = {}
+    failures = _Failures({}, {})
     for operation in _ALL_OPERATIONS:
         written = _write_operation(operation, failures)
         paths.setdefault(operation.path, {})[operation.method] = written
@@ -92,13 +101,13 @@ def describe() -> Mapping[str, Any]:
                 name: {"description": text, "schema": {"type": kind}}
                 for name, (kind, text) in _HEADERS.items()
             },
-            "responses": dict(sorted(failures.items())),
-            "schemas": _ALL_SCHEMAS,
+            "responses": dict(sorted(failures.responses.items())),
+            "schemas": {**_ALL_SCHEMAS, **failures.schemas},
         },
     }
 
 
-def _write_operation(operation: Operation, failures: dict[str, Any]) -> dict[str, Any]:
+def _write_operation(operation: Operation, failures: _Failures) -> dict[str, Any]:
     own = {parameter.name: parameter for parameter in operation.in_path}
     in_path = [
         own.get(name) or PATH_PARAMETERS[name] for name in re.findall(r"{(\w+)}", operation.path)
@@ -137,7 +146,7 @@ def _write_body(body: Body) -> dict[str, Any]:
     return {"description": body.text, "required": body.is_required, "content": content}
 
 
-def _write_responses(operation: Operation, shared: dict[str, Any]) -> dict[str, Any]:
+def _write_responses(operation: Operation, shared: _Failures) -> dict[str, Any]:
     """Write what an operation may answer; failures are put into `shared` and referred to."""
     responses: dict[str, Any] = {}
     for status, answer in operation.answers.items():
@@ -153,7 +162,7 @@ def _write_responses(operation: Operation, shared: dict[str, Any]) -> dict[str, 
     failures = dict(_EVERY_KEYED if operation.needs_key else {500: ()}) | dict(operation.failures)
     for status in sorted(failures):
         name = _name_failure(operation, status, failures[status])
-        shared[name] = _write_failure(operation, status, failures[status])
+        shared.responses[name] = _write_failure(operation, status, failures[status], shared)
         responses[str(status)] = {"$ref": f"#/components/responses/{name}"}
     return responses
 
@@ -161,20 +170,25 @@ def _write_responses(operation: Operation, shared: dict[str, Any]) -> dict[str, 
 def _name_failure(operation: Operation, status: int, codes: tuple[ErrorCode, ...]) -> str:
     """Name a failure by its codes, or its status where it has none: TemplateNotFound, Gone."""
     phrase = HTTPStatus(status).phrase.title().replace(" ", "").replace("-", "")
-    known = "Or".join(code.removeprefix("ERR_").title().replace("_", "") for code in codes)
-    name = known or phrase
+    name = _name_codes(codes) or phrase
     return name if operation.needs_key else f"{name}Keyless"
 
 
+def _name_codes(codes: tuple[ErrorCode, ...]) -> str:
+    return "Or".join(code.removeprefix("ERR_").title().replace("_", "") for code in codes)
+
+
 def _write_failure(
-    operation: Operation, status: int, codes: tuple[ErrorCode, ...]
+    operation: Operation, status: int, codes: tuple[ErrorCode, ...], shared: _Failures
 ) -> dict[str, Any]:
     said = HTTPStatus(status).phrase
     schema: dict[str, Any] = dict(ref("Error"))
     if codes:
         said += ", with " + " or ".join(codes) + (" or no code" if status in _OFTEN_BARE else "")
         code = {"properties": {"code": {"enum": [code.value for code in codes]}}}
-        schema = {"allOf": [schema, {"properties": {"data": code}}]}
+        name = f"{_name_codes(codes)}Error"
+        shared.schemas[name] = {"allOf": [schema, {"properties": {"data": code}}]}
+        schema = dict(ref(name))
     headers = {} if status in (401, 403) else _rate_headers(operation)
     if status in _HEADERS_OF:
         headers |= _header(_HEADERS_OF[status])

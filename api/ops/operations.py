@@ -26,7 +26,7 @@ from api.ops.schemas import IMAGE_NAME, REFERENCE, SLUG, TAG, TAG_SHAPE, TEMPLAT
 from api.ops.shapes import Schema
 from shared.errors import ErrorCode
 
-XML_TYPES: Final = ("text/xml", "application/xml", "text/plain")
+XML_TYPES: Final = ("application/xml", "text/xml", "text/plain")
 RENDER_TYPES: Final = (*XML_TYPES, "application/json", "text/csv", "text/markdown")
 IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
 
@@ -59,14 +59,19 @@ _RENDER_QUERY: Final = (
     Parameter("template_id", REFERENCE, "Former name of template; the same value if both."),
     Parameter(
         "flow",
-        {"type": "string", "minLength": 1, "default": "body"},
-        "With text/markdown only: the flow that the body replaces.",
+        {"type": "string", "minLength": 1},  # no default: generated clients would send it always
+        "With text/markdown only: the flow that the body replaces; body unless given.",
     ),
 )
 
 
 def _texts(types: tuple[str, ...]) -> Mapping[str, Schema]:
-    return {media: {} if media == "application/json" else {"type": "string"} for media in types}
+    # Bytes, for the charset is the caller's. Of several that are bytes a generated client may know the
+    # last one only.
+    texts = [media for media in reversed(types) if media != "application/json"]
+    return {media: {"type": "object"} for media in types if media not in texts} | dict(
+        write_binary(*texts)
+    )
 
 
 _DOCUMENT: Final = Body(

@@ -171,7 +171,7 @@ def _write_call(method: str, path: str, operation: Mapping[str, Any]) -> str:
     if operation.get("security") != []:
         parts.append('-H "Authorization: Bearer $PRESSROOM_KEY"')
     if body := operation.get("requestBody"):
-        parts.append(f"-H 'Content-Type: {next(iter(body['content']))}' --data-binary @FILE")
+        parts.append(f"-H 'Content-Type: {next(reversed(body['content']))}' --data-binary @FILE")
     if "application/pdf" in operation["responses"].get("200", {}).get("content", {}):
         parts.append("-o document.pdf")
     address = path + (f"?{query}" if query else "")
@@ -200,6 +200,8 @@ def _write_answer(answer: Mapping[str, Any]) -> str:
 
 def _write_schema(named: tuple[str, Mapping[str, Any]]) -> str:
     name, schema = named
+    if "allOf" in schema:
+        return ""  # an error body of certain codes, which its answers name
     required = schema.get("required", ())
     rows = [
         (
@@ -217,7 +219,7 @@ def _name_schema(schema: Mapping[str, Any], media: str = "") -> str:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         # An error body is told of once, above; each failure need not repeat it.
-        return "" if name == "Error" else f'<a href="#{escape(name)}">{escape(name)}</a>'
+        return "" if name.endswith("Error") else f'<a href="#{escape(name)}">{escape(name)}</a>'
     if "allOf" in schema:
         return ""
     if schema.get("type") == "array":

@@ -1,0 +1,107 @@
+"""Clients that others' generators make of the description: every operation, and calls that work."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.ops.description import describe
+
+ROOT = Path(__file__).parents[3]
+TYPESCRIPT = Path(__file__).with_name("openapi")
+NAME = "pressroom_generated_client"
+LETTER = b"<document><flow><p>Generated</p></flow></document>"
+
+
+@pytest.fixture(scope="module")
+def description(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("description") / "openapi.json"
+    path.write_text(json.dumps(describe()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def generated(description: Path) -> Path:
+    """Generate the Python client as the configuration file says and return its package's folder."""
+    package = description.with_name(NAME)
+    done = subprocess.run(
+        [
+            str(Path(sys.executable).with_name("openapi-python-client")),
+            *("generate", "--path", str(description), "--output-path", str(package)),
+            *("--meta", "none", "--config", "deploy/requests/openapi-python-client.yaml"),
+        ],
+        cwd=ROOT,
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stdout + done.stderr
+    return package
+
+
+def test_every_operation_is_generated_for_python(generated: Path) -> None:
+    modules = [path for path in generated.glob("api/*/*.py") if path.name != "__init__.py"]
+    operations = [each for methods in describe()["paths"].values() for each in methods]
+    assert len(modules) == len(operations)
+
+
+def test_the_generated_python_client_works(generated: Path, farm, account, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(generated.parent))
+    client = importlib.import_module(NAME).AuthenticatedClient(
+        base_url=farm.record.url, token=account.api_key
+    )
+    payload = importlib.import_module(f"{NAME}.types").File(payload=BytesIO(LETTER))
+
+    def call(module: str, **options: Any) -> Any:
+        answer = importlib.import_module(f"{NAME}.api.{module}").sync_detailed(
+            client=client, **options
+        )
+        assert answer.status_code < 300, answer.content
+        return answer.parsed
+
+    with client:
+        assert account.id in call("account.check_key").status
+        assert call("rendering.render_pdf", body=payload).payload.read().startswith(b"%PDF-")
+        payload.payload.seek(0)
+        made = call("templates.create_template", body=payload, name="generated")
+        assert call("templates.read_template", template=made.id).name == "generated"
+        assert [each.id for each in call("templates.list_templates").templates] == [made.id]
+        assert call("batches.read_batch", batch_id=start_batch(account, made.id)).total == 1
+        refused = importlib.import_module(f"{NAME}.api.templates.read_template").sync_detailed(
+            client=client, template="nosuchtemplatenosuch"
+        )
+        assert refused.status_code == 404
+        assert "nosuchtemplate" in refused.parsed.message
+
+
+def start_batch(account, template: str) -> str:
+    headers = {"Content-Type": "application/x-ndjson"}
+    path = f"/v2/batches?template={template}"
+    answer = account.request("POST", path, b"{}\n", headers=headers)
+    return str(answer.json["id"])
+
+
+def test_types_for_typescript_are_generated_and_compile(description: Path, tmp_path: Path) -> None:
+    for file in TYPESCRIPT.iterdir():
+        shutil.copy(file, tmp_path)
+    shutil.copy(description, tmp_path)
+    for command in (
+        ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"],
+        ["npx", "openapi-typescript", "openapi.json", "--output", "schema.d.ts"],
+        ["npx", "tsc"],
+    ):
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
