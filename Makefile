@@ -18,7 +18,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-faults test-long bench simulate lint types arch fmt check render language gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-faults test-long bench simulate lint types arch fmt check client render language gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -78,6 +78,9 @@ fmt: $(DEV_READY) ## format, and fix what can be fixed
 check: lint types arch test ## all of the above but the services
 
 ##@ Documents
+client: $(READY) ## build the Python client's distribution into build/
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir build deploy/client
+	@ls build/pressroom_client-*.whl
 render: $(READY) ## render one file with the engine alone (F=file.xml)
 	@$(BIN)/pressroom render "$(F)"
 language: $(DEV_READY) ## rebuild LANGUAGE.md, its pictures and the schema from the vocabulary

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from pathlib import Path
 import pikepdf
 import pytest
 
+from api.ops.description import describe
 from pressroom_client import ApiError, Document, Pressroom
+from pressroom_client.transport import Transport
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = b"""<document title="Note {{ n }}" filename="note-{{ n }}.pdf">
@@ -30,7 +33,7 @@ def client(farm, account) -> Pressroom:
 
 @pytest.fixture
 def template(client) -> str:
-    return client.create_template("note", TEMPLATE)
+    return client.templates.create("note", TEMPLATE).id
 
 
 def run(account, folder, *arguments, code=0):
@@ -184,3 +187,115 @@ def interrupt(account, template, folder):
             process.kill()
     assert process.returncode == 130
     return note, said
+
+
+# Pages for people; `description` reads what is for programs.
+PAGES = {"readDescription", "readStart"}
+
+
+def test_every_operation_has_a_method(client, template, monkeypatch) -> None:
+    """Every method is called once on the farm; together they reach every operation."""
+    called: set[tuple[str, str]] = set()
+    stream = Transport.stream
+
+    def note(transport, method, path, **options):
+        called.add((method.lower(), path))
+        return stream(transport, method, path, **options)
+
+    monkeypatch.setattr(Transport, "stream", note)
+    call_everything(client, template)
+    missed = {
+        operation["operationId"]
+        for path, methods in describe()["paths"].items()
+        for method, operation in methods.items()
+        if not any(method == known and matches(path, sent) for known, sent in called)
+    }
+    assert missed == PAGES & {
+        operation["operationId"]
+        for methods in describe()["paths"].values()
+        for operation in methods.values()
+    }
+
+
+def matches(path: str, sent: str) -> bool:
+    return re.fullmatch(re.sub(r"{\w+}", "[^/]+", path), sent) is not None
+
+
+def call_everything(client: Pressroom, template: str) -> None:
+    assert client.is_alive()
+    assert client.parts()["queue"] == "up"
+    assert "pressroom_http_requests_total" in client.metrics()
+    assert client.description()["info"]["title"] == "Pressroom"
+    assert "Authenticated" in client.check()
+    assert client.usage()["pagesGenerated"] == 0
+    call_templates(client, template)
+    call_images(client)
+    call_webhooks(client)
+    found = client.validate(data={"n": "x"}, template=template)
+    assert (found.valid, len(found.errors)) == (False, 1)
+    assert client.render(data={"n": 1}, template=template).pages == 1
+    job = client.wait(client.submit(data={"n": 2}, template=template).id, timeout_seconds=30)
+    assert client.job(job.id).status == "succeeded"
+    assert client.pdf(job.id).pages == 1
+    assert [each.id for each in client.jobs(status="succeeded")] == [job.id]
+    client.cancel(job.id)
+    batch = client.submit_batch(template, [{"n": 1}, {"n": 2}], output="zip")
+    assert client.wait_batch(batch.id, timeout_seconds=60).succeeded == 2
+    assert [each.id for each in client.batches()] == [batch.id]
+    assert [item.status for item in client.items(batch.id)] == ["succeeded"] * 2
+    client.cancel_batch(batch.id)
+    assert list(client.batches()) == []
+
+
+def call_templates(client: Pressroom, template: str) -> None:
+    templates, slugs = client.templates, client.slugs
+    assert "service-invoice" in {each.id for each in templates.list(public=True)}
+    assert [each.id for each in templates.list(name="note")] == [template]
+    read = templates.read(template)
+    assert read.content == TEMPLATE.decode()
+    renamed = templates.rename(template, "memo", if_match=read.etag)
+    assert renamed.name == "memo"
+    with pytest.raises(ApiError) as stale:
+        templates.replace(template, TEMPLATE, if_match=read.etag)
+    assert stale.value.status == 412
+    templates.replace(template, TEMPLATE + b"<!-- 2 -->", if_match=renamed.etag)
+    assert templates.publish(template, message="first").version == 1
+    assert [each.message for each in templates.versions(template)] == ["first"]
+    assert "<!-- 2 -->" in (templates.version(template, 1).content or "")
+    tag = templates.set_tag(template, "production", 1)
+    assert templates.tag(template, "production").version == tag.version == 1
+    assert [each.tag for each in templates.tags(template)] == ["production"]
+    assert templates.remove_tag(template, "production")
+    assert [each.action for each in templates.tag_history(template, "production")] == [
+        "removed",
+        "created",
+    ]
+    assert slugs.assign("memo", template).template_id == template
+    assert [each.slug for each in slugs.list()] == ["memo"]
+    assert slugs.check("memo").template_id == template
+    slugs.release("memo")
+    assert slugs.check("memo").available
+    other = templates.create("other", TEMPLATE)
+    templates.delete(other.id, if_match=other.etag)
+
+
+def call_images(client: Pressroom) -> None:
+    picture = b'<svg xmlns="http://www.w3.org/2000/svg" width="4" height="2"/>'
+    stored = client.images.store("dot", picture)
+    assert (stored.width, stored.height, stored.bytes) == (4, 2, len(picture))
+    assert client.images.read("dot") == stored
+    assert [each.name for each in client.images.list()] == ["dot"]
+    assert client.images.usage().count == 1
+    client.images.delete("dot")
+    with pytest.raises(ApiError, match="127"):
+        client.images.store_from("far", "http://127.0.0.1/x.png")
+
+
+def call_webhooks(client: Pressroom) -> None:
+    made = client.webhooks.create("https://93.184.216.34/hook", events=["job.failed"])
+    assert made.secret is not None
+    assert client.webhooks.rotate(made.id).secret != made.secret
+    assert client.webhooks.read(made.id).events == ["job.failed"]
+    assert [each.id for each in client.webhooks.list()] == [made.id]
+    assert list(client.webhooks.deliveries(made.id)) == []
+    client.webhooks.delete(made.id)

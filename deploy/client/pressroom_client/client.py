@@ -1,4 +1,4 @@
-"""The calls of a farm, as methods."""
+"""The calls of a farm, as methods: renders, jobs and batches here, the rest by what it is about."""
 
 from __future__ import annotations
 
@@ -9,25 +9,29 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, Unpack, cast
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
+from pressroom_client.images import Images
 from pressroom_client.records import (
     Batch,
     BatchItem,
     Document,
+    Finding,
+    Findings,
     Job,
     Output,
     Rendered,
     RenderOptions,
+    read_record,
 )
-from pressroom_client.transport import RequestOptions, Transport, copy
+from pressroom_client.templates import Slugs, Templates
+from pressroom_client.transport import RequestOptions, Transport, copy, given, path_of
+from pressroom_client.webhooks import Webhooks
 
 Ending = TypeVar("Ending", Job, Batch)
-Record = TypeVar("Record", Job, Batch, BatchItem)
 
 LONGEST_WAIT: Final = 60.0  # of one request; longer waits are several
 _SPOOL_BYTES: Final = 8 * 1024 * 1024
@@ -46,6 +50,10 @@ class Pressroom:
         self, url: str, key: str, *, attempts: int = 6, timeout_seconds: float = 120.0
     ) -> None:
         self._transport = Transport(url, key, attempts=attempts, timeout_seconds=timeout_seconds)
+        self.templates: Final = Templates(self._transport)
+        self.slugs: Final = Slugs(self._transport)
+        self.images: Final = Images(self._transport)
+        self.webhooks: Final = Webhooks(self._transport)
 
     def check(self) -> str:
         """Give what the farm says of the key."""
@@ -53,7 +61,25 @@ class Pressroom:
 
     def usage(self, *, date: str | None = None) -> Mapping[str, Any]:
         """Give the usage report of the billing period that `date` lies in, or of this one."""
-        answer = self._transport.ask_json("GET", "/v2/account/usage", query=_given({"date": date}))
+        answer = self._transport.ask_json("GET", "/v2/account/usage", query=given({"date": date}))
+        return cast("Mapping[str, Any]", answer)
+
+    def is_alive(self) -> bool:
+        """Return whether the front answers at all."""
+        return bool(self._transport.ask_json("GET", "/healthz")["status"] == "alive")
+
+    def parts(self) -> Mapping[str, str]:
+        """Return each part of the farm, `up` or `down`; raises `ApiError` with 503 when it is not ready."""
+        answer = self._transport.ask_json("GET", "/readyz")
+        return cast("Mapping[str, str]", answer.get("parts", {}))
+
+    def metrics(self) -> str:
+        """Return the metrics of the front as Prometheus text."""
+        return self._transport.ask("GET", "/metrics")[0].decode()
+
+    def description(self) -> Mapping[str, Any]:
+        """Return the OpenAPI description of the interface."""
+        answer = self._transport.ask_json("GET", "/docs/openapi.json")
         return cast("Mapping[str, Any]", answer)
 
     # --- one document
@@ -64,27 +90,45 @@ class Pressroom:
         """Render a document, or `data` into a template, and give the PDF."""
         return _rendered(*self._transport.ask("POST", "/v2/pdf", **_request(document, options)))
 
+    def validate(
+        self, document: Document | None = None, **options: Unpack[RenderOptions]
+    ) -> Findings:
+        """Return every problem of a document, or of `data` in a template, without rendering it."""
+        request = _request(document, options)
+        request["headers"] = {"Content-Type": request["headers"]["Content-Type"]}
+        request["query"] = {name: v for name, v in request["query"].items() if name != "draft"}
+        answer = self._transport.ask_json("POST", "/v2/validate", **request)
+        errors, warnings = (
+            [read_record(Finding, each) for each in answer[kind]] for kind in ("errors", "warnings")
+        )
+        return Findings(answer["valid"], errors, warnings)
+
     def submit(self, document: Document | None = None, **options: Unpack[RenderOptions]) -> Job:
         """Have a document rendered while nobody waits for it."""
         request = _request(document, options, prefer="respond-async")
-        return _record(Job, self._transport.ask_json("POST", "/v2/pdf", **request))
+        return read_record(Job, self._transport.ask_json("POST", "/v2/pdf", **request))
+
+    def jobs(self, *, status: str | None = None) -> Iterator[Job]:
+        """Yield the account's jobs that are on record, newest first, all or those of a status."""
+        for page in self._transport.pages("/v2/jobs", given({"status": status})):
+            yield from (read_record(Job, each) for each in page["jobs"])
 
     def job(self, job_id: str) -> Job:
         """Give a job as it is now."""
-        return _record(Job, self._transport.ask_json("GET", _path("jobs", job_id)))
+        return read_record(Job, self._transport.ask_json("GET", path_of("jobs", job_id)))
 
     def wait(self, job_id: str, *, timeout_seconds: float | None = None) -> Job:
         """Give a job once it has ended, or as it is when the time is over."""
-        return self._wait(Job, _path("jobs", job_id), timeout_seconds, lambda _: None)
+        return self._wait(Job, path_of("jobs", job_id), timeout_seconds, lambda _: None)
 
     def pdf(self, job_id: str) -> Rendered:
         """Give the PDF of a job, also of one of a batch."""
-        pdf, told = self._transport.ask("GET", _path("jobs", job_id) + "/pdf")
+        pdf, told = self._transport.ask("GET", path_of("jobs", job_id, "pdf"))
         return _rendered(pdf, told)
 
     def cancel(self, job_id: str) -> None:
         """Stop a job, or remove one that has ended."""
-        self._transport.ask("DELETE", _path("jobs", job_id))
+        self._transport.ask("DELETE", path_of("jobs", job_id))
 
     # --- many documents
 
@@ -115,11 +159,16 @@ class Pressroom:
                 },
                 body=file,
             )
-        return _record(Batch, answer)
+        return read_record(Batch, answer)
+
+    def batches(self, *, status: str | None = None) -> Iterator[Batch]:
+        """Yield the account's batches, newest first, all or those of a status."""
+        for page in self._transport.pages("/v2/batches", given({"status": status})):
+            yield from (read_record(Batch, each) for each in page["batches"])
 
     def batch(self, batch_id: str) -> Batch:
         """Give a batch as it is now."""
-        return _record(Batch, self._transport.ask_json("GET", _path("batches", batch_id)))
+        return read_record(Batch, self._transport.ask_json("GET", path_of("batches", batch_id)))
 
     def wait_batch(
         self,
@@ -133,16 +182,16 @@ class Pressroom:
 
         `progress` is called with its record at least `every_seconds`.
         """
-        path = _path("batches", batch_id)
+        path = path_of("batches", batch_id)
         return self._wait(Batch, path, timeout_seconds, progress, every_seconds)
 
     def items(self, batch_id: str, *, status: str | None = None) -> Iterator[BatchItem]:
         """Give the documents of a batch in order, all or those of a status."""
-        query = _given({"status": status})
-        path = _path("batches", batch_id) + "/items"
+        query = given({"status": status})
+        path = path_of("batches", batch_id, "items")
         while True:
             page = self._transport.ask_json("GET", path, query=query)
-            yield from (_record(BatchItem, item) for item in page["items"])
+            yield from (read_record(BatchItem, item) for item in page["items"])
             if not page["has_more"]:
                 return
             query["start_after"] = str(page["items"][-1]["index"])
@@ -161,50 +210,15 @@ class Pressroom:
         target = Path(path)
         partial = target.with_name(f"{target.name}.part")
         with (
-            self._transport.stream("GET", _path("batches", batch_id) + "/result") as answer,
+            self._transport.stream("GET", path_of("batches", batch_id, "result")) as answer,
             partial.open("wb") as file,
         ):
             copy(answer, file, progress)
         return partial.replace(target)
 
     def cancel_batch(self, batch_id: str) -> None:
-        """Stop a batch; what was rendered can still be read."""
-        self._transport.ask("DELETE", _path("batches", batch_id))
-
-    # --- templates and images
-
-    def create_template(self, name: str, content: bytes) -> str:
-        """Store a template and give its id."""
-        answer = self._transport.ask_json(
-            "POST",
-            "/v2/templates",
-            query={"name": name},
-            headers={"Content-Type": "application/xml"},
-            body=content,
-        )
-        return str(answer["id"])
-
-    def replace_template(self, template_id: str, content: bytes) -> None:
-        """Give a template new live content."""
-        headers = {"Content-Type": "application/xml"}
-        self._transport.ask("PUT", _path("templates", template_id), headers=headers, body=content)
-
-    def publish(self, template_id: str, *, message: str = "") -> int:
-        """Publish a template's live content and give the number of the version."""
-        answer = self._transport.ask_json(
-            "POST",
-            _path("templates", template_id) + "/versions",
-            headers={"Content-Type": "application/json"},
-            body=json.dumps({"message": message}).encode(),
-        )
-        return int(answer["version"])
-
-    def store_image(self, name: str, data: bytes) -> Mapping[str, Any]:
-        """Store an image under a name, in place of one that has it; gives its record."""
-        # The bytes decide the format, whatever is declared.
-        headers = {"Content-Type": "image/png"}
-        answer = self._transport.ask_json("PUT", _path("images", name), headers=headers, body=data)
-        return cast("Mapping[str, Any]", answer)
+        """Stop a batch, whose finished PDFs can still be read, or remove one that has ended."""
+        self._transport.ask("DELETE", path_of("batches", batch_id))
 
     def _wait(
         self,
@@ -215,7 +229,7 @@ class Pressroom:
         every_seconds: float = LONGEST_WAIT,
     ) -> Ending:
         give_up_at = None if timeout_seconds is None else time.monotonic() + timeout_seconds
-        record = _record(kind, self._transport.ask_json("GET", path))
+        record = read_record(kind, self._transport.ask_json("GET", path))
         progress(record)
         while not record.has_ended:
             seconds = min(every_seconds, LONGEST_WAIT)
@@ -225,7 +239,7 @@ class Pressroom:
                     break
             # The farm takes whole seconds and answers as soon as there is an end.
             query = {"wait": str(max(round(seconds), 1))}
-            record = _record(kind, self._transport.ask_json("GET", path, query=query))
+            record = read_record(kind, self._transport.ask_json("GET", path, query=query))
             progress(record)
         return record
 
@@ -245,28 +259,14 @@ def _request(
         "Prefer": prefer,
     }
     return {
-        "query": {**_given(query), **_draft(options.get("draft", False))},
-        "headers": _given(headers),
+        "query": {**given(query), **_draft(options.get("draft", False))},
+        "headers": given(headers),
         "body": document.body,
     }
 
 
-def _given(values: Mapping[str, str | None]) -> dict[str, str]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def _draft(is_draft: bool) -> dict[str, str]:
     return {"draft": "true"} if is_draft else {}
-
-
-def _path(kind: str, name: str) -> str:
-    return f"/v2/{kind}/{quote(name, safe='@')}"
-
-
-def _record(kind: type[Record], answer: Mapping[str, Any]) -> Record:
-    """Read a record; what a newer farm says beyond it is left out."""
-    known = {field.name for field in fields(kind)}
-    return kind(**{name: value for name, value in answer.items() if name in known})
 
 
 def _rendered(pdf: bytes, told: Mapping[str, str]) -> Rendered:

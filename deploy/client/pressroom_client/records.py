@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, TypeVar
+
+_R = TypeVar("_R")
 
 Output = Literal["files", "zip", "merged"]
 
@@ -129,3 +131,148 @@ class BatchItem:
     status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
     pages: int | None = None
     error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong in a document; `source` names the element and its place, from 1."""
+
+    message: str
+    source: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What `validate` found: a document without errors renders."""
+
+    valid: bool
+    errors: Sequence[Finding]
+    warnings: Sequence[Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The record of a template; `content` where it was read alone. `created_by` is id, name and email."""
+
+    id: str
+    name: str
+    versions: int
+    sha256: str | None = None
+    slug: str | None = None
+    created_at: str = ""
+    created_by: Mapping[str, str] = field(default_factory=dict)
+    updated_at: str = ""
+    updated_by: Mapping[str, str] = field(default_factory=dict)
+    content: str | None = None
+    etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A published version; `content` where it was read alone."""
+
+    version: int
+    sha256: str
+    message: str = ""
+    created_at: str = ""
+    created_by: Mapping[str, str] = field(default_factory=dict)
+    content: str | None = None
+    etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag and the version that it names."""
+
+    tag: str
+    version: int
+    updated_at: str | None = None
+    updated_by: Mapping[str, str] | None = None
+    etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TagEvent:
+    """A change of a tag; `version` is None where it was removed."""
+
+    action: Literal["created", "moved", "removed"]
+    version: int | None
+    at: str
+    by: Mapping[str, str]
+    previous_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slug:
+    """A slug and the template that it names."""
+
+    slug: str
+    template_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlugState:
+    """Whether a slug is free; `template_id` is the template that has it."""
+
+    slug: str
+    available: bool
+    template_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """The record of an image. Sizes are bytes and pixels."""
+
+    name: str
+    content_type: str
+    bytes: int
+    width: int
+    height: int
+    sha256: str
+    created_at: str = ""
+    created_by: Mapping[str, str] = field(default_factory=dict)
+    updated_at: str = ""
+    updated_by: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageUsage:
+    """What the workspace holds."""
+
+    total_bytes: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """An address that is sent events; `secret` where it was created or rotated alone."""
+
+    id: str
+    url: str
+    events: Sequence[str]
+    created_at: str
+    disabled_at: str | None = None
+    secret: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An event on its way to a webhook, with every attempt: `at`, `milliseconds`, `status` or `error`."""
+
+    id: str
+    event: str
+    status: Literal["pending", "delivered", "failed"]
+    created_at: str
+    attempts: Sequence[Mapping[str, Any]]
+    next_attempt_at: str | None = None
+
+
+def read_record(
+    kind: type[_R], answer: Mapping[str, Any], told: Mapping[str, str] | None = None
+) -> _R:
+    """Read a record, with the ETag of its answer; fields that a newer farm adds are left out."""
+    known = {each.name for each in fields(kind)}  # type: ignore[arg-type] # a dataclass of this module
+    values = {name: value for name, value in answer.items() if name in known}
+    if "etag" in known and told is not None:
+        values["etag"] = told.get("ETag")
+    return kind(**values)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TypedDict, Unpack
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import urllib3
 from urllib3.exceptions import HTTPError
@@ -20,6 +20,8 @@ CONNECT_SECONDS: Final = 10.0
 _TOO_MANY, _AWAY, _UNDER_WAY = 429, 503, 409
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _PIECE: Final = 64 * 1024
+_PAGE: Final = 1000
+_NONE: Final[Mapping[str, str]] = {}
 
 
 class RequestOptions(TypedDict, total=False):
@@ -53,8 +55,42 @@ class Transport:
             return answer.read(), answer.headers
 
     def ask_json(self, method: str, path: str, **options: Unpack[RequestOptions]) -> Any:
-        """Give the JSON of a success; see `ask`."""
-        return json.loads(self.ask(method, path, **options)[0])
+        """Return the JSON of a success; see `ask`."""
+        return self.exchange(method, path, **options)[0]
+
+    def exchange(
+        self, method: str, path: str, **options: Unpack[RequestOptions]
+    ) -> tuple[Any, Mapping[str, str]]:
+        """Return the JSON and the headers of a success; see `ask`."""
+        body, headers = self.ask(method, path, **options)
+        return json.loads(body), headers
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        fields: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] = _NONE,
+    ) -> tuple[Any, Mapping[str, str]]:
+        """Send fields as JSON and return the JSON and the headers of a success; see `ask`."""
+        if fields is None:
+            return self.exchange(method, path, headers=headers)
+        sent = {**headers, "Content-Type": "application/json"}
+        return self.exchange(method, path, headers=sent, body=json.dumps(fields).encode())
+
+    def send_json(self, method: str, path: str, fields: Mapping[str, Any]) -> Any:
+        """Send fields as JSON and return the JSON of a success; see `ask`."""
+        return self.send(method, path, fields)[0]
+
+    def pages(self, path: str, query: Mapping[str, str]) -> Iterator[Any]:
+        """Yield the pages of a list that has a cursor."""
+        asked = {"limit": str(_PAGE), **query}
+        while True:
+            page = self.ask_json("GET", path, query=asked)
+            yield page
+            if page.get("next_cursor") is None:
+                return
+            asked["start_after"] = page["next_cursor"]
 
     @contextmanager
     def stream(
@@ -107,6 +143,16 @@ class Transport:
             preload_content=False,
             redirect=False,
         )
+
+
+def path_of(*parts: str) -> str:
+    """Return the path of a resource, each part quoted."""
+    return "/v2/" + "/".join(quote(part, safe="@") for part in parts)
+
+
+def given(values: Mapping[str, str | None]) -> dict[str, str]:
+    """Return those values that there are."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def copy(answer: BaseHTTPResponse, file: BinaryIO, told: Callable[[int], object]) -> int:
