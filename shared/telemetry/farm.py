@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Metric
@@ -47,6 +48,15 @@ class AccountUse:
     pages: int
     calls: int
     cap: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """The batches that have not ended: how many, their documents left, when the oldest was accepted."""
+
+    batches: int = 0
+    documents: int = 0
+    oldest_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

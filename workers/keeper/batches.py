@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from shared.batch_flow import BatchFlow
 from shared.batches.records import Batch, Output, Slice
@@ -14,7 +15,9 @@ from shared.db.batch_sweep import (
     remove_batch,
     remove_some_items,
 )
+from shared.db.batch_turns import add_missing_turns, needs_repair, remove_idle_turns
 from shared.db.batches import RECORD_KEPT, list_complete
+from shared.db.session import Database
 from shared.queue.slices import Assembly
 from shared.telemetry.log import get_logger
 from workers.keeper.duty import Duty
@@ -37,6 +40,28 @@ class FeedBatches:
     def run_once(self) -> int:
         """Do one round; see `Duty.run_once`."""
         return self._flow.feed()
+
+
+@dataclass(frozen=True, slots=True)
+class RepairTurns:
+    """Sees to it that every account with an unfinished batch is in line, and no other.
+
+    A process of an earlier release, which an upgrade runs beside this one, accepts batches without
+    putting their account in line; and who finishes the last batch of an account leaves it there.
+    """
+
+    name: ClassVar[str] = "batch_turns_repaired"
+    every_seconds: ClassVar[float] = 5.0
+
+    database: Database
+
+    def run_once(self) -> int:
+        """Do one round; see `Duty.run_once`."""
+        with self.database.snapshot() as session:
+            if not needs_repair(session):
+                return 0
+        with self.database.session() as session:
+            return add_missing_turns(session) + remove_idle_turns(session, limit=_AT_ONCE)
 
 
 class FinishBatches:

@@ -26,7 +26,7 @@ from shared.shards import PerShard, ShardAddress, run_all, slots_of
 from shared.telemetry.keeper import KeeperMetrics
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
-from workers.keeper.batches import batch_duties
+from workers.keeper.batches import RepairTurns, batch_duties
 from workers.keeper.duty import Duty
 from workers.keeper.jobs import ForgetKeys, RequeueJobs, SweepJobs
 from workers.keeper.keeper import Keeper
@@ -74,6 +74,7 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
     of_shards = [duties_of(shard) for shard in settings.shards]
     of_farm: list[Duty] = [
         *reconciliations(database, KeyStates(caches)),
+        RepairTurns(database),
         ForgetKeys(database),
         *sweep_duties(database, blobs, [Claims(redis, blobs) for redis in servers.values()]),
     ]
