@@ -19,6 +19,7 @@ from shared.batches.records import Batch, Counts
 from shared.blobs.store import open_store
 from shared.clock import epoch, ticks, timestamp
 from shared.db.batches import list_under_way
+from shared.db.census import measure_backlog
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
 from shared.errors import Unavailable
@@ -212,7 +213,13 @@ def _count(database: Database) -> dict[str, Any]:
     with database.snapshot() as session:
         jobs = count_unfinished(session)
         batches = list_under_way(session, limit=_SHOWN_BATCHES)
-    return {"jobs_unfinished": jobs, "batches": [_batch(*each) for each in batches]}
+        backlogs = measure_backlog(session).values()
+    left = {
+        "batches": sum(each.batches for each in backlogs),
+        "documents": sum(each.documents for each in backlogs),
+    }
+    shown = [_batch(*each) for each in batches]
+    return {"jobs_unfinished": jobs, "batch_backlog": left, "batches": shown}
 
 
 def _batch(batch: Batch, counts: Counts) -> dict[str, Any]:

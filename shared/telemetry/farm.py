@@ -12,6 +12,7 @@ from typing import Protocol
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.registry import Collector
 
+from shared.clock import now
 from shared.errors import Unavailable
 from shared.shards import name_part
 from shared.telemetry import metrics
@@ -52,7 +53,7 @@ class AccountUse:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The batches that have not ended: how many, their documents left, when the oldest was accepted."""
+    """The unfinished batches: how many, their documents left, when the oldest was accepted."""
 
     batches: int = 0
     documents: int = 0
@@ -67,6 +68,7 @@ class Census:
     accounts: tuple[AccountUse, ...] = ()
     blob_bytes: int = 0
     nearly_full_workspaces: int = 0
+    backlogs: Mapping[str, Backlog] = field(default_factory=dict)  # by shard
 
 
 class ShardReader(Protocol):
@@ -171,5 +173,26 @@ def _holdings(census: Census) -> Iterator[Metric]:
         metrics.ACCOUNT_CAP,
         {key: use.cap for key, use in used.items() if use.cap is not None},
     )
+    yield from _backlogs(census.backlogs)
     yield write_gauge(metrics.BLOB_BYTES, {(): census.blob_bytes})
     yield write_gauge(metrics.FULL_WORKSPACES, {(): census.nearly_full_workspaces})
+
+
+def _backlogs(backlogs: Mapping[str, Backlog]) -> Iterator[Metric]:
+    by_shard: dict[tuple[str, ...], Backlog] = {(name,): each for name, each in backlogs.items()}
+    at = now()  # an age goes on while the database is away
+    yield write_gauge(
+        metrics.BATCHES_UNFINISHED, {key: each.batches for key, each in by_shard.items()}
+    )
+    yield write_gauge(
+        metrics.DOCUMENTS_LEFT, {key: each.documents for key, each in by_shard.items()}
+    )
+    yield write_gauge(
+        metrics.OLDEST_BATCH_SECONDS, {key: _age(each, at) for key, each in by_shard.items()}
+    )
+
+
+def _age(backlog: Backlog, at: datetime) -> float:
+    if backlog.oldest_at is None:
+        return 0.0
+    return max((at - backlog.oldest_at).total_seconds(), 0.0)
