@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy.exc import DBAPIError
 
@@ -23,14 +23,12 @@ from shared.db.census import measure_backlog
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
 from shared.errors import Unavailable
-from shared.queue.connection import UnfitRedisError, connect
-from shared.queue.depth import QueueReader
-from shared.queue.drains import Drains
-from shared.queue.layout import Layout, assert_shard
 from shared.queue.names import QUEUES
-from shared.queue.roster import WorkerWord, find_workers
 from shared.shards import ShardAddress
-from shared.telemetry.farm import FarmDepth
+from shared.telemetry.readings import FarmDepth
+
+if TYPE_CHECKING:
+    from shared.queue.roster import WorkerWord
 
 _SHOWN_ERRORS: Final = 5
 _SHOWN_BATCHES: Final = 10
@@ -143,6 +141,13 @@ def _ask_redis(
     stores: dict[str, Any],
     problems: list[str],
 ) -> _Seen | None:
+    # Late: of a farm that is down no Redis is asked.
+    from shared.queue.connection import UnfitRedisError, connect
+    from shared.queue.depth import QueueReader
+    from shared.queue.drains import Drains
+    from shared.queue.layout import Layout, assert_shard
+    from shared.queue.roster import find_workers
+
     is_only = len(shards) == 1
     store = "redis" if is_only else f"redis_{shard.name}"
     name = "Redis" if is_only else f"Redis of shard {shard.name}"

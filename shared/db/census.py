@@ -21,7 +21,7 @@ from shared.db.tables import (
 from shared.jobs import Allowance
 from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
 from shared.periods import find_period
-from shared.telemetry.farm import AccountUse, Backlog
+from shared.telemetry.readings import AccountUse, Backlog
 
 _NEARLY_FULL: Final = 0.9
 _RENEWAL_DAYS: Final = range(1, 32)

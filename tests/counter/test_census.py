@@ -17,7 +17,8 @@ from shared.db.batch_chunks import StoredPart, claim_slices, commit_slice, start
 from shared.db.batches import add_batch, cancel_batch
 from shared.identifiers import new_id
 from shared.shards import PerShard, ShardAddress
-from shared.telemetry.farm import FarmCollector, FarmDepth, farm_registry
+from shared.telemetry.farm import FarmCollector, farm_registry
+from shared.telemetry.readings import FarmDepth
 from tests.bench.feeding import make_batch
 from workers.counter.census import CensusTaker
 

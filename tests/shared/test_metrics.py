@@ -29,20 +29,13 @@ from shared.jobs import (
     RenderJob,
 )
 from shared.telemetry import metrics
-from shared.telemetry.farm import (
-    AccountUse,
-    Backlog,
-    Census,
-    FarmCollector,
-    FarmDepth,
-    QueueDepth,
-    farm_registry,
-)
+from shared.telemetry.farm import FarmCollector, farm_registry
 from shared.telemetry.fetcher import FetcherMetrics
 from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.hooks import HooksMetrics
 from shared.telemetry.keeper import KeeperMetrics
+from shared.telemetry.readings import AccountUse, Backlog, Census, FarmDepth, QueueDepth
 from shared.telemetry.totals import Tally, count_outcome
 from shared.telemetry.watch import Cache, Store
 from shared.telemetry.worker import WorkerMetrics

@@ -14,8 +14,8 @@ from shared.db.census import count_nearly_full, find_heaviest, measure_backlog, 
 from shared.db.session import Database
 from shared.errors import Unavailable
 from shared.shards import find_home
-from shared.telemetry.farm import Backlog, Census
 from shared.telemetry.log import get_logger
+from shared.telemetry.readings import Backlog, Census
 
 # Shorter than a scrape interval, longer than the looks take when a store does not answer.
 LOOK_EVERY_SECONDS: Final = 10.0
