@@ -15,6 +15,7 @@ _MODULES: Final = {
     "status": "status",
     "account": "accounts",
     "key": "keys",
+    "ledger": "ledger",
     "job": "jobs",
     "queue": "queues",
     "shards": "shards",

@@ -232,6 +232,7 @@ usage_ledger: Final = Table(
     Column("recorded_at", Instant, nullable=False),
     CheckConstraint("pages >= 0", name="pages_counted"),
     Index("ix_usage_ledger_account_id_period", "account_id", "period"),
+    Index("ix_usage_ledger_occurred_at_job_id", "occurred_at", "job_id"),
 )
 
 usage_totals: Final = Table(

@@ -41,6 +41,7 @@ DATABASE_ALONE = ("alembic", "redis", "pydantic", "structlog", "prometheus_clien
         (("account", "list"), DATABASE_ALONE),
         (("key", "list", "acc_none"), DATABASE_ALONE),
         (("job", "show", "job_none"), DATABASE_ALONE),
+        (("ledger", "export"), DATABASE_ALONE),
         (("status",), DATABASE_ALONE),
         (("queue", "drain", "batch"), ("sqlalchemy", *DATABASE_ALONE[2:-1])),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
@@ -30,6 +31,7 @@ from workers.keeper.batches import RepairTurns, batch_duties
 from workers.keeper.duty import Duty
 from workers.keeper.jobs import ForgetKeys, RequeueJobs, SweepJobs
 from workers.keeper.keeper import Keeper
+from workers.keeper.ledger import PruneLedger
 from workers.keeper.reconciliation import RecountUsage, reconciliations
 from workers.keeper.sweeps import sweep_duties
 
@@ -56,6 +58,7 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
     a server holds up no other.
     """
     database, blobs = open_database(settings.database_url), open_store(settings.blob_url)
+    record_kept = timedelta(days=settings.record_days)
     servers = PerShard(settings.shards, lambda shard: connect(shard.url))
     caches = PerShard(settings.shards, lambda shard: AdmissionCache(servers.get(shard.name)))
 
@@ -66,8 +69,10 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
         jobs = JobFlow(database, JobStates(redis), endings, blobs, slots)
         return [
             RequeueJobs(jobs, Broker(redis)),
-            *batch_duties(BatchFlow(database, blobs, queue, endings, slots)),
-            SweepJobs(jobs),
+            *batch_duties(
+                BatchFlow(database, blobs, queue, endings, slots), record_kept=record_kept
+            ),
+            SweepJobs(jobs, record_kept),
             RecountUsage(jobs.states, caches.get(shard.name)),
         ]
 
@@ -76,6 +81,7 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
         *reconciliations(database, KeyStates(caches)),
         RepairTurns(database),
         ForgetKeys(database),
+        PruneLedger(database, settings.ledger_months, record_kept),
         *sweep_duties(database, blobs, [Claims(redis, blobs) for redis in servers.values()]),
     ]
     groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]

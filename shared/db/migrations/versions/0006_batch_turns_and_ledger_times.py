@@ -1,4 +1,6 @@
-"""Whose turn it is among the accounts with batches, and indexes that find the next slice at once."""
+"""Whose turn it is among the accounts with batches, indexes that find the next slice at once, and one
+by which the ledger is exported and pruned.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +49,7 @@ def upgrade() -> None:
     )
     # SQLite took it to look for the waiting chunks of one batch, and read those of all.
     op.drop_index("ix_batch_chunks_status_queued_at", "batch_chunks")
+    op.create_index("ix_usage_ledger_occurred_at_job_id", "usage_ledger", ["occurred_at", "job_id"])
 
 
 def _create_partial_index(name: str, table: str, columns: list[str], where: str) -> None:
