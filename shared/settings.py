@@ -67,6 +67,12 @@ class Settings(FetcherSettings):
         description="what a worker takes from, in order of precedence",
     )
     worker_nice: Annotated[int, Field(ge=0, le=19)] = 0
+    record_days: Annotated[int, Field(ge=2, le=3650)] = Field(
+        default=7, description="days that the records of jobs and batches that have ended are kept"
+    )
+    ledger_months: Annotated[int, Field(ge=0, le=1200)] = Field(
+        default=0, description="whole months that rows of the usage ledger are kept; 0 is for ever"
+    )
     max_unfinished_batches: Annotated[int, Field(ge=0, le=100_000)] = 100
     child_memory_mb: Annotated[int, Field(ge=128, le=65536)] = 1024
     child_max_jobs: Annotated[int, Field(ge=1)] = 10_000

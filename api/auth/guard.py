@@ -11,7 +11,8 @@ from werkzeug.datastructures import Headers
 from api.auth.keys import find_api_key, has_key_shape
 from api.lane import give_way
 from api.ports import Ports
-from shared.buckets.admission import Admission, KeyState
+from shared.buckets.admission import Admission
+from shared.buckets.key_state import KeyState
 from shared.clock import now
 from shared.db.accounts import find_key_state
 from shared.db.people import UserRef

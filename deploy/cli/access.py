@@ -6,33 +6,61 @@ import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from deploy.cli.output import CommandFailed
 from deploy.embedded.home import DEFAULT_FOLDER, DataFolder, FarmRecord, open_folder
 from deploy.embedded.plan import operator_environment
-from shared.buckets.admission import AdmissionCache
-from shared.buckets.keys import KeyStates
-from shared.db.migrate import upgrade
-from shared.db.session import Database, Session, open_database
 from shared.errors import Unavailable
-from shared.queue.connection import connect
-from shared.queue.states import JobStates
 from shared.shards import PerShard, ShardAddress, parse_shards
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from shared.buckets.keys import KeyStates
+    from shared.db.session import Database, Session
+    from shared.queue.states import JobStates
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
 class FarmAccess:
     """The stores of a command. What needs Redis is None while an embedded farm is down: its start
-    drops every cached state.
+    drops every cached state. It is loaded when it is asked for: most commands never do.
     """
 
-    database: Database
-    cache: KeyStates | None
-    states: PerShard[JobStates] | None = None
+    def __init__(self, database: Database, shards: tuple[ShardAddress, ...] = ()) -> None:
+        self.database = database
+        self._shards = shards
+
+    @cached_property
+    def cache(self) -> KeyStates | None:
+        """Return the cached states of keys."""
+        if not self._shards:
+            return None
+        from shared.buckets.admission import AdmissionCache
+        from shared.buckets.keys import KeyStates
+
+        return KeyStates(
+            PerShard(self._shards, lambda shard: AdmissionCache(self._servers.get(shard.name)))
+        )
+
+    @cached_property
+    def states(self) -> PerShard[JobStates] | None:
+        """Return the states of jobs in the queues."""
+        if not self._shards:
+            return None
+        from shared.queue.states import JobStates
+
+        return PerShard(self._shards, lambda shard: JobStates(self._servers.get(shard.name)))
+
+    @cached_property
+    def _servers(self) -> PerShard[Redis]:
+        from shared.queue.connection import connect
+
+        return PerShard(self._shards, lambda shard: connect(shard.url))
 
     def change(self, work: Callable[[Session], T]) -> T:
         """Do `work` in one unit of work.
@@ -106,24 +134,20 @@ def open_farm(data: Path | None) -> Iterator[FarmAccess]:
     Raises:
         CommandFailed: only one of the two URLs is set.
     """
+    from shared.db.revision import is_current
+    from shared.db.session import open_database
+
     place = find_farm(data)
     if place.folder is not None:
         place.folder.create()
-    # A folder without a farm yet gets its tables; elsewhere nothing is done.
-    upgrade(place.database_url)
     database = open_database(place.database_url)
     try:
-        if not place.shards:
-            yield FarmAccess(database, None)
-            return
-        servers = PerShard(place.shards, lambda shard: connect(shard.url))
-        yield FarmAccess(
-            database,
-            KeyStates(
-                PerShard(place.shards, lambda shard: AdmissionCache(servers.get(shard.name)))
-            ),
-            PerShard(place.shards, lambda shard: JobStates(servers.get(shard.name))),
-        )
+        # A folder without a farm yet gets its tables; elsewhere nothing is done.
+        if not is_current(database):
+            from shared.db.migrate import upgrade
+
+            upgrade(place.database_url)
+        yield FarmAccess(database, place.shards)
     finally:
         database.close()
 

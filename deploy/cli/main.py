@@ -15,6 +15,7 @@ _MODULES: Final = {
     "status": "status",
     "account": "accounts",
     "key": "keys",
+    "ledger": "ledger",
     "job": "jobs",
     "queue": "queues",
     "shards": "shards",
@@ -26,6 +27,16 @@ _MODULES: Final = {
     "restore": "backup",
     "demo": "demo",
 }
+# What is told in a line, by the module that has it.
+_FAILURES: Final = {
+    "deploy.cli.output": "CommandFailed",
+    "deploy.embedded.demo.client": "DemoFailed",
+    "deploy.embedded.home": "FolderTaken",
+    "deploy.embedded.launch": "NotReady",
+    "deploy.embedded.supervisor": "FarmFailed",
+    "shared.errors": "ServiceError",
+    "shared.settings": "WrongSetting",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = parsed.run(parsed)
     except Exception as failure:
-        if not isinstance(failure, _failures()):
+        if not _is_told_in_a_line(failure):
             raise
         print(f"pressroom: {failure}", file=sys.stderr)
         return 1
@@ -56,19 +67,12 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
-def _failures() -> tuple[type[Exception], ...]:
-    """Give the failures that are told in a line."""
-    from deploy.cli.output import CommandFailed
-    from deploy.embedded.demo.client import DemoFailed
-    from deploy.embedded.home import FolderTaken
-    from deploy.embedded.launch import NotReady
-    from deploy.embedded.supervisor import FarmFailed
-    from shared.errors import ServiceError
-    from shared.settings import WrongSetting
-
-    return (
-        CommandFailed, DemoFailed, FarmFailed, FolderTaken, NotReady, ServiceError, WrongSetting
-    )  # fmt: skip
+def _is_told_in_a_line(failure: Exception) -> bool:
+    """Tell whether a failure needs no traceback: one whose module was never loaded it cannot be of."""
+    return any(
+        module in sys.modules and isinstance(failure, getattr(sys.modules[module], name))
+        for module, name in _FAILURES.items()
+    )
 
 
 if __name__ == "__main__":

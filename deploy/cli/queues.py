@@ -15,7 +15,7 @@ from shared.queue.connection import connect
 from shared.queue.depth import QueueReader
 from shared.queue.drains import SEEN_BY_ALL_SECONDS, Drains, UnknownQueueError
 from shared.queue.names import QUEUES
-from shared.telemetry.farm import QueueDepth
+from shared.telemetry.readings import QueueDepth
 
 _LOOK_SECONDS: Final = 0.2
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy.exc import DBAPIError
 
@@ -19,17 +19,16 @@ from shared.batches.records import Batch, Counts
 from shared.blobs.store import open_store
 from shared.clock import epoch, ticks, timestamp
 from shared.db.batches import list_under_way
+from shared.db.census import measure_backlog
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
 from shared.errors import Unavailable
-from shared.queue.connection import UnfitRedisError, connect
-from shared.queue.depth import QueueReader
-from shared.queue.drains import Drains
-from shared.queue.layout import Layout, assert_shard
 from shared.queue.names import QUEUES
-from shared.queue.roster import WorkerWord, find_workers
 from shared.shards import ShardAddress
-from shared.telemetry.farm import FarmDepth
+from shared.telemetry.readings import FarmDepth
+
+if TYPE_CHECKING:
+    from shared.queue.roster import WorkerWord
 
 _SHOWN_ERRORS: Final = 5
 _SHOWN_BATCHES: Final = 10
@@ -142,6 +141,13 @@ def _ask_redis(
     stores: dict[str, Any],
     problems: list[str],
 ) -> _Seen | None:
+    # Late: of a farm that is down no Redis is asked.
+    from shared.queue.connection import UnfitRedisError, connect
+    from shared.queue.depth import QueueReader
+    from shared.queue.drains import Drains
+    from shared.queue.layout import Layout, assert_shard
+    from shared.queue.roster import find_workers
+
     is_only = len(shards) == 1
     store = "redis" if is_only else f"redis_{shard.name}"
     name = "Redis" if is_only else f"Redis of shard {shard.name}"
@@ -212,7 +218,13 @@ def _count(database: Database) -> dict[str, Any]:
     with database.snapshot() as session:
         jobs = count_unfinished(session)
         batches = list_under_way(session, limit=_SHOWN_BATCHES)
-    return {"jobs_unfinished": jobs, "batches": [_batch(*each) for each in batches]}
+        backlogs = measure_backlog(session).values()
+    left = {
+        "batches": sum(each.batches for each in backlogs),
+        "documents": sum(each.documents for each in backlogs),
+    }
+    shown = [_batch(*each) for each in batches]
+    return {"jobs_unfinished": jobs, "batch_backlog": left, "batches": shown}
 
 
 def _batch(batch: Batch, counts: Counts) -> dict[str, Any]:

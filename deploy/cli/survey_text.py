@@ -90,7 +90,11 @@ def _ledger(shown: dict[str, Any]) -> str:
 
 
 def _jobs(count: int) -> str:
-    return f"jobs on record that have not ended: {count}"
+    return f"async renders that have not ended: {count}"
+
+
+def _backlog(left: dict[str, int]) -> str:
+    return f"documents of batches left: {left['documents']:,} in {left['batches']:,} unfinished batches"
 
 
 def _batches(shown: Sequence[dict[str, Any]]) -> str:
@@ -127,6 +131,7 @@ _SECTIONS: Final[dict[str, Callable[[Any], str]]] = {
     "stores": _stores,
     "ledger": _ledger,
     "jobs_unfinished": _jobs,
+    "batch_backlog": _backlog,
     "batches": _batches,
     "last_errors": _errors,
 }

@@ -7,13 +7,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from deploy.embedded.child import ChildSpec
 from deploy.embedded.home import DataFolder
 from deploy.embedded.loopback import LOOPBACK, free_port
 from deploy.embedded.valkey import SERVER_ENVIRONMENT, RedisServer, server_command
-from shared.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from shared.settings import Settings
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PREFIX: Final = "PRESSROOM_"
@@ -101,6 +103,9 @@ def plan_farm(
         for shard in range(len(servers))
         for name, queues in _POOLS.items()
     )
+    # Late: most commands ask this module for an environment alone.
+    from shared.settings import load_settings
+
     # The first pool's port is the operator's to choose.
     settings = load_settings(environment)
     first = replace(pools[0], metrics_port=settings.worker_metrics_port)

@@ -174,9 +174,25 @@ OVERVIEW: Final = board(
                     is_stacked=True,
                 ),
                 graph(
-                    "Unfinished jobs and webhooks that wait",
-                    Query("max(pressroom_jobs_unfinished)", "jobs"),
+                    "Unfinished async renders, and webhooks that wait",
+                    Query("max(pressroom_jobs_unfinished)", "async renders"),
                     Query("max(pressroom_webhooks_pending)", "webhooks"),
+                ),
+                graph(
+                    "Documents of batches left",
+                    Query("batch:documents_left:sum", "{{shard}}"),
+                    about="Those that wait in the database too: few slices stand in the queue.",
+                    is_stacked=True,
+                ),
+                graph(
+                    "Age of the oldest unfinished batch",
+                    Query("max by (shard) (pressroom_batch_oldest_seconds)", "{{shard}}"),
+                    unit=_SECONDS,
+                ),
+                graph(
+                    "Unfinished batches",
+                    Query("sum by (shard) (pressroom_batches_unfinished)", "{{shard}}"),
+                    is_stacked=True,
                 ),
             ),
         ),
@@ -393,6 +409,14 @@ POOL: Final = board(
                     "Jobs waiting or running",
                     Query("queue:jobs:sum", "{{queue}}"),
                     about="What the pools are scaled by.",
+                ),
+                graph(
+                    "Documents of batches left, for each slot",
+                    Query(
+                        'sum(batch:documents_left:sum) / (sum(pool:worker_slots:sum{job="batch"}) > 0)',
+                        "documents",
+                    ),
+                    about="What the pool for batches is scaled by besides: 500 ask for another slot.",
                 ),
             ),
         ),

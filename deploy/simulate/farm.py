@@ -114,6 +114,35 @@ class FarmModel:
         for kill in kills:
             self._at(kill.at, lambda kill=kill: self._kill(kill))  # type: ignore[misc]
 
+    @property
+    def documents_left(self) -> int:
+        """Return how many documents of batches have not ended."""
+        return sum(batch.left for batch in self._batches)
+
+    @property
+    def waiting(self) -> int:
+        """Return how much work waits in the queue of batches."""
+        return len(self._queues[BATCH])
+
+    @property
+    def running(self) -> int:
+        """Return how much work is in the slots of all pools."""
+        return len(self._running)
+
+    def resize_later(self, pool: int, slots: int, *, after: float) -> None:
+        """Add slots to a pool after some seconds, or take some away: busy ones end their work first."""
+        self._at(self._now + after, lambda: self._add_slots(pool, slots))
+
+    def look_every(self, seconds: float, look: Callable[[float], None], *, until: float) -> None:
+        """Call a function with the time, again and again until some time."""
+
+        def act() -> None:
+            look(self._now)
+            if self._now + seconds <= until:
+                self._at(self._now + seconds, act)
+
+        self._at(seconds, act)
+
     def run(self, singles: Iterable[tuple[float, float]]) -> Seen:
         """Run until all has ended; a single is when it comes and how long it takes a slot."""
         coming = iter(singles)
@@ -212,6 +241,10 @@ class FarmModel:
         idle = min(kill.slots - dead, self._free[kill.pool])
         self._free[kill.pool] -= idle
         self._at(self._now + kill.away_seconds, lambda: self._revive(kill.pool, dead + idle))
+
+    def _add_slots(self, pool: int, slots: int) -> None:
+        # Below 0 while more are busy than there are to be.
+        self._free[pool] += slots
 
     def _revive(self, pool: int, slots: int) -> None:
         self._free[pool] += slots

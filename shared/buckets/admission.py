@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
-from typing import Any, Final, Literal, cast
+from typing import Final, cast
 
 from redis import Redis, RedisError
 
+from shared.buckets.key_state import KeyState
 from shared.buckets.recent import RecentKeys
 from shared.clock import now
 from shared.errors import Unavailable
-from shared.jobs import Allowance
 from shared.metering import COUNTER_TTL_SECONDS, Totals, Usage, usage_key
 from shared.periods import Period, find_period
 from shared.telemetry.watch import UNWATCHED, Cache, Watch
@@ -68,55 +67,6 @@ redis.call('HSET', KEYS[1], 'seeded', 1)
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1
 """
-
-
-@dataclass(frozen=True, slots=True)
-class KeyState:
-    """What a key opens: its own state and that of its account, as last written to the database.
-
-    `max_draft_pages` is None on plans without a draft allowance. `rate_limit` is `N/second` or
-    `N/minute`; None means the plan's default. `key_expires_at` is aware.
-    """
-
-    key_id: str
-    account_id: str
-    workspace_id: str | None
-    user_id: str
-    user_name: str | None
-    user_email: str
-    plan: Literal["free", "paid"]
-    max_pages: int
-    max_draft_pages: int | None
-    renewal_day: int
-    rate_limit: str | None
-    key_revoked: bool
-    key_expires_at: datetime | None
-    account_disabled: bool
-    email_verified: bool
-
-    def cap(self, allowance: Allowance) -> int | None:
-        """Give the pages at which the account is refused; None where it never is."""
-        if self.plan != "free":
-            return None
-        return self.max_draft_pages if allowance is Allowance.DRAFT else self.max_pages
-
-    @property
-    def is_capped(self) -> bool:
-        """Tell whether what the account used has to be known to admit a render."""
-        return any(self.cap(allowance) is not None for allowance in Allowance)
-
-    def encode(self) -> str:
-        """Write the state as JSON."""
-        raw = asdict(self)
-        raw["key_expires_at"] = self.key_expires_at and self.key_expires_at.isoformat()
-        return json.dumps(raw, separators=(",", ":"))
-
-    @classmethod
-    def decode(cls, text: str | bytes) -> KeyState:
-        """Read a state from its JSON."""
-        raw: dict[str, Any] = json.loads(text)
-        expires_at = raw.pop("key_expires_at")
-        return cls(**raw, key_expires_at=datetime.fromisoformat(expires_at) if expires_at else None)
 
 
 @dataclass(frozen=True, slots=True)

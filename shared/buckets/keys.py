@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from shared.buckets.admission import Admission, AdmissionCache, KeyState
+from shared.buckets.admission import Admission, AdmissionCache
+from shared.buckets.key_state import KeyState
 from shared.metering import Totals
 from shared.shards import PerShard
 

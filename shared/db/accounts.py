@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from sqlalchemy import insert, select, update
 
-from shared.buckets.admission import KeyState
+from shared.buckets.key_state import KeyState
 from shared.clock import now
 from shared.db.people import UserRef
 from shared.db.session import Session

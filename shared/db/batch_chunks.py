@@ -11,11 +11,11 @@ from typing import Any, Final
 from sqlalchemy import (
     ColumnElement,
     RowMapping,
+    ScalarSelect,
     Select,
     and_,
     func,
     insert,
-    or_,
     select,
     true,
     update,
@@ -25,13 +25,19 @@ from shared.batches.records import Batch, BatchStatus, Chunk, ChunkStatus, Ended
 from shared.db.batches import find_batch
 from shared.db.session import Session
 from shared.db.slots import lives_in
-from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
+from shared.db.tables import (
+    IS_IN_FLIGHT,
+    IS_OPEN,
+    IS_UNFINISHED,
+    batch_chunks,
+    batch_items,
+    batch_parts,
+    batch_turns,
+    batches,
+)
 from shared.problems import write_error_body
 
-_UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
-_IN_QUEUE: Final = and_(
-    batch_chunks.c.status == ChunkStatus.QUEUED, batch_chunks.c.queued_at.is_not(None)
-)
+_IN_QUEUE: Final = and_(IS_IN_FLIGHT, batch_chunks.c.status == ChunkStatus.QUEUED)
 _WAITS: Final = and_(
     batch_chunks.c.status == ChunkStatus.QUEUED, batch_chunks.c.queued_at.is_(None)
 )
@@ -65,11 +71,15 @@ def claim_slices(
     claimed: list[Slice] = []
     # A claim may be lost to another process at the same moment; then there is one try less.
     for turn in range(max(room, 0)):
-        batch_id = _find_next(session, slots)
-        if batch_id is None:
+        found = _find_next(session, slots)
+        if found is None:
             break
+        account_id, batch_id = found
         # Apart by a microsecond, or the turns of one call would not tell who was last.
         fed_at = at + timedelta(microseconds=turn)
+        # The account first: of two that claim for it at once one waits here, with nothing locked.
+        is_its_turn = batch_turns.c.account_id == account_id
+        session.execute(update(batch_turns).where(is_its_turn).values(fed_at=fed_at))
         session.execute(update(batches).where(batches.c.id == batch_id).values(fed_at=fed_at))
         claimed += _claim(session, batch_id, at)
     return claimed
@@ -156,7 +166,7 @@ def list_in_flight(
     columns = batch_chunks.c
     query = (
         select(columns.batch_id, columns.number, columns.done, columns.status)
-        .where(or_(columns.status == ChunkStatus.RUNNING, _IN_QUEUE), _is_of(slots))
+        .where(IS_IN_FLIGHT, _is_of(slots))
         .order_by(columns.queued_at)
         .limit(limit)
     )
@@ -199,27 +209,44 @@ def _is_of(slots: frozenset[str] | None) -> ColumnElement[bool]:
     return batch.exists()
 
 
-def _find_next(session: Session, slots: frozenset[str] | None) -> str | None:
-    found: str | None = session.scalar(_next(slots))
-    return found
+def _find_next(session: Session, slots: frozenset[str] | None) -> tuple[str, str] | None:
+    found = session.execute(_next(slots)).first()
+    return None if found is None else (found[0], found[1])
 
 
 @lru_cache(maxsize=8)
-def _next(slots: frozenset[str] | None) -> Select[str]:
-    others = batches.alias()
-    last_fed = (
-        select(func.max(others.c.fed_at))
-        .where(others.c.account_id == batches.c.account_id, others.c.status.in_(_UNENDED))
-        .scalar_subquery()
+def _next(slots: frozenset[str] | None) -> Select[str, str]:
+    """Select the account whose turn it is and its next batch.
+
+    The accounts are read in the order of an index, and of each the batches in that of another, up to
+    the first with a chunk that waits: in two parts, since the two databases sort NULL differently.
+    Passed over are only batches whose chunks are all at work.
+    """
+    columns = batch_turns.c
+    batch_id = func.coalesce(
+        _first(batches.c.fed_at.is_(None)), _first(batches.c.fed_at.is_not(None))
     )
+    return (
+        select(columns.account_id, batch_id.label("batch_id"))
+        .where(batch_id.is_not(None), lives_in(columns.account_id, slots))
+        .order_by(columns.fed_at, columns.created_at)
+        .limit(1)
+    )
+
+
+def _first(fed: ColumnElement[bool]) -> ScalarSelect[str]:
     has_more = (
-        select(batch_chunks.c.number).where(batch_chunks.c.batch_id == batches.c.id, _WAITS)
-    ).exists()
+        select(batch_chunks.c.number)
+        .where(batch_chunks.c.batch_id == batches.c.id, IS_OPEN, _WAITS)
+        .exists()
+    )
     return (
         select(batches.c.id)
-        .where(batches.c.status.in_(_UNENDED), has_more, lives_in(batches.c.account_id, slots))
-        .order_by(last_fed.nulls_first(), batches.c.fed_at.nulls_first(), batches.c.created_at)
+        .where(batches.c.account_id == batch_turns.c.account_id, IS_UNFINISHED, fed, has_more)
+        .order_by(batches.c.fed_at, batches.c.created_at)
         .limit(1)
+        .correlate(batch_turns)
+        .scalar_subquery()
     )
 
 

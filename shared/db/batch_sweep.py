@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import delete, func, select, update
@@ -30,8 +30,8 @@ def list_due(
     return [read_batch(row) for row in session.execute(query).mappings()]
 
 
-def forget_results(session: Session, batch: Batch) -> None:
-    """Note that no bytes of a batch are kept any more."""
+def forget_results(session: Session, batch: Batch, *, record_kept: timedelta = RECORD_KEPT) -> None:
+    """Note that no bytes of a batch are kept any more; its record goes that long after its end."""
     assert batch.finished_at is not None
     session.execute(
         update(batch_parts).where(batch_parts.c.batch_id == batch.id).values(blob_key=None)
@@ -39,7 +39,7 @@ def forget_results(session: Session, batch: Batch) -> None:
     session.execute(
         update(batches)
         .where(batches.c.id == batch.id)
-        .values(body_key=None, result_key=None, sweep_at=batch.finished_at + RECORD_KEPT)
+        .values(body_key=None, result_key=None, sweep_at=batch.finished_at + record_kept)
     )
 
 

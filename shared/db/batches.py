@@ -21,10 +21,11 @@ from shared.batches.records import (
     Output,
 )
 from shared.clock import timestamp
+from shared.db.batch_turns import add_turn
 from shared.db.hooks import Event, Happening, enqueue
 from shared.db.session import Session
 from shared.db.slots import lives_in
-from shared.db.tables import Instant, batch_chunks, batches
+from shared.db.tables import IS_OPEN, Instant, batch_chunks, batches
 from shared.errors import ErrorBody
 from shared.jobs import Allowance, Meter, PinnedTemplate
 from shared.problems import write_error_body
@@ -82,6 +83,7 @@ def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
         "created_at": batch.created_at,
         "traceparent": batch.traceparent,
     }
+    add_turn(session, batch.account_id, at=batch.created_at)
     session.execute(insert(batches).values(row))
     session.execute(insert(batch_chunks), [_chunk_row(chunk) for chunk in chunks])
 
@@ -207,9 +209,10 @@ def list_complete(
     session: Session, *, limit: int, slots: AbstractSet[str] | None = None
 ) -> list[Batch]:
     """Give unfinished batches whose chunks are all done, of the accounts that fall to these slots."""
+    # Of a batch that runs no chunk is cancelled: what is not done is open.
     chunk_left = (
         select(batch_chunks.c.number)
-        .where(batch_chunks.c.batch_id == batches.c.id, batch_chunks.c.status != ChunkStatus.DONE)
+        .where(batch_chunks.c.batch_id == batches.c.id, IS_OPEN)
         .exists()
     )
     query = (

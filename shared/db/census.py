@@ -8,11 +8,20 @@ from typing import Final
 from sqlalchemy import func, literal, select, tuple_
 
 from shared.db.session import Session
-from shared.db.tables import accounts, images, usage_totals
+from shared.db.slots import write_slot
+from shared.db.tables import (
+    IS_OPEN,
+    IS_UNFINISHED,
+    accounts,
+    batch_chunks,
+    batches,
+    images,
+    usage_totals,
+)
 from shared.jobs import Allowance
 from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
 from shared.periods import find_period
-from shared.telemetry.farm import AccountUse
+from shared.telemetry.readings import AccountUse, Backlog
 
 _NEARLY_FULL: Final = 0.9
 _RENEWAL_DAYS: Final = range(1, 32)
@@ -47,6 +56,27 @@ def find_heaviest(session: Session, *, today: date, limit: int) -> tuple[Account
         )
         for account_id, allowance, pages, calls, plan, max_pages, max_draft in rows
     )
+
+
+def measure_backlog(session: Session) -> dict[str, Backlog]:
+    """Return what is left of the unfinished batches, by the slot of their account (`shared.shards`)."""
+    chunks = batch_chunks.c
+    left = (
+        select(func.sum(chunks["count"] - chunks.done))
+        .where(chunks.batch_id == batches.c.id, IS_OPEN)
+        .correlate(batches)
+        .scalar_subquery()
+    )
+    slot = write_slot(batches.c.account_id)
+    per_slot = (
+        select(slot, func.count(), func.sum(left), func.min(batches.c.created_at))
+        .where(IS_UNFINISHED)
+        .group_by(slot)
+    )
+    return {
+        name: Backlog(int(count), int(documents or 0), oldest_at)
+        for name, count, documents, oldest_at in session.execute(per_slot)
+    }
 
 
 def sum_image_bytes(session: Session) -> int:

@@ -210,13 +210,15 @@ def list_due(
     return [_record(row) for row in session.execute(found)]
 
 
-def forget_result(session: Session, job: JobRecord) -> None:
-    """Note that a job's PDF is deleted; what is left of it goes days later."""
+def forget_result(
+    session: Session, job: JobRecord, *, record_kept: timedelta = RECORD_KEPT
+) -> None:
+    """Note that a job's PDF is deleted; its record goes that long after its end."""
     assert job.finished_at is not None
     session.execute(
         update(jobs)
         .where(jobs.c.id == job.id)
-        .values(pdf_key=None, sweep_at=job.finished_at + RECORD_KEPT)
+        .values(pdf_key=None, sweep_at=job.finished_at + record_kept)
     )
 
 

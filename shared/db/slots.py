@@ -14,5 +14,9 @@ def lives_in(account_id: ColumnElement[Any], slots: AbstractSet[str] | None) -> 
     """Give the condition that an account falls to one of these slots; without any it always does."""
     if slots is None:
         return true()
-    slot = func.substr(account_id, func.length(account_id) - (SLOT_LENGTH - 1))
-    return slot.in_(sorted(slots))
+    return write_slot(account_id).in_(sorted(slots))
+
+
+def write_slot(account_id: ColumnElement[Any]) -> ColumnElement[str]:
+    """Write `shared.shards.slot_of` as the database computes it."""
+    return func.substr(account_id, func.length(account_id) - (SLOT_LENGTH - 1))

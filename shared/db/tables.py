@@ -11,6 +11,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     DateTime,
     Dialect,
     ForeignKey,
@@ -22,6 +23,10 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    and_,
+    literal_column,
+    or_,
+    text,
 )
 
 
@@ -227,6 +232,7 @@ usage_ledger: Final = Table(
     Column("recorded_at", Instant, nullable=False),
     CheckConstraint("pages >= 0", name="pages_counted"),
     Index("ix_usage_ledger_account_id_period", "account_id", "period"),
+    Index("ix_usage_ledger_occurred_at_job_id", "occurred_at", "job_id"),
 )
 
 usage_totals: Final = Table(
@@ -337,6 +343,25 @@ batches: Final = Table(
     Index("ix_batches_status_created_at", "status", "created_at"),
     Index("ix_batches_account_id_status", "account_id", "status"),
     Index("ix_batches_sweep_at", "sweep_at"),
+    # The batches of an account in the order in which they are fed.
+    Index(
+        "ix_batches_unfinished_account_id_fed_at",
+        "account_id",
+        "fed_at",
+        "created_at",
+        sqlite_where=text("status IN ('queued', 'running')"),
+        postgresql_where=text("status IN ('queued', 'running')"),
+    ),
+)
+
+# The accounts with unfinished batches, the one that was fed longest ago first.
+batch_turns: Final = Table(
+    "batch_turns",
+    metadata,
+    Column("account_id", String(64), primary_key=True),
+    Column("fed_at", Instant, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Index("ix_batch_turns_fed_at_created_at", "fed_at", "created_at"),
 )
 
 # A stretch of a batch's documents that is worked off in order, a slice at a time: `done` documents
@@ -358,7 +383,33 @@ batch_chunks: Final = Table(
     Column("failed", BigInteger, nullable=False, server_default="0"),
     Column("pages", BigInteger, nullable=False, server_default="0"),
     CheckConstraint("status IN ('queued', 'running', 'done', 'cancelled')", name="status_known"),
-    Index("ix_batch_chunks_status_queued_at", "status", "queued_at"),
+    # What is left of each batch; with its numbers, so that they are summed without the rows.
+    Index(
+        "ix_batch_chunks_open_batch_id",
+        "batch_id",
+        "number",
+        "count",
+        "done",
+        sqlite_where=text("status IN ('queued', 'running')"),
+        postgresql_where=text("status IN ('queued', 'running')"),
+    ),
+    Index(
+        "ix_batch_chunks_in_flight_queued_at",
+        "queued_at",
+        sqlite_where=text("status = 'running' OR status = 'queued' AND queued_at IS NOT NULL"),
+        postgresql_where=text("status = 'running' OR status = 'queued' AND queued_at IS NOT NULL"),
+    ),
+)
+
+# The conditions of the partial indexes above. Literals and not parameters: SQLite takes such an index
+# only where the query has the index's own words, PostgreSQL only where it can prove the one by the other.
+_QUEUED: Final[ColumnElement[str]] = literal_column("'queued'")
+_RUNNING: Final[ColumnElement[str]] = literal_column("'running'")
+IS_UNFINISHED: Final = batches.c.status.in_([_QUEUED, _RUNNING])
+IS_OPEN: Final = batch_chunks.c.status.in_([_QUEUED, _RUNNING])
+IS_IN_FLIGHT: Final = or_(
+    batch_chunks.c.status == _RUNNING,
+    and_(batch_chunks.c.status == _QUEUED, batch_chunks.c.queued_at.is_not(None)),
 )
 
 # What one slice gave: the bytes of its documents, one after the other, or merged into one PDF.

@@ -37,7 +37,13 @@ def list_unmetered_items(
 ) -> list[PageEvent]:
     """Give the events of documents of batches whose slices ended in a span of time."""
     items, parts = batch_items.c, batch_parts.c
-    is_part = and_(parts.batch_id == items.batch_id, parts.first_index == items.part_first_index)
+    # By index too: the database would read all documents of the batch for each of its parts.
+    is_part = and_(
+        parts.batch_id == items.batch_id,
+        parts.first_index == items.part_first_index,
+        items["index"] >= parts.first_index,
+        items["index"] < parts.first_index + parts["count"],
+    )
     job_id = _job_id(items.batch_id, items["index"])
     query = (
         select(job_id, batches.c.meter, items.pages, parts.created_at)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Insert, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from shared.db.session import Session
 from shared.errors import Unavailable
@@ -63,6 +63,9 @@ def insert_or_ignore(session: Session, table: Table, row: Mapping[str, Any]) -> 
 def insert_new(session: Session, table: Table) -> Insert:
     """Insert those rows whose keys are not held, of a list that is given when this is executed."""
     if session.dialect.name == "postgresql":
+        # Late, here and below: a farm on SQLite does without it.
+        from sqlalchemy.dialects import postgresql
+
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
 
@@ -73,6 +76,8 @@ def insert_or_renew(
     """Insert a row, or set some of its columns anew where its key is held, which locks the row."""
     key = list(table.primary_key)
     if session.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
         given = postgresql.insert(table).values(row)
         return given.on_conflict_do_update(
             index_elements=key, set_={name: given.excluded[name] for name in renewed}

@@ -19,7 +19,7 @@ from shared.queue.names import (
     queue_of,
 )
 from shared.queue.sums import read_sums
-from shared.telemetry.farm import FarmDepth, QueueDepth
+from shared.telemetry.readings import FarmDepth, QueueDepth
 
 _MILLISECONDS: Final = 1000
 

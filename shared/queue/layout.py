@@ -13,9 +13,6 @@ from shared.errors import Unavailable
 from shared.queue.connection import UnfitRedisError, assert_durable, connect, reachable
 from shared.queue.names import FARM_LAYOUT
 from shared.shards import ShardAddress, name_part
-from shared.telemetry.log import get_logger
-
-log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +94,10 @@ def assert_shards(shards: Sequence[ShardAddress]) -> None:
         try:
             assert_shard(redis, Layout.of(shard, shards))
         except Unavailable as error:
+            # Late: commands read a layout too, and load no logging for it.
+            from shared.telemetry.log import get_logger
+
+            log = get_logger(__name__)
             log.warning("shard is away", shard=shard.name, cause=repr(error.__cause__))
             away.append(error)
         finally:

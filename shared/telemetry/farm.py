@@ -5,58 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.registry import Collector
 
+from shared.clock import now
 from shared.errors import Unavailable
 from shared.shards import name_part
 from shared.telemetry import metrics
+from shared.telemetry.readings import Backlog, Census, FarmDepth
 from shared.telemetry.registries import Constants, write_gauge
 from shared.telemetry.totals import write_totals
-
-
-@dataclass(frozen=True, slots=True)
-class QueueDepth:
-    """One queue: jobs waiting and running, the wait of the oldest, whether workers leave it alone."""
-
-    waiting: int = 0
-    running: int = 0
-    oldest_seconds: float = 0.0
-    is_drained: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FarmDepth:
-    """What lies in one Redis: the queues by name, and usage events on their way to the ledger."""
-
-    queues: Mapping[str, QueueDepth]
-    events_pending: int = 0
-    events_dead: int = 0
-    ledger_lag_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class AccountUse:
-    """What an account used of one allowance in its current period; `cap` None is never refused."""
-
-    account_id: str
-    allowance: str
-    pages: int
-    calls: int
-    cap: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Census:
-    """What the stores hold, read now and then and not at each scrape."""
-
-    parts: Mapping[str, bool] = field(default_factory=dict)
-    accounts: tuple[AccountUse, ...] = ()
-    blob_bytes: int = 0
-    nearly_full_workspaces: int = 0
 
 
 class ShardReader(Protocol):
@@ -161,5 +122,26 @@ def _holdings(census: Census) -> Iterator[Metric]:
         metrics.ACCOUNT_CAP,
         {key: use.cap for key, use in used.items() if use.cap is not None},
     )
+    yield from _backlogs(census.backlogs)
     yield write_gauge(metrics.BLOB_BYTES, {(): census.blob_bytes})
     yield write_gauge(metrics.FULL_WORKSPACES, {(): census.nearly_full_workspaces})
+
+
+def _backlogs(backlogs: Mapping[str, Backlog]) -> Iterator[Metric]:
+    by_shard: dict[tuple[str, ...], Backlog] = {(name,): each for name, each in backlogs.items()}
+    at = now()  # an age goes on while the database is away
+    yield write_gauge(
+        metrics.BATCHES_UNFINISHED, {key: each.batches for key, each in by_shard.items()}
+    )
+    yield write_gauge(
+        metrics.DOCUMENTS_LEFT, {key: each.documents for key, each in by_shard.items()}
+    )
+    yield write_gauge(
+        metrics.OLDEST_BATCH_SECONDS, {key: _age(each, at) for key, each in by_shard.items()}
+    )
+
+
+def _age(backlog: Backlog, at: datetime) -> float:
+    if backlog.oldest_at is None:
+        return 0.0
+    return max((at - backlog.oldest_at).total_seconds(), 0.0)

@@ -247,7 +247,24 @@ FULL_WORKSPACES: Final = _gauge(
 
 # --- jobs on record, and the keeper -------------------------------------------------------------
 JOBS_UNFINISHED: Final = _gauge(
-    "jobs_unfinished", Exporter.KEEPER, "Jobs on record that have not ended."
+    "jobs_unfinished",
+    Exporter.KEEPER,
+    "Renders accepted with respond-async that have not ended; documents of batches are not among them.",
+)
+BATCHES_UNFINISHED: Final = _gauge(
+    "batches_unfinished", Exporter.COUNTER, "Batches that have not ended.", "shard"
+)
+DOCUMENTS_LEFT: Final = _gauge(
+    "batch_documents_left",
+    Exporter.COUNTER,
+    "Documents of unfinished batches that have not ended, wherever they wait.",
+    "shard",
+)
+OLDEST_BATCH_SECONDS: Final = _gauge(
+    "batch_oldest_seconds",
+    Exporter.COUNTER,
+    "Time since the oldest unfinished batch was accepted; 0 without one.",
+    "shard",
 )
 KEEPER_REPAIRS: Final = _counter(
     "keeper_repairs", Exporter.KEEPER, "What the keeper set right or cleaned up, by its duty.",

@@ -144,6 +144,7 @@ def main():
         "The farm at work, and after kills": run_script("farm.py"),
         "Accepted renders, worked off": run_script("backlog.py"),
         "Batches": run_script("batches.py", "--huge", str(arguments.huge)),
+        "The next slice among many batches": run_script("feeding.py"),
         "The queue beside stock Celery": run_script("overhead.py"),
         "What a document costs": run_script("cost.py"),
     }

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-from deploy.cli.main import build_parser
+from deploy.cli.main import _FAILURES, build_parser
 from tests.commands import subcommands_of
 
 
@@ -27,6 +29,55 @@ def test_a_command_of_a_client_loads_nothing_of_the_farm(command, without):
         [sys.executable, "-c", script, command], check=True, capture_output=True, text=True
     )
     assert not set(without) & set(done.stdout.split())
+
+
+DATABASE_ALONE = ("alembic", "redis", "pydantic", "structlog", "prometheus_client", "opentelemetry")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "without"),
+    [
+        (("account", "create", "--email", "a@example.org"), DATABASE_ALONE),
+        (("account", "list"), DATABASE_ALONE),
+        (("key", "list", "acc_none"), DATABASE_ALONE),
+        (("job", "show", "job_none"), DATABASE_ALONE),
+        (("ledger", "export"), DATABASE_ALONE),
+        (("status",), DATABASE_ALONE),
+        (("queue", "drain", "batch"), ("sqlalchemy", *DATABASE_ALONE[2:-1])),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_command_loads_what_it_uses_alone(arguments, without, tmp_path, sqlite_url):
+    folder = tmp_path / "farm"
+    folder.mkdir()
+    Path(sqlite_url.removeprefix("sqlite:///")).rename(folder / "pressroom.sqlite3")
+    script = (
+        "import sys; from deploy.cli.main import main; main(sys.argv[1:]);"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments, "--data", str(folder)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert not set(without) & set(done.stdout.splitlines()[-1].split())
+
+
+def test_a_failure_is_told_in_a_line_whatever_was_loaded(tmp_path):
+    for arguments in (("key", "list", "acc_none"), ("queue", "drain", "batch")):
+        done = subprocess.run(
+            [sys.executable, "-m", "deploy.cli.main", *arguments, "--data", str(tmp_path / "farm")],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+
+
+@pytest.mark.parametrize(("module", "name"), _FAILURES.items())
+def test_what_is_told_in_a_line_is_where_the_command_line_looks_for_it(module, name):
+    assert issubclass(getattr(import_module(module), name), Exception)
 
 
 def test_an_unknown_command_is_refused_with_all_that_are_known(capsys):

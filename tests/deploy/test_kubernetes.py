@@ -256,13 +256,15 @@ def test_a_pool_is_scaled_by_what_waits_and_what_runs(name):
         "stabilizationWindowSeconds"
         in spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]["scaleDown"]
     )
-    [trigger] = spec["triggers"]
-    assert trigger["type"] == "prometheus"
-    assert set(trigger["metadata"]) == TRIGGER_KEYS
-    assert trigger["metadata"]["ignoreNullValues"] == "false"
     series = {series for each in metrics.ALL for series in each.series}
+    for trigger in spec["triggers"]:
+        assert trigger["type"] == "prometheus"
+        assert set(trigger["metadata"]) == TRIGGER_KEYS
+        assert trigger["metadata"]["ignoreNullValues"] == "false"
+        assert set(re.findall(r"pressroom_\w+", trigger["metadata"]["query"])) <= series
+    trigger, *more = spec["triggers"]
     query = trigger["metadata"]["query"]
-    assert set(re.findall(r"pressroom_\w+", query)) <= series
+    assert len(more) == (name == "batch")
     if name != "front":
         asked = set(re.search(r'queue=~?"([^"]*)"', query)[1].split("|"))
         settings = settings_of(container_of(DEPLOYMENTS[name]))
@@ -272,6 +274,14 @@ def test_a_pool_is_scaled_by_what_waits_and_what_runs(name):
         )
         slots = int(settings["PRESSROOM_WORKER_CONCURRENCY"])
         assert float(trigger["metadata"]["threshold"]) <= 2 * slots
+
+
+def test_the_pool_for_batches_is_scaled_by_the_documents_left_too():
+    """Of a batch four slices wait in the queue, however many documents it has."""
+    _, left = SCALED["batch"]["spec"]["triggers"]
+    assert "pressroom_batch_documents_left" in left["metadata"]["query"]
+    slots = int(settings_of(container_of(DEPLOYMENTS["batch"]))["PRESSROOM_WORKER_CONCURRENCY"])
+    assert float(left["metadata"]["threshold"]) == 500 * slots
 
 
 def test_a_pool_shrinks_no_faster_than_a_render_may_last():
@@ -315,9 +325,12 @@ def test_a_pool_of_another_shard_is_one_of_the_base_but_for_its_shard(name):
 def test_each_shards_pool_is_scaled_by_its_own_queues(name):
     scaled = yaml.safe_load(yaml.safe_dump(SHARDS[f"ScaledObject-{name}-1"]))
     base = yaml.safe_load(yaml.safe_dump(SCALED[name]))
-    queries = [each["spec"]["triggers"][0]["metadata"].pop("query") for each in (scaled, base)]
-    asked = [re.sub(r'(queue=~?"[^"]*")', rf'\1,shard="{shard}"', queries[1]) for shard in (0, 1)]
-    assert queries[0] == asked[1]
+    own, plain = (
+        [trigger["metadata"].pop("query") for trigger in each["spec"]["triggers"]]
+        for each in (scaled, base)
+    )
+    asked = [[add_shard(query, shard) for query in plain] for shard in (0, 1)]
+    assert own == asked[1]
     base["metadata"]["name"] = base["spec"]["scaleTargetRef"]["name"] = f"{name}-1"
     assert scaled == base
     component = yaml.safe_load((KUBERNETES / "shards/kustomization.yaml").read_text())
@@ -327,8 +340,15 @@ def test_each_shards_pool_is_scaled_by_its_own_queues(name):
         if each["target"] == {"kind": "ScaledObject", "name": name}
     ]
     assert patch == [
-        {"op": "replace", "path": "/spec/triggers/0/metadata/query", "value": asked[0]}
+        {"op": "replace", "path": f"/spec/triggers/{number}/metadata/query", "value": query}
+        for number, query in enumerate(asked[0])
     ]
+
+
+def add_shard(query, shard):
+    """Give a query of a pool as that of one shard's."""
+    query = query.replace("documents_left)", f'documents_left{{shard="{shard}"}})')
+    return re.sub(r'(queue=~?"[^"]*")', rf'\1,shard="{shard}"', query)
 
 
 def test_the_pools_of_the_base_become_the_first_shards():

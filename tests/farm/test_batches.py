@@ -34,6 +34,7 @@ from tests.batches import (
     store_template,
 )
 from workers.engine.pipeline import render
+from workers.keeper.batches import ForgetBatches
 
 
 class KilledError(BaseException):
@@ -466,6 +467,34 @@ def test_an_expired_batch_leaves_nothing_behind(
             assert session.scalar(select(func.count()).select_from(table)) == 0
 
 
+def test_all_batches_that_are_due_are_forgotten_in_one_round(caller, numbered, slices, database):
+    made = [accept(caller, numbered, numbers(1)) for _ in range(45)]
+    for batch_id in made:
+        assert caller.delete(f"/v2/batches/{batch_id}").status_code in (200, 204)
+    _age_all(database, timedelta(days=8))
+    assert ForgetBatches(slices.desk.flow).run_once() >= len(made)
+    with database.snapshot() as session:
+        assert session.scalar(select(func.count()).select_from(batches)) == 0
+
+
+def test_documents_of_a_batch_stay_on_record_for_as_many_days_as_are_set(
+    caller, numbered, slices, database
+):
+    accept(caller, numbered, numbers(12))
+    slices.work_off()
+    forget = ForgetBatches(slices.desk.flow, record_kept=timedelta(days=30))
+
+    def left():
+        forget.run_once()
+        with database.snapshot() as session:
+            return session.scalar(select(func.count()).select_from(batch_items))
+
+    _age(database, timedelta(days=29))
+    assert left() == 12
+    _age(database, timedelta(days=1))
+    assert left() == 0
+
+
 # --- helpers --------------------------------------------------------------------------------------
 
 
@@ -493,6 +522,12 @@ def _period(database) -> str:
     from shared.periods import find_period
 
     return find_period(now().date(), renewal_day=1).key
+
+
+def _age_all(database, by: timedelta) -> None:
+    at = now() - by
+    with database.session() as session:
+        session.execute(update(batches).values(finished_at=at, expires_at=at, sweep_at=at))
 
 
 def _age(database, by: timedelta) -> None:

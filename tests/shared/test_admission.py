@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from shared.buckets.admission import AdmissionCache, KeyState
+from shared.buckets.admission import AdmissionCache
+from shared.buckets.key_state import KeyState
 from shared.clock import now
 from shared.errors import Unavailable
 from shared.jobs import Allowance

@@ -13,10 +13,12 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from shared.db.migrate import upgrade
+from shared.db.revision import find_newest_revision, is_current
 from shared.db.session import Database, open_database
 from shared.db.tables import batches, contents, jobs, metadata, usage_ledger, webhooks
 from shared.db.templates import get_template
@@ -83,6 +85,24 @@ def test_a_defect_of_ours_is_not_an_outage(database: Database):
 def test_the_migrations_lead_to_the_tables_as_declared(database: Database):
     with database.session() as session:
         assert compare_metadata(MigrationContext.configure(session), metadata) == []
+
+
+def test_the_newest_revision_is_told_without_alembic(database: Database):
+    scripts = ScriptDirectory(str(ROOT / "shared/db/migrations"))
+    assert find_newest_revision() == scripts.get_current_head()
+    assert is_current(database)
+
+
+def test_a_database_of_an_earlier_revision_is_not_current(tmp_path: Path):
+    database = open_database(f"sqlite:///{tmp_path}/old.sqlite")
+    assert not is_current(database)
+    with database.session() as session:
+        config = Config()
+        config.set_main_option("script_location", str(ROOT / "shared/db/migrations"))
+        config.attributes["connection"] = session
+        command.upgrade(config, "0003")
+    assert not is_current(database)
+    database.close()
 
 
 def test_the_newest_migration_keeps_what_the_revision_before_it_holds(tmp_path: Path):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from prometheus_client import generate_latest
 from prometheus_client.mmap_dict import MmapedDict, mmap_key
 from prometheus_client.parser import text_string_to_metric_families
 
+from shared.clock import now
 from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.jobs import (
     Allowance,
@@ -27,19 +29,13 @@ from shared.jobs import (
     RenderJob,
 )
 from shared.telemetry import metrics
-from shared.telemetry.farm import (
-    AccountUse,
-    Census,
-    FarmCollector,
-    FarmDepth,
-    QueueDepth,
-    farm_registry,
-)
+from shared.telemetry.farm import FarmCollector, farm_registry
 from shared.telemetry.fetcher import FetcherMetrics
 from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.hooks import HooksMetrics
 from shared.telemetry.keeper import KeeperMetrics
+from shared.telemetry.readings import AccountUse, Backlog, Census, FarmDepth, QueueDepth
 from shared.telemetry.totals import Tally, count_outcome
 from shared.telemetry.watch import Cache, Store
 from shared.telemetry.worker import WorkerMetrics
@@ -133,6 +129,7 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
         ),
         12_345,
         1,
+        {"0": Backlog(2, 15_000, now() - timedelta(seconds=90))},
     )
     lines = farm_text(sums, depth, census).splitlines()
     for line in (
@@ -164,8 +161,12 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
         "pressroom_blob_bytes 12345.0",
         "pressroom_blob_quota_bytes 1000.0",
         "pressroom_workspaces_nearly_full 1.0",
+        'pressroom_batches_unfinished{shard="0"} 2.0',
+        'pressroom_batch_documents_left{shard="0"} 15000.0',
     ):
         assert line in lines
+    [age] = [line for line in lines if line.startswith("pressroom_batch_oldest_seconds{")]
+    assert 90 <= float(age.split()[1]) < 100
     assert not any("allowed" in line and "acc_2" in line for line in lines)
 
 

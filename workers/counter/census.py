@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from threading import Event, Thread
@@ -10,11 +10,12 @@ from typing import Final
 
 from shared.blobs.store import BlobStore
 from shared.clock import now
-from shared.db.census import count_nearly_full, find_heaviest, sum_image_bytes
+from shared.db.census import count_nearly_full, find_heaviest, measure_backlog, sum_image_bytes
 from shared.db.session import Database
 from shared.errors import Unavailable
-from shared.telemetry.farm import Census
+from shared.shards import find_home
 from shared.telemetry.log import get_logger
+from shared.telemetry.readings import Backlog, Census
 
 # Shorter than a scrape interval, longer than the looks take when a store does not answer.
 LOOK_EVERY_SECONDS: Final = 10.0
@@ -25,10 +26,13 @@ log: Final = get_logger(__name__)
 class CensusTaker:
     """Keeps a `Census` that is at most some seconds old; `database` is its own, not the counter's."""
 
-    def __init__(self, database: Database, blobs: BlobStore, *, accounts: int) -> None:
+    def __init__(
+        self, database: Database, blobs: BlobStore, *, accounts: int, shards: Sequence[str]
+    ) -> None:
         self._database = database
         self._blobs = blobs
         self._accounts = accounts
+        self._shards = shards
         self._latest = Census()
         self._stop = Event()
 
@@ -56,6 +60,7 @@ class CensusTaker:
                 find_heaviest(session, today=now().astimezone(UTC).date(), limit=self._accounts),
                 sum_image_bytes(session),
                 count_nearly_full(session),
+                add_up_backlog(measure_backlog(session), self._shards),
             )
 
     def _run(self) -> None:
@@ -65,6 +70,22 @@ class CensusTaker:
             except Exception as error:  # noqa: BLE001 - the counter goes on whatever the looks meet
                 log.warning("census not taken", cause=repr(error))
             self._stop.wait(LOOK_EVERY_SECONDS)
+
+
+def add_up_backlog(per_slot: Mapping[str, Backlog], shards: Sequence[str]) -> dict[str, Backlog]:
+    """Add up the backlog of accounts by the shard they live on; a shard without any has zeros."""
+    found: dict[str, list[Backlog]] = {name: [] for name in shards}
+    for slot, backlog in per_slot.items():
+        found[find_home(slot, shards)].append(backlog)
+    return {name: _add_up(backlogs) for name, backlogs in found.items()}
+
+
+def _add_up(backlogs: Sequence[Backlog]) -> Backlog:
+    return Backlog(
+        sum(each.batches for each in backlogs),
+        sum(each.documents for each in backlogs),
+        min((each.oldest_at for each in backlogs if each.oldest_at), default=None),
+    )
 
 
 def _answers(check: Callable[[], None]) -> bool:

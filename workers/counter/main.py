@@ -68,6 +68,7 @@ def _census(settings: Settings) -> CensusTaker:
         open_database(settings.database_url, connections=settings.database_connections),
         open_store(settings.blob_url),
         accounts=settings.account_metrics,
+        shards=[shard.name for shard in settings.shards],
     )
 
 

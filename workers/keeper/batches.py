@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import ClassVar, Final
 
 from shared.batch_flow import BatchFlow
 from shared.batches.records import Batch, Output, Slice
-from shared.clock import now
+from shared.clock import now, ticks
 from shared.db.batch_chunks import list_in_flight
 from shared.db.batch_sweep import (
     forget_results,
@@ -14,13 +16,16 @@ from shared.db.batch_sweep import (
     remove_batch,
     remove_some_items,
 )
+from shared.db.batch_turns import add_missing_turns, needs_repair, remove_idle_turns
 from shared.db.batches import RECORD_KEPT, list_complete
+from shared.db.session import Database
 from shared.queue.slices import Assembly
 from shared.telemetry.log import get_logger
 from workers.keeper.duty import Duty
 
 _AT_ONCE: Final = 500
 _BATCHES_AT_ONCE: Final = 20
+_ROUND_SECONDS: Final = 10.0  # others of the keeper's duties wait meanwhile
 
 log: Final = get_logger(__name__)
 
@@ -37,6 +42,28 @@ class FeedBatches:
     def run_once(self) -> int:
         """Do one round; see `Duty.run_once`."""
         return self._flow.feed()
+
+
+@dataclass(frozen=True, slots=True)
+class RepairTurns:
+    """Sees to it that every account with an unfinished batch is in line, and no other.
+
+    A process of an earlier release, which an upgrade runs beside this one, accepts batches without
+    putting their account in line; and who finishes the last batch of an account leaves it there.
+    """
+
+    name: ClassVar[str] = "batch_turns_repaired"
+    every_seconds: ClassVar[float] = 5.0
+
+    database: Database
+
+    def run_once(self) -> int:
+        """Do one round; see `Duty.run_once`."""
+        with self.database.snapshot() as session:
+            if not needs_repair(session):
+                return 0
+        with self.database.session() as session:
+            return add_missing_turns(session) + remove_idle_turns(session, limit=_AT_ONCE)
 
 
 class FinishBatches:
@@ -94,16 +121,22 @@ class ForgetBatches:
     name = "batches_expired"
     every_seconds = 30.0
 
-    def __init__(self, flow: BatchFlow) -> None:
+    def __init__(self, flow: BatchFlow, *, record_kept: timedelta = RECORD_KEPT) -> None:
         self._flow = flow
+        self._record_kept = record_kept
 
     def run_once(self) -> int:
-        """Do one round; see `Duty.run_once`."""
-        with self._flow.database.snapshot() as session:
-            due = list_due(session, at=now(), limit=_BATCHES_AT_ONCE, slots=self._flow.slots)
-        for batch in due:
-            self._forget(batch)
-        return len(due)
+        """Do one round; see `Duty.run_once`. It goes on while something is due, for some seconds."""
+        begun, count = ticks(), 0
+        while ticks() - begun < _ROUND_SECONDS:
+            with self._flow.database.snapshot() as session:
+                due = list_due(session, at=now(), limit=_BATCHES_AT_ONCE, slots=self._flow.slots)
+            for batch in due:
+                self._forget(batch)
+            count += len(due)
+            if len(due) < _BATCHES_AT_ONCE:
+                break
+        return count
 
     def _forget(self, batch: Batch) -> None:
         database, blobs = self._flow.database, self._flow.blobs
@@ -114,7 +147,7 @@ class ForgetBatches:
             blobs.delete(key)
         if keys or batch.body_key or batch.result_key or not self._is_old(batch):
             with database.session() as session:
-                forget_results(session, batch)
+                forget_results(session, batch, record_kept=self._record_kept)
             return
         has_items = True
         while has_items:
@@ -125,9 +158,14 @@ class ForgetBatches:
 
     def _is_old(self, batch: Batch) -> bool:
         assert batch.finished_at is not None, "only an end sets a time to sweep"
-        return batch.finished_at + RECORD_KEPT <= now()
+        return batch.finished_at + self._record_kept <= now()
 
 
-def batch_duties(flow: BatchFlow) -> tuple[Duty, ...]:
+def batch_duties(flow: BatchFlow, *, record_kept: timedelta = RECORD_KEPT) -> tuple[Duty, ...]:
     """Give everything the keeper does for batches."""
-    return (FeedBatches(flow), FinishBatches(flow), SendLostSlices(flow), ForgetBatches(flow))
+    return (
+        FeedBatches(flow),
+        FinishBatches(flow),
+        SendLostSlices(flow),
+        ForgetBatches(flow, record_kept=record_kept),
+    )

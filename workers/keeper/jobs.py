@@ -108,12 +108,13 @@ class RequeueJobs:
 
 @dataclass(frozen=True, slots=True)
 class SweepJobs:
-    """Ends what is overdue, deletes PDFs a day after the end, and records a week after it."""
+    """Ends what is overdue, deletes PDFs a day after the end, and records days after it."""
 
     name: ClassVar[str] = "jobs_swept"
     every_seconds: ClassVar[float] = 15.0
 
     flow: JobFlow
+    record_kept: timedelta = RECORD_KEPT
 
     def run_once(self) -> int:
         """Sweep what is due, those longest due first."""
@@ -134,12 +135,12 @@ class SweepJobs:
             self.flow.end_early(job.id, OVERDUE)
             return
         assert job.finished_at is not None
-        if now() >= job.finished_at + RECORD_KEPT:
+        if now() >= job.finished_at + self.record_kept:
             self.flow.remove(job)
             return
         self.flow.delete_bytes(job)
         with self.flow.database.session() as session:
-            forget_result(session, job)
+            forget_result(session, job, record_kept=self.record_kept)
 
 
 @dataclass(frozen=True, slots=True)

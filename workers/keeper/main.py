@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
@@ -26,10 +27,11 @@ from shared.shards import PerShard, ShardAddress, run_all, slots_of
 from shared.telemetry.keeper import KeeperMetrics
 from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
-from workers.keeper.batches import batch_duties
+from workers.keeper.batches import RepairTurns, batch_duties
 from workers.keeper.duty import Duty
 from workers.keeper.jobs import ForgetKeys, RequeueJobs, SweepJobs
 from workers.keeper.keeper import Keeper
+from workers.keeper.ledger import PruneLedger
 from workers.keeper.reconciliation import RecountUsage, reconciliations
 from workers.keeper.sweeps import sweep_duties
 
@@ -59,6 +61,7 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
         open_database(settings.database_url, connections=settings.database_connections),
         open_store(settings.blob_url),
     )
+    record_kept = timedelta(days=settings.record_days)
     servers = PerShard(settings.shards, lambda shard: connect(shard.url))
     caches = PerShard(settings.shards, lambda shard: AdmissionCache(servers.get(shard.name)))
 
@@ -69,15 +72,19 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
         jobs = JobFlow(database, JobStates(redis), endings, blobs, slots)
         return [
             RequeueJobs(jobs, Broker(redis)),
-            *batch_duties(BatchFlow(database, blobs, queue, endings, slots)),
-            SweepJobs(jobs),
+            *batch_duties(
+                BatchFlow(database, blobs, queue, endings, slots), record_kept=record_kept
+            ),
+            SweepJobs(jobs, record_kept),
             RecountUsage(jobs.states, caches.get(shard.name)),
         ]
 
     of_shards = [duties_of(shard) for shard in settings.shards]
     of_farm: list[Duty] = [
         *reconciliations(database, KeyStates(caches)),
+        RepairTurns(database),
         ForgetKeys(database),
+        PruneLedger(database, settings.ledger_months, record_kept),
         *sweep_duties(database, blobs, [Claims(redis, blobs) for redis in servers.values()]),
     ]
     groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]

@@ -66,9 +66,10 @@ def test_the_production_overlay_builds_with_two_shards(schemas, tmp_path):
     assert shards == {"worker": "0", "batch": "0", "worker-1": "1", "batch-1": "1"}
     scaled = [each for each in built if each["kind"] == "ScaledObject"]
     for each in scaled:
-        query = each["spec"]["triggers"][0]["metadata"]["query"]
         shard = shards.get(each["metadata"]["name"])
-        assert (f'shard="{shard}"' in query) is (shard is not None)
+        for trigger in each["spec"]["triggers"]:
+            is_of_shard = f'shard="{shard}"' in trigger["metadata"]["query"]
+            assert is_of_shard is (shard is not None)
     assert check_scaled(schemas, scaled) == 0
     for document in built:
         if document["kind"] != "ScaledObject":
@@ -106,11 +107,12 @@ def test_pools_that_scale_have_no_number_and_nothing_but_the_fetcher_and_hooks_g
 def test_what_a_pool_is_scaled_by_is_a_query_that_promtool_reads(production, tmp_path):
     rules = [
         {
-            "record": f"pool:{each['metadata']['name']}:asked",
-            "expr": each["spec"]["triggers"][0]["metadata"]["query"],
+            "record": f"pool:{each['metadata']['name']}:asked{number}",
+            "expr": trigger["metadata"]["query"],
         }
         for each in production
         if each["kind"] == "ScaledObject"
+        for number, trigger in enumerate(each["spec"]["triggers"])
     ]
     file = tmp_path / "rules.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "asked", "rules": rules}]}))

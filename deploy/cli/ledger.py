@@ -1,0 +1,123 @@
+"""`pressroom ledger export`: every metered job of a span of days, for bills and for the archive."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+from deploy.cli.access import add_farm_option, open_farm
+from deploy.cli.output import CommandFailed, Commands
+from shared.clock import timestamp
+
+if TYPE_CHECKING:
+    from shared.db.ledger import LedgerRow
+
+
+def add_commands(commands: Commands) -> None:
+    """Add `ledger export`."""
+    group = commands.add_parser("ledger", help="read the ledger of pages", allow_abbrev=False)
+    actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
+    export = actions.add_parser(
+        "export",
+        help="write every metered job of a span of days",
+        description="Rows come in the order in which their jobs ended. Days are UTC. What ended in the"
+        " last minutes may not be in the ledger yet.",
+        allow_abbrev=False,
+    )
+    export.add_argument(
+        "--from", dest="since", type=_day, metavar="DAY", help="first day, 2026-10-01 (the first there is)"
+    )  # fmt: skip
+    export.add_argument(
+        "--to", dest="until", type=_day, metavar="DAY", help="day after the last, 2026-11-01 (no end)"
+    )  # fmt: skip
+    export.add_argument("--account", metavar="ACCOUNT_ID", help="of one account (of all)")
+    export.add_argument("--format", choices=_WRITERS, default="csv", help="form of a row (csv)")
+    export.add_argument(
+        "-o", dest="output", type=Path, metavar="FILE", help="file, written anew (standard output)"
+    )
+    add_farm_option(export)
+    export.set_defaults(run=run_export)
+
+
+def run_export(arguments: argparse.Namespace) -> int:
+    """Write the rows as they are read; a file has its name once it is whole."""
+    since, until = arguments.since, arguments.until
+    if since and until and since >= until:
+        raise CommandFailed(f"--from {since:%Y-%m-%d} is not before --to {until:%Y-%m-%d}")
+    from shared.db.ledger import read_ledger
+
+    with open_farm(arguments.data) as farm:
+        rows = read_ledger(farm.database, since=since, until=until, account_id=arguments.account)
+        try:
+            with _open_output(arguments.output) as output:
+                count = _WRITERS[arguments.format](rows, output)
+        except BrokenPipeError:
+            # Whoever read has seen enough; nothing is left to be flushed at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+    print(f"{count:,} rows", file=sys.stderr)
+    return 0
+
+
+@contextmanager
+def _open_output(file: Path | None) -> Iterator[IO[str]]:
+    if file is None:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    draft = file.with_name(f".{file.name}.part")
+    try:
+        with draft.open("w", encoding="utf-8", newline="") as output:
+            yield output
+        draft.replace(file)
+    except OSError as error:
+        raise CommandFailed(f"cannot write {file}: {error.strerror}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_csv(rows: Iterable[LedgerRow], output: IO[str]) -> int:
+    from shared.db.ledger import LedgerRow
+
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(LedgerRow._fields)
+    count = 0
+    for row in rows:
+        writer.writerow(_plain(row))
+        count += 1
+    return count
+
+
+def _write_ndjson(rows: Iterable[LedgerRow], output: IO[str]) -> int:
+    from shared.db.ledger import LedgerRow
+
+    count = 0
+    for row in rows:
+        output.write(json.dumps(dict(zip(LedgerRow._fields, _plain(row), strict=True))) + "\n")
+        count += 1
+    return count
+
+
+_WRITERS: Final[dict[str, Callable[[Iterable[LedgerRow], IO[str]], int]]] = {
+    "csv": _write_csv,
+    "ndjson": _write_ndjson,
+}
+
+
+def _plain(row: LedgerRow) -> tuple[object, ...]:
+    return (*row[:-2], timestamp(row.occurred_at), timestamp(row.recorded_at))
+
+
+def _day(text: str) -> datetime:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-11-30") from error

@@ -1,0 +1,88 @@
+"""The rows of the usage ledger: read in the order in which they occurred, and removed when they are old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import delete, literal, select, tuple_
+
+from shared.db.session import Database, Session
+from shared.db.tables import Instant, usage_ledger
+
+
+class LedgerRow(NamedTuple):
+    """One metered job, as the table has it. `period` is the first day of its account's billing period."""
+
+    job_id: str
+    account_id: str
+    period: str
+    allowance: str
+    pages: int
+    occurred_at: datetime
+    recorded_at: datetime
+
+
+def read_ledger(
+    database: Database,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    account_id: str | None = None,
+    at_once: int = 5_000,
+) -> Iterator[LedgerRow]:
+    """Yield the rows of what occurred in a span of time, `until` left out, in that order.
+
+    Read some thousand at a time, each in a unit of work of its own: however long it takes, no other
+    process waits for it. Rows never change; one that is recorded meanwhile may be missing.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    last: LedgerRow | None = None
+    while True:
+        with database.snapshot() as session:
+            rows = _list_rows(session, last, since, until, account_id, at_once)
+        yield from rows
+        if len(rows) < at_once:
+            return
+        last = rows[-1]
+
+
+def prune_ledger(session: Session, *, before: datetime, limit: int) -> int:
+    """Remove some of the rows of what occurred before an instant and return how many.
+
+    The totals of billing periods stay: they are kept beside the rows.
+    """
+    columns = usage_ledger.c
+    old = (
+        select(columns.job_id)
+        .where(columns.occurred_at < before)
+        .order_by(columns.occurred_at, columns.job_id)
+        .limit(limit)
+    )
+    return session.execute(delete(usage_ledger).where(columns.job_id.in_(old))).rowcount
+
+
+def _list_rows(
+    session: Session,
+    last: LedgerRow | None,
+    since: datetime | None,
+    until: datetime | None,
+    account_id: str | None,
+    limit: int,
+) -> list[LedgerRow]:
+    columns = usage_ledger.c
+    read = [columns[name] for name in LedgerRow._fields]
+    query = select(*read).order_by(columns.occurred_at, columns.job_id).limit(limit)
+    if account_id is not None:
+        query = query.where(columns.account_id == account_id)
+    if until is not None:
+        query = query.where(columns.occurred_at < until)
+    if last is not None:
+        seen = tuple_(literal(last.occurred_at, Instant), literal(last.job_id))
+        query = query.where(tuple_(columns.occurred_at, columns.job_id) > seen)
+    elif since is not None:
+        query = query.where(columns.occurred_at >= since)
+    return [LedgerRow(*row) for row in session.execute(query)]
