@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import zxingcpp
 from PIL import Image, ImageDraw
 
-from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
+from workers.engine.layout.elements.barcodes import Code, encode_barcode
+from workers.engine.layout.elements.symbols import Symbol
 from workers.engine.layout.problems import Problem
 
 IBAN = "GB33BUKB20201555555555"
@@ -25,9 +25,7 @@ PAYMENT = {
 def barcode(
     value: Any, symbology: str = "qr", level: str = "M", has_quiet_zone: bool = True
 ) -> Any:
-    return SimpleNamespace(
-        value=value, symbology=symbology, level=level, has_quiet_zone=has_quiet_zone
-    )
+    return Code(symbology, value, level, has_quiet_zone)
 
 
 def symbol_of(node: Any) -> Symbol:
@@ -92,7 +90,7 @@ def test_values_of_the_wrong_kind_are_told():
     assert "empty" in problem_of("", "qr")
     assert "takes a text" in problem_of({"name": "x"}, "qr")
     assert "takes an object" in problem_of("BCD")
-    assert "not known" in problem_of("x", "aztec")
+    assert "not known" in problem_of("x", "code11")
     assert "L, M, Q, H" in problem_of("x", "qr", "Z")
     assert "always of level M" in problem_of(PAYMENT, level="H")
 
