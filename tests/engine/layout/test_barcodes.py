@@ -161,3 +161,18 @@ def test_wrong_payment_is_told_by_member(change, message):
 
 def test_the_account_number_is_not_echoed():
     assert "2020155555" not in problem_of(PAYMENT | {"iban": "GB34BUKB20201555555555"})
+
+
+def test_text_below_a_code_has_no_control_characters():
+    for symbology in ("qr", "datamatrix", "pdf417", "aztec"):
+        symbol = encode_barcode(barcode("a\x1db\r\nc", symbology))
+        assert isinstance(symbol, Symbol)
+        assert symbol.text == "a b\nc"
+
+
+def test_messages_hold_no_character_that_cannot_be_seen():
+    for symbology in ("ean13", "code39", "codabar", "gs1-128", "upce", "gs1-databar", "itf14"):
+        told = problem_of("1\n2\u202e\x00", symbology)
+        assert told.isprintable()
+        assert "U+000A" in told
+    assert problem_of(PAYMENT | {"iban": "GB\n12"}).isprintable()

@@ -20,6 +20,7 @@ from workers.engine.layout.elements.linear import (
     CodeType,
     Encodable,
     Shape,
+    as_lines,
     read_add_on,
     read_escapes,
 )
@@ -299,7 +300,7 @@ def _encode_qr(node: Barcode | Code) -> Symbol | Problem:
         return Problem(CODE, "The value of the bar code is empty")
     if len(node.value.encode("utf-8", "replace")) > MAX_QR_BYTES:
         return _too_long(node)
-    return _with_text(_draw(node.value, node), node.value)
+    return _with_text(_draw(node.value, node), as_lines(node.value))
 
 
 def _with_text(symbol: Symbol | Problem, text: str) -> Symbol | Problem:

@@ -193,11 +193,11 @@ def _read_micro_qr(value: str) -> Encodable:
             f'it has the sign "{wrong}" (U+{ord(wrong):04X}); a Micro QR code declares no character set, '
             'use one of type "qr"'
         )
-    return Encodable(_bounded(value, MAX_MICRO_QR), _as_lines(value))
+    return Encodable(_bounded(value, MAX_MICRO_QR), as_lines(value))
 
 
 def _text_of(most: int) -> Callable[[str], Encodable]:
-    return lambda value: Encodable(_bounded(value, most), _as_lines(value))
+    return lambda value: Encodable(_bounded(value, most), as_lines(value))
 
 
 def read_add_on(value: str) -> str:
@@ -240,7 +240,8 @@ def _without_controls(text: str) -> str:
     return _CONTROLS.sub(" ", text)
 
 
-def _as_lines(text: str) -> str:
+def as_lines(text: str) -> str:
+    """Return a value as people read it: lines, without control characters."""
     return "\n".join(map(_without_controls, text.replace("\r\n", "\n").split("\n")))
 
 
