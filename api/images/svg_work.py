@@ -7,7 +7,7 @@ what every render counts is counted: nothing that can be drawn is refused (decis
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from api.images.refusal import too_much
 from shared.limits import MAX_SVG_RULES, MAX_SVG_SEGMENTS
@@ -16,21 +16,31 @@ _COMMENT: Final = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 _BRACE: Final = re.compile(r"[{}]")
 _AT_RULE_HEAD: Final = re.compile(r"@([A-Za-z-]{0,20})[^;{]*+[;{]?")
 
-# Styles that may keep a shape from being drawn, or from being drawn as it stands.
+# What a style sheet says that may keep a shape from being drawn, or from being drawn as it stands.
 _HIDING: Final = re.compile(
-    r"display|visibility|opacity|clip|mask|transform|none|transparent|url|rgb|hsl|var|inherit"
-    r"|initial|unset|revert|fill|stroke",
-    re.IGNORECASE,
+    r"display|visibility|opacity|clip|mask|transform|fill|stroke|all|inherit|var", re.IGNORECASE
 )
-_HIDING_ATTRIBUTES: Final = frozenset(
-    {"display", "visibility", "opacity", "fill-opacity", "stroke-opacity", "clip-path", "mask"}
-    | {"requiredExtensions", "systemLanguage", "requiredFeatures", "stroke"}
-)
+# Properties that may hide an element, with the values that do not.
+_SHOWN: Final = {
+    "display": ("inline", "block"),
+    "visibility": ("visible",),
+    "opacity": ("1",),
+    "fill-opacity": ("1",),
+    "stroke-opacity": ("1",),
+    "clip-path": ("none",),
+    "mask": ("none",),
+}
+_CONDITIONS: Final = frozenset({"requiredExtensions", "systemLanguage", "requiredFeatures"})
+_READ: Final = frozenset({*_SHOWN, "fill", "stroke", "stroke-width", "transform"})
 _PLAIN_COLOR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})")
+_PLAIN_WIDTH: Final = re.compile(
+    r"(?:[1-9][0-9]{0,4}(?:\.[0-9]{1,9})?|0?\.0{0,3}[1-9][0-9]{0,9})(?:px)?"
+)
 _PLAIN_MOVE: Final = re.compile(
     r"(?:translate\(-?[0-9]{1,4}(?:\.[0-9]{1,9})?[ ,]-?[0-9]{1,4}(?:\.[0-9]{1,9})?\)"
-    r"|(?:rotate|scale)\(-?[0-9]{1,3}(?:\.[0-9]{1,9})?\)){0,1}"
+    r"|rotate\(-?[0-9]{1,3}(?:\.[0-9]{1,9})?\)){0,1}"
 )
+_PLAIN_SCALE: Final = re.compile(r"scale\(-?[0-9]{1,3}(?:\.[0-9]{1,9})?\)")
 _GROUPS: Final = frozenset({"g", "a"})
 _FEW: Final = 4  # segments of what may be a mere line, whose inside is not painted
 
@@ -101,9 +111,20 @@ def _end_of_block(text: str, at: int) -> int:
 
 
 def check_segments(root: Element, identities: dict[str, Element], sheets: list[str]) -> None:
-    """Refuse a drawing whose plainly filled paths alone have more segments than are drawn."""
-    if not any(_HIDING.search(sheet) for sheet in sheets):
-        _Counter(identities).count_children(root)
+    """Refuse a drawing whose plainly painted paths alone have more segments than are drawn."""
+    if any(_HIDING.search(sheet) for sheet in sheets):
+        return
+    # Scaled unevenly, a line may become nothing.
+    is_even = root.attributes.get("preserveAspectRatio", "xMidYMid") == "xMidYMid"
+    _Counter(identities).count_children(root, _Paint(fill=True, stroke=False, line=is_even))
+
+
+class _Paint(NamedTuple):
+    """What is certain: that shapes are filled, that they are stroked, that a stroke would have a width."""
+
+    fill: bool
+    stroke: bool
+    line: bool
 
 
 class _Counter:
@@ -113,42 +134,74 @@ class _Counter:
         self._known: dict[Element, int] = {}
         self._total = 0
 
-    def count_children(self, element: Element) -> None:
-        if not _is_plain(element):
-            return
-        for child in element.children:
-            self._count(child)
+    def count_children(self, element: Element, around: _Paint) -> None:
+        paint = _paint_of(element, around)
+        if paint is not None:
+            for child in element.children:
+                self._count(child, paint)
 
-    def _count(self, element: Element) -> None:
+    def _count(self, element: Element, around: _Paint) -> None:
         if element.tag in _GROUPS:
-            self.count_children(element)
-        elif element.tag in _SHAPES and _is_plain(element):
-            self._add(element)
-        elif element.tag == "use" and _is_plain(element) and element.href.startswith("#"):
+            self.count_children(element, around)
+        elif element.tag in _SHAPES:
+            self._add(element, around)
+        elif element.tag == "use" and element.href.startswith("#"):
             target = self._identities.get(element.href[1:])
-            if target is not None and target not in self._entered:
+            paint = _paint_of(element, around)
+            if target is not None and paint is not None and target not in self._entered:
                 self._entered.add(target)
-                self._count(target)
+                self._count(target, paint)
                 self._entered.discard(target)
 
-    def _add(self, element: Element) -> None:
+    def _add(self, element: Element, around: _Paint) -> None:
+        paint = _paint_of(element, around)
+        if paint is None:
+            return
         known = self._known.get(element)
         if known is None:
             known = self._known[element] = _SHAPES[element.tag](element)
-        self._total += known if known > _FEW else 0
+        if known > _FEW:
+            self._total += known * (paint.fill + (paint.stroke and paint.line))
         if self._total > MAX_SVG_SEGMENTS:
             raise too_much("path segments", MAX_SVG_SEGMENTS)
 
 
-def _is_plain(element: Element) -> bool:
-    """Tell whether nothing on an element may hide it or what is in it."""
-    given = element.attributes
-    if not _HIDING_ATTRIBUTES.isdisjoint(given) or _HIDING.search(given.get("style", "")):
-        return False
-    fill = given.get("fill")
-    if fill is not None and not _PLAIN_COLOR.fullmatch(fill):
-        return False
-    return bool(_PLAIN_MOVE.fullmatch(given.get("transform", "")))
+def _paint_of(element: Element, around: _Paint) -> _Paint | None:
+    """Return how shapes in an element are certainly painted; None where something may hide them."""
+    given = _read_properties(element)
+    if given is None or any(
+        given.get(name, shown[0]) not in shown for name, shown in _SHOWN.items()
+    ):
+        return None
+    fill, stroke, line = around
+    move = element.attributes.get("transform", "")
+    if "transform" in given and not _PLAIN_MOVE.fullmatch(move):
+        if not _PLAIN_SCALE.fullmatch(move):
+            return None
+        line = False
+    if "fill" in given:
+        fill = bool(_PLAIN_COLOR.fullmatch(given["fill"]))
+    if "stroke" in given:
+        stroke = bool(_PLAIN_COLOR.fullmatch(given["stroke"]))
+    if "stroke-width" in given and not _PLAIN_WIDTH.fullmatch(given["stroke-width"]):
+        line = False
+    return _Paint(fill, stroke, line)
+
+
+def _read_properties(element: Element) -> dict[str, str] | None:
+    """Return the properties that matter, a `style` before attributes; None for what is not plain."""
+    attributes = element.attributes
+    if not _CONDITIONS.isdisjoint(attributes):
+        return None
+    given = {name: attributes[name] for name in _READ if name in attributes}
+    for declaration in attributes.get("style", "").split(";"):
+        name, _, value = declaration.partition(":")
+        name = name.strip().lower()
+        if name == "transform":
+            return None
+        if name in _READ:
+            given[name] = value.strip()
+    return given
 
 
 def _count_path(element: Element) -> int:

@@ -220,6 +220,10 @@ REFUSED = {
     "svg of too many selectors": svg("<style>@x{a,b{}}a" + ",b" * 2000 + "{}</style>"),
     "svg of a long path": svg(f'<path d="{path(300_001)}"/>'),
     "svg of a long polygon": svg('<polygon points="' + "1 2 " * 300_001 + '"/>'),
+    "svg of a long line": svg(
+        f'<g style="fill:none;stroke:#000;stroke-width:.5;opacity:1"><path d="{path(300_001)}"/></g>'
+    ),
+    "svg of a path filled and stroked": svg(f'<path stroke="#a00" d="{path(150_001)}"/>'),
     "svg of copies of a path": svg(
         f'<g fill="#123"><path id="a" transform="scale(2)" d="{path(10_000)}"/></g>'
         + '<use href="#a"/>' * 31
@@ -272,6 +276,9 @@ ACCEPTED = {
     "svg of a path that is not painted": svg(f'<path fill="none" d="{path(300_001)}"/>'),
     "svg of a path that is not shown": svg(
         f'<style>.a{{display:none}}</style><path class="a" d="{path(300_001)}"/>'
+    ),
+    "svg of a long line of no width": svg(
+        f'<path fill="none" stroke="#000" stroke-width="0" d="{path(300_001)}"/>'
     ),
     "svg of a path in defs": svg(f'<defs><path d="{path(300_001)}"/></defs>'),
     "svg of as many style rules as are read": svg("<style>" + "a{fill:red}" * 2000 + "</style>"),
@@ -348,21 +355,33 @@ def test_no_damaged_file_is_stored_that_a_render_refuses():
 def drawings(chance: random.Random) -> Iterator[str]:
     """Random groups, copies and shapes, some of them hidden in one of many ways."""
     ways = ['fill="none"', 'display="none"', 'opacity="0"', 'transform="scale(2"', 'class="a"']
-    ways += [
-        'style="visibility:hidden"',
-        'transform="rotate(9)"',
-        'fill="#12g"',
-        'clip-path="url(#c)"',
-    ]
+    ways += ['style="visibility:hidden"', 'transform="rotate(9)"', 'fill="#12g"', 'stroke="#123"']
     ways += [
         'stroke="red" fill="none"',
         'fill="#123456"',
         'style="fill:none"',
         'transform="scale(0)"',
     ]
+    ways += ['stroke-width="0"', 'stroke-width="-1"', 'stroke-width="0.0"', 'stroke-width=".5"']
+    ways += ['style="stroke:#abc;fill:none"', 'fill="none" stroke="#fff"', 'style="fill:inherit"']
+    ways += [
+        'style="stroke:none;stroke:#fff ;stroke-width : 2px"',
+        'style="opacity:1;display:inline"',
+    ]
+    ways += [
+        'clip-path="url(#c)"',
+        'style="stroke:#fff !important"',
+        'vector-effect="non-scaling-stroke"',
+    ]
+    ways += [
+        'style="transform:scale(0)"',
+        'stroke-opacity="0"',
+        'marker="url(#a)"',
+        'stroke-width="1%"',
+    ]
     kinds = ["g", "a", "defs", "switch", "symbol", "svg", "clipPath", "mask", "unknown"]
     for _ in range(chance.randint(1, 8)):
-        way = chance.choice(ways) if chance.random() < 0.2 else ""
+        way = chance.choice(ways) if chance.random() < 0.3 else ""
         identity = f'id="{chance.choice("abcd")}"' if chance.random() < 0.4 else ""
         match chance.randrange(5):
             case 0:
@@ -397,7 +416,9 @@ def test_no_drawing_is_refused_at_upload_that_a_render_draws(monkeypatch):
     sheets = ["", "", "", "<style>.a{display:none}</style>", "<style>path{opacity:0}</style>"]
     refused = 0
     for _ in range(1500):
-        data = svg(chance.choice(sheets) + "".join(drawings(chance)))
+        aspect = 'width="9" height="7" viewBox="0 0 5 9" preserveAspectRatio="none"'
+        size = chance.choice(('width="9" height="7"', 'viewBox="0 0 900 4"', aspect))
+        data = svg(chance.choice(sheets) + "".join(drawings(chance)), size)
         message = front(data)
         refused += message is not None
         if message is not None:
