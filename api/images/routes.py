@@ -20,7 +20,7 @@ from api.exchange import (
     write_user,
 )
 from api.images.capacity import clear_bytes, store_image
-from api.images.intake import ACCEPTED, inspect_image
+from api.images.intake import inspect_image
 from api.images.sources import Sources
 from api.ports import Ports
 from shared.clock import timestamp
@@ -123,7 +123,9 @@ class ImageRoutes:
 
     def _store(self, name: str, body: Body, principal: Principal) -> Response:
         if body.size == 0:
-            raise ServiceError(400, f"The image is empty; send the bytes of one: {ACCEPTED}.")
+            raise ServiceError(
+                400, "The image is empty; send the bytes of a PNG, JPEG, WebP or SVG."
+            )
         facts = inspect_image(body.file, body.size)
         stored = store_image(name, facts, body.file, principal=principal, ports=self._ports)
         return write_json(_record(stored.image), 201 if stored.replaced_sha256 is None else 200)

@@ -283,8 +283,10 @@ OPERATIONS: Final = (
     Operation(
         "put", "/v2/images/{name}", "putImage", "Images", "Store an image",
         "The bytes decide the format: PNG, JPEG, SVG, or WebP that is not animated; the declared type need not "
-        "agree. Up to 50 MB and 100 megapixels, of a WebP 24 megapixels; of an SVG 8 MB, 50,000 elements with "
-        "the copies that `use` makes, and no entities. The size of an SVG is its width and height in px, or "
+        "agree. Up to 50 MB and 100 megapixels, of a WebP 24 megapixels, of a PNG with transparency or interlaced "
+        "rows 32; JPEG of 8 bits, baseline or progressive; of an SVG 8 MB, 50,000 elements with the copies that "
+        "`use` makes, 300,000 path segments, 2,000 style rules, and no entities. What every render refuses is "
+        "refused with 400 in the same words. The size of an SVG is its width and height in px, or "
         "its view box; 409 without a code when the workspace has no room.",
         {
             201: Answer("Stored.", write_json("Image")),

@@ -22,6 +22,7 @@ PICTURED = (
         "overflow",
         "watermark",
         "barcodes-bars",
+        "barcodes-more",
         "barcodes",
         "barcode-swiss",
         "scripts",

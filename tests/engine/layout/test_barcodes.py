@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import zxingcpp
 from PIL import Image, ImageDraw
 
-from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
+from workers.engine.layout.elements.barcodes import Code, encode_barcode
+from workers.engine.layout.elements.symbols import Symbol
 from workers.engine.layout.problems import Problem
 
 IBAN = "GB33BUKB20201555555555"
@@ -25,9 +25,7 @@ PAYMENT = {
 def barcode(
     value: Any, symbology: str = "qr", level: str = "M", has_quiet_zone: bool = True
 ) -> Any:
-    return SimpleNamespace(
-        value=value, symbology=symbology, level=level, has_quiet_zone=has_quiet_zone
-    )
+    return Code(symbology, value, level, has_quiet_zone)
 
 
 def symbol_of(node: Any) -> Symbol:
@@ -92,7 +90,7 @@ def test_values_of_the_wrong_kind_are_told():
     assert "empty" in problem_of("", "qr")
     assert "takes a text" in problem_of({"name": "x"}, "qr")
     assert "takes an object" in problem_of("BCD")
-    assert "not known" in problem_of("x", "aztec")
+    assert "not known" in problem_of("x", "code11")
     assert "L, M, Q, H" in problem_of("x", "qr", "Z")
     assert "always of level M" in problem_of(PAYMENT, level="H")
 
@@ -163,3 +161,18 @@ def test_wrong_payment_is_told_by_member(change, message):
 
 def test_the_account_number_is_not_echoed():
     assert "2020155555" not in problem_of(PAYMENT | {"iban": "GB34BUKB20201555555555"})
+
+
+def test_text_below_a_code_has_no_control_characters():
+    for symbology in ("qr", "datamatrix", "pdf417", "aztec"):
+        symbol = encode_barcode(barcode("a\x1db\r\nc", symbology))
+        assert isinstance(symbol, Symbol)
+        assert symbol.text == "a b\nc"
+
+
+def test_messages_hold_no_character_that_cannot_be_seen():
+    for symbology in ("ean13", "code39", "codabar", "gs1-128", "upce", "gs1-databar", "itf14"):
+        told = problem_of("1\n2\u202e\x00", symbology)
+        assert told.isprintable()
+        assert "U+000A" in told
+    assert problem_of(PAYMENT | {"iban": "GB\n12"}).isprintable()

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import zxingcpp
 from PIL import Image, ImageDraw
 
-from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
+from workers.engine.layout.elements.barcodes import Code, encode_barcode
 from workers.engine.layout.elements.gs1 import WrongValue, check_digit, read_element_string
+from workers.engine.layout.elements.symbols import Symbol
 from workers.engine.layout.problems import Problem
 
 GTIN = "09506000134352"
 
 
 def encode(symbology: str, value: Any, has_quiet_zone: bool = True) -> Symbol | Problem:
-    node: Any = SimpleNamespace(
-        symbology=symbology, value=value, level="M", has_quiet_zone=has_quiet_zone
-    )
-    return encode_barcode(node)
+    return encode_barcode(Code(symbology, value, has_quiet_zone=has_quiet_zone))
 
 
 def problem_of(symbology: str, value: Any) -> str:
@@ -84,11 +81,32 @@ def test_missing_check_digit_is_added(symbology, short, whole):
         ("ean13", "40123", "has 5 digits, accepted are 13, or 12"),
         ("ean8", "9638507X", "other signs than digits"),
         ("ean8", "٩٦٣٨٥٠٧٤", "other signs than digits"),
-        ("code128", "Grüße", 'the sign "ü" (U+00FC)'),
+        ("code128", "Gr\n→", 'the sign "→" (U+2192)'),
+        ("code39", "A\nB", '"AU+000AB" is not accepted'),
+        ("codabar", "1\x00", '"1U+0000" is not accepted'),
+        ("ean13", "4012\t34567890", "U+0009"),
+        ("gs1-128", "(10)a\u202eb", "U+202E"),
+        ("micro-qr", "ä", "declares no character set"),
+        ("micro-qr", "1" * 36, "at most 35"),
+        ("micro-qr", "a" * 16, "does not fit"),
+        ("upce", "01234566", "its check digit is 5"),
+        ("upce", "2123456", "begins with 0 or 1"),
+        ("upce", "036000291452", "too few zeros"),
+        ("upce", "12345", "has 5 digits, accepted are 8, or 7"),
+        ("gs1-databar", "09501101530017", "its check digit is 0"),
+        ("gs1-databar-limited", "59501101530015", "begins with 0 or 1"),
+        ("gs1-databar-expanded", "0109501101530003", "no GS1 element string"),
+        ("gs1-databar-expanded", "(91)" + "A" * 60, "does not fit"),
+        ("pdf417", "x" * 2711, "at most 2,710"),
+        ("pdf417", "ü" * 1500, "does not fit"),
+        ("aztec", "x" * 3833, "at most 3,832"),
+        ("maxicode", "x" * 139, "at most 138"),
+        ("maxicode", "x" * 120, "does not fit"),
+        ("datamatrix", "1" * 3117, "at most 3,116"),
         ("code128", "x" * 81, "at most 80"),
         ("code39", "shelf", "capital letters"),
         ("codabar", "A12", "between two letters from A to D"),
-        ("datamatrix", "x" * 2336, "at most 2,335"),
+        ("datamatrix", "x" * 2336, "does not fit"),
         ("datamatrix", "ü" * 2000, "does not fit"),
         ("gs1-128", "0109506000134352", "no GS1 element string"),
         ("gs1-128", "(01)09506000134353", "its check digit is 2"),

@@ -11,8 +11,9 @@ from PIL import Image, ImageDraw
 
 from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.layout.elements.barcodes import Code, Symbol, encode_barcode
+from workers.engine.layout.elements.barcodes import Code, encode_barcode
 from workers.engine.layout.elements.swiss import GRAIN
+from workers.engine.layout.elements.symbols import Symbol
 from workers.engine.layout.problems import Problem
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind

@@ -33,7 +33,8 @@ from workers.engine.layout.display import (
     Save,
     Stroke,
 )
-from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
+from workers.engine.layout.elements.barcodes import encode_barcode
+from workers.engine.layout.elements.symbols import Symbol
 from workers.engine.layout.fonts import find_face
 from workers.engine.layout.images.prepare import prepare_image
 from workers.engine.tree.nodes import Barcode

@@ -109,6 +109,17 @@ class Cells(NamedTuple):
     owner: object | None
 
 
+class Polygons(NamedTuple):
+    """Many polygons of one colour painted as one path by the even-odd rule, as Cells are counted."""
+
+    x: float
+    y: float
+    unit: float
+    polygons: tuple[tuple[tuple[int, int], ...], ...]
+    color: Color
+    owner: object | None
+
+
 class Picture(NamedTuple):
     """An image; `image` is a prepared picture (layout/images/), shared by all its uses.
 
@@ -136,7 +147,7 @@ class Restore(NamedTuple):
     """End the innermost group."""
 
 
-Item = Glyphs | ShapedGlyphs | Fill | Stroke | Outline | Cells | Picture | Save | Restore
+Item = Glyphs | ShapedGlyphs | Fill | Stroke | Outline | Cells | Polygons | Picture | Save | Restore
 
 
 class LinkArea(NamedTuple):

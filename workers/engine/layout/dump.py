@@ -14,6 +14,7 @@ from workers.engine.layout.display import (
     Outline,
     Page,
     Picture,
+    Polygons,
     Restore,
     Save,
     ShapedGlyphs,
@@ -106,6 +107,19 @@ def _cells(item: Cells) -> str:
     )
 
 
+def _polygons(item: Polygons) -> str:
+    points = [point for polygon in item.polygons for point in polygon]
+    left, top = (min((point[side] for point in points), default=0) for side in (0, 1))
+    right, bottom = (max((point[side] for point in points), default=0) for side in (0, 1))
+    unit = item.unit
+    box = _box(
+        item.x + left * unit, item.y + top * unit, (right - left) * unit, (bottom - top) * unit
+    )
+    return (
+        f"polygons{_furniture(item.owner)} {box}{_color(item.color)} {len(item.polygons)} polygons"
+    )
+
+
 def _picture(item: Picture) -> str:
     key = str(getattr(item.image, "key", "?"))[:8]
     return f"picture{_furniture(item.owner)} {_box(*item[:4])} {key}"
@@ -134,6 +148,7 @@ _WRITERS: Final[dict[type[Item], Callable[[Any], str]]] = {
     Outline: _outline,
     Stroke: _stroke,
     Cells: _cells,
+    Polygons: _polygons,
     Picture: _picture,
     Save: _save,
     Restore: _restore,

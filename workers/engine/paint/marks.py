@@ -17,6 +17,7 @@ from workers.engine.layout.display import (
     Item,
     Outline,
     Picture,
+    Polygons,
     Restore,
     Save,
     ShapedGlyphs,
@@ -305,6 +306,18 @@ class Painter:
         path = (b"%d %d %d %d re\n" * len(item.rectangles)) % tuple(chain(*item.rectangles))
         self._out.append(b"q %b%bf\nQ\n" % (grid, path))
 
+    def write_polygons(self, item: Polygons) -> None:
+        """Fill many polygons as one path, in units of their grid."""
+        self._end_open_marks()
+        self._begin_path(item.owner, b"", item.color)
+        unit = _fraction(item.unit)
+        place = write_number(item.x), write_number(self._height - item.y)
+        self._out.append(b"q %b 0 0 %b %b %b cm\n" % (unit, _fraction(-item.unit), *place))
+        for polygon in item.polygons:
+            path = b"%d %d m\n" + b"%d %d l\n" * (len(polygon) - 1) + b"h\n"
+            self._out.append(path % tuple(chain(*polygon)))
+        self._out.append(b"f*\nQ\n")
+
     def write_stroke(self, item: Stroke) -> None:
         """Draw a straight line; neighbours of one look become one path."""
         x1, y1, x2, y2, width, color, owner, dash = item
@@ -494,6 +507,7 @@ _WRITERS: Final[dict[type, Callable[[Painter, Any], None]]] = {
     ShapedGlyphs: Painter.write_shaped,
     Fill: Painter.write_fill,
     Cells: Painter.write_cells,
+    Polygons: Painter.write_polygons,
     Stroke: Painter.write_stroke,
     Outline: Painter.write_outline,
     Picture: Painter.write_picture,

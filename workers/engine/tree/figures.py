@@ -72,6 +72,9 @@ def _compile_barcode(element: Element, context: Context) -> Part:
         context.attribute(element, name)
         for name in ("type", "alt", "level", "module", "quiet", "show-text", "id")
     )
+    columns, correction, add_on, escapes = (
+        context.attribute(element, name) for name in ("columns", "correction", "add-on", "escapes")
+    )
     value = _compile_barcode_value(element, context)
 
     def build_barcode(scope: Scope, parent: Look, out: list[Any]) -> None:
@@ -89,6 +92,10 @@ def _compile_barcode(element: Element, context: Context) -> Part:
                 None if width is None else sheet.to_points(width, own),
                 quiet.read(scope),
                 read_id(identity, scope),
+                columns.read(scope),
+                correction.read(scope),
+                add_on.read(scope) or "",
+                escapes.read(scope),
             )
         )
 

@@ -285,6 +285,10 @@ class Barcode:
     module: float | None  # bar width in points
     has_quiet_zone: bool
     id: str | None = None
+    columns: int | None = None
+    correction: int | None = None
+    add_on: str = ""
+    has_escapes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,3 +265,19 @@ def test_damaged_drawings_are_problems_and_nothing_else():
         assert isinstance(found, VectorImage | Problem)
         if isinstance(found, VectorImage):
             zlib.compress(found.form.content)
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        f'width="1{" " * 300_000}!"',
+        f'transform="{"a" * 300_000}"',
+        f'transform="scale(2){" " * 300_000}!"',
+        f'stroke-width="1{" " * 300_000}!"',
+    ],
+)
+def test_long_wrong_values_are_read_in_one_pass(attribute: str):
+    data = f'<svg xmlns="http://www.w3.org/2000/svg" {attribute}><rect {attribute}/></svg>'
+    began = time.process_time()
+    prepare_image(data.encode())
+    assert time.process_time() - began < 2

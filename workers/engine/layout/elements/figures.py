@@ -22,8 +22,9 @@ from workers.engine.layout.context import (
     cut_excerpt,
     in_mm,
 )
-from workers.engine.layout.display import Cells, Picture, Restore, Save
-from workers.engine.layout.elements.barcodes import Symbol, encode_barcode
+from workers.engine.layout.display import Cells, Picture, Polygons, Restore, Save
+from workers.engine.layout.elements.barcodes import encode_barcode
+from workers.engine.layout.elements.symbols import Symbol
 from workers.engine.layout.frames import (
     Frame,
     FramedPiece,
@@ -117,7 +118,10 @@ class SymbolPiece:
         top = y + (room - symbol.rows * down) / 2
         color = self.node.style.text.color
         owner = sheet.owner(self.node)
-        sheet.items.append(Cells(left, top, module, down, symbol.rectangles, color, owner))
+        if symbol.polygons:
+            sheet.items.append(Polygons(left, top, module, symbol.polygons, color, owner))
+        else:
+            sheet.items.append(Cells(left, top, module, down, symbol.rectangles, color, owner))
         if caption is not None:
             baseline = y + self.height - caption.height + caption.baseline
             for line in symbol.text.split("\n"):
@@ -180,9 +184,9 @@ def lay_out_barcode(context: Context, node: Barcode, space: Space, _resume: Resu
 def _natural_size(node: Barcode, symbol: Symbol) -> tuple[float, float]:
     module = node.module
     if module is None and symbol.side:
-        return symbol.side, symbol.side
+        return symbol.side, symbol.side * (symbol.rows / symbol.columns)
     if module is None:
-        module = BAR if symbol.is_bars else MODULE
+        module = BAR if symbol.is_bars or symbol.is_stack else MODULE
     return symbol.columns * module / symbol.grain, symbol.rows * module / symbol.grain
 
 

@@ -6,6 +6,7 @@ From the GS1 General Specifications, 3.2: the identifiers in order, with the for
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 MAX_GS1: Final = 2000  # characters of an element string; no symbol holds more
@@ -61,8 +62,10 @@ def read_element_string(value: str) -> str:
     return "".join(f"({number}){_read_data(number, data)}" for number, data in elements)
 
 
-def complete_digits(digits: str, length: int) -> str:
-    """Give a number of `length` digits whose last is its check digit; added where it is missing.
+def complete_digits(digits: str, length: int, *, check: Callable[[str], str] | None = None) -> str:
+    """Return a number of `length` digits whose last is its check digit; added where it is missing.
+
+    `check` computes the digit from those before it, by the weights of GS1 unless given.
 
     Raises:
         WrongValue: other signs than digits, another length, or a wrong check digit.
@@ -70,13 +73,13 @@ def complete_digits(digits: str, length: int) -> str:
     if not digits.isascii() or not digits.isdigit():
         raise WrongValue(f'"{_cut(digits)}" has other signs than digits')
     if len(digits) == length - 1:
-        return digits + check_digit(digits)
+        return digits + (check or check_digit)(digits)
     if len(digits) != length:
         raise WrongValue(
             f'"{_cut(digits)}" has {len(digits)} digits, accepted are {length}, or {length - 1} '
             "and the check digit is added"
         )
-    right = check_digit(digits[:-1])
+    right = (check or check_digit)(digits[:-1])
     if digits[-1] != right:
         raise WrongValue(f'"{digits}" ends in {digits[-1]}, but its check digit is {right}')
     return digits

@@ -23,6 +23,9 @@ from workers.engine.layout.images.prepared import (
 PLAIN: Final = "Save it as a baseline or progressive JPEG of 8 bits."
 _SPACES: Final = {1: "DeviceGray", 3: "DeviceRGB", 4: "DeviceCMYK"}
 _DECODABLE_FRAMES: Final = (0xC0, 0xC1, 0xC2)  # Huffman: baseline, extended, progressive
+# A writer has up to 255 for a profile and some hundred for metadata before the first scan.
+_MAX_SEGMENTS: Final = 10_000
+_STRAY: Final = 0  # stands for a byte between segments, which decoders skip after the frame header
 _OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 
 
@@ -64,35 +67,49 @@ def prepare_jpeg(data: bytes, key: str) -> PreparedImage:
 def _jpeg_header(data: bytes) -> _JpegHeader:
     """Read size and components from the frame header, and whether Adobe's marker stands before it."""
     is_adobe = False
-    for marker, content in _walk_segments(data):
+    header: _JpegHeader | None = None
+    for steps, (marker, at, end) in enumerate(_walk_segments(data)):
+        if steps >= _MAX_SEGMENTS:
+            raise UndrawableError(
+                f"The JPEG file is damaged: it has more than {_MAX_SEGMENTS:,} segments before its pixels"
+            )
+        if header is not None:
+            continue
+        if marker == _STRAY:
+            break
+        content = data[at : min(end, at + 6)]
         if marker == 0xEE and content.startswith(b"Adobe"):
             is_adobe = True
         if marker in _OTHER_FRAMES:
             raise UndrawableError(
                 "The JPEG file is lossless or arithmetic coded, which PDF cannot hold", advice=PLAIN
             )
-        if marker in _DECODABLE_FRAMES and len(content) >= 6:
-            precision, height, width, components = struct.unpack(">BHHB", content[:6])
+        if marker in _DECODABLE_FRAMES and len(content) == 6:
+            precision, height, width, components = struct.unpack(">BHHB", content)
             if precision != 8 or components not in _SPACES:
                 raise UndrawableError(
                     f"The JPEG file has {components} components of {precision} bits; 1, 3 or 4 of 8 bits are drawn",
                     advice=PLAIN,
                 )
-            return _JpegHeader(width, height, components, is_adobe)
-    raise UndrawableError("The JPEG file is damaged: it has no frame header")
+            header = _JpegHeader(width, height, components, is_adobe)
+    if header is None:
+        raise UndrawableError("The JPEG file is damaged: it has no frame header")
+    return header
 
 
-def _walk_segments(data: bytes) -> Iterator[tuple[int, bytes]]:
+def _walk_segments(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield marker, start and end of the segments before the first scan; stray bytes one by one."""
     at = 2
-    while at + 4 <= len(data) and data[at] == 0xFF:
-        marker = data[at + 1]
-        if marker == 0xFF:  # fill byte
+    while at + 4 <= len(data):
+        marker = data[at + 1] if data[at] == 0xFF else _STRAY
+        if marker in (0xFF, _STRAY):  # 0xFF: a fill byte, allowed before any marker
             at += 1
+            yield marker, at, at
             continue
         if marker == 0xDA:  # start of scan: no header follows
             return
         length = int.from_bytes(data[at + 2 : at + 4], "big")
-        yield marker, data[at + 4 : at + 2 + length]
+        yield marker, at + 4, at + 2 + length
         at += 2 + max(length, 2)
 
 

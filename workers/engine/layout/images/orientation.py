@@ -6,7 +6,7 @@ from typing import Final
 
 from PIL import Image as Pillow
 
-from workers.engine.layout.images.prepared import UPRIGHT, Matrix
+from workers.engine.layout.images.prepared import DECODER_ERRORS, UPRIGHT, Matrix
 
 # From the stored unit square to the shown one, by the value of the orientation tag.
 _ORIENTATIONS: Final[dict[int, Matrix]] = {
@@ -24,4 +24,8 @@ _ORIENTATION_TAG: Final = 0x0112
 
 def find_orientation(image: Pillow.Image) -> Matrix:
     """Give how an image is turned before it is shown."""
-    return _ORIENTATIONS.get(image.getexif().get(_ORIENTATION_TAG, 1), UPRIGHT)
+    try:
+        orientation = image.getexif().get(_ORIENTATION_TAG, 1)
+        return _ORIENTATIONS.get(orientation, UPRIGHT)
+    except DECODER_ERRORS:  # damaged metadata turns nothing
+        return UPRIGHT

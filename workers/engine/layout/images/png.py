@@ -50,10 +50,11 @@ def prepare_png(data: bytes, key: str) -> PreparedImage:
     header = _png_header(data)
     judge_size(header.width, header.height)
     chunks = _png_chunks(data)
+    _check_palette(header, chunks)
     pixels, mask = (
         (_passed_png(header, chunks), None)
         if _passes(header, chunks)
-        else _decoded_png(data, header)
+        else _decoded_png(header, chunks)
     )
     across, down = _png_resolution(chunks.get(b"pHYs", b""))
     return PreparedImage(
@@ -71,8 +72,11 @@ def prepare_png(data: bytes, key: str) -> PreparedImage:
 def _png_header(data: bytes) -> _PngHeader:
     if len(data) < 33 or data[12:16] != b"IHDR":
         raise UndrawableError("The PNG file is damaged: it has no header")
-    width, height, depth, color_type, _, _, interlace = struct.unpack(">IIBBBBB", data[16:29])
-    if depth not in _DEPTHS.get(color_type, ()) or interlace > 1:
+    width, height, depth, color_type, packing, filtering, interlace = struct.unpack(
+        ">IIBBBBB", data[16:29]
+    )
+    is_standard = data[8:12] == b"\0\0\0\x0d" and depth in _DEPTHS.get(color_type, ())
+    if not is_standard or packing or filtering or interlace > 1:
         raise UndrawableError("The PNG file is damaged: its header is not of the standard")
     return _PngHeader(width, height, depth, color_type, bool(interlace))
 
@@ -84,7 +88,7 @@ def _png_chunks(data: bytes) -> dict[bytes, bytes]:
     for name, content in _walk_chunks(data):
         if name == b"IDAT":
             pixels.append(content)
-        elif name in (b"PLTE", b"tRNS", b"pHYs"):
+        elif name in (b"PLTE", b"tRNS", b"pHYs") or (name == b"IHDR" and name not in found):
             found[name] = content
     return found | {b"IDAT": b"".join(pixels)}
 
@@ -109,6 +113,12 @@ def _png_resolution(physical: bytes) -> tuple[float, float]:
     return across * 0.0254, down * 0.0254
 
 
+def _check_palette(header: _PngHeader, chunks: dict[bytes, bytes]) -> None:
+    size = len(chunks.get(b"PLTE", b""))
+    if header.color_type == _PALETTE and not (3 <= size <= 768 and size % 3 == 0):
+        raise UndrawableError("The PNG file is damaged: its palette is missing or wrong")
+
+
 def _passes(header: _PngHeader, chunks: dict[bytes, bytes]) -> bool:
     if header.is_interlaced or header.color_type in (_GRAY_ALPHA, _RGBA):
         return False
@@ -120,8 +130,6 @@ def _passed_png(header: _PngHeader, chunks: dict[bytes, bytes]) -> PixelStream:
     components = _COMPONENTS[header.color_type]
     _check_rows(chunks[b"IDAT"], header, components)
     palette = chunks.get(b"PLTE", b"") if header.color_type == _PALETTE else b""
-    if header.color_type == _PALETTE and not (3 <= len(palette) <= 768 and len(palette) % 3 == 0):
-        raise UndrawableError("The PNG file is damaged: its palette is missing or wrong")
     return PixelStream(
         width=header.width,
         height=header.height,
@@ -162,7 +170,9 @@ def _check_rows(compressed: bytes, header: _PngHeader, components: int) -> None:
         )
 
 
-def _decoded_png(data: bytes, header: _PngHeader) -> tuple[PixelStream, PixelStream | None]:
+def _decoded_png(
+    header: _PngHeader, chunks: dict[bytes, bytes]
+) -> tuple[PixelStream, PixelStream | None]:
     """Unpack what PDF cannot read as it is: transparency and interlaced rows."""
     if header.width * header.height > MAX_DECODED_PIXELS:
         raise UndrawableError(
@@ -171,7 +181,7 @@ def _decoded_png(data: bytes, header: _PngHeader) -> tuple[PixelStream, PixelStr
             advice=SMALLER,
         )
     is_gray = header.color_type in (_GRAY, _GRAY_ALPHA)
-    with Pillow.open(io.BytesIO(data), formats=("PNG",)) as opened:
+    with Pillow.open(io.BytesIO(_pixels_alone(header, chunks)), formats=("PNG",)) as opened:
         image = _eight_bits(opened)
         if "transparency" in opened.info and header.color_type in (_GRAY, _RGB):
             image.info["transparency"] = _to_eight(opened.info["transparency"], header.depth)
@@ -180,6 +190,25 @@ def _decoded_png(data: bytes, header: _PngHeader) -> tuple[PixelStream, PixelStr
     color = image.convert("L" if is_gray else "RGB")
     mask = None if is_opaque(alpha) else pack_pixels(alpha)
     return pack_pixels(color), mask
+
+
+def _pixels_alone(header: _PngHeader, chunks: dict[bytes, bytes]) -> bytes:
+    """Return a PNG of the pixels and their transparency: damaged text or profiles refuse no image."""
+    kept = [(b"IHDR", chunks[b"IHDR"])]
+    transparent = chunks.get(b"tRNS", b"")
+    if header.color_type == _PALETTE:
+        kept.append((b"PLTE", chunks[b"PLTE"]))
+        kept.append((b"tRNS", transparent[:256]))
+    elif len(transparent) == 2 * _COMPONENTS[header.color_type]:
+        kept.append((b"tRNS", transparent))
+    kept += [(b"IDAT", chunks[b"IDAT"]), (b"IEND", b"")]
+    return PNG_SIGNATURE + b"".join(
+        struct.pack(">I", len(content))
+        + name
+        + content
+        + struct.pack(">I", zlib.crc32(content, zlib.crc32(name)))
+        for name, content in kept
+    )
 
 
 def _to_eight(sample: Any, depth: int) -> Any:

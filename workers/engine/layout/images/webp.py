@@ -64,19 +64,18 @@ def _decoded_webp(data: bytes, size: tuple[int, int]) -> tuple[Pillow.Image, Mat
 def _webp_size(data: bytes) -> tuple[int, int]:
     """Read the size from the first chunk; the reader would make room for it before it looks further."""
     kind, content = data[12:16], data[20:30]
-    if len(content) < 10:
-        raise UndrawableError("The WebP file is damaged: it has no header")
-    if kind == b"VP8X":
+    if kind == b"VP8X" and len(content) == 10:
         if content[0] & _ANIMATED:
             raise UndrawableError(
                 "The WebP file is animated; a page shows still images", advice=STILL
             )
         width, height = content[4:7], content[7:10]
         return int.from_bytes(width, "little") + 1, int.from_bytes(height, "little") + 1
-    if kind == b"VP8L" and content[0] == 0x2F:
+    # A lossless picture of one colour may be a header of 5 bytes and 3 of pixels.
+    if kind == b"VP8L" and content[:1] == b"\x2f" and len(content) >= 5:
         bits = int.from_bytes(content[1:5], "little")
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if kind == b"VP8 " and content[3:6] == b"\x9d\x01\x2a":
+    if kind == b"VP8 " and content[3:6] == b"\x9d\x01\x2a" and len(content) == 10:
         width, height = struct.unpack("<HH", content[6:10])
         return width & 0x3FFF, height & 0x3FFF  # the upper two bits are a scale for displays
     raise UndrawableError("The WebP file is damaged: its first chunk is no image header")

@@ -19,8 +19,8 @@ LARGEST: Final = 1e9  # beyond it a number is of no drawing; keeps sums and prod
 # `|(?!)` see decision 0173.
 _NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++|(?!))?+"
 NUMBERS: Final = re.compile(_NUMBER)
-_LENGTH: Final = re.compile(rf"\s*({_NUMBER})\s*([a-zA-Z]{{1,3}}|%)?\s*\Z")
-_TRANSFORM: Final = re.compile(r"([a-zA-Z]+)\s*\(([^()]{0,400})\)[\s,]*")
+_LENGTH: Final = re.compile(rf"\s*+({_NUMBER})\s*+([a-zA-Z]{{1,3}}|%)?\s*+\Z")
+_TRANSFORM: Final = re.compile(r"([a-zA-Z]++)\s*+\(([^()]{0,400})\)[\s,]*+")
 _ARGUMENT: Final = re.compile(rf"({_NUMBER})(px|deg|rad|grad|turn)?")
 _BETWEEN: Final = re.compile(r"[\s,]+")
 _CALL: Final = re.compile(r"(rgba?|hsla?)\(([^()]{1,100})\)")
@@ -130,16 +130,15 @@ def to_matrix(text: str | None) -> Matrix | None:
         return IDENTITY
     result, at = IDENTITY, 0
     text = text.strip()
-    for match in _TRANSFORM.finditer(text):
-        if match.start() != at:
+    while at < len(text):
+        match = _TRANSFORM.match(text, at)
+        if match is None:
             return None
         step = _step(match[1], match[2])
         if step is None:
             return None
         result, at = multiply(result, step), match.end()
-    if at != len(text) or not all(abs(part) < LARGEST for part in result):
-        return None
-    return result
+    return result if all(abs(part) < LARGEST for part in result) else None
 
 
 def _step(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a table of transforms

@@ -32,10 +32,13 @@ from workers.engine.syntax.vocabulary.specs import (
     required,
 )
 
-_BARCODE_TYPE: Final = v.choice(
-    *("qr", "datamatrix", "gs1-datamatrix", "code128", "gs1-128", "code39", "codabar"),
-    *("ean13", "ean8", "upca", "itf14", "epc-qr", "swiss-qr"),
+BARCODE_TYPES: Final = (
+    *("qr", "micro-qr", "epc-qr", "swiss-qr", "datamatrix", "gs1-datamatrix", "aztec", "pdf417"),
+    *("maxicode", "code128", "gs1-128", "code39", "codabar", "ean13", "ean8", "upca", "upce"),
+    *("itf14", "gs1-databar", "gs1-databar-stacked", "gs1-databar-stacked-omni"),
+    *("gs1-databar-limited", "gs1-databar-expanded", "gs1-databar-expanded-stacked"),
 )
+_BARCODE_TYPE: Final = v.choice(*BARCODE_TYPES)
 
 
 BLOCK_ELEMENTS: Final = (
@@ -108,7 +111,11 @@ BLOCK_ELEMENTS: Final = (
         required("value", v.TEXT, "Text to encode; for epc-qr and swiss-qr an object of payment data."),
         attribute("alt", v.TEXT, "What the code holds."),
         attribute("show-text", v.BOOLEAN, "Whether the value is written below the code.", "false"),
-        attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes.", "M"),
+        attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes; Micro QR has L, M and Q.", "M"),
+        attribute("correction", v.count(0, 8), "Error correction: level 0 to 8 of pdf417, 1 to 4 (10, 23, 36 and 50 %) of aztec; chosen by size unless given."),
+        attribute("columns", v.count(1, 30), "Columns of pdf417, up to 30, or of gs1-databar-expanded-stacked, up to 10; chosen by size unless given."),
+        attribute("escapes", v.BOOLEAN, "Whether `\\xHH` in the value is the character of that number, as `\\x1D` for a group separator, and `\\\\` a backslash.", "false"),
+        attribute("add-on", v.TEXT, "2 or 5 digits beside ean13, upca or upce."),
         attribute("module", v.length(low=0.1, high=100), "Width of one module; fills the box unless given."),
         attribute("quiet", v.BOOLEAN, "Whether an empty border is kept around the code.", "true"),
         UNSPOKEN, PICTURE_BOX, SOLID_BREAKS,

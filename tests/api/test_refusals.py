@@ -1,0 +1,426 @@
+"""Front and engine refuse the same images in the same words: what is stored can be drawn."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+import zlib
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+
+from api.images import svg_work
+from api.images.intake import inspect_image
+from shared import limits
+from shared.errors import ServiceError
+from workers.engine.layout.images import prepared
+from workers.engine.layout.images.prepare import prepare_image
+from workers.engine.layout.problems import Problem
+from workers.engine.layout.svg import limits as drawn
+
+
+def front(data: bytes) -> str | None:
+    """The message of an upload that is refused, None for one that is stored."""
+    try:
+        inspect_image(io.BytesIO(data), len(data))
+    except ServiceError as error:
+        return error.body.message
+    return None
+
+
+def engine(data: bytes) -> str | None:
+    """The message and the advice of a render that is refused, None for one that is drawn."""
+    found = prepare_image(data)
+    return f"{found.text}. {found.advice}" if isinstance(found, Problem) else None
+
+
+def encode(kind: str, image: Image.Image, **options) -> bytes:
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
+
+
+def plain(mode: str = "RGB", size: tuple[int, int] = (24, 16)) -> Image.Image:
+    return Image.linear_gradient("L").resize(size).convert(mode)
+
+
+# --- files ------------------------------------------------------------------------------------------
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(
+    width: int,
+    height: int,
+    pixels: bytes,
+    *,
+    color_type: int = 0,
+    depth: int = 8,
+    interlaced: int = 0,
+    more: bytes = b"",
+    last: bytes = b"",
+) -> bytes:
+    header = struct.pack(">IIBBBBB", width, height, depth, color_type, 0, 0, interlaced)
+    parts = [chunk(b"IHDR", header), more, chunk(b"IDAT", pixels), last, chunk(b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def packed(rows: bytes) -> bytes:
+    return zlib.compress(rows)
+
+
+def with_frame(marker: int, *, precision: int = 8, components: int = 3) -> bytes:
+    """A JPEG whose frame header says something else than its data."""
+    data = bytearray(encode("JPEG", plain()))
+    at = data.index(b"\xff\xc0")
+    data[at + 1] = marker
+    data[at + 4] = precision
+    data[at + 9] = components
+    return bytes(data)
+
+
+def with_segments(number: int, what: bytes = b"\xff\xfe\x00\x02") -> bytes:
+    data = encode("JPEG", plain())
+    return data[:2] + what * number + data[2:]
+
+
+def with_exif(exif: bytes) -> bytes:
+    return encode("JPEG", plain(), exif=b"Exif\0\0" + exif)
+
+
+def riff(*chunks: tuple[bytes, bytes]) -> bytes:
+    body = b"WEBP" + b"".join(
+        name + struct.pack("<I", len(data)) + data + bytes(len(data) % 2) for name, data in chunks
+    )
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def one_color(width: int, height: int, argb: tuple[int, int, int, int]) -> bytes:
+    """A lossless WebP of one colour, without palette: five codes of one symbol each (RFC 9649, 3.7)."""
+    bits: list[int] = []
+
+    def put(value: int, count: int) -> None:
+        bits.extend(value >> bit & 1 for bit in range(count))
+
+    put(0x2F, 8)
+    put(width - 1, 14)
+    put(height - 1, 14)
+    put(int(argb[0] < 255), 1)
+    put(0, 3 + 3)  # version; no transform, no colour cache, one group of codes
+    alpha, red, green, blue = argb
+    for symbol in (green, red, blue, alpha, 0):
+        put(1, 2)  # a simple code of one symbol
+        put(int(symbol > 1), 1)
+        put(symbol, 8 if symbol > 1 else 1)
+    content = bytes(
+        sum(bit << place for place, bit in enumerate(bits[at : at + 8]))
+        for at in range(0, len(bits), 8)
+    )
+    return riff((b"VP8L", content))
+
+
+def canvas(width: int, height: int, flags: int = 0) -> tuple[bytes, bytes]:
+    sides = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    return b"VP8X", bytes([flags, 0, 0, 0]) + sides
+
+
+def animated() -> bytes:
+    frames = [plain(), plain().rotate(180)]
+    return encode("WEBP", frames[0], save_all=True, append_images=frames[1:])
+
+
+def svg(content: str = "", attributes: str = 'width="9" height="7"') -> bytes:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}>{content}</svg>'.encode()
+
+
+def path(segments: int) -> str:
+    return "M0 0" + "l1 1" * (segments - 1)
+
+
+def copies(levels: int) -> str:
+    steps = (
+        f'<g id="a{level}">' + f'<use href="#a{level - 1}"/>' * 10 + "</g>"
+        for level in range(1, levels)
+    )
+    return f'<rect id="a0"/>{"".join(steps)}'
+
+
+# --- what neither takes -----------------------------------------------------------------------------
+
+REFUSED = {
+    "nothing": b"",
+    "no image": b"hello",
+    "gif": encode("GIF", plain("P")),
+    "arithmetic jpeg": with_frame(0xC9),
+    "progressive arithmetic jpeg": with_frame(0xCA),
+    "lossless jpeg": with_frame(0xC3),
+    "12 bit jpeg": with_frame(0xC1, precision=12),
+    "jpeg of 2 components": with_frame(0xC0, components=2),
+    "jpeg without frame": b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(50),
+    "jpeg of three bytes": b"\xff\xd8\xff",
+    "cut jpeg": encode("JPEG", plain(size=(200, 200)))[:900],
+    "jpeg of 20,000 segments": with_segments(20_000),
+    "jpeg of 20,000 fill bytes": with_segments(20_000, b"\xff"),
+    "large jpeg": with_frame(0xC0).replace(b"\x00\x10\x00\x18", b"\xff\xff\xff\xff"),
+    "png without header": b"\x89PNG\r\n\x1a\n",
+    "png with a header of another size": b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", bytes(20)),
+    "png of an unknown colour type": png(2, 1, packed(bytes(3)), color_type=5),
+    "png of an impossible depth": png(2, 1, packed(bytes(13)), color_type=2, depth=4),
+    "png of an unknown interlacing": png(2, 1, packed(bytes(3)), interlaced=2),
+    "png without pixels": png(0, 5, packed(b"")),
+    "png of 400 megapixels": png(20_000, 20_000, packed(b"")),
+    "9000 x 9000 rgba of 16 bits": png(9000, 9000, packed(b""), color_type=6, depth=16),
+    "9000 x 9000 gray and alpha": png(9000, 9000, packed(b""), color_type=4),
+    "9000 x 9000 interlaced": png(9000, 9000, packed(b""), interlaced=1),
+    "9000 x 9000 palette with alpha": png(
+        *(9000, 9000, packed(b"")),
+        color_type=3,
+        more=chunk(b"PLTE", bytes(6)) + chunk(b"tRNS", bytes(2)),
+    ),
+    "png with an unknown filter": png(2, 1, packed(b"\x09\0\0")),
+    "png with an unknown filter, with alpha": png(2, 1, packed(b"\x09\0\0\0\0"), color_type=4),
+    "png with an unknown filter, interlaced": png(
+        3, 3, packed(b"\0\0\0\0\0\0\0\0\x07\0\0\0\0\0"), interlaced=1
+    ),
+    "png of too few pixels": png(10, 10, packed(bytes(50))),
+    "png of too few pixels, with alpha": png(10, 10, packed(bytes(50)), color_type=6),
+    "png of too many pixels": png(10, 10, packed(bytes(5000))),
+    "png whose pixels are no stream": png(10, 10, b"hello"),
+    "png whose pixels are no stream, with alpha": png(10, 10, b"hello", color_type=6),
+    "png without palette": png(2, 1, packed(bytes(3)), color_type=3),
+    "png of a broken palette": png(
+        2, 1, packed(bytes(3)), color_type=3, more=chunk(b"PLTE", bytes(5))
+    ),
+    "png of a wrong checksum": png(2, 1, packed(bytes(3)), more=b"\0\0\0\2tEXtab\0\0\0\0"),
+    "png cut in its pixels": encode("PNG", plain())[:60],
+    "webp without chunks": riff(),
+    "webp of another chunk": riff((b"ICCP", bytes(20))),
+    "animated webp": animated(),
+    "webp of 400 megapixels": riff(canvas(20_000, 20_000)),
+    "webp of 25 megapixels": riff(canvas(5000, 5000)),
+    "webp of two sizes": riff(canvas(9, 9), (b"VP8L", one_color(2, 2, (1, 1, 1, 1))[20:])),
+    "cut webp": encode("WEBP", plain(size=(200, 200)))[:60],
+    "webp whose header is cut": one_color(2, 2, (1, 1, 1, 1))[:24],
+    "svg with entities": b"<!DOCTYPE svg [<!ENTITY a 'b'>]>" + svg("&a;"),
+    "svg that is not closed": svg("<g>"),
+    "svg of an unknown encoding": b"<?xml version='1.0' encoding='none-such'?>" + svg(),
+    "svg of another namespace": b"<x:svg xmlns:x='http://example.org/other'/>",
+    "svg of too many bytes": svg(" " * 8_000_000),
+    "svg of too many elements": svg("<g/>" * 50_000),
+    "svg nested too deep": svg("<g>" * 101 + "</g>" * 101),
+    "svg of too many attributes": svg("<g " + " ".join(f'a{n}="1"' for n in range(201)) + "/>"),
+    "svg of no width": svg("", 'width="0" height="9"'),
+    "svg of the width of a planet": svg("", 'width="9" height="1e300"'),
+    "svg of too many copies": svg(copies(7)),
+    "svg of too many style rules": svg("<style>" + "a{fill:red}" * 2001 + "</style>"),
+    "svg of too many selectors": svg("<style>@x{a,b{}}a" + ",b" * 2000 + "{}</style>"),
+    "svg of a long path": svg(f'<path d="{path(300_001)}"/>'),
+    "svg of a long polygon": svg('<polygon points="' + "1 2 " * 300_001 + '"/>'),
+    "svg of a long line": svg(
+        f'<g style="fill:none;stroke:#000;stroke-width:.5;opacity:1"><path d="{path(300_001)}"/></g>'
+    ),
+    "svg of a path filled and stroked": svg(f'<path stroke="#a00" d="{path(150_001)}"/>'),
+    "svg of copies of a path": svg(
+        f'<g fill="#123"><path id="a" transform="scale(2)" d="{path(10_000)}"/></g>'
+        + '<use href="#a"/>' * 31
+    ),
+}
+
+
+@pytest.mark.parametrize("data", REFUSED.values(), ids=REFUSED)
+def test_what_every_render_refuses_is_refused_at_upload_in_the_same_words(data: bytes):
+    message = engine(data)
+    assert message is not None
+    assert front(data) == message
+
+
+# --- what both take ---------------------------------------------------------------------------------
+
+ACCEPTED = {
+    "webp of one colour without palette": one_color(1, 1, (1, 0, 0, 0)),
+    "large webp of one colour": one_color(4000, 4000, (1, 1, 1, 1)),
+    "opaque webp of one colour": one_color(37, 20, (255, 255, 0, 0)),
+    "webp of one colour of long codes": one_color(37, 20, (255, 3, 4, 5)),
+    "extended webp of one colour": riff(
+        canvas(37, 20, 0x10), (b"VP8L", one_color(37, 20, (1, 0, 1, 0))[20:28])
+    ),
+    "jpeg of two pictures": encode("MPO", plain(), save_all=True, append_images=[plain()]),
+    "jpeg with damaged exif": with_exif(b"II*\0\xff\xff\xff\xff"),
+    "jpeg with an exif of other types": with_exif(
+        b"II*\0\x08\0\0\0\x01\0\x12\x01\x02\0\x02\0\0\0a\0\0\0\0\0\0\0"
+    ),
+    "jpeg with fill bytes": with_segments(10, b"\xff"),
+    "jpeg of 9,000 comments": with_segments(9000),
+    "9000 x 9000 gray": png(9000, 9000, packed(bytes(9001) * 9000)),
+    "png with a damaged profile": png(
+        2, 1, packed(bytes(5)), color_type=4, more=chunk(b"iCCP", b"x\0\0bad")
+    ),
+    "png with a bomb of text": png(
+        *(2, 1, packed(bytes(5))),
+        color_type=4,
+        last=chunk(b"zTXt", b"x\0\0" + packed(bytes(3_000_000))),
+    ),
+    "interlaced png with a transparency of another size": png(
+        1, 1, packed(bytes(2)), interlaced=1, more=chunk(b"tRNS", b"\0")
+    ),
+    "palette png with too much transparency": png(
+        *(1, 1, packed(bytes(2))),
+        color_type=3,
+        more=chunk(b"PLTE", bytes(3)) + chunk(b"tRNS", bytes(300)),
+    ),
+    "svg of the longest path": svg(f'<path d="{path(299_000)}"/>'),
+    "svg of a path that is not painted": svg(f'<path fill="none" d="{path(300_001)}"/>'),
+    "svg of a path that is not shown": svg(
+        f'<style>.a{{display:none}}</style><path class="a" d="{path(300_001)}"/>'
+    ),
+    "svg of a long line of no width": svg(
+        f'<path fill="none" stroke="#000" stroke-width="0" d="{path(300_001)}"/>'
+    ),
+    "svg of a path in defs": svg(f'<defs><path d="{path(300_001)}"/></defs>'),
+    "svg of as many style rules as are read": svg("<style>" + "a{fill:red}" * 2000 + "</style>"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
+@pytest.mark.parametrize("data", ACCEPTED.values(), ids=ACCEPTED)
+def test_what_a_render_draws_is_stored(data: bytes):
+    assert engine(data) is None
+    assert front(data) is None
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 3), (16, 16), (300, 200), (16_383, 1)])
+@pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 50}, {"method": 0}])
+@pytest.mark.parametrize(
+    ("mode", "color"),
+    [("RGB", "red"), ("RGB", "black"), ("RGBA", (9, 9, 9, 128)), ("RGBA", 0), ("L", 255)],
+)
+def test_a_webp_of_one_colour_is_stored_and_drawn_in_its_size(mode, color, options, size):
+    data = encode("WEBP", Image.new(mode, size, color), **options)
+    facts = inspect_image(io.BytesIO(data), len(data))
+    image = prepare_image(data)
+    assert isinstance(image, prepared.PreparedImage)
+    assert (facts.width, facts.height) == (image.width, image.height) == size
+    assert facts.content_type == "image/webp"
+
+
+def test_a_jpeg_of_several_pictures_is_stored_as_a_jpeg():
+    data = ACCEPTED["jpeg of two pictures"]
+    assert inspect_image(io.BytesIO(data), len(data)).content_type == "image/jpeg"
+
+
+def test_front_and_engine_have_the_same_bounds_of_pixels():
+    assert limits.MAX_UNPACKED_PIXELS == prepared.MAX_DECODED_PIXELS
+
+
+# --- chance -----------------------------------------------------------------------------------------
+
+
+def mend(data: bytes) -> bytes:
+    """Give the chunks of a PNG the checksums of what they hold now."""
+    at, parts = 8, [data[:8]]
+    while at + 12 <= len(data):
+        length = int.from_bytes(data[at : at + 4], "big")
+        if at + 12 + length > len(data):
+            break
+        parts.append(chunk(data[at + 4 : at + 8], data[at + 8 : at + 8 + length]))
+        at += 12 + length
+    return b"".join(parts) + data[at:]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_damaged_file_is_stored_that_a_render_refuses():
+    chance = random.Random(11)
+    pngs = [encode("PNG", plain(mode)) for mode in ("1", "L", "P", "RGB", "RGBA", "LA", "I;16")]
+    pngs.append(encode("PNG", plain("P"), transparency=3))
+    pngs.append(png(9, 9, packed(bytes(200)), interlaced=1, color_type=2))
+    others = [encode("JPEG", plain(mode)) for mode in ("L", "RGB", "CMYK")]
+    others.append(encode("JPEG", plain(), progressive=True, exif=b"Exif\0\0II*\0\x08\0\0\0\0\0"))
+    others += [
+        encode("WEBP", plain(mode), lossless=way) for mode in ("RGB", "RGBA") for way in (0, 1)
+    ]
+    for turn in range(3000):
+        data = bytearray(chance.choice(pngs if turn % 2 else others))
+        for _ in range(chance.randint(1, 3)):
+            data[chance.randrange(len(data))] = chance.choice((0, 1, 255, chance.randrange(256)))
+        bad = mend(bytes(data)) if turn % 2 else bytes(data)
+        bad = bad[: chance.randint(1, len(bad))] if chance.random() < 0.2 else bad
+        if engine(bad) is not None:
+            assert front(bad) is not None, bad
+
+
+def drawings(chance: random.Random) -> Iterator[str]:
+    """Random groups, copies and shapes, some of them hidden in one of many ways."""
+    ways = ['fill="none"', 'display="none"', 'opacity="0"', 'transform="scale(2"', 'class="a"']
+    ways += ['style="visibility:hidden"', 'transform="rotate(9)"', 'fill="#12g"', 'stroke="#123"']
+    ways += [
+        'stroke="red" fill="none"',
+        'fill="#123456"',
+        'style="fill:none"',
+        'transform="scale(0)"',
+    ]
+    ways += ['stroke-width="0"', 'stroke-width="-1"', 'stroke-width="0.0"', 'stroke-width=".5"']
+    ways += ['style="stroke:#abc;fill:none"', 'fill="none" stroke="#fff"', 'style="fill:inherit"']
+    ways += [
+        'style="stroke:none;stroke:#fff ;stroke-width : 2px"',
+        'style="opacity:1;display:inline"',
+    ]
+    ways += [
+        'clip-path="url(#c)"',
+        'style="stroke:#fff !important"',
+        'vector-effect="non-scaling-stroke"',
+    ]
+    ways += [
+        'style="transform:scale(0)"',
+        'stroke-opacity="0"',
+        'marker="url(#a)"',
+        'stroke-width="1%"',
+    ]
+    kinds = ["g", "a", "defs", "switch", "symbol", "svg", "clipPath", "mask", "unknown"]
+    for _ in range(chance.randint(1, 8)):
+        way = chance.choice(ways) if chance.random() < 0.3 else ""
+        identity = f'id="{chance.choice("abcd")}"' if chance.random() < 0.4 else ""
+        match chance.randrange(5):
+            case 0:
+                inner = "".join(drawings(chance)) if chance.random() < 0.5 else ""
+                kind = chance.choice(kinds) if chance.random() < 0.5 else "g"
+                yield f"<{kind} {identity} {way}>{inner}</{kind}>"
+            case 1:
+                yield f'<use {identity} {way} href="#{chance.choice("abcd")}"/>'
+            case 2:
+                points = " ".join(str(chance.randrange(9)) for _ in range(chance.randint(0, 30)))
+                yield f'<{chance.choice(("polygon", "polyline"))} {identity} {way} points="{points}"/>'
+            case _:
+                steps = ["l1 2", "h3", "V4 5", "z", "Z", "q1 2 3 4", "t1 1", "c1 2 3 4 5 6", "C1 2"]
+                steps += [
+                    "a1 1 0 0 1 2 2",
+                    "M3 4",
+                    "m1 1 2",
+                    "x",
+                    "1e",
+                    ",,",
+                    "s1,2,3,4",
+                    "L5-6.5.5",
+                ]
+                data = "".join(chance.choice(steps) for _ in range(chance.randint(0, 25)))
+                yield f'<path {identity} {way} d="{chance.choice(("M0 0", " m1,1", "", "M"))}{data}"/>'
+
+
+def test_no_drawing_is_refused_at_upload_that_a_render_draws(monkeypatch):
+    monkeypatch.setattr(svg_work, "MAX_SVG_SEGMENTS", 20)
+    monkeypatch.setattr(drawn, "MAX_SEGMENTS", 20)
+    chance = random.Random(5)
+    sheets = ["", "", "", "<style>.a{display:none}</style>", "<style>path{opacity:0}</style>"]
+    refused = 0
+    for _ in range(1500):
+        aspect = 'width="9" height="7" viewBox="0 0 5 9" preserveAspectRatio="none"'
+        size = chance.choice(('width="9" height="7"', 'viewBox="0 0 900 4"', aspect))
+        data = svg(chance.choice(sheets) + "".join(drawings(chance)), size)
+        message = front(data)
+        refused += message is not None
+        if message is not None:
+            assert engine(data) == message, data
+    assert refused > 100
