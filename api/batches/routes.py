@@ -12,7 +12,7 @@ from werkzeug.routing import BaseConverter
 from api.auth.guard import current_principal
 from api.batches.accepting import accept_batch
 from api.batches.archive import write_archive
-from api.batches.request import read_batch_request, read_items_query
+from api.batches.request import read_batch_request, read_batches_query, read_items_query
 from api.batches.views import write_item, write_item_job
 from api.exchange import read_query, read_wait, write_json
 from api.pdf import DEFAULT_FILENAME, write_disposition
@@ -31,7 +31,14 @@ from shared.batches.records import (
 from shared.blobs.store import BlobMissingError, Part
 from shared.clock import now, ticks
 from shared.db.batch_items import find_item, list_items
-from shared.db.batches import count_items, find_batch, has_running_chunk, write_batch
+from shared.db.batches import (
+    count_items,
+    find_batch,
+    has_running_chunk,
+    list_batches,
+    remove_batch,
+    write_batch,
+)
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import KB
 
@@ -56,8 +63,9 @@ class BatchRoutes:
         """Give the views at their paths."""
         routes = Blueprint("batches", __name__)
         routes.post("/v2/batches")(self.create)
+        routes.get("/v2/batches")(self.list_batches)
         routes.get("/v2/batches/<batch_id>")(self.show)
-        routes.delete("/v2/batches/<batch_id>")(self.cancel)
+        routes.delete("/v2/batches/<batch_id>")(self.delete)
         routes.get("/v2/batches/<batch_id>/items")(self.list_items)
         routes.get("/v2/batches/<batch_id>/result")(self.result)
         routes.get("/v2/jobs/<item_job:job_id>")(self.show_item)
@@ -89,12 +97,33 @@ class BatchRoutes:
             counts = count_items(session, batch)
         return write_json(write_batch(batch, counts))
 
-    def cancel(self, batch_id: str) -> Response:
-        """Cancel what is not begun; of a batch that has ended nothing changes."""
+    def list_batches(self) -> Response:
+        """List the account's batches, newest first."""
+        account_id = current_principal().state.account_id
+        asked = read_batches_query(request)
+        with self._ports.database.snapshot() as session:
+            found = list_batches(
+                session,
+                account_id,
+                statuses=asked.statuses,
+                limit=asked.limit + 1,
+                start_after=asked.start_after,
+            )
+        shown = found[: asked.limit]
+        body: dict[str, Any] = {"batches": [write_batch(*each) for each in shown]}
+        if len(found) > asked.limit:
+            body["next_cursor"] = shown[-1][0].id
+        return write_json(body)
+
+    def delete(self, batch_id: str) -> Response:
+        """Cancel what is not begun; remove a batch that has ended, with what it gave."""
         read_query(request, ())
         batch = self._get(batch_id)
         if not batch.status.is_final:
             self._ports.cell(batch.account_id).batches.cancel(batch)
+            return Response(status=204)
+        with self._ports.database.session() as session:
+            remove_batch(session, batch.id, at=now())
         return Response(status=204)
 
     def list_items(self, batch_id: str) -> Response:
