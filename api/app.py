@@ -110,7 +110,7 @@ def _finish(response: Response, ports: Ports) -> Response:
     response.headers.add("X-Content-Type-Options", "nosniff")
     # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
     response.headers.add("Cache-Control", "no-store")
-    if response.status_code == 204:
+    if response.status_code in (204, 304):
         del response.headers["Content-Type"]  # Flask names one of what is not there
     if spent := here.get("spent"):
         response.headers.update(write_rate(spent))

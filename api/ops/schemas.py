@@ -221,6 +221,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("stackTrace", "data"),
     ),
+    "RenameRequest": request(
+        {"name": text("What the template is called.", minLength=1, maxLength=200)}
+    ),
     "PublishRequest": request(
         {"message": text("What changed.", maxLength=2000)}, optional=("message",)
     ),

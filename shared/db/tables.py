@@ -135,6 +135,7 @@ templates: Final = Table(
     Column("version_count", BigInteger, nullable=False, server_default="0"),
     Column("deleted_at", Instant),
     Index("ix_templates_account_id_id", "account_id", "id"),
+    Index("ix_templates_account_id_name_id", "account_id", "name", "id"),
 )
 
 # Rows here never change and are never deleted (interface.md, States and transitions).

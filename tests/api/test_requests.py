@@ -70,6 +70,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert json.loads(run("template-read", template))["content"] == "<document/>"
     assert len(json.loads(run("template-list"))["templates"]) == 1
     run("template-replace", template, "t.xml")
+    assert json.loads(run("template-rename", template, "Note"))["name"] == "Note"
     worker.answer = lambda job: JobOutcome(
         job.id, OutcomeStatus.SUCCEEDED, findings={"valid": True, "errors": [], "warnings": []}
     )

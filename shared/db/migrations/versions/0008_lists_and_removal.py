@@ -15,5 +15,6 @@ def upgrade() -> None:
     op.add_column("batches", sa.Column("removed_at", sa.DateTime(timezone=True)))
     op.create_index("ix_jobs_account_id_status_id", "jobs", ["account_id", "status", "id"])
     op.create_index("ix_batches_account_id_status_id", "batches", ["account_id", "status", "id"])
+    op.create_index("ix_templates_account_id_name_id", "templates", ["account_id", "name", "id"])
     # Its columns are the first of the new one.
     op.drop_index("ix_batches_account_id_status", "batches")
