@@ -92,8 +92,9 @@ _RENDER: Final[Failures] = {
 }
 _PREFER: Final = Parameter(
     "Prefer",
-    {"type": "string", "examples": ["respond-async"]},
-    "respond-async answers 202 with the job as soon as it is accepted (RFC 7240).",
+    {"type": "string", "examples": ["respond-async", "respond-async, wait=5"]},
+    "respond-async answers 202 with the job as soon as it is accepted (RFC 7240). With wait=5 the PDF is "
+    "the answer if it is there within 5 seconds, 60 at most, and the job otherwise.",
 )
 
 OPERATIONS: Final = (
@@ -106,7 +107,7 @@ OPERATIONS: Final = (
             202: Answer(
                 "Accepted, where the request prefers respond-async: the job is on record.",
                 write_json("Job"),
-                {"Location": "The job, /v2/jobs/{id}.", "Preference-Applied": "respond-async."},
+                {"Location": "The job, /v2/jobs/{id}.", "Preference-Applied": "respond-async, and the wait."},
             ),
         },
         query=(*_RENDER_QUERY, DRAFT),
