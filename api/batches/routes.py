@@ -15,7 +15,7 @@ from api.batches.archive import write_archive
 from api.batches.request import read_batch_request, read_batches_query, read_items_query
 from api.batches.views import write_item, write_item_job
 from api.exchange import read_query, read_wait, write_json
-from api.pdf import DEFAULT_FILENAME, write_disposition
+from api.pdf import DEFAULT_FILENAME, read_filename, write_disposition
 from api.ports import Ports
 from shared.batches.records import (
     Batch,
@@ -140,7 +140,7 @@ class BatchRoutes:
 
     def result(self, batch_id: str) -> Response:
         """Send the zip, or the one PDF."""
-        read_query(request, ())
+        filename = read_filename(read_query(request, ("filename",)))
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
             is_at_work = has_running_chunk(session, batch.id)
@@ -155,10 +155,12 @@ class BatchRoutes:
         if batch.is_expired(now()):
             raise _expired("result of this batch")
         if batch.output is Output.MERGED:
-            return self._send_merged(batch)
+            return self._send_merged(batch, filename)
         headers = {
             "Content-Type": "application/zip",
-            "Content-Disposition": f'attachment; filename="{batch.id}.zip"',
+            "Content-Disposition": write_disposition(
+                filename or batch.id, kind="attachment", extension=".zip", default=f"{batch.id}.zip"
+            ),
         }
         return Response(_started(write_archive(batch, self._ports)), 200, headers)
 
@@ -181,7 +183,7 @@ class BatchRoutes:
 
     def item_pdf(self, job_id: str) -> Response:
         """Send the PDF of one document."""
-        read_query(request, ())
+        filename = read_filename(read_query(request, ("filename",)))
         batch, item = self._get_item(job_id)
         if item.status is not ItemStatus.SUCCEEDED:
             raise ServiceError(409, f"There is no PDF: the job is {item.status}.")
@@ -197,7 +199,7 @@ class BatchRoutes:
         headers = {
             "Content-Type": "application/pdf",
             "Content-Length": str(item.place.length),
-            "Content-Disposition": write_disposition(item.filename or DEFAULT_FILENAME),
+            "Content-Disposition": write_disposition(filename or item.filename or DEFAULT_FILENAME),
             "X-Page-Count": str(item.pages),
             "X-Job-Id": job_id,
         }
@@ -239,7 +241,7 @@ class BatchRoutes:
             raise ServiceError(404, f"There is no job {job_id!r}.", kind=ErrorKind.NOT_FOUND)
         return batch, item
 
-    def _send_merged(self, batch: Batch) -> Response:
+    def _send_merged(self, batch: Batch, filename: str | None) -> Response:
         if batch.status is BatchStatus.CANCELLED:
             raise ServiceError(
                 409,
@@ -253,7 +255,7 @@ class BatchRoutes:
         headers = {
             "Content-Type": "application/pdf",
             "Content-Length": str(batch.result_bytes),
-            "Content-Disposition": write_disposition(f"{batch.id}.pdf"),
+            "Content-Disposition": write_disposition(filename or f"{batch.id}.pdf"),
         }
         return Response(self._send(batch.result_key, None), 200, headers)
 

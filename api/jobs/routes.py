@@ -11,6 +11,7 @@ from api.auth.guard import current_principal
 from api.exchange import read_choice, read_limit, read_query, read_wait, write_json
 from api.jobs.listing import list_page
 from api.jobs.reading import await_end, find_record, no_result, write_result
+from api.pdf import read_filename
 from api.ports import Ports
 from shared.db.jobs import JobRecord, JobStatus, write_job
 from shared.errors import ErrorKind, ServiceError
@@ -63,11 +64,11 @@ class JobRoutes:
 
     def read_result(self, job_id: str) -> Response:
         """Give the PDF."""
-        read_query(request, ())
+        filename = read_filename(read_query(request, ("filename",)))
         record = self._get(job_id)
         if record.status is not JobStatus.SUCCEEDED:
             raise no_result(record)
-        return write_result(record, self._ports)
+        return write_result(record, self._ports, filename=filename)
 
     def delete_job(self, job_id: str) -> Response:
         """Cancel the job, or remove it when it has ended."""

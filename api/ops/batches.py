@@ -10,6 +10,7 @@ from api.ops.parts import (
     BODY_FAILURES,
     DRAFT,
     EMPTY,
+    FILENAME,
     IDEMPOTENCY_KEY,
     KEYED_FAILURES,
     LIMIT,
@@ -169,6 +170,7 @@ BATCH_OPERATIONS: Final = (
         "was merged, none of its documents succeeded, or they could not be merged.",
         {200: Answer("The zip or the PDF.", write_binary("application/zip", "application/pdf"))},
         in_path=_NAMED,
+        query=(FILENAME,),
         failures={**_UNKNOWN, 409: (), 410: ()},
     ),
 )  # fmt: skip

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.exchange import MAX_WAIT_SECONDS
-from api.ops.parts import EMPTY, LIMIT, PDF, Answer, Failures, Operation, Parameter, write_json
+from api.ops.parts import (
+    EMPTY,
+    FILENAME,
+    LIMIT,
+    PDF,
+    Answer,
+    Failures,
+    Operation,
+    Parameter,
+    write_json,
+)
 from api.ops.shapes import Schema, choice, count, flag, instant, list_of, record, ref, text
 from shared.db.jobs import JobStatus
 
@@ -84,6 +94,7 @@ JOB_OPERATIONS: Final = (
         "409 when the job has not succeeded, 410 once the PDF has expired.",
         {200: PDF},
         in_path=_NAMED,
+        query=(FILENAME,),
         failures={**_UNKNOWN, 409: (), 410: ()},
     ),
     Operation(

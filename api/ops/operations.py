@@ -10,6 +10,7 @@ from api.ops.parts import (
     DRAFT,
     EMPTY,
     ETAG,
+    FILENAME,
     IDEMPOTENCY_KEY,
     IF_MATCH,
     IF_NONE_MATCH,
@@ -101,7 +102,8 @@ OPERATIONS: Final = (
     Operation(
         "post", "/v2/pdf", "renderPdf", "Rendering", "Render a PDF",
         "Renders a complete document, or data into a stored template, and answers with the PDF. "
-        "A draft carries a mark, is never encrypted, and counts against the draft allowance.",
+        "A draft carries a mark, is never encrypted, and counts against the draft allowance. A job that is "
+        "answered 202 keeps no filename: give it where its PDF is read.",
         {
             200: PDF,
             202: Answer(
@@ -110,7 +112,7 @@ OPERATIONS: Final = (
                 {"Location": "The job, /v2/jobs/{id}.", "Preference-Applied": "respond-async, and the wait."},
             ),
         },
-        query=(*_RENDER_QUERY, DRAFT),
+        query=(*_RENDER_QUERY, DRAFT, FILENAME),
         headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
         failures={**_RENDER, **KEYED_FAILURES, **OVER_ALLOWANCE},
@@ -382,6 +384,12 @@ OPERATIONS: Final = (
         "get", "/metrics", "writeMetrics", "Operation", "Read the metrics",
         "Prometheus text.",
         {200: Answer("The metrics.", {"text/plain": {"type": "string"}})},
+        needs_key=False,
+    ),
+    Operation(
+        "get", "/", "readStart", "Operation", "Find the description",
+        "Points to /docs: as a page where Accept names text/html, else as JSON.",
+        {200: Answer("Where to go on.", {**write_json("Start"), "text/html": {"type": "string"}})},
         needs_key=False,
     ),
     Operation(

@@ -81,6 +81,12 @@ PDF: Final = Answer(
     },
 )
 DRAFT: Final = Parameter("draft", {"type": "string"}, "A draft exactly when it is true.")
+FILENAME: Final = Parameter(
+    "filename",
+    {"type": "string", "minLength": 1, "maxLength": 200, "examples": ["Rechnung 2026-114.pdf"]},
+    "The file name in Content-Disposition, in place of the document's own; the extension is added where "
+    'it is missing. No control characters and none of " / \\ : * ? < > |.',
+)
 LIMIT: Final = Parameter(
     "limit",
     {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},

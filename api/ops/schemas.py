@@ -189,6 +189,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "warnings": list_of("Finding", description="They do not."),
         }
     ),
+    "Start": record(
+        {
+            "name": text("Pressroom."),
+            "docs": text("Path of the description for people."),
+            "openapi": text("Path of the description for programs."),
+        }
+    ),
     "Health": record(
         {
             "status": text("alive, ready, or partly ready: without some of its shards."),

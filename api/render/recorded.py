@@ -46,6 +46,7 @@ class Admitted:
 
 
 def render_on_record(
+    filename: str | None,
     admit: Callable[[], Admitted],
     prefer: AsyncPreference | None,
     call: KeyedCall | None,
@@ -60,7 +61,10 @@ def render_on_record(
         ServiceError: 409 while the first call is under way, 422 when it was another request;
             504 when nobody waits for the render any more; 503 while its queue is drained.
     """
-    if call is not None and (repeated := _answer_repeated(call, prefer, ports)) is not None:
+    if (
+        call is not None
+        and (repeated := _answer_repeated(call, prefer, filename, ports)) is not None
+    ):
         return repeated
     admitted = admit()
     lane = Lane.INTERACTIVE if prefer is None else Lane.BATCH
@@ -76,10 +80,10 @@ def render_on_record(
     first = accept_job(job, record, call, ports)
     if first is not None:
         assert call is not None
-        return _answer_repeated(call, prefer, ports) or _refuse_race()
+        return _answer_repeated(call, prefer, filename, ports) or _refuse_race()
     if prefer is not None:
-        return _answer_async(record, prefer, ports)
-    return _answer_waiting(job, ports)
+        return _answer_async(record, prefer, filename, ports)
+    return _answer_waiting(job, filename, ports)
 
 
 def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:
@@ -88,7 +92,9 @@ def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:
     return write_json(write_job(record), 202, headers=headers)
 
 
-def _answer_async(accepted: JobRecord, prefer: AsyncPreference, ports: Ports) -> Response:
+def _answer_async(
+    accepted: JobRecord, prefer: AsyncPreference, filename: str | None, ports: Ports
+) -> Response:
     """Answer with the result if it comes within the time to wait, else with the job."""
     if not prefer.wait_seconds:
         return write_accepted(accepted, prefer)
@@ -97,7 +103,7 @@ def _answer_async(accepted: JobRecord, prefer: AsyncPreference, ports: Ports) ->
         raise _removed()
     if not record.status.is_final:
         return write_accepted(record, prefer)
-    answer = write_result(record, ports)
+    answer = write_result(record, ports, filename=filename)
     answer.headers["Preference-Applied"] = prefer.applied
     return answer
 
@@ -126,7 +132,7 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
     )
 
 
-def _answer_waiting(job: RenderJob, ports: Ports) -> Response:
+def _answer_waiting(job: RenderJob, filename: str | None, ports: Ports) -> Response:
     cell = ports.cell(job.meter.account_id)
     record = await_end(
         job.id,
@@ -140,7 +146,7 @@ def _answer_waiting(job: RenderJob, ports: Ports) -> Response:
         record = find_record(job.id, ports)
     if record is None:
         raise _removed()
-    return write_result(record, ports)
+    return write_result(record, ports, filename=filename)
 
 
 def _withdraw_if_drained(job: RenderJob, cell: Cell) -> None:
@@ -156,7 +162,7 @@ def _withdraw_if_drained(job: RenderJob, cell: Cell) -> None:
 
 
 def _answer_repeated(
-    call: KeyedCall, prefer: AsyncPreference | None, ports: Ports
+    call: KeyedCall, prefer: AsyncPreference | None, filename: str | None, ports: Ports
 ) -> Response | None:
     """Answer as the first call was; None when the key stands for nothing, or no more."""
     with ports.database.snapshot() as session:
@@ -166,11 +172,11 @@ def _answer_repeated(
     check_repeated(first, call.fingerprint)
     record = _get_first(first, ports)
     if record.lane is Lane.BATCH:
-        return _answer_async(as_accepted(record), prefer or AsyncPreference(0), ports)
+        return _answer_async(as_accepted(record), prefer or AsyncPreference(0), filename, ports)
     if not record.status.is_final:
         raise under_way()
     if _is_kept(record):
-        return write_result(record, ports)
+        return write_result(record, ports, filename=filename)
     with ports.database.session() as session:
         free_key(session, call.key, job_id=record.id)
     return None

@@ -59,7 +59,8 @@ class RenderRoutes:
         ticket, outcome = self._run(
             asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
         )
-        return write_pdf(outcome, ticket.meter, self._ports.cell(principal.state.account_id))
+        cell = self._ports.cell(principal.state.account_id)
+        return write_pdf(outcome, ticket.meter, cell, filename=asked.filename)
 
     def validate(self) -> Response:
         """Tell what is wrong with the body, alone or in a stored template, without rendering it."""
@@ -85,6 +86,7 @@ class RenderRoutes:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)
             return render_on_record(
+                asked.filename,
                 lambda: Admitted(
                     template=self._pin(asked),
                     ticket=admit(principal, asked.allowance, self._ports),
