@@ -12,6 +12,7 @@ from api.admission.framing import check_framing
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.batches.routes import BatchRoutes, ItemJobId
+from api.cors import admit_origin, answer_options
 from api.exchange import current_request
 from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
@@ -82,7 +83,7 @@ def create_app(ports: Ports) -> Flask:
 # `g` and `request` are looked up anew at each word said of them; here they are looked up once.
 
 
-def _begin(ports: Ports) -> None:
+def _begin(ports: Ports) -> Response | None:
     asked, here = current_request(), g._get_current_object()
     if asked.endpoint not in _SHORT:
         give_way()
@@ -94,11 +95,14 @@ def _begin(ports: Ports) -> None:
     here.begun_at = ticks()
     here.request_id = new_id("req")
     check_framing(asked.environ)
+    if asked.method == "OPTIONS":
+        return answer_options(asked, ports)
     # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
     if asked.path == "/v2" or asked.path.startswith("/v2/"):
         here.principal = authenticate(asked.headers, ports)
         here.spent = count_request(here.principal, ports)
         check_rate(here.spent)
+    return None
 
 
 def _end(error: BaseException | None, ports: Ports) -> None:
@@ -112,8 +116,10 @@ def _finish(response: Response, ports: Ports) -> Response:
     response.headers.add("X-Content-Type-Options", "nosniff")
     # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
     response.headers.add("Cache-Control", "no-store")
-    if response.status_code == 204:
+    if response.status_code in (204, 304):
         del response.headers["Content-Type"]  # Flask names one of what is not there
+    if ports.cors_origins:
+        admit_origin(asked, response, ports)
     if spent := here.get("spent"):
         response.headers.update(write_rate(spent))
     seconds = ticks() - here.begun_at

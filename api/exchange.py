@@ -7,8 +7,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import flask
 from flask import Request, Response
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_PAGE: Final = 100
 MAX_PAGE: Final = 1000
 MAX_WAIT_SECONDS: Final = 60
+Choice = TypeVar("Choice", bound=StrEnum)
 
 # Text encodings by their codec's own name. Python knows more, some of which are no encodings
 # of documents (idna, unicode_escape) and some of which are slow on hostile input.
@@ -83,6 +85,24 @@ def read_limit(query: Mapping[str, str]) -> int:
             400, f"Invalid limit {_shown(text)}: accepted is a whole number from 1 to {MAX_PAGE}."
         )
     return int(text)
+
+
+def read_choice(query: Mapping[str, str], name: str, choices: type[Choice]) -> Choice | None:
+    """Read a parameter that is one of the words of an enum, None without it.
+
+    Raises:
+        ServiceError: 400 for another word.
+    """
+    text = query.get(name)
+    if text is None:
+        return None
+    try:
+        return choices(text)
+    except ValueError:
+        accepted = ", ".join(choice.value for choice in choices)
+        raise ServiceError(
+            400, f"Invalid {name} {_shown(text)}: accepted are {accepted}."
+        ) from None
 
 
 def read_wait(query: Mapping[str, str]) -> float:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 from urllib.parse import quote
+
+from shared.errors import ServiceError
 
 DEFAULT_FILENAME: Final = "example.pdf"
 _STAGES: Final = ("queue", "merge", "layout", "finish")
@@ -14,6 +17,7 @@ _MAX_FILENAME: Final = 200
 _UNSAFE: Final = re.compile(
     r'[\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]'
 )
+_UNPAIRED: Final = re.compile(r"[\ud800-\udfff]")
 _ATTR_CHARS: Final = "!#$&+^`|~"  # RFC 8187, attr-char, besides what `quote` never touches
 
 
@@ -36,21 +40,51 @@ def write_pdf_headers(
     }
 
 
-def write_disposition(filename: str) -> str:
-    """Write an inline disposition as RFC 6266 says; no name can end the header or leave its folder."""
-    name = clean_filename(filename)
+def write_disposition(
+    filename: str, *, kind: str = "inline", extension: str = ".pdf", default: str = DEFAULT_FILENAME
+) -> str:
+    """Write a disposition as RFC 6266 says; no name can end the header or leave its folder."""
+    clean = partial(clean_filename, extension=extension, default=default)
+    name = clean(filename)
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     if plain == name:
-        return f'inline; filename="{name}"'
-    fallback = clean_filename(plain)
-    return f"inline; filename=\"{fallback}\"; filename*=UTF-8''{quote(name, safe=_ATTR_CHARS)}"
+        return f'{kind}; filename="{name}"'
+    return f"{kind}; filename=\"{clean(plain)}\"; filename*=UTF-8''{quote(name, safe=_ATTR_CHARS)}"
 
 
-def clean_filename(filename: str) -> str:
-    """Give a name that is safe in a header, a folder and an archive, and ends in .pdf."""
+def read_filename(query: Mapping[str, str]) -> str | None:
+    """Read the name that a client wants its answer to have, None without `filename`.
+
+    Raises:
+        ServiceError: 400 for a name that would have to be changed.
+    """
+    name = query.get("filename")
+    if name is None:
+        return None
+    if not 1 <= len(name) <= _MAX_FILENAME:
+        raise _invalid_filename(name, f"it has {len(name)} characters")
+    if unsafe := _UNSAFE.search(name) or _UNPAIRED.search(name):
+        raise _invalid_filename(name, f"{unsafe[0]!r} stands in it")
+    if name.strip(" .") != name or name.removesuffix(".pdf").strip(" .") == "":
+        raise _invalid_filename(name, "it begins or ends with a full stop or a space")
+    return name
+
+
+def _invalid_filename(name: str, rule: str) -> ServiceError:
+    return ServiceError(
+        400,
+        f"Invalid filename {name[:100]!r}: {rule}; accepted are 1 to {_MAX_FILENAME} characters, none of "
+        'them a control character or one of " / \\ : * ? < > |.',
+    )
+
+
+def clean_filename(
+    filename: str, *, extension: str = ".pdf", default: str = DEFAULT_FILENAME
+) -> str:
+    """Give a name that is safe in a header, a folder and an archive, and ends in the extension."""
     safe = _UNSAFE.sub("_", filename.encode("utf-8", "replace").decode())
-    stem = safe.removesuffix(".pdf").strip(" .")[:_MAX_FILENAME]
-    return f"{stem}.pdf" if stem else DEFAULT_FILENAME
+    stem = safe.removesuffix(extension).strip(" .")[:_MAX_FILENAME]
+    return f"{stem}{extension}" if stem else default
 
 
 def _write_timings(timings: Mapping[str, float]) -> str:

@@ -68,13 +68,16 @@ class PlainFlask(Flask):
         """Make what matches a request's path, without a look at its host; none outside of one."""
         if request is None:
             return None
+        path = request.path
+        if path[-1:] == "/" and path != "/":
+            path = path[:-1]  # the same resource: a redirect would have a body sent twice
         return MapAdapter(
             self.url_map,
             server_name="",
             script_name="/",
             subdomain="",
             url_scheme="http",
-            path_info=request.path,
+            path_info=path,
             default_method=request.method,
             query_args=request.environ.get("QUERY_STRING", ""),
         )

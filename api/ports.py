@@ -29,12 +29,13 @@ from shared.telemetry.traces import Traces
 class Cell:
     """What the accounts of one shard share: their queue, and what Redis keeps of them.
 
-    Without `rates` none are enforced.
+    Without `enforces_default_rates` an account is limited only where a rate was set for it.
     """
 
     template_pins: TemplatePins
     image_pins: Pins
-    rates: RateLimiter | None
+    rates: RateLimiter
+    enforces_default_rates: bool
     broker: Broker
     replies: Replies
     recall: Recall
@@ -64,6 +65,7 @@ class Ports:
     traces: Traces
     render_budget: float
     max_unfinished_batches: int
+    cors_origins: frozenset[str]
 
     def cell(self, account_id: str) -> Cell:
         """Give what belongs to the shard that an account lives on."""

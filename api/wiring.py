@@ -53,7 +53,8 @@ def wire(settings: Settings) -> Ports:
         return Cell(
             template_pins=TemplatePins(redis, watch=metrics),
             image_pins=image_pins(redis),
-            rates=RateLimiter(redis) if settings.enforce_rate_limits else None,
+            rates=RateLimiter(redis),
+            enforces_default_rates=settings.enforce_rate_limits,
             broker=broker,
             replies=Replies(redis, claims),
             recall=Recall(redis),
@@ -78,4 +79,5 @@ def wire(settings: Settings) -> Ports:
         traces=open_traces("front", is_on=settings.traces),
         render_budget=settings.render_budget,
         max_unfinished_batches=settings.max_unfinished_batches,
+        cors_origins=frozenset(settings.cors_origins.split()),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Final, TypeVar
@@ -12,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from shared.encryption import SecretCipher
 from shared.shards import ShardAddress, parse_shards
 
+_ORIGIN: Final = re.compile(r"https?://[a-z0-9._-]{1,253}(:[0-9]{1,5})?")
 _QUEUE: Final = "interactive|validate|batch"
 
 
@@ -78,7 +80,15 @@ class Settings(FetcherSettings):
     child_max_jobs: Annotated[int, Field(ge=1)] = 10_000
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2
     api_threads: Annotated[int, Field(ge=1, le=1024)] = 32
-    enforce_rate_limits: bool = True
+    enforce_rate_limits: bool = Field(
+        default=True,
+        description="whether plans have rates; one that was set for an account always holds",
+    )
+    cors_origins: str = Field(
+        default="",
+        description="origins whose pages may call the front from a browser, separated by spaces, each "
+        "as https://host[:port]; * is any; empty is none",
+    )
     fetcher_url: Annotated[str, Field(pattern="^http://[^/@]+$")] = Field(
         default="http://127.0.0.1:9106", description="where fronts and workers ask the fetcher"
     )
@@ -119,6 +129,17 @@ class Settings(FetcherSettings):
                 "webhooks; `openssl rand -base64 32` makes one"
             )
         return _read_keys(self.secret_keys)
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _check_origins(cls, text: str) -> str:
+        for origin in text.split():
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ValueError(
+                    f"{origin!r} is no origin; accepted are https://host[:port] and http://host[:port] in "
+                    "lower case, without a path, separated by spaces, or *"
+                )
+        return text
 
     @property
     def shards(self) -> tuple[ShardAddress, ...]:

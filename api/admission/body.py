@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from typing import IO, Any, BinaryIO, Final, cast
 
@@ -19,6 +20,7 @@ from gunicorn.http.errors import (
 from werkzeug.exceptions import ClientDisconnected
 from werkzeug.wsgi import ClosingIterator
 
+from api.admission.unpacking import UnpackedStream, is_packed
 from api.exchange import parse_json_object, read_content_type
 from shared.clock import ticks
 from shared.errors import ServiceError
@@ -51,22 +53,20 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
 
     Raises:
         ServiceError: 413, before any is read when its Content-Length passes `limit` bytes, else as
-            soon as it does; 400 when it ends before its end; 415 when it is compressed.
+            soon as it does, unpacked where it is compressed; 400 when it ends before its end; 415
+            for a Content-Encoding other than gzip.
     """
-    _check_coding(request)
-    declared, stream = request.content_length, request.stream
-    if declared is not None and declared > limit:
-        raise _too_large(limit)
-    with _open_spool(declared) as file:
+    source = _open_source(request, limit=limit)
+    with _open_spool(source.declared) as file:
         size = 0
         # Never get_data(): it cuts a chunked body off at a limit and says nothing.
-        while size != declared and (chunk := _read_chunk(stream)):
+        while size != source.declared and (chunk := source.read(_CHUNK)):
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
             file.write(chunk)
         # The server hands a body that broke off as if it had ended.
-        if declared is not None and size != declared:
+        if source.declared is not None and size != source.declared:
             raise _broken_off()
         file.seek(0)
         yield Body(file, size)
@@ -82,27 +82,24 @@ class BodyStream:
     def __init__(
         self, request: Request, *, limit: int, note: Callable[[bytes], object] = lambda _: None
     ) -> None:
-        """Begin; a body that is declared too large, or compressed, is refused before it is read.
+        """Begin; a body that is declared too large is refused before it is read.
 
         Raises:
             ServiceError: 413, 415.
         """
-        _check_coding(request)
-        self._declared = request.content_length
-        if self._declared is not None and self._declared > limit:
-            raise _too_large(limit)
-        self._stream = request.stream
+        self._source = _open_source(request, limit=limit)
         self._limit = limit
         self._note = note
         self._size = 0
 
     def read(self, size: int = -1) -> bytes:
         """Give the next bytes, up to `size`; none at the end."""
-        chunk = _read_chunk(self._stream, _CHUNK if size < 0 else min(size, _CHUNK))
+        declared = self._source.declared
+        chunk = self._source.read(_CHUNK if size < 0 else min(size, _CHUNK))
         self._size += len(chunk)
         if self._size > self._limit:
             raise _too_large(self._limit)
-        if not chunk and self._declared is not None and self._size != self._declared:
+        if not chunk and declared is not None and self._size != declared:
             raise _broken_off()
         self._note(chunk)
         return chunk
@@ -157,10 +154,44 @@ def _open_spool(declared: int | None) -> BinaryIO:
     return cast("BinaryIO", tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES))
 
 
-def _check_coding(request: Request) -> None:
-    coding = request.headers.get("Content-Encoding", "identity")
-    if coding.lower() != "identity":
-        raise ServiceError(415, f"Unaccepted Content-Encoding {coding!r}; send the body as it is.")
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a body is read from, and of how many bytes it is; None where only its end tells."""
+
+    read: Callable[[int], bytes]
+    declared: int | None
+
+
+def _open_source(request: Request, *, limit: int) -> _Source:
+    packed = is_packed(request)
+    declared = request.content_length
+    if declared is not None and declared > limit:
+        raise _too_large(limit)
+    if packed:
+        return _Source(UnpackedStream(_PackedBody(request, limit=limit).read).read, None)
+    return _Source(partial(_read_chunk, request.stream), declared)
+
+
+class _PackedBody:
+    """The bytes of a compressed body as they come."""
+
+    def __init__(self, request: Request, *, limit: int) -> None:
+        self._stream = request.stream
+        self._declared = request.content_length
+        self._limit = limit
+        self._size = 0
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, up to `size`; none at the end."""
+        if self._size == self._declared:
+            return b""
+        chunk = _read_chunk(self._stream, size)
+        self._size += len(chunk)
+        if self._size > self._limit:
+            raise _too_large(self._limit)
+        if not chunk and self._declared is not None:
+            raise _broken_off()
+        return chunk
 
 
 def _drain(stream: IO[bytes]) -> None:
@@ -171,7 +202,7 @@ def _drain(stream: IO[bytes]) -> None:
             left -= len(chunk)
 
 
-def _read_chunk(stream: IO[bytes], size: int = _CHUNK) -> bytes:
+def _read_chunk(stream: IO[bytes], size: int) -> bytes:
     try:
         return stream.read(size)
     except _MALFORMED as error:

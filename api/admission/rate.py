@@ -13,13 +13,18 @@ from shared.limits import DEFAULT_RATES
 
 
 def count_request(principal: Principal, ports: Ports) -> Spent | None:
-    """Count a request against its account's rate; None where no rates are enforced."""
+    """Count a request against its account's rate, or return None where it has none.
+
+    A rate that was set for the account is always enforced, its plan's where rates are by default.
+    """
     state = principal.state
-    rates = ports.cell(state.account_id).rates
-    if rates is None:
-        return None
-    rate = parse_rate(state.rate_limit or DEFAULT_RATES[state.plan])
-    return rates.take(state.account_id, rate)
+    cell = ports.cell(state.account_id)
+    text = state.rate_limit
+    if text is None:
+        if not cell.enforces_default_rates:
+            return None
+        text = DEFAULT_RATES[state.plan]
+    return cell.rates.take(state.account_id, parse_rate(text))
 
 
 def check_rate(spent: Spent | None) -> None:

@@ -44,7 +44,7 @@ def accept_batch(
                 pass
             fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
             check_repeated(holding.first, fingerprint)
-            return _get_first(holding.first, ports)
+            return _get_first(holding.first, principal, ports)
         with ports.database.snapshot() as session:
             check_room(session, principal.state.account_id, ports.max_unfinished_batches)
         taken = receive_batch(stream, asked, principal, ports, request_id=request_id)
@@ -69,9 +69,10 @@ def _put_on_record(taken: Intake, holding: Holding, fingerprint: str, ports: Por
         raise
 
 
-def _get_first(first: FirstCall, ports: Ports) -> Batch:
+def _get_first(first: FirstCall, principal: Principal, ports: Ports) -> Batch:
+    account_id = principal.state.account_id
     with ports.database.snapshot() as session:
-        batch = find_batch(session, first.batch_id or "")
+        batch = find_batch(session, first.batch_id or "", account_id=account_id)
     if batch is None:
         raise ServiceError(
             410, "The batch of this Idempotency-Key has been removed.", kind=ErrorKind.NOT_FOUND

@@ -26,7 +26,8 @@ def check_room(session: Session, account_id: str, most: int) -> None:
     raise ServiceError(
         429,
         f"Too many unfinished batches: the account has {unfinished:,} and may have {most:,} at "
-        f"once; wait for one to end, or cancel one. Try again in {_RETRY_SECONDS} s.",
+        "once. List them with GET /v2/batches?status=running and ?status=queued, cancel one with "
+        f"DELETE /v2/batches/{{id}}, or wait for one to end and try again in {_RETRY_SECONDS} s.",
         kind=ErrorKind.RATE,
         code=ErrorCode.RATE_LIMITED,
         headers={"Retry-After": str(_RETRY_SECONDS)},

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Final
 
 from flask import Request
 
-from api.exchange import ContentType, read_content_type, read_query
-from shared.batches.records import BatchKind, ItemStatus, Output
+from api.exchange import ContentType, read_choice, read_content_type, read_limit, read_query
+from shared.batches.records import BatchKind, BatchStatus, ItemStatus, Output, is_batch_id
 from shared.errors import ServiceError
 from shared.jobs import Allowance
 from shared.limits import MAX_BATCH_DOCUMENTS
@@ -21,7 +20,6 @@ _KINDS: Final[Mapping[str, BatchKind]] = {
     "application/x-ndjson": BatchKind.NDJSON,
     "text/csv": BatchKind.CSV,
 }
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,15 @@ class ItemsQuery:
     after: int
 
 
+@dataclass(frozen=True, slots=True)
+class BatchesQuery:
+    """Which batches of an account to list."""
+
+    statuses: tuple[BatchStatus, ...]
+    limit: int
+    start_after: str | None
+
+
 def read_batch_request(request: Request) -> BatchRequest:
     """Read parameters and type, before any of the body.
 
@@ -53,7 +60,7 @@ def read_batch_request(request: Request) -> BatchRequest:
     if "template" not in query:
         raise ServiceError(400, "The template query parameter is required for a batch.")
     template = parse_reference(query["template"], field="template")
-    output = _read_choice(query, "output", Output) or Output.FILES
+    output = read_choice(query, "output", Output) or Output.FILES
     content_type = read_content_type(request)
     kind = _KINDS.get(content_type.media) if content_type else None
     if content_type is None or kind is None:
@@ -67,6 +74,23 @@ def read_batch_request(request: Request) -> BatchRequest:
         output=output,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
     )
+
+
+def read_batches_query(request: Request) -> BatchesQuery:
+    """Read which batches are asked for.
+
+    Raises:
+        ServiceError: 400 for a parameter.
+    """
+    query = read_query(request, ("status", "limit", "start_after"))
+    status, start_after = read_choice(query, "status", BatchStatus), query.get("start_after")
+    if start_after is not None and not is_batch_id(start_after):
+        raise ServiceError(
+            400,
+            f"Invalid start_after {_shown(start_after)}: accepted is the next_cursor of the page before.",
+        )
+    statuses = tuple(BatchStatus) if status is None else (status,)
+    return BatchesQuery(statuses, read_limit(query), start_after)
 
 
 def read_items_query(request: Request) -> ItemsQuery:
@@ -83,20 +107,7 @@ def read_items_query(request: Request) -> ItemsQuery:
             f"Invalid start_after {_shown(text)}: accepted is the index of a document, from 0 to "
             f"{MAX_BATCH_DOCUMENTS - 1}.",
         )
-    return ItemsQuery(_read_choice(query, "status", ItemStatus), -1 if text is None else int(text))
-
-
-def _read_choice(query: Mapping[str, str], name: str, choices: type[Choice]) -> Choice | None:
-    text = query.get(name)
-    if text is None:
-        return None
-    try:
-        return choices(text)
-    except ValueError:
-        accepted = ", ".join(choice.value for choice in choices)
-        raise ServiceError(
-            400, f"Invalid {name} {_shown(text)}: accepted are {accepted}."
-        ) from None
+    return ItemsQuery(read_choice(query, "status", ItemStatus), -1 if text is None else int(text))
 
 
 def _unaccepted(content_type: ContentType | None) -> ServiceError:

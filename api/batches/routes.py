@@ -12,11 +12,11 @@ from werkzeug.routing import BaseConverter
 from api.auth.guard import current_principal
 from api.batches.accepting import accept_batch
 from api.batches.archive import write_archive
-from api.batches.request import read_batch_request, read_items_query
+from api.batches.request import read_batch_request, read_batches_query, read_items_query
 from api.batches.views import write_item, write_item_job
 from api.exchange import read_query, read_wait, write_json
 from api.long_poll import long_poll, stopping
-from api.pdf import DEFAULT_FILENAME, write_disposition
+from api.pdf import DEFAULT_FILENAME, read_filename, write_disposition
 from api.ports import Ports
 from shared.batches.records import (
     Batch,
@@ -32,7 +32,14 @@ from shared.batches.records import (
 from shared.blobs.store import BlobMissingError, Part
 from shared.clock import now
 from shared.db.batch_items import find_item, list_items
-from shared.db.batches import count_items, find_batch, has_running_chunk, write_batch
+from shared.db.batches import (
+    count_items,
+    find_batch,
+    has_running_chunk,
+    list_batches,
+    remove_batch,
+    write_batch,
+)
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import KB
 
@@ -57,8 +64,9 @@ class BatchRoutes:
         """Give the views at their paths."""
         routes = Blueprint("batches", __name__)
         routes.post("/v2/batches")(self.create)
+        routes.get("/v2/batches")(self.list_batches)
         routes.get("/v2/batches/<batch_id>")(self.show)
-        routes.delete("/v2/batches/<batch_id>")(self.cancel)
+        routes.delete("/v2/batches/<batch_id>")(self.delete)
         routes.get("/v2/batches/<batch_id>/items")(self.list_items)
         routes.get("/v2/batches/<batch_id>/result")(self.result)
         routes.get("/v2/jobs/<item_job:job_id>")(self.show_item)
@@ -91,12 +99,33 @@ class BatchRoutes:
             counts = count_items(session, batch)
         return write_json(write_batch(batch, counts))
 
-    def cancel(self, batch_id: str) -> Response:
-        """Cancel what is not begun; of a batch that has ended nothing changes."""
+    def list_batches(self) -> Response:
+        """List the account's batches, newest first."""
+        account_id = current_principal().state.account_id
+        asked = read_batches_query(request)
+        with self._ports.database.snapshot() as session:
+            found = list_batches(
+                session,
+                account_id,
+                statuses=asked.statuses,
+                limit=asked.limit + 1,
+                start_after=asked.start_after,
+            )
+        shown = found[: asked.limit]
+        body: dict[str, Any] = {"batches": [write_batch(*each) for each in shown]}
+        if len(found) > asked.limit:
+            body["next_cursor"] = shown[-1][0].id
+        return write_json(body)
+
+    def delete(self, batch_id: str) -> Response:
+        """Cancel what is not begun; remove a batch that has ended, with what it gave."""
         read_query(request, ())
         batch = self._get(batch_id)
         if not batch.status.is_final:
             self._ports.cell(batch.account_id).batches.cancel(batch)
+            return Response(status=204)
+        with self._ports.database.session() as session:
+            remove_batch(session, batch.id, at=now())
         return Response(status=204)
 
     def list_items(self, batch_id: str) -> Response:
@@ -113,7 +142,7 @@ class BatchRoutes:
 
     def result(self, batch_id: str) -> Response:
         """Send the zip, or the one PDF."""
-        read_query(request, ())
+        filename = read_filename(read_query(request, ("filename",)))
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
             is_at_work = has_running_chunk(session, batch.id)
@@ -128,10 +157,12 @@ class BatchRoutes:
         if batch.is_expired(now()):
             raise _expired("result of this batch")
         if batch.output is Output.MERGED:
-            return self._send_merged(batch)
+            return self._send_merged(batch, filename)
         headers = {
             "Content-Type": "application/zip",
-            "Content-Disposition": f'attachment; filename="{batch.id}.zip"',
+            "Content-Disposition": write_disposition(
+                filename or batch.id, kind="attachment", extension=".zip", default=f"{batch.id}.zip"
+            ),
         }
         return Response(_started(write_archive(batch, self._ports)), 200, headers)
 
@@ -149,7 +180,7 @@ class BatchRoutes:
 
     def item_pdf(self, job_id: str) -> Response:
         """Send the PDF of one document."""
-        read_query(request, ())
+        filename = read_filename(read_query(request, ("filename",)))
         batch, item = self._get_item(job_id)
         if item.status is not ItemStatus.SUCCEEDED:
             raise ServiceError(409, f"There is no PDF: the job is {item.status}.")
@@ -165,7 +196,7 @@ class BatchRoutes:
         headers = {
             "Content-Type": "application/pdf",
             "Content-Length": str(item.place.length),
-            "Content-Disposition": write_disposition(item.filename or DEFAULT_FILENAME),
+            "Content-Disposition": write_disposition(filename or item.filename or DEFAULT_FILENAME),
             "X-Page-Count": str(item.pages),
             "X-Job-Id": job_id,
         }
@@ -211,7 +242,7 @@ class BatchRoutes:
             raise ServiceError(404, f"There is no job {job_id!r}.", kind=ErrorKind.NOT_FOUND)
         return batch, item
 
-    def _send_merged(self, batch: Batch) -> Response:
+    def _send_merged(self, batch: Batch, filename: str | None) -> Response:
         if batch.status is BatchStatus.CANCELLED:
             raise ServiceError(
                 409,
@@ -225,7 +256,7 @@ class BatchRoutes:
         headers = {
             "Content-Type": "application/pdf",
             "Content-Length": str(batch.result_bytes),
-            "Content-Disposition": write_disposition(f"{batch.id}.pdf"),
+            "Content-Disposition": write_disposition(filename or f"{batch.id}.pdf"),
         }
         return Response(self._send(batch.result_key, None), 200, headers)
 

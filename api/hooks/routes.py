@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
@@ -22,6 +22,7 @@ from shared.outbound import TargetRefusedError
 _SECRET_BYTES: Final = 32
 _ACCEPTED_EVENTS: Final = ", ".join(Event)
 _LONGEST_URL: Final = 2048
+_MOST_NAMED: Final = 5  # unknown events in one message
 
 
 class HookRoutes:
@@ -46,7 +47,7 @@ class HookRoutes:
         principal = current_principal()
         read_query(request, ())
         fields = receive_fields(request, ("url", "events"))
-        url, events = self._read_url(fields), _read_events(fields)
+        url, events = self._read_fields(fields)
         secret = _make_secret()
         with self._ports.database.session() as session:
             webhook = hooks.create_webhook(
@@ -113,31 +114,46 @@ class HookRoutes:
             {"deliveries": [_write_delivery(delivery) for delivery in found], "has_more": has_more}
         )
 
-    def _read_url(self, fields: Mapping[str, Any]) -> str:
-        url = fields.get("url")
-        if not isinstance(url, str) or not 1 <= len(url) <= _LONGEST_URL:
-            raise ServiceError(
-                400, f"Field url must be an address of at most {_LONGEST_URL} characters."
-            )
-        try:
-            self._ports.fetcher.check(url)
-        except TargetRefusedError as error:
-            raise ServiceError(400, f"Field url is refused: {error}.") from error
-        return url
+    def _read_fields(self, fields: Mapping[str, Any]) -> tuple[str, tuple[Event, ...]]:
+        """Read the address and the events of a new webhook.
+
+        Raises:
+            ServiceError: 400, with everything that is wrong with both.
+        """
+        faults = [*_find_url_faults(fields, self._ports), *_find_event_faults(fields)]
+        if faults:
+            raise ServiceError(400, " ".join(faults))
+        given = fields.get("events", list(Event))
+        return fields["url"], tuple(event for event in Event if event in given)
 
 
-def _read_events(fields: Mapping[str, Any]) -> tuple[Event, ...]:
+def _find_url_faults(fields: Mapping[str, Any], ports: Ports) -> Iterator[str]:
+    url = fields.get("url")
+    if not isinstance(url, str) or not 1 <= len(url) <= _LONGEST_URL:
+        yield f"Field url must be an address of at most {_LONGEST_URL} characters."
+        return
+    try:
+        ports.fetcher.check(url)
+    except TargetRefusedError as error:
+        yield f"Field url is refused: {error}."
+
+
+def _find_event_faults(fields: Mapping[str, Any]) -> Iterator[str]:
     if "events" not in fields:
-        return tuple(Event)
+        return
     given = fields["events"]
-    if not isinstance(given, list) or not given or len(given) > len(Event):
-        raise ServiceError(400, f"Field events must be a list of some of {_ACCEPTED_EVENTS}.")
-    for name in given:
-        if name not in tuple(Event):
-            raise ServiceError(
-                400, f"Unknown event {str(name)[:100]!r}: accepted are {_ACCEPTED_EVENTS}."
-            )
-    return tuple(event for event in Event if event in given)
+    must = f"Field events must be a list of some of {_ACCEPTED_EVENTS}."
+    if not isinstance(given, list) or not given:
+        yield must
+        return
+    known = tuple(Event)
+    unknown = [name for name in given if not isinstance(name, str) or name not in known]
+    if unknown:
+        named = ", ".join(repr(name)[:100] for name in unknown[:_MOST_NAMED])
+        which = "event" if len(unknown) == 1 else "events"
+        yield f"Unknown {which} {named}: accepted are {_ACCEPTED_EVENTS}."
+    elif len(given) > len(Event):
+        yield must
 
 
 def _make_secret() -> str:

@@ -66,15 +66,15 @@ def await_end(
         ports.cell(record.account_id).job_flow.endings.wait(job_id, seconds=left, between=between)
 
 
-def write_result(record: JobRecord, ports: Ports) -> Response:
-    """Answer with the PDF of a job that succeeded, or with the error body of one that failed.
+def write_result(record: JobRecord, ports: Ports, *, filename: str | None = None) -> Response:
+    """Answer with the PDF of a job that succeeded, under a name if one is given, or with the error body of one that failed.
 
     Raises:
         ServiceError: 410 when the PDF has expired, 409 when the job was cancelled.
     """
     match record.status:
         case JobStatus.SUCCEEDED:
-            return _write_pdf(record, ports)
+            return _write_pdf(record, ports, filename)
         case JobStatus.FAILED:
             error: dict[str, Any] = dict(record.error or {})
             status = error["statusCode"]
@@ -97,7 +97,7 @@ def no_result(record: JobRecord) -> ServiceError:
             )
 
 
-def _write_pdf(record: JobRecord, ports: Ports) -> Response:
+def _write_pdf(record: JobRecord, ports: Ports, filename: str | None) -> Response:
     assert record.expires_at is not None
     assert record.pdf_size is not None
     if record.pdf_key is None or record.expires_at <= now():
@@ -106,7 +106,7 @@ def _write_pdf(record: JobRecord, ports: Ports) -> Response:
         record.id,
         size=record.pdf_size,
         pages=record.pages or 0,
-        filename=record.filename,
+        filename=filename or record.filename,
         timings=record.timings or {},
     )
     pieces = _read(record.pdf_key, ports)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
 from api.auth.guard import current_principal
-from api.exchange import read_query, read_wait, write_json
+from api.exchange import read_choice, read_limit, read_query, read_wait, write_json
+from api.jobs.listing import list_page
 from api.jobs.reading import find_record, no_result, poll_job, write_result
+from api.pdf import read_filename
 from api.ports import Ports
 from shared.db.jobs import JobRecord, JobStatus, write_job
 from shared.errors import ErrorKind, ServiceError
@@ -27,10 +29,30 @@ class JobRoutes:
     def blueprint(self) -> Blueprint:
         """Give the views at their paths."""
         routes = Blueprint("jobs", __name__)
+        routes.get("/v2/jobs")(self.list_jobs)
         routes.get("/v2/jobs/<job_id>")(self.read_job)
         routes.get("/v2/jobs/<job_id>/pdf")(self.read_result)
         routes.delete("/v2/jobs/<job_id>")(self.delete_job)
         return routes
+
+    def list_jobs(self) -> Response:
+        """List the account's jobs, newest first."""
+        account_id = current_principal().state.account_id
+        query = read_query(request, ("status", "limit", "start_after"))
+        status, start_after = read_choice(query, "status", JobStatus), query.get("start_after")
+        if start_after is not None and not _JOB_ID.match(start_after):
+            raise ServiceError(
+                400,
+                f"Invalid start_after {start_after[:100]!r}: accepted is the next_cursor of the page "
+                "before.",
+            )
+        page = list_page(
+            account_id, self._ports, status=status, limit=read_limit(query), start_after=start_after
+        )
+        body: dict[str, Any] = {"jobs": [write_job(record) for record in page.records]}
+        if page.next_cursor is not None:
+            body["next_cursor"] = page.next_cursor
+        return write_json(body)
 
     def read_job(self, job_id: str) -> Response:
         """Give the record, at once or as soon as the job has ended."""
@@ -42,11 +64,11 @@ class JobRoutes:
 
     def read_result(self, job_id: str) -> Response:
         """Give the PDF."""
-        read_query(request, ())
+        filename = read_filename(read_query(request, ("filename",)))
         record = self._get(job_id)
         if record.status is not JobStatus.SUCCEEDED:
             raise no_result(record)
-        return write_result(record, self._ports)
+        return write_result(record, self._ports, filename=filename)
 
     def delete_job(self, job_id: str) -> Response:
         """Cancel the job, or remove it when it has ended."""

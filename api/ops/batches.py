@@ -10,8 +10,10 @@ from api.ops.parts import (
     BODY_FAILURES,
     DRAFT,
     EMPTY,
+    FILENAME,
     IDEMPOTENCY_KEY,
     KEYED_FAILURES,
+    LIMIT,
     OVER_ALLOWANCE,
     Answer,
     Body,
@@ -48,6 +50,13 @@ BATCH_SCHEMAS: Final[Mapping[str, Schema]] = {
             "expires_at": instant("When its PDFs are deleted."),
         },
         optional=("error", "finished_at", "expires_at"),
+    ),
+    "BatchList": record(
+        {
+            "batches": list_of("Batch", maxItems=1000),
+            "next_cursor": text("The start_after of the next page, when there is one."),
+        },
+        optional=("next_cursor",),
     ),
     "BatchItem": record(
         {
@@ -103,6 +112,20 @@ BATCH_OPERATIONS: Final = (
         },
     ),
     Operation(
+        "get", "/v2/batches", "listBatches", _GROUP, "List batches",
+        "The batches of the account, newest first, each with how far it is.",
+        {200: Answer("One page.", write_json("BatchList"))},
+        query=(
+            Parameter("status", choice(BatchStatus), "Only batches of this status."),
+            LIMIT,
+            Parameter(
+                "start_after",
+                {"type": "string", "pattern": "^batch_[a-z2-7]{24}$"},
+                "The next_cursor of the page before.",
+            ),
+        ),
+    ),
+    Operation(
         "get", "/v2/batches/{batch_id}", "readBatch", _GROUP, "Tell how far a batch is",
         "Its record is kept for 7 days after its end, its PDFs for 24 hours. One with an error has ended "
         "without the one PDF that it was to have; its documents are told one by one all the same.",
@@ -112,9 +135,10 @@ BATCH_OPERATIONS: Final = (
         failures=_UNKNOWN,
     ),
     Operation(
-        "delete", "/v2/batches/{batch_id}", "cancelBatch", _GROUP, "Cancel a batch",
-        "What is not begun is not rendered; what was rendered stays. Nothing changes of a batch that "
-        "has ended. A merged batch that is cancelled has no PDF.",
+        "delete", "/v2/batches/{batch_id}", "cancelBatch", _GROUP, "Cancel or remove a batch",
+        "An unfinished batch is cancelled: the remaining documents are skipped, finished PDFs are kept, "
+        "and a merged batch has no PDF. A batch that has ended, finished or cancelled, is removed with "
+        "its documents and its PDFs: it is 404 from then on.",
         {204: EMPTY},
         in_path=_NAMED,
         failures=_UNKNOWN,
@@ -146,6 +170,7 @@ BATCH_OPERATIONS: Final = (
         "was merged, none of its documents succeeded, or they could not be merged.",
         {200: Answer("The zip or the PDF.", write_binary("application/zip", "application/pdf"))},
         in_path=_NAMED,
+        query=(FILENAME,),
         failures={**_UNKNOWN, 409: (), 410: ()},
     ),
 )  # fmt: skip

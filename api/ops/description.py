@@ -63,6 +63,8 @@ Every path under `/v2` needs an API key, as `Authorization: Bearer <key>` or `x-
 is JSON: `statusCode`, `message`, `timestamp`, and `data.code` where the failure is a known one. Unknown query
 parameters and fields are refused, not ignored.
 
+Request bodies may be sent with `Content-Encoding: gzip`; their limits hold for what is unpacked.
+
 A template is named `<id or slug>`, alone or with `@<number>`, `@latest`, `@live` or `@<tag>`. Templates whose id
 begins with `service-` are public: everybody may read and render them.
 """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from api.exchange import write_json
 from api.ops.description import describe
@@ -18,6 +19,19 @@ _POLICY = (
 )
 
 
+_START: Final = """\
+<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Pressroom</title></head>
+<body>
+<h1>Pressroom</h1>
+<p>This service renders PDFs. <a href="/docs">Its interface</a> is described for people, and
+<a href="/docs/openapi.json">as OpenAPI</a> for programs.</p>
+</body>
+</html>
+"""
+
+
 class DocsRoutes:
     """The views; they need no part of the farm."""
 
@@ -27,9 +41,24 @@ class DocsRoutes:
     def blueprint(self) -> Blueprint:
         """Give the views at their paths."""
         routes = Blueprint("docs", __name__)
+        routes.get("/")(self.read_start)
         routes.get("/docs/openapi.json")(self.describe)
         routes.get("/docs")(self.read_description)
         return routes
+
+    def read_start(self) -> Response:
+        """Say what this is and where it is described: as a page to browsers, as JSON to programs."""
+        if "text/html" in request.headers.get("Accept", ""):
+            headers = {"Content-Security-Policy": _POLICY}
+            answer = Response(_START, 200, headers, content_type="text/html; charset=utf-8")
+        else:
+            answer = write_json(
+                {"name": "Pressroom", "docs": "/docs", "openapi": "/docs/openapi.json"}
+            )
+        answer.headers.add("Vary", "Accept")
+        answer.headers.add("Link", '</docs>; rel="service-doc"')
+        answer.headers.add("Link", '</docs/openapi.json>; rel="service-desc"')
+        return answer
 
     def describe(self) -> Response:
         """Give the OpenAPI description."""

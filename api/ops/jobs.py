@@ -6,8 +6,18 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.exchange import MAX_WAIT_SECONDS
-from api.ops.parts import EMPTY, PDF, Answer, Failures, Operation, Parameter, write_json
-from api.ops.shapes import Schema, choice, count, flag, instant, record, ref, text
+from api.ops.parts import (
+    EMPTY,
+    FILENAME,
+    LIMIT,
+    PDF,
+    Answer,
+    Failures,
+    Operation,
+    Parameter,
+    write_json,
+)
+from api.ops.shapes import Schema, choice, count, flag, instant, list_of, record, ref, text
 from shared.db.jobs import JobStatus
 
 JOB_ID: Final = text(
@@ -39,7 +49,14 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
             "expires_at": instant("When its PDF is deleted."),
         },
         optional=("template", "pages", "error", "started_at", "finished_at", "expires_at"),
-    )
+    ),
+    "JobList": record(
+        {
+            "jobs": list_of("Job", maxItems=1000),
+            "next_cursor": text("The start_after of the next page, when there is one."),
+        },
+        optional=("next_cursor",),
+    ),
 }
 
 _NAMED: Final = (Parameter("job_id", JOB_ID, "A job of the account."),)
@@ -47,6 +64,22 @@ _GROUP: Final = "Jobs"
 _UNKNOWN: Final[Failures] = {404: ()}
 
 JOB_OPERATIONS: Final = (
+    Operation(
+        "get", "/v2/jobs", "listJobs", _GROUP, "List jobs",
+        "The jobs of the account that are on record, newest first: asynchronous renders, and those with "
+        "an Idempotency-Key. Documents of batches are listed with their batch. With status=queued or "
+        "status=running a page may be short, even empty, and still have a next_cursor.",
+        {200: Answer("One page.", write_json("JobList"))},
+        query=(
+            Parameter("status", choice(JobStatus), "Only jobs of this status."),
+            LIMIT,
+            Parameter(
+                "start_after",
+                {"type": "string", "pattern": "^job_[a-z2-7]{24}$"},
+                "The next_cursor of the page before.",
+            ),
+        ),
+    ),
     Operation(
         "get", "/v2/jobs/{job_id}", "readJob", _GROUP, "Read a job",
         "How far it is. The record is kept for 7 days after the job has ended.",
@@ -61,6 +94,7 @@ JOB_OPERATIONS: Final = (
         "409 when the job has not succeeded, 410 once the PDF has expired.",
         {200: PDF},
         in_path=_NAMED,
+        query=(FILENAME,),
         failures={**_UNKNOWN, 409: (), 410: ()},
     ),
     Operation(

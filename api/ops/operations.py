@@ -9,11 +9,17 @@ from api.ops.parts import (
     BODY_FAILURES,
     DRAFT,
     EMPTY,
+    ETAG,
+    FILENAME,
     IDEMPOTENCY_KEY,
+    IF_MATCH,
+    IF_NONE_MATCH,
     KEYED_FAILURES,
     LIMIT,
+    NOT_MODIFIED,
     OVER_ALLOWANCE,
     PDF,
+    STALE,
     Answer,
     Body,
     Failures,
@@ -92,24 +98,26 @@ _RENDER: Final[Failures] = {
 }
 _PREFER: Final = Parameter(
     "Prefer",
-    {"type": "string", "examples": ["respond-async"]},
-    "respond-async answers 202 with the job as soon as it is accepted (RFC 7240).",
+    {"type": "string", "examples": ["respond-async", "respond-async, wait=5"]},
+    "respond-async answers 202 with the job as soon as it is accepted (RFC 7240). With wait=5 the PDF is "
+    "the answer if it is there within 5 seconds, 60 at most, and the job otherwise.",
 )
 
 OPERATIONS: Final = (
     Operation(
         "post", "/v2/pdf", "renderPdf", "Rendering", "Render a PDF",
         "Renders a complete document, or data into a stored template, and answers with the PDF. "
-        "A draft carries a mark, is never encrypted, and counts against the draft allowance.",
+        "A draft carries a mark, is never encrypted, and counts against the draft allowance. A job that is "
+        "answered 202 keeps no filename: give it where its PDF is read.",
         {
             200: PDF,
             202: Answer(
                 "Accepted, where the request prefers respond-async: the job is on record.",
                 write_json("Job"),
-                {"Location": "The job, /v2/jobs/{id}.", "Preference-Applied": "respond-async."},
+                {"Location": "The job, /v2/jobs/{id}.", "Preference-Applied": "respond-async, and the wait."},
             ),
         },
-        query=(*_RENDER_QUERY, DRAFT),
+        query=(*_RENDER_QUERY, DRAFT, FILENAME),
         headers=(_PREFER, IDEMPOTENCY_KEY),
         body=_DOCUMENT,
         failures={**_RENDER, **KEYED_FAILURES, **OVER_ALLOWANCE},
@@ -143,7 +151,11 @@ OPERATIONS: Final = (
     Operation(
         "post", "/v2/templates", "createTemplate", "Templates", "Make a template",
         "The body is its live content; without one there is none yet.",
-        {201: Answer("The record.", write_json("Template"), {"Location": "Path of the template."})},
+        {
+            201: Answer(
+                "The record.", write_json("Template"), {"Location": "Path of the template.", **ETAG}
+            )
+        },
         query=(
             Parameter(
                 "name",
@@ -157,91 +169,127 @@ OPERATIONS: Final = (
     ),
     Operation(
         "get", "/v2/templates", "listTemplates", "Templates", "List templates",
-        "The templates of the account, by id.",
-        {200: Answer("One page.", write_json("TemplateList"))},
-        query=(LIMIT, Parameter("start_after", TEMPLATE_ID, "The next_cursor of the page before.")),
+        "The templates of the account, by id; with include=public those that begin with service- too.",
+        {200: Answer("One page.", write_json("TemplateList"), ETAG), 304: NOT_MODIFIED},
+        query=(
+            Parameter(
+                "name",
+                {"type": "string", "minLength": 1, "maxLength": 200, "examples": ["Invoice"]},
+                "Only templates of exactly this name; names need not be unique.",
+            ),
+            Parameter(
+                "include",
+                {"type": "string", "enum": ["public"]},
+                "Also list the public templates.",
+            ),
+            LIMIT,
+            Parameter("start_after", TEMPLATE_ID, "The next_cursor of the page before."),
+        ),
+        headers=(IF_NONE_MATCH,),
+        failures=STALE,
     ),
     Operation(
         "get", "/v2/templates/{template}", "readTemplate", "Templates", "Read a template",
         "The record, and the text that the reference names.",
-        {200: Answer("Record and content.", write_json("TemplateWithContent"))},
-        failures=_NOT_FOUND,
+        {200: Answer("Record and content.", write_json("TemplateWithContent"), ETAG), 304: NOT_MODIFIED},
+        headers=(IF_NONE_MATCH,),
+        failures={**_NOT_FOUND, **STALE},
     ),
     Operation(
         "put", "/v2/templates/{template}", "replaceContent", "Templates", "Replace live content",
         "Published versions are not touched.",
-        {200: Answer("The record.", write_json("Template"))},
+        {200: Answer("The record.", write_json("Template"), ETAG)},
         in_path=(_OWN_TEMPLATE,),
+        headers=(IF_MATCH,),
         body=_TEMPLATE_TEXT,
-        failures={**_NOT_FOUND, **BODY_FAILURES},
+        failures={**_NOT_FOUND, **STALE, **BODY_FAILURES},
+    ),
+    Operation(
+        "patch", "/v2/templates/{template}", "renameTemplate", "Templates", "Rename a template",
+        "Its content, versions, tags and slug stay.",
+        {200: Answer("The record.", write_json("Template"), ETAG)},
+        in_path=(_OWN_TEMPLATE,),
+        headers=(IF_MATCH,),
+        body=Body(write_json("RenameRequest"), "The new name."),
+        failures={**_NOT_FOUND, **STALE, **BODY_FAILURES},
     ),
     Operation(
         "delete", "/v2/templates/{template}", "deleteTemplate", "Templates", "Delete a template",
         "Its live content is gone; its versions stay readable and renderable, its slug assigned.",
         {204: EMPTY},
         in_path=(_OWN_TEMPLATE,),
-        failures=_NOT_FOUND,
+        headers=(IF_MATCH,),
+        failures={**_NOT_FOUND, **STALE},
     ),
     Operation(
         "post", "/v2/templates/{template_id}/versions", "publishVersion", "Versions",
         "Publish the live content",
-        "Numbers count up from 1 without gaps. Unchanged content publishes nothing.",
+        "Numbers count up from 1 without gaps. Unchanged content publishes nothing. If-Match takes the ETag of "
+        "the template: what was read is what is published.",
         {
-            201: Answer("The new version.", write_json("Version")),
+            201: Answer("The new version.", write_json("Version"), ETAG),
             200: Answer(
                 "The content is that of the newest version, which this is; the message sent is "
                 "discarded.",
                 write_json("Version"),
             ),
         },
+        headers=(IF_MATCH,),
         body=Body(write_json("PublishRequest"), "A note, if any.", is_required=False),
-        failures={400: (ErrorCode.TEMPLATE_EMPTY,), **_NOT_FOUND, **BODY_FAILURES},
+        failures={400: (ErrorCode.TEMPLATE_EMPTY,), **_NOT_FOUND, **STALE, **BODY_FAILURES},
     ),
     Operation(
         "get", "/v2/templates/{template_id}/versions", "listVersions", "Versions", "List versions",
         "The newest 50, newest first; older ones are read by number.",
-        {200: Answer("Versions without content.", write_json("VersionList"))},
-        failures=_NOT_FOUND,
+        {200: Answer("Versions without content.", write_json("VersionList"), ETAG), 304: NOT_MODIFIED},
+        headers=(IF_NONE_MATCH,),
+        failures={**_NOT_FOUND, **STALE},
     ),
     Operation(
         "get", "/v2/templates/{template_id}/versions/{version}", "readVersion", "Versions",
         "Read a version",
         "To verify it: remove the header comment from content, hash what remains with SHA-256, compare.",
-        {200: Answer("The version with its content.", write_json("VersionWithContent"))},
-        failures=_NOT_FOUND,
+        {200: Answer("The version with its content.", write_json("VersionWithContent"), ETAG), 304: NOT_MODIFIED},
+        headers=(IF_NONE_MATCH,),
+        failures={**_NOT_FOUND, **STALE},
     ),
     Operation(
         "put", "/v2/templates/{template_id}/tags/{tag}", "setTag", "Tags", "Set a tag",
         "Makes the tag, or moves it; repeating changes nothing.",
-        {200: Answer("The tag and its version.", write_json("TagPointer"))},
+        {200: Answer("The tag and its version.", write_json("TagPointer"), ETAG)},
+        headers=(IF_MATCH,),
         body=Body(write_json("TagRequest"), "The version to name."),
-        failures={**_NOT_FOUND, **BODY_FAILURES},
+        failures={**_NOT_FOUND, **STALE, **BODY_FAILURES},
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags", "listTags", "Tags", "List tags",
         "By name, 100 a page.",
-        {200: Answer("One page.", write_json("TagList"))},
+        {200: Answer("One page.", write_json("TagList"), ETAG), 304: NOT_MODIFIED},
         query=(Parameter("start_after", TAG_SHAPE, "The last tag of the page before."),),
-        failures=_NOT_FOUND,
+        headers=(IF_NONE_MATCH,),
+        failures={**_NOT_FOUND, **STALE},
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags/{tag}", "readTag", "Tags", "Read a tag",
         "Which version it names, and who moved it last.",
-        {200: Answer("The tag.", write_json("Tag"))},
-        failures=_NOT_FOUND,
+        {200: Answer("The tag.", write_json("Tag"), ETAG), 304: NOT_MODIFIED},
+        headers=(IF_NONE_MATCH,),
+        failures={**_NOT_FOUND, **STALE},
     ),
     Operation(
         "delete", "/v2/templates/{template_id}/tags/{tag}", "removeTag", "Tags", "Remove a tag",
         "The version stays, and the history too.",
-        {200: Answer("Whether it was held.", write_json("TagRemoval"))},
-        failures=_NOT_FOUND,
+        {200: Answer("Whether it was held.", write_json("TagRemoval"), ETAG)},
+        headers=(IF_MATCH,),
+        failures={**_NOT_FOUND, **STALE},
     ),
     Operation(
         "get", "/v2/templates/{template_id}/tags/{tag}/history", "readTagHistory", "Tags",
         "Read the history of a tag",
         "The 100 most recent changes, newest first, also of a tag that was removed.",
-        {200: Answer("The changes.", write_json("TagHistory"))},
-        failures=_NOT_FOUND,
+        {200: Answer("The changes.", write_json("TagHistory"), ETAG), 304: NOT_MODIFIED},
+        headers=(IF_NONE_MATCH,),
+        failures={**_NOT_FOUND, **STALE},
     ),
     Operation(
         "post", "/v2/slugs", "assignSlug", "Slugs", "Assign a slug",
@@ -343,6 +391,12 @@ OPERATIONS: Final = (
         "get", "/metrics", "writeMetrics", "Operation", "Read the metrics",
         "Prometheus text.",
         {200: Answer("The metrics.", {"text/plain": {"type": "string"}})},
+        needs_key=False,
+    ),
+    Operation(
+        "get", "/", "readStart", "Operation", "Find the description",
+        "Points to /docs: as a page where Accept names text/html, else as JSON.",
+        {200: Answer("Where to go on.", {**write_json("Start"), "text/html": {"type": "string"}})},
         needs_key=False,
     ),
     Operation(

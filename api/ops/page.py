@@ -50,7 +50,7 @@ td:first-child { white-space: nowrap; width: 11rem }
 @media (max-width: 52rem) { .page { display: block } nav { position: static; height: auto; border-right: 0;
   border-bottom: 1px solid var(--line); columns: 2 } nav h2 { break-after: avoid } main { padding: 0 1.5rem 3rem } td:first-child { width: auto } }
 """
-_METHODS: Final = ("get", "post", "put", "delete")
+_METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 
 def write_page(description: Mapping[str, Any]) -> str:

@@ -81,6 +81,12 @@ PDF: Final = Answer(
     },
 )
 DRAFT: Final = Parameter("draft", {"type": "string"}, "A draft exactly when it is true.")
+FILENAME: Final = Parameter(
+    "filename",
+    {"type": "string", "minLength": 1, "maxLength": 200, "examples": ["Rechnung 2026-114.pdf"]},
+    "The file name in Content-Disposition, in place of the document's own; the extension is added where "
+    'it is missing. No control characters and none of " / \\ : * ? < > |.',
+)
 LIMIT: Final = Parameter(
     "limit",
     {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
@@ -93,6 +99,22 @@ IDEMPOTENCY_KEY: Final = Parameter(
     "are metered once. With another request it is refused (422), and while the first is under way "
     "(409). An answer of 402 or 503 is not kept.",
 )
+IF_MATCH: Final = Parameter(
+    "If-Match",
+    {"type": "string", "examples": ['"5f2b9c1e7d3a4f60"']},
+    "Makes the change only while the ETag that was read is that of the current state, else 412; * stands "
+    "for any state. Two clients that read the same state cannot overwrite each other's change.",
+)
+IF_NONE_MATCH: Final = Parameter(
+    "If-None-Match",
+    {"type": "string", "examples": ['"5f2b9c1e7d3a4f60"']},
+    "The ETag of what the client has: 304 without a body while it is the current one.",
+)
+ETAG: Final[Mapping[str, str]] = {
+    "ETag": "Stands for the state; a strong entity tag, for If-Match and If-None-Match."
+}
+NOT_MODIFIED: Final = Answer("The client has the current state.", headers=ETAG)
+STALE: Final[Failures] = {412: ()}
 BODY_FAILURES: Final[Failures] = {413: (), 415: ()}
 # What a call that takes an idempotency key may be refused for besides.
 KEYED_FAILURES: Final[Failures] = {409: (), 410: (), 422: ()}

@@ -189,6 +189,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "warnings": list_of("Finding", description="They do not."),
         }
     ),
+    "Start": record(
+        {
+            "name": text("Pressroom."),
+            "docs": text("Path of the description for people."),
+            "openapi": text("Path of the description for programs."),
+        }
+    ),
     "Health": record(
         {
             "status": text("alive, ready, or partly ready: without some of its shards."),
@@ -220,6 +227,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             ),
         },
         optional=("stackTrace", "data"),
+    ),
+    "RenameRequest": request(
+        {"name": text("What the template is called.", minLength=1, maxLength=200)}
     ),
     "PublishRequest": request(
         {"message": text("What changed.", maxLength=2000)}, optional=("message",)

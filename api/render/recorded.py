@@ -14,8 +14,8 @@ from api.admission.gate import Ticket
 from api.exchange import write_json
 from api.jobs.accepting import accept_job, as_accepted, make_record, store_body
 from api.jobs.idempotency import check_repeated, under_way
-from api.jobs.preference import RESPOND_ASYNC
-from api.jobs.reading import await_end, find_record, no_result, write_result
+from api.jobs.preference import AsyncPreference
+from api.jobs.reading import await_end, find_record, no_result, poll_job, write_result
 from api.ports import Cell, Ports
 from api.render.dispatch import drained, refuse_if_drained
 from api.render.request import RenderRequest
@@ -46,17 +46,28 @@ class Admitted:
 
 
 def render_on_record(
-    admit: Callable[[], Admitted], lane: Lane, call: KeyedCall | None, ports: Ports
+    filename: str | None,
+    admit: Callable[[], Admitted],
+    prefer: AsyncPreference | None,
+    call: KeyedCall | None,
+    ports: Ports,
 ) -> Response:
     """Answer a call: as its first one was where it repeats one, else with a job of its own.
+
+    Without `prefer` it is answered when the render has ended; with it at the latest when the time to
+    wait is over, by the result or 202.
 
     Raises:
         ServiceError: 409 while the first call is under way, 422 when it was another request;
             504 when nobody waits for the render any more; 503 while its queue is drained.
     """
-    if call is not None and (repeated := _answer_repeated(call, ports)) is not None:
+    if (
+        call is not None
+        and (repeated := _answer_repeated(call, prefer, filename, ports)) is not None
+    ):
         return repeated
     admitted = admit()
+    lane = Lane.INTERACTIVE if prefer is None else Lane.BATCH
     if lane is Lane.INTERACTIVE:
         cell = ports.cell(admitted.ticket.meter.account_id)
         refuse_if_drained(Purpose.RENDER, cell)
@@ -69,16 +80,32 @@ def render_on_record(
     first = accept_job(job, record, call, ports)
     if first is not None:
         assert call is not None
-        return _answer_repeated(call, ports) or _refuse_race()
-    if lane is Lane.BATCH:
-        return write_accepted(record)
-    return _answer_waiting(job, ports)
+        return _answer_repeated(call, prefer, filename, ports) or _refuse_race()
+    if prefer is not None:
+        return _answer_async(record, prefer, filename, ports)
+    return _answer_waiting(job, filename, ports)
 
 
-def write_accepted(record: JobRecord) -> Response:
+def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:
     """Answer 202 with the record of a job that has been accepted."""
-    headers = {"Location": f"/v2/jobs/{record.id}", "Preference-Applied": RESPOND_ASYNC}
+    headers = {"Location": f"/v2/jobs/{record.id}", "Preference-Applied": prefer.applied}
     return write_json(write_job(record), 202, headers=headers)
+
+
+def _answer_async(
+    accepted: JobRecord, prefer: AsyncPreference, filename: str | None, ports: Ports
+) -> Response:
+    """Answer with the result if it comes within the time to wait, else with the job."""
+    if not prefer.wait_seconds:
+        return write_accepted(accepted, prefer)
+    record = poll_job(accepted, ports, seconds=prefer.wait_seconds)
+    if record is None:
+        raise _removed()
+    if not record.status.is_final:
+        return write_accepted(record, prefer)
+    answer = write_result(record, ports, filename=filename)
+    answer.headers["Preference-Applied"] = prefer.applied
+    return answer
 
 
 def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
@@ -105,7 +132,7 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
     )
 
 
-def _answer_waiting(job: RenderJob, ports: Ports) -> Response:
+def _answer_waiting(job: RenderJob, filename: str | None, ports: Ports) -> Response:
     cell = ports.cell(job.meter.account_id)
     record = await_end(
         job.id,
@@ -119,7 +146,7 @@ def _answer_waiting(job: RenderJob, ports: Ports) -> Response:
         record = find_record(job.id, ports)
     if record is None:
         raise _removed()
-    return write_result(record, ports)
+    return write_result(record, ports, filename=filename)
 
 
 def _withdraw_if_drained(job: RenderJob, cell: Cell) -> None:
@@ -134,7 +161,9 @@ def _withdraw_if_drained(job: RenderJob, cell: Cell) -> None:
             raise drained(Purpose.RENDER)
 
 
-def _answer_repeated(call: KeyedCall, ports: Ports) -> Response | None:
+def _answer_repeated(
+    call: KeyedCall, prefer: AsyncPreference | None, filename: str | None, ports: Ports
+) -> Response | None:
     """Answer as the first call was; None when the key stands for nothing, or no more."""
     with ports.database.snapshot() as session:
         first = find_first_call(session, call.key, at=now())
@@ -143,11 +172,11 @@ def _answer_repeated(call: KeyedCall, ports: Ports) -> Response | None:
     check_repeated(first, call.fingerprint)
     record = _get_first(first, ports)
     if record.lane is Lane.BATCH:
-        return write_accepted(as_accepted(record))
+        return _answer_async(as_accepted(record), prefer or AsyncPreference(0), filename, ports)
     if not record.status.is_final:
         raise under_way()
     if _is_kept(record):
-        return write_result(record, ports)
+        return write_result(record, ports, filename=filename)
     with ports.database.session() as session:
         free_key(session, call.key, job_id=record.id)
     return None

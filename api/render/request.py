@@ -9,12 +9,13 @@ from typing import Final
 from flask import Request
 
 from api.exchange import ContentType, read_content_type, read_media_type, read_query
+from api.pdf import read_filename
 from shared.errors import ServiceError
 from shared.jobs import Allowance, BodyKind
 from shared.references import TemplateReference, parse_reference
 
 VALIDATE_PARAMETERS: Final = ("template", "template_id", "flow")
-RENDER_PARAMETERS: Final = (*VALIDATE_PARAMETERS, "draft")
+RENDER_PARAMETERS: Final = (*VALIDATE_PARAMETERS, "draft", "filename")
 DEFAULT_FLOW: Final = "body"
 
 _KINDS: Final[Mapping[str, BodyKind]] = {
@@ -41,6 +42,7 @@ class RenderRequest:
     template: TemplateReference | None
     flow: str | None
     allowance: Allowance
+    filename: str | None = None
 
 
 def read_render_request(request: Request, parameters: tuple[str, ...]) -> RenderRequest:
@@ -50,7 +52,7 @@ def read_render_request(request: Request, parameters: tuple[str, ...]) -> Render
         ServiceError: 400 for a parameter, 415 for the type.
     """
     query = read_query(request, parameters)
-    template = _read_template(query)
+    template, filename = _read_template(query), read_filename(query)
     sent = read_media_type(request)
     kind = _KINDS.get(sent)
     flow = _read_flow(query, kind=kind, sent=sent)
@@ -67,6 +69,7 @@ def read_render_request(request: Request, parameters: tuple[str, ...]) -> Render
         template=template,
         flow=flow,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
+        filename=filename,
     )
 
 

@@ -27,8 +27,10 @@ def write_findings(outcome: JobOutcome) -> Response:
     return write_json(outcome.findings)
 
 
-def write_pdf(outcome: JobOutcome, meter: Meter, cell: Cell) -> Response:
-    """Answer with the PDF, and keep in mind what it counts until the ledger has it.
+def write_pdf(
+    outcome: JobOutcome, meter: Meter, cell: Cell, *, filename: str | None = None
+) -> Response:
+    """Answer with the PDF, under a name of the client's if it gives one, and keep in mind what it counts until the ledger has it.
 
     Raises:
         ServiceError: what the worker found instead.
@@ -40,7 +42,7 @@ def write_pdf(outcome: JobOutcome, meter: Meter, cell: Cell) -> Response:
         outcome.job_id,
         size=claim.size,
         pages=outcome.pages,
-        filename=outcome.filename,
+        filename=filename or outcome.filename,
         timings=outcome.timings,
     )
     pieces = _started(cell.replies.fetch_pdf(claim))

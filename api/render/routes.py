@@ -13,7 +13,7 @@ from api.admission.gate import Ticket, admit, admit_validation
 from api.auth.guard import Principal, current_principal
 from api.exchange import current_request
 from api.jobs.idempotency import make_fingerprint, read_key
-from api.jobs.preference import prefers_async
+from api.jobs.preference import AsyncPreference, read_async_preference
 from api.lane import give_way
 from api.ports import Ports
 from api.render.dispatch import dispatch
@@ -29,7 +29,7 @@ from api.render.response import write_findings, write_pdf
 from shared.db.idempotency import Call, IdempotencyKey
 from shared.errors import ServiceError
 from shared.job_intake import KeyedCall
-from shared.jobs import JobOutcome, Lane, PinnedTemplate, Purpose
+from shared.jobs import JobOutcome, PinnedTemplate, Purpose
 from shared.limits import KB, MAX_BODY_BYTES
 
 _PIECE: Final = 256 * KB
@@ -53,13 +53,14 @@ class RenderRoutes:
         principal, sent = current_principal(), current_request()
         asked = read_render_request(sent, RENDER_PARAMETERS)
         key = read_key(sent, principal.state.account_id, Call.PDF)
-        lane = Lane.BATCH if prefers_async(sent) else Lane.INTERACTIVE
-        if key is not None or lane is Lane.BATCH:
-            return self._render_on_record(principal, sent, asked, lane, key)
+        prefer = read_async_preference(sent)
+        if key is not None or prefer is not None:
+            return self._render_on_record(principal, sent, asked, prefer, key)
         ticket, outcome = self._run(
             asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
         )
-        return write_pdf(outcome, ticket.meter, self._ports.cell(principal.state.account_id))
+        cell = self._ports.cell(principal.state.account_id)
+        return write_pdf(outcome, ticket.meter, cell, filename=asked.filename)
 
     def validate(self) -> Response:
         """Tell what is wrong with the body, alone or in a stored template, without rendering it."""
@@ -75,16 +76,17 @@ class RenderRoutes:
         principal: Principal,
         sent: Request,
         asked: RenderRequest,
-        lane: Lane,
+        prefer: AsyncPreference | None,
         key: IdempotencyKey | None,
     ) -> Response:
         """Receive the body, and only then see whether the call was made before."""
-        if key is not None or lane is Lane.INTERACTIVE:
+        if key is not None or prefer is None or prefer.wait_seconds:
             give_way()
         with receive_body(sent, limit=MAX_BODY_BYTES) as body:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)
             return render_on_record(
+                asked.filename,
                 lambda: Admitted(
                     template=self._pin(asked),
                     ticket=admit(principal, asked.allowance, self._ports),
@@ -92,7 +94,7 @@ class RenderRoutes:
                     body=body,
                     request_id=g.request_id,
                 ),
-                lane,
+                prefer,
                 call,
                 self._ports,
             )

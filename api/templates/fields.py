@@ -12,6 +12,7 @@ MAX_MESSAGE: Final = 2000
 MAX_VERSION_DIGITS: Final = 16  # interface.md, Limits: version path segment
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,15}\Z")
 _MESSAGE: Final = re.compile(r"[^\x00\ud800-\udfff]*\Z")
+_NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,200}\Z")
 _RESERVED_TAGS: Final = ("live", "latest")
 
 
@@ -27,6 +28,20 @@ def check_template_id(template_id: str, field: str = "template id") -> None:
             f"Invalid {field} {template_id[:150]!r}: accepted are 1 to 128 letters, digits, hyphens "
             "and underscores, not between double underscores, and no @selector.",
         )
+
+
+def check_name(name: str) -> str:
+    """Return what a template is called, checked.
+
+    Raises:
+        ServiceError: 400, naming the rule.
+    """
+    if not _NAME.match(name):
+        raise ServiceError(
+            400,
+            f"Invalid name {name[:100]!r}: accepted are 1 to 200 characters, no control characters.",
+        )
+    return name
 
 
 def parse_version(text: str) -> int:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
-from api.admission.body import receive_body
+from api.admission.body import receive_body, receive_fields
 from api.auth.guard import current_principal
-from api.exchange import read_content_type, read_limit, read_query, write_json, write_user
+from api.conditions import read_preconditions, write_not_modified, write_tagged
+from api.exchange import read_choice, read_content_type, read_limit, read_query, write_json
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.content import read_content
-from api.templates.fields import check_template_id
-from shared.clock import now, timestamp
+from api.templates.fields import check_name, check_template_id
+from api.templates.records import check_template, etag_of, write_template
+from shared.clock import now
 from shared.db import templates
 from shared.db.pinning import get_pinned
-from shared.db.templates import TemplateRecord, own_not_found
+from shared.db.templates import own_not_found
 from shared.errors import ServiceError
 from shared.limits import MAX_BODY_BYTES
 from shared.references import parse_reference
 
 _TYPES: Final = ("text/xml", "application/xml", "text/plain")
-_NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}\Z")
+
+
+class Include(StrEnum):
+    """What a list of templates has besides the account's own."""
+
+    PUBLIC = "public"
 
 
 class TemplateRoutes:
@@ -40,6 +47,7 @@ class TemplateRoutes:
         routes.get("/v2/templates")(self.list_templates)
         routes.get("/v2/templates/<reference>")(self.read_template)
         routes.put("/v2/templates/<template_id>")(self.replace_content)
+        routes.patch("/v2/templates/<template_id>")(self.rename_template)
         routes.delete("/v2/templates/<template_id>")(self.delete_template)
         return routes
 
@@ -57,44 +65,54 @@ class TemplateRoutes:
                 user=principal.user,
                 at=now(),
             )
-        return write_json(_record(record), 201, headers={"Location": f"/v2/templates/{record.id}"})
+        headers = {"Location": f"/v2/templates/{record.id}", "ETag": etag_of(record)}
+        return write_json(write_template(record), 201, headers=headers)
 
     def list_templates(self) -> Response:
-        """List the account's templates by id."""
-        principal = current_principal()
-        query = read_query(request, ("limit", "start_after"))
+        """List the account's templates by id, with `include=public` the public ones too."""
+        account_id = current_principal().state.account_id
+        query = read_query(request, ("name", "include", "limit", "start_after"))
+        name = None if "name" not in query else check_name(query["name"])
+        include = read_choice(query, "include", Include)
         limit, start_after = read_limit(query), query.get("start_after")
         if start_after is not None:
             check_template_id(start_after, "start_after")
+        owners = (account_id, templates.PUBLIC_ACCOUNT) if include else (account_id,)
         with self._ports.database.snapshot() as session:
             found = templates.list_templates(
-                session, principal.state.account_id, limit=limit + 1, start_after=start_after
+                session, owners, name=name, limit=limit + 1, start_after=start_after
             )
-        body: dict[str, Any] = {"templates": [_record(record) for record in found[:limit]]}
+        body: dict[str, Any] = {"templates": [write_template(record) for record in found[:limit]]}
         if len(found) > limit:
             body["next_cursor"] = found[limit - 1].id
-        return write_json(body)
+        return write_tagged(request, body)
 
     def read_template(self, reference: str) -> Response:
         """Give a template's record and the text a reference names."""
         principal = current_principal()
         read_query(request, ())
         parsed = parse_reference(reference, field="template reference")
+        preconditions = read_preconditions(request)
         with self._ports.database.snapshot() as session:
             pinned = get_pinned(session, principal.reader, parsed)
             record = templates.get_template(session, pinned.template_id)
+            etag = etag_of(record, content_sha256=pinned.sha256)
+            if preconditions.is_known(etag):
+                return write_not_modified(etag)
             content = templates.get_content(session, pinned.sha256)
-        return write_json(_record(record) | {"content": content})
+        return write_json(write_template(record) | {"content": content}, headers={"ETag": etag})
 
     def replace_content(self, template_id: str) -> Response:
         """Give a template new live content."""
         principal = current_principal()
         read_query(request, ())
         check_template_id(template_id, "template id")
+        preconditions = read_preconditions(request)
         content = _receive_content(
             check=lambda: self._check_held(principal.state.account_id, template_id)
         )
         with change_templates(principal, self._ports) as session:
+            check_template(session, principal.state.account_id, template_id, preconditions)
             record = templates.replace_content(
                 session,
                 principal.state.account_id,
@@ -105,14 +123,30 @@ class TemplateRoutes:
             )
         if record is None:
             raise own_not_found(template_id)
-        return write_json(_record(record))
+        return write_json(write_template(record), headers={"ETag": etag_of(record)})
+
+    def rename_template(self, template_id: str) -> Response:
+        """Give a template another name."""
+        account_id = current_principal().state.account_id
+        read_query(request, ())
+        check_template_id(template_id, "template id")
+        preconditions = read_preconditions(request)
+        name = _read_new_name(receive_fields(request, ("name",)))
+        with self._ports.database.session() as session:
+            check_template(session, account_id, template_id, preconditions)
+            record = templates.rename_template(session, account_id, template_id, name=name)
+        if record is None:
+            raise own_not_found(template_id)
+        return write_json(write_template(record), headers={"ETag": etag_of(record)})
 
     def delete_template(self, template_id: str) -> Response:
         """Remove a template."""
         principal = current_principal()
         read_query(request, ())
         check_template_id(template_id, "template id")
+        preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
+            check_template(session, principal.state.account_id, template_id, preconditions)
             removed = templates.delete_template(
                 session, principal.state.account_id, template_id, at=now()
             )
@@ -148,23 +182,11 @@ def _read_name(name: str | None) -> str:
         raise ServiceError(
             400, "The query parameter name is required: what the template is called."
         )
-    if not _NAME.match(name):
-        raise ServiceError(
-            400,
-            f"Invalid name {name[:100]!r}: accepted are 1 to 200 characters, no control characters.",
-        )
-    return name
+    return check_name(name)
 
 
-def _record(record: TemplateRecord) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "name": record.name,
-        **({} if record.slug is None else {"slug": record.slug}),
-        "versions": record.versions,
-        "sha256": record.sha256,
-        "created_at": timestamp(record.created_at),
-        "created_by": write_user(record.created_by),
-        "updated_at": timestamp(record.updated_at),
-        "updated_by": write_user(record.updated_by),
-    }
+def _read_new_name(fields: Mapping[str, Any]) -> str:
+    name = fields.get("name")
+    if not isinstance(name, str):
+        raise ServiceError(400, "The field name is required and must be a string: the new name.")
+    return check_name(name)

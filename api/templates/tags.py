@@ -7,15 +7,17 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from api.admission.body import receive_fields
-from api.auth.guard import current_principal
+from api.auth.guard import Principal, current_principal
+from api.conditions import Preconditions, make_etag, read_preconditions, write_tagged
 from api.exchange import read_query, write_json, write_user
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
 from shared.clock import now, timestamp
 from shared.db import tags
+from shared.db.session import Session
 from shared.db.tags import Tag, TagEvent
-from shared.db.templates import check_known
+from shared.db.templates import check_known, lock_template
 from shared.errors import ErrorKind, ServiceError
 
 
@@ -40,8 +42,10 @@ class TagRoutes:
         principal = current_principal()
         read_query(request, ())
         _check_names(template_id, tag)
+        preconditions = read_preconditions(request)
         version = read_version(receive_fields(request, ("version",)))
         with change_templates(principal, self._ports) as session:
+            _check_tag(session, principal, template_id, tag, preconditions)
             tags.set_tag(
                 session,
                 principal.state.account_id,
@@ -51,7 +55,11 @@ class TagRoutes:
                 user=principal.user,
                 at=now(),
             )
-        return write_json({"tag": tag, "version": version})
+            held = tags.find_tag(session, template_id, tag)
+        assert held is not None, "it was set in this unit of work"
+        return write_json(
+            {"tag": tag, "version": version}, headers={"ETag": make_etag(_record(held))}
+        )
 
     def list_tags(self, template_id: str) -> Response:
         """List a template's tags by name."""
@@ -66,7 +74,7 @@ class TagRoutes:
                 session, template_id, limit=tags.PAGE + 1, start_after=start_after
             )
         shown = [_record(tag) for tag in found[: tags.PAGE]]
-        return write_json({"tags": shown, "has_more": len(found) > tags.PAGE})
+        return write_tagged(request, {"tags": shown, "has_more": len(found) > tags.PAGE})
 
     def read_tag(self, template_id: str, tag: str) -> Response:
         """Tell which version a tag names, and who moved it last."""
@@ -78,14 +86,16 @@ class TagRoutes:
             found = tags.find_tag(session, template_id, tag)
         if found is None:
             raise _not_found(template_id, tag)
-        return write_json(_record(found))
+        return write_tagged(request, _record(found))
 
     def remove_tag(self, template_id: str, tag: str) -> Response:
         """Remove a tag; its version and its history stay."""
         principal = current_principal()
         read_query(request, ())
         _check_names(template_id, tag)
+        preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
+            _check_tag(session, principal, template_id, tag, preconditions)
             removed = tags.remove_tag(
                 session,
                 principal.state.account_id,
@@ -107,12 +117,30 @@ class TagRoutes:
         if not found:
             raise _not_found(template_id, tag)
         shown = [_event(event) for event in found[: tags.HISTORY_DEPTH]]
-        return write_json({"events": shown, "has_more": len(found) > tags.HISTORY_DEPTH})
+        return write_tagged(request, {"events": shown, "has_more": len(found) > tags.HISTORY_DEPTH})
 
 
 def _check_names(template_id: str, tag: str) -> None:
     check_template_id(template_id)
     check_tag(tag)
+
+
+def _check_tag(
+    session: Session,
+    principal: Principal,
+    template_id: str,
+    tag: str,
+    preconditions: Preconditions,
+) -> None:
+    """Check the conditions of a change of a tag; it stays as compared until the unit of work ends.
+
+    Raises:
+        ServiceError: 412; 404, the account has no such template.
+    """
+    if preconditions.are_given:
+        lock_template(session, principal.state.account_id, template_id)
+        held = tags.find_tag(session, template_id, tag)
+        preconditions.check(None if held is None else make_etag(_record(held)))
 
 
 def _not_found(template_id: str, tag: str) -> ServiceError:

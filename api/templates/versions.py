@@ -6,11 +6,13 @@ from flask import Blueprint, Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
+from api.conditions import make_etag, read_preconditions, write_not_modified, write_tagged
 from api.exchange import read_query, write_json
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
 from api.templates.publishing import write_content, write_version
+from api.templates.records import check_template
 from shared.clock import now
 from shared.db import versions
 from shared.db.templates import check_known, get_content
@@ -35,8 +37,10 @@ class VersionRoutes:
         principal = current_principal()
         read_query(request, ())
         check_template_id(template_id)
+        preconditions = read_preconditions(request)
         message = read_message(receive_fields(request, ("message",)))
         with change_templates(principal, self._ports) as session:
+            check_template(session, principal.state.account_id, template_id, preconditions)
             published = versions.publish_version(
                 session,
                 principal.state.account_id,
@@ -45,7 +49,9 @@ class VersionRoutes:
                 user=principal.user,
                 at=now(),
             )
-        return write_json(write_version(published.version), 201 if published.is_new else 200)
+        record = write_version(published.version)
+        status = 201 if published.is_new else 200
+        return write_json(record, status, headers={"ETag": make_etag(record)})
 
     def list_versions(self, template_id: str) -> Response:
         """List the newest versions."""
@@ -56,7 +62,7 @@ class VersionRoutes:
             check_known(session, principal.state.account_id, template_id)
             found = versions.list_versions(session, template_id, limit=versions.PAGE + 1)
         shown = [write_version(version) for version in found[: versions.PAGE]]
-        return write_json({"versions": shown, "has_more": len(found) > versions.PAGE})
+        return write_tagged(request, {"versions": shown, "has_more": len(found) > versions.PAGE})
 
     def read_version(self, template_id: str, version: str) -> Response:
         """Give a version and its content below the header comment."""
@@ -64,8 +70,14 @@ class VersionRoutes:
         read_query(request, ())
         check_template_id(template_id)
         number = parse_version(version)
+        preconditions = read_preconditions(request)
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
             found = versions.get_version(session, template_id, number)
+            record = write_version(found)
+            etag = make_etag(record)
+            if preconditions.is_known(etag):
+                return write_not_modified(etag)
             content = get_content(session, found.sha256)
-        return write_json(write_version(found) | {"content": write_content(found, content)})
+        body = record | {"content": write_content(found, content)}
+        return write_json(body, headers={"ETag": etag})

@@ -1,4 +1,4 @@
-"""DELETE /v2/batches/{batch_id}: cancel what is not begun."""
+"""DELETE /v2/batches/{batch_id}: cancel a batch, or remove one that has ended."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /docs/openapi.json and /docs: the interface described."""
+"""GET /, /docs/openapi.json and /docs: the interface described."""
 
 from pathlib import Path
 

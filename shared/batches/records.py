@@ -77,7 +77,8 @@ class Batch:
     """An accepted batch. `body_key` is None once its body is no longer needed.
 
     `error` is the error body of one that ended without the result it was to have; `traceparent` is
-    the span of the request that it came with, where requests are traced.
+    the span of the request that it came with, where requests are traced; `removed_at` is when its
+    client removed it.
     """
 
     id: str
@@ -104,6 +105,7 @@ class Batch:
     expires_at: datetime | None = None
     error: Mapping[str, Any] | None = None
     traceparent: str | None = None
+    removed_at: datetime | None = None
 
     def is_expired(self, at: datetime) -> bool:
         """Tell whether its PDFs are gone."""

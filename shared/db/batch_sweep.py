@@ -13,6 +13,8 @@ from shared.db.batches import RECORD_KEPT, read_batch
 from shared.db.session import Session
 from shared.db.slots import lives_in
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
+from shared.db.unmetered import list_unmetered_of_batch
+from shared.db.usage import record_events
 
 _ITEMS_AT_ONCE: Final = 10_000
 
@@ -43,19 +45,20 @@ def forget_results(session: Session, batch: Batch, *, record_kept: timedelta = R
     )
 
 
-def remove_some_items(session: Session, batch_id: str) -> bool:
+def remove_some_items(session: Session, batch_id: str, *, at: datetime) -> bool:
     """Remove some thousand items of a batch and tell whether there were any: all of a large one's
     would hold up every other writer of SQLite.
+
+    What they count is in the ledger from then on: their usage events could be lost with Redis, and
+    without the items nobody would know of it.
     """
     items = batch_items.c
     first = session.scalar(select(func.min(items["index"])).where(items.batch_id == batch_id))
     if first is None:
         return False
-    session.execute(
-        delete(batch_items).where(
-            items.batch_id == batch_id, items["index"] < first + _ITEMS_AT_ONCE
-        )
-    )
+    before = first + _ITEMS_AT_ONCE
+    record_events(session, list_unmetered_of_batch(session, batch_id, before=before), at=at)
+    session.execute(delete(batch_items).where(items.batch_id == batch_id, items["index"] < before))
     return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -23,6 +23,7 @@ from shared.batches.records import (
 from shared.clock import timestamp
 from shared.db.batch_turns import add_turn
 from shared.db.hooks import Event, Happening, enqueue
+from shared.db.newest import list_newest
 from shared.db.session import Session
 from shared.db.slots import lives_in
 from shared.db.tables import IS_OPEN, Instant, batch_chunks, batches
@@ -89,30 +90,39 @@ def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
 
 
 def find_batch(session: Session, batch_id: str, *, account_id: str | None = None) -> Batch | None:
-    """Give a batch, None when there is none, or when it is of another account than the one given."""
+    """Return a batch; with an account, as its clients see it: None when it is another's or removed."""
     query = select(batches).where(batches.c.id == batch_id)
     if account_id is not None:
-        query = query.where(batches.c.account_id == account_id)
+        query = query.where(batches.c.account_id == account_id, batches.c.removed_at.is_(None))
     row = session.execute(query).mappings().first()
     return None if row is None else read_batch(row)
 
 
 def count_items(session: Session, batch: Batch) -> Counts:
     """Count the documents of a batch by how far they are."""
-    columns = batch_chunks.c
-    is_running = case((columns.status == ChunkStatus.RUNNING, 1), else_=0)
-    row = session.execute(
-        select(
-            func.sum(is_running),
-            func.sum(columns.succeeded),
-            func.sum(columns.failed),
-            func.sum(columns.pages),
-        ).where(columns.batch_id == batch.id)
-    ).one()
-    running, succeeded, failed, pages = (int(number or 0) for number in row)
-    left = batch.total - succeeded - failed - running
-    queued = 0 if batch.status is BatchStatus.CANCELLED else left
-    return Counts(queued, running, succeeded, failed, pages)
+    return _count(batch, *_sum_chunks(session, [batch.id]).get(batch.id, (0, 0, 0, 0)))
+
+
+def list_batches(
+    session: Session,
+    account_id: str,
+    *,
+    statuses: Iterable[BatchStatus],
+    limit: int,
+    start_after: str | None,
+) -> list[tuple[Batch, Counts]]:
+    """Return up to `limit` batches of an account, newest first, each with how far it is.
+
+    `start_after` is the last batch of the page before.
+    """
+    words = [status.value for status in statuses]
+    newest = list_newest(
+        session, batches, account_id, statuses=words, limit=limit, start_after=start_after
+    )
+    query = select(batches).where(batches.c.id.in_(newest)).order_by(batches.c.id.desc())
+    found = [read_batch(row) for row in session.execute(query).mappings()]
+    sums = _sum_chunks(session, newest)
+    return [(batch, _count(batch, *sums.get(batch.id, (0, 0, 0, 0)))) for batch in found]
 
 
 def count_unfinished(session: Session, account_id: str) -> int:
@@ -237,6 +247,22 @@ def list_under_way(session: Session, *, limit: int) -> list[tuple[Batch, Counts]
     return [(batch, count_items(session, batch)) for batch in found]
 
 
+def remove_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
+    """Remove a batch that has ended from its clients' reach and tell whether it was there.
+
+    The keeper deletes its bytes and rows, of which there may be 100,000, in its next round.
+    """
+    columns = batches.c
+    removed = session.execute(
+        update(batches)
+        .where(columns.id == batch_id, columns.status.not_in(_UNENDED))
+        .where(columns.removed_at.is_(None))
+        .values(removed_at=at, sweep_at=at)
+        .returning(columns.id)
+    )
+    return removed.first() is not None
+
+
 def forget_body(session: Session, batch_id: str) -> None:
     """Note that the body of a batch is not kept any more."""
     session.execute(update(batches).where(batches.c.id == batch_id).values(body_key=None))
@@ -270,6 +296,7 @@ def read_batch(row: RowMapping | Mapping[str, Any]) -> Batch:
         expires_at=row["expires_at"],
         error=row["error"],
         traceparent=row["traceparent"],
+        removed_at=row["removed_at"],
     )
 
 
@@ -307,6 +334,33 @@ def _finish(
     )
     enqueue(session, [told], at=at)
     return batch
+
+
+def _sum_chunks(session: Session, batch_ids: Sequence[str]) -> Mapping[str, tuple[int, ...]]:
+    """Return of each batch the documents that run, succeeded and failed, and the pages."""
+    columns = batch_chunks.c
+    is_running = case((columns.status == ChunkStatus.RUNNING, 1), else_=0)
+    query = (
+        select(
+            columns.batch_id,
+            func.sum(is_running),
+            func.sum(columns.succeeded),
+            func.sum(columns.failed),
+            func.sum(columns.pages),
+        )
+        .where(columns.batch_id.in_(batch_ids))
+        .group_by(columns.batch_id)
+    )
+    return {
+        batch_id: tuple(int(number or 0) for number in sums)
+        for batch_id, *sums in session.execute(query)
+    }
+
+
+def _count(batch: Batch, running: int, succeeded: int, failed: int, pages: int) -> Counts:
+    left = batch.total - succeeded - failed - running
+    queued = 0 if batch.status is BatchStatus.CANCELLED else left
+    return Counts(queued, running, succeeded, failed, pages)
 
 
 def _has_unended_chunk(batch_id: str) -> Any:

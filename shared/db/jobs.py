@@ -10,10 +10,11 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, delete, func, select, update
+from sqlalchemy import Row, Select, bindparam, delete, func, literal, select, update
 
 from shared.clock import timestamp
 from shared.db.hooks import Event, Happening, enqueue
+from shared.db.newest import list_newest
 from shared.db.session import Session
 from shared.db.slots import lives_in
 from shared.db.tables import jobs
@@ -66,6 +67,14 @@ _TAKE_OPEN: Final = (
     .where(jobs.c.id.in_(bindparam("of_jobs", expanding=True)), jobs.c.status.not_in(_FINAL))
     .order_by(jobs.c.id)
     .with_for_update()
+)
+# A message may be 64 KB, and no list tells it.
+_LIST: Final[Select[Any]] = (
+    select(
+        *(column for column in jobs.c if column is not jobs.c.message), literal("").label("message")
+    )
+    .where(jobs.c.id.in_(bindparam("of_jobs", expanding=True)))
+    .order_by(jobs.c.id.desc())
 )
 _END: Final = update(jobs).where(_IS_JOB)
 
@@ -135,6 +144,27 @@ def find_job(session: Session, job_id: str) -> JobRecord | None:
     """Give a job, whoever's it is; None when there is none on record."""
     row = session.execute(_FIND, {"of_job": job_id}).first()
     return None if row is None else _record(row)
+
+
+def list_jobs(
+    session: Session,
+    account_id: str,
+    *,
+    statuses: Iterable[JobStatus],
+    limit: int,
+    start_after: str | None,
+) -> Sequence[JobRecord]:
+    """Return up to `limit` jobs of an account, newest first, without their messages.
+
+    `statuses` are those of the table, which knows no running jobs; `start_after` is the last job
+    of the page before.
+    """
+    words = [status.value for status in statuses]
+    newest = list_newest(
+        session, jobs, account_id, statuses=words, limit=limit, start_after=start_after
+    )
+    found = session.execute(_LIST, {"of_jobs": newest}) if newest else ()
+    return [_record(row) for row in found]
 
 
 def is_job_open(session: Session, job_id: str) -> bool:

@@ -88,6 +88,6 @@ def _selector_not_found(reference: TemplateReference) -> ServiceError:
         case Tagged(tag):
             missing = f"tag {tag!r}"
         case _:
-            missing = "published version yet"
+            missing = f"published version yet, so {str(reference)!r} names nothing"
     message = f"Template {reference.identifier!r} has no {missing}."
     return ServiceError(404, message, kind=ErrorKind.NOT_FOUND)

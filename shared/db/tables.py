@@ -140,6 +140,7 @@ templates: Final = Table(
     Column("version_count", BigInteger, nullable=False, server_default="0"),
     Column("deleted_at", Instant),
     Index("ix_templates_account_id_id", "account_id", "id"),
+    Index("ix_templates_account_id_name_id", "account_id", "name", "id"),
 )
 
 # Rows here never change and are never deleted (interface.md, States and transitions).
@@ -279,6 +280,7 @@ jobs: Final = Table(
     ),
     CheckConstraint("lane IN ('interactive', 'batch')", name="lane_known"),
     Index("ix_jobs_status_queued_at", "status", "queued_at"),
+    Index("ix_jobs_account_id_status_id", "account_id", "status", "id"),
     Index("ix_jobs_status_finished_at", "status", "finished_at"),
     Index("ix_jobs_sweep_at", "sweep_at"),
 )
@@ -330,6 +332,8 @@ batches: Final = Table(
     Column("finished_at", Instant),
     Column("expires_at", Instant),
     Column("sweep_at", Instant),
+    # When its client removed it: from then on it exists for the keeper alone, which deletes it.
+    Column("removed_at", Instant),
     # Of a merged batch: how often its one PDF was begun, and what is told where there will be none.
     Column("assembly_tries", Integer, nullable=False, server_default="0"),
     Column("assembly_begun_at", Instant),
@@ -341,7 +345,7 @@ batches: Final = Table(
     CheckConstraint("output IN ('files', 'zip', 'merged')", name="output_known"),
     CheckConstraint("kind IN ('ndjson', 'csv')", name="kind_known"),
     Index("ix_batches_status_created_at", "status", "created_at"),
-    Index("ix_batches_account_id_status", "account_id", "status"),
+    Index("ix_batches_account_id_status_id", "account_id", "status", "id"),
     Index("ix_batches_sweep_at", "sweep_at"),
     # The batches of an account in the order in which they are fed.
     Index(

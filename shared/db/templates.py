@@ -5,7 +5,7 @@ A deleted template keeps its row: its versions, tags and slug still refer to it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -145,15 +145,39 @@ def _not_found(message: str) -> ServiceError:
     return ServiceError(404, message, kind=ErrorKind.NOT_FOUND, code=ErrorCode.TEMPLATE_NOT_FOUND)
 
 
+def lock_live(session: Session, account_id: str, template_id: str) -> TemplateRecord:
+    """Return a template, and keep every other change of it out until the unit of work ends.
+
+    Raises:
+        ServiceError: 404, the account has no template of that id.
+    """
+    if lock_template(session, account_id, template_id)["deleted_at"] is not None:
+        raise own_not_found(template_id)
+    return get_template(session, template_id)
+
+
 def list_templates(
-    session: Session, account_id: str, *, limit: int, start_after: str | None
+    session: Session,
+    owners: Iterable[str],
+    *,
+    name: str | None = None,
+    limit: int,
+    start_after: str | None,
 ) -> Sequence[TemplateRecord]:
-    """Give up to `limit` templates of the account with ids past `start_after`, by id."""
-    query = _records().where(templates.c.account_id == account_id, templates.c.deleted_at.is_(None))
-    query = query.order_by(templates.c.id).limit(limit)
-    if start_after is not None:
-        query = query.where(templates.c.id > start_after)
-    return [_record(row) for row in session.execute(query).mappings()]
+    """Return up to `limit` templates of some accounts with ids past `start_after`, by id.
+
+    `name` leaves only those that are called so.
+    """
+    found: list[TemplateRecord] = []
+    for owner in owners:
+        query = _records().where(templates.c.account_id == owner, templates.c.deleted_at.is_(None))
+        if start_after is not None:
+            query = query.where(templates.c.id > start_after)
+        if name is not None:
+            query = query.where(templates.c.name == name)
+        query = query.order_by(templates.c.id).limit(limit)
+        found += [_record(row) for row in session.execute(query).mappings()]
+    return sorted(found, key=lambda record: record.id)[:limit]
 
 
 def replace_content(
@@ -174,6 +198,25 @@ def replace_content(
             templates.c.deleted_at.is_(None),
         )
         .values(sha256=keep_content(session, content, at=at), updated_at=at, updated_by=user.id)
+    )
+    return get_template(session, template_id) if changed.rowcount else None
+
+
+def rename_template(
+    session: Session, account_id: str, template_id: str, *, name: str
+) -> TemplateRecord | None:
+    """Give a template another name, None when the account has no template of that id.
+
+    `updated_at` and `updated_by` tell of its content and stay.
+    """
+    changed = session.execute(
+        update(templates)
+        .where(
+            templates.c.id == template_id,
+            templates.c.account_id == account_id,
+            templates.c.deleted_at.is_(None),
+        )
+        .values(name=name)
     )
     return get_template(session, template_id) if changed.rowcount else None
 

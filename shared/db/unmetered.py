@@ -36,6 +36,19 @@ def list_unmetered_items(
     session: Session, *, after: datetime, until: datetime, limit: int
 ) -> list[PageEvent]:
     """Give the events of documents of batches whose slices ended in a span of time."""
+    ended_at = batch_parts.c.created_at
+    query = _unmetered_items().where(ended_at > after, ended_at <= until)
+    return _read_items(session, query.order_by(ended_at).limit(limit))
+
+
+def list_unmetered_of_batch(session: Session, batch_id: str, *, before: int) -> list[PageEvent]:
+    """Return the events of a batch's documents up to an index."""
+    items = batch_items.c
+    query = _unmetered_items().where(items.batch_id == batch_id, items["index"] < before)
+    return _read_items(session, query)
+
+
+def _unmetered_items() -> Select[Any]:
     items, parts = batch_items.c, batch_parts.c
     # By index too: the database would read all documents of the batch for each of its parts.
     is_part = and_(
@@ -45,18 +58,18 @@ def list_unmetered_items(
         items["index"] < parts.first_index + parts["count"],
     )
     job_id = _job_id(items.batch_id, items["index"])
-    query = (
+    return (
         select(job_id, batches.c.meter, items.pages, parts.created_at)
         .select_from(
             batch_parts.join(batch_items, is_part)
             .join(batches, batches.c.id == parts.batch_id)
             .outerjoin(usage_ledger, usage_ledger.c.job_id == job_id)
         )
-        .where(parts.created_at > after, parts.created_at <= until)
         .where(items.status == JobStatus.SUCCEEDED.value, usage_ledger.c.job_id.is_(None))
-        .order_by(parts.created_at)
-        .limit(limit)
     )
+
+
+def _read_items(session: Session, query: Select[Any]) -> list[PageEvent]:
     events = []
     for item_job_id, raw_meter, pages, ended_at in session.execute(query):
         account_id, period = raw_meter["account_id"], raw_meter["period"]

@@ -1,7 +1,12 @@
 """The one way out: every address that a client gives is fetched or called through here (hazards.md 5)."""
 
 from shared.outbound.client import Answered, Downloaded, Fetched, Outbound, Told
-from shared.outbound.failures import TargetRefusedError, TargetTooLargeError, TargetUnreachableError
+from shared.outbound.failures import (
+    Reason,
+    TargetRefusedError,
+    TargetTooLargeError,
+    TargetUnreachableError,
+)
 from shared.outbound.fetcher import Ask, Fetcher, FetcherBusy
 
 __all__ = [
@@ -12,6 +17,7 @@ __all__ = [
     "Fetcher",
     "FetcherBusy",
     "Outbound",
+    "Reason",
     "TargetRefusedError",
     "TargetTooLargeError",
     "TargetUnreachableError",

@@ -16,6 +16,7 @@ from urllib3.response import BaseHTTPResponse
 from shared.clock import ticks
 from shared.outbound.connections import Resolve, judge_target, open_connection, resolve_host
 from shared.outbound.failures import (
+    Reason,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
@@ -142,9 +143,14 @@ class Outbound:
         give_up_at = ticks() + deadline_seconds
         target, headers = parse_noted(url), conditions
         told: list[Told] = []
-        for _ in range(MAX_REDIRECTS + 1):
+        for redirects in range(MAX_REDIRECTS + 1):
             with self._ask(
-                "GET", target, give_up_at=give_up_at, limit_bytes=limit_bytes, headers=headers
+                "GET",
+                target,
+                give_up_at=give_up_at,
+                limit_bytes=limit_bytes,
+                headers=headers,
+                is_redirected=redirects > 0,
             ) as answer:
                 told.append(_read_told(answer))
                 location = answer.headers.get("Location")
@@ -183,6 +189,7 @@ class Outbound:
         limit_bytes: int,
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
+        is_redirected: bool = False,
     ) -> Iterator[BaseHTTPResponse]:
         """Connect, ask, and hand over the answer with its body unread."""
         try:
@@ -195,7 +202,7 @@ class Outbound:
             )
         except TargetRefusedError as error:
             _note(target.host, error)
-            raise
+            raise (_redirected(error) if is_redirected else error) from error.__cause__
         try:
             connection.request(
                 method,
@@ -235,7 +242,12 @@ def _follow_noted(target: Target, location: str) -> Target:
         return follow(target, location)
     except TargetRefusedError as error:
         _note(target.host, error)
-        raise
+        raise _redirected(error) from error
+
+
+def _redirected(error: TargetRefusedError) -> TargetRefusedError:
+    """Make the refusal of an address by that of one it redirects to, of which no more is told."""
+    return TargetRefusedError(Reason.REDIRECT, f"redirected: {error.cause}")
 
 
 def _read_told(answer: BaseHTTPResponse) -> Told:

@@ -17,7 +17,7 @@ from urllib3.exceptions import HTTPError
 
 from shared.clock import ticks
 from shared.outbound.addresses import is_private, is_public
-from shared.outbound.failures import TargetRefusedError, TargetUnreachableError
+from shared.outbound.failures import Reason, TargetRefusedError, TargetUnreachableError
 from shared.outbound.targets import Target
 
 CONNECT_SECONDS: Final = 3.0
@@ -134,10 +134,10 @@ def _resolve_within(connect_by: float, target: Target, resolve: Resolve) -> list
 
 def _judge(target: Target, endpoints: list[Endpoint], allow_private: bool) -> list[Endpoint]:
     if not endpoints:
-        raise TargetRefusedError(f"{target.host} has no address")
+        raise TargetRefusedError(Reason.HOST_UNKNOWN, f"{target.host} has no address")
     for _, (address, *_) in endpoints:
         if not (is_public(address) or (allow_private and is_private(address))):
-            raise TargetRefusedError(f"{target.host} has the address {address}")
+            raise TargetRefusedError(Reason.NOT_PUBLIC, f"{target.host} has the address {address}")
     return endpoints
 
 

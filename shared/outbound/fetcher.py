@@ -14,7 +14,12 @@ from urllib.parse import urlsplit
 
 from shared.errors import Unavailable
 from shared.outbound.client import parse_noted
-from shared.outbound.failures import TargetRefusedError, TargetTooLargeError, TargetUnreachableError
+from shared.outbound.failures import (
+    Reason,
+    TargetRefusedError,
+    TargetTooLargeError,
+    TargetUnreachableError,
+)
 from shared.telemetry.log import find_log_fields
 
 FETCH_PATH: Final = "/fetch"
@@ -156,7 +161,9 @@ def _read_failure(answer: HTTPResponse) -> Exception:
         raise ValueError("no refusal")
     match said.get("refusal"):
         case Refusal.REFUSED:
-            return TargetRefusedError("the fetcher refuses it, and its log says why")
+            return TargetRefusedError(
+                _read_reason(said.get("reason")), "the fetcher refuses it, and its log says why"
+            )
         case Refusal.TOO_LARGE:
             return TargetTooLargeError(str(said.get("text")))
         case Refusal.UNREACHABLE:
@@ -165,3 +172,10 @@ def _read_failure(answer: HTTPResponse) -> Exception:
             return FetcherBusy()
         case other:
             raise ValueError(f"unknown refusal {other!r}")
+
+
+def _read_reason(text: object) -> Reason:
+    try:
+        return Reason(str(text))
+    except ValueError:
+        return Reason.OTHER

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
-from shared.outbound.failures import TargetRefusedError
+from shared.outbound.failures import Reason, TargetRefusedError
 
 _PORTS: Final = {"http": 80, "https": 443}
 _LONGEST: Final = 8192
@@ -41,18 +41,18 @@ def parse_target(url: str) -> Target:
         TargetRefusedError: it is no http or https address of a host, or has a user name in it.
     """
     if len(url) > _LONGEST or _UNSAFE.search(url):
-        raise TargetRefusedError("too long, or with blanks, backslashes or control characters")
+        raise TargetRefusedError(
+            Reason.MALFORMED, "too long, or with blanks, backslashes or control characters"
+        )
     try:
         parts = urlsplit(url)
-        port = parts.port
     except ValueError as error:
-        raise TargetRefusedError(f"not an address: {error}") from error
+        raise TargetRefusedError(Reason.MALFORMED, f"not an address: {error}") from error
     if parts.scheme not in _PORTS:
-        raise TargetRefusedError("the scheme is neither http nor https")
+        raise TargetRefusedError(Reason.SCHEME, "the scheme is neither http nor https")
     if "@" in parts.netloc:
-        raise TargetRefusedError("a user name is given")
-    if port == 0:
-        raise TargetRefusedError("port 0")
+        raise TargetRefusedError(Reason.CREDENTIALS, "a user name is given")
+    port = _read_port(parts)
     path = quote(parts.path or "/", safe=_SAFE_IN_PATH)
     query = f"?{quote(parts.query, safe=_SAFE_IN_PATH)}" if parts.query else ""
     return Target(
@@ -69,20 +69,30 @@ def follow(target: Target, location: str) -> Target:
     try:
         return parse_target(urljoin(target.url, location))
     except ValueError as error:
-        raise TargetRefusedError(f"not an address: {error}") from error
+        raise TargetRefusedError(Reason.MALFORMED, f"not an address: {error}") from error
+
+
+def _read_port(parts: SplitResult) -> int | None:
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise TargetRefusedError(Reason.PORT, f"not a port: {error}") from error
+    if port == 0:
+        raise TargetRefusedError(Reason.PORT, "port 0")
+    return port
 
 
 def _read_host(host: str | None) -> str:
     if not host:
-        raise TargetRefusedError("no host")
+        raise TargetRefusedError(Reason.MALFORMED, "no host")
     if ":" in host:
         if not _ADDRESS.fullmatch(host):
-            raise TargetRefusedError("not an IPv6 address")
+            raise TargetRefusedError(Reason.MALFORMED, "not an IPv6 address")
         return host
     try:
         name = host.encode("idna").decode("ascii")
     except UnicodeError as error:
-        raise TargetRefusedError("not a host name") from error
+        raise TargetRefusedError(Reason.MALFORMED, "not a host name") from error
     if not _NAME.fullmatch(name):
-        raise TargetRefusedError("not a host name")
+        raise TargetRefusedError(Reason.MALFORMED, "not a host name")
     return name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -77,6 +77,18 @@ class JobStates:
         with reachable():
             started = self._line.ask(("HGET", job_key(job_id), "started_at"))[0]
         return None if started is None else datetime.fromtimestamp(float(started), UTC)
+
+    def list_started(self, job_ids: Sequence[str]) -> Mapping[str, datetime]:
+        """Return when workers first began jobs; those that none has begun are not in it."""
+        with reachable(), self._redis.pipeline(transaction=False) as pipe:
+            for job_id in job_ids:
+                pipe.hget(job_key(job_id), "started_at")
+            found = pipe.execute()
+        return {
+            job_id: datetime.fromtimestamp(float(started), UTC)
+            for job_id, started in zip(job_ids, found, strict=True)
+            if started is not None
+        }
 
     def count_deliveries(self, job_id: str) -> int:
         """Give how often workers began the job."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from werkzeug.http import parse_options_header
 
 from api.pdf import write_disposition
+from tests.batches import accept, numbered, numbers, slices  # noqa: F401 - fixtures
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,78 @@ def test_any_name_gives_one_parsable_line(filename):
     assert kind == "inline"
     assert options["filename"].endswith(".pdf")
     assert not set(options["filename"]) & set('/\\"')
+
+
+# --- a name that a client gives -------------------------------------------------------------------
+
+
+def disposition(answer) -> str:
+    assert answer.status_code == 200, answer.json
+    return str(answer.headers["Content-Disposition"])
+
+
+def test_an_answer_has_the_name_its_client_gives(caller, worker):
+    worker.answer = lambda job: worker.succeed(job, filename="own.pdf")
+    for name, told in (
+        ("invoice 7", 'inline; filename="invoice 7.pdf"'),
+        ("invoice.pdf", 'inline; filename="invoice.pdf"'),
+        ("Größe", "inline; filename=\"Groe.pdf\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe.pdf"),
+    ):
+        answer = caller.post(
+            "/v2/pdf", query_string={"filename": name}, data=b"<d/>", content_type="text/xml"
+        )
+        assert parse_options_header(disposition(answer)) == parse_options_header(told)
+    answer = caller.post("/v2/pdf", data=b"<d/>", content_type="text/xml")
+    assert disposition(answer) == 'inline; filename="own.pdf"'
+
+
+def test_the_pdf_of_a_job_has_the_name_its_reader_gives(caller, worker):
+    headers = {"Idempotency-Key": "one", "Content-Type": "text/xml"}
+    answer = caller.post("/v2/pdf?filename=first", data=b"<d/>", headers=headers)
+    assert disposition(answer) == 'inline; filename="first.pdf"'
+    path = f"/v2/jobs/{answer.headers['X-Job-Id']}/pdf"
+    assert disposition(caller.get(f"{path}?filename=second")) == 'inline; filename="second.pdf"'
+    assert disposition(caller.get(path)) == 'inline; filename="example.pdf"'
+
+
+@pytest.mark.parametrize("output", ["zip", "merged"])
+def test_the_result_of_a_batch_has_the_name_its_reader_gives(caller, numbered, slices, output):  # noqa: F811
+    batch_id = accept(caller, numbered, numbers(2), output=output)
+    slices.work_off()
+    path = f"/v2/batches/{batch_id}/result"
+    kind, extension = {"zip": ("attachment", "zip"), "merged": ("inline", "pdf")}[output]
+    assert disposition(caller.get(path)) == f'{kind}; filename="{batch_id}.{extension}"'
+    named = disposition(caller.get(f"{path}?filename=run 7"))
+    assert named == f'{kind}; filename="run 7.{extension}"'
+    japanese = disposition(caller.get(path, query_string={"filename": "請求書"}))
+    assert f'filename="{batch_id if output == "zip" else "example"}.{extension}"' in japanese
+    if output == "zip":
+        item = f"/v2/jobs/job_{batch_id.removeprefix('batch_')}-0/pdf?filename=one"
+        assert disposition(caller.get(item)) == 'inline; filename="one.pdf"'
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "a" * 201,
+        "a/b",
+        "a\\b",
+        'a"b',
+        "a\r\nSet-Cookie: x",
+        "a\0b",
+        "..",
+        ".pdf",
+        " a",
+        "a.",
+        "a\u202eb",
+    ],
+)
+def test_a_name_that_would_be_changed_is_refused(caller, name):
+    for answer in (
+        caller.post("/v2/pdf", query_string={"filename": name}, data=b"<d/>"),
+        caller.get(f"/v2/jobs/job_{'a' * 24}/pdf", query_string={"filename": name}),
+        caller.get(f"/v2/batches/batch_{'a' * 24}/result", query_string={"filename": name}),
+    ):
+        assert answer.status_code == 400
+        assert "filename" in answer.json["message"]

@@ -25,7 +25,7 @@ LEFT = re.compile(r'"account";r=(\d+);t=(\d+)\Z')
 def limited(ports, settings, redis_url):
     """Give the front's parts with rates enforced."""
     redis = connect(redis_url)
-    cell = replace(ports.cells.only, rates=RateLimiter(redis))
+    cell = replace(ports.cells.only, rates=RateLimiter(redis), enforces_default_rates=True)
     yield replace(ports, cells=PerShard(settings.shards, lambda _: cell))
     redis.close()
 
@@ -142,3 +142,13 @@ def test_a_redis_that_is_away_is_named_unavailable():
 def test_a_rate_of_another_form_is_refused(text):
     with pytest.raises(ValueError, match="N/second"):
         parse_rate(text)
+
+
+def test_a_rate_that_was_set_holds_where_plans_have_none(ports, database, account):
+    client = create_app(ports).test_client()
+    client.environ_base["HTTP_X_API_KEY"] = account.api_key
+    answers = [client.get("/v2/authcheck") for _ in range(30)]
+    assert {answer.status_code for answer in answers} == {200}
+    assert "RateLimit-Policy" not in answers[-1].headers
+    limit(ports, database, account, "2/minute")
+    assert [client.get("/v2/authcheck").status_code for _ in range(3)] == [200, 200, 429]

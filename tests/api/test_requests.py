@@ -70,6 +70,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert json.loads(run("template-read", template))["content"] == "<document/>"
     assert len(json.loads(run("template-list"))["templates"]) == 1
     run("template-replace", template, "t.xml")
+    assert json.loads(run("template-rename", template, "Note"))["name"] == "Note"
     worker.answer = lambda job: JobOutcome(
         job.id, OutcomeStatus.SUCCEEDED, findings={"valid": True, "errors": [], "warnings": []}
     )
@@ -88,6 +89,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert json.loads(run("render-async", "t.xml", "key-1"))["id"] == job
     worker.queues.append(BATCH)
     assert json.loads(run("job-read", job))["status"] == "succeeded"
+    assert json.loads(run("job-list", "succeeded"))["jobs"][0]["id"] == job
     worker.queues.remove(BATCH)
     time.sleep(0.3)  # the look it is taking ends, or it would take a slice
     (tmp_path / "document.pdf").unlink()
@@ -102,6 +104,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
         assert len(json.loads(run("batch-items", batch))["items"]) == 1
         run("batch-result", batch, "batch.zip")
         assert zipfile.ZipFile(tmp_path / "batch.zip").testzip() is None
+    assert len(json.loads(run("batch-list", "finished"))["batches"]) == 2
     run("batch-cancel", json.loads(run("batch-create", template, data, "merged"))["id"])
     assert json.loads(run("version-publish", template, "First"))["version"] == 1
     assert len(json.loads(run("version-list", template))["versions"]) == 1

@@ -23,6 +23,7 @@ NAMED = [
     ("GET", "/v2/templates/{id}@1", {}),
     ("GET", "/v2/templates/{id}@stable", {}),
     ("PUT", "/v2/templates/{id}", XML),
+    ("PATCH", "/v2/templates/{id}", {"json": {"name": "Mine"}}),
     ("DELETE", "/v2/templates/{id}", {}),
     ("GET", "/v2/templates/{id}/versions", {}),
     ("POST", "/v2/templates/{id}/versions", {}),
@@ -68,6 +69,8 @@ UNNAMED = {
     ("POST", "/v2/templates"),
     ("GET", "/v2/templates"),
     ("GET", "/v2/slugs"),
+    ("GET", "/v2/jobs"),
+    ("GET", "/v2/batches"),
     ("GET", "/v2/slugs/{}"),
     ("PUT", "/v2/images/{}"),
     ("POST", "/v2/images"),
@@ -111,6 +114,8 @@ def test_what_was_tried_changed_nothing(caller, other, owned):
 def test_lists_and_reports_show_nothing_of_another_account(other, owned):
     assert other.get("/v2/templates").json == {"templates": []}
     assert other.get("/v2/slugs").json == {"slugs": []}
+    assert other.get("/v2/jobs").json == {"jobs": []}
+    assert other.get("/v2/batches").json == {"batches": []}
     assert other.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
     assert other.get("/v2/slugs/letter").json == {"slug": "letter", "available": True}
     assert other.get("/v2/account/usage").json["pagesGenerated"] == 0

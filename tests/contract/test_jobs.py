@@ -9,8 +9,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from flask import Request
 from sqlalchemy import select, update
 
+from api.jobs.preference import read_async_preference
 from shared.clock import now
 from shared.db.hooks import Event, create_webhook
 from shared.db.jobs import JobStatus, find_job
@@ -60,7 +62,12 @@ def test_an_async_render_is_accepted_and_on_record(caller, template, save):
 
 @pytest.mark.parametrize(
     "header",
-    ["respond-async", "Respond-Async", "wait=5, respond-async", 'foo="a, b"; x=1, respond-async;y'],
+    [
+        "respond-async",
+        "Respond-Async",
+        "handling=lenient, respond-async",
+        'foo="a, b"; x=1, respond-async;y',
+    ],
 )
 def test_the_preference_is_read_as_rfc_7240_says(caller, header):
     assert send(caller, Prefer=header).status_code == 202
@@ -283,3 +290,71 @@ def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
     with pytest.raises(KeyError):
         ports.blobs.read(late.pdf.key)
     assert ports.blobs.read(record.pdf_key) == worker.pdf
+
+
+# --- Prefer: respond-async, wait ------------------------------------------------------------------
+
+
+def test_a_render_that_ends_within_the_wait_is_the_answer(caller, worker):
+    answer = send(caller, Prefer="respond-async, wait=5")
+    assert (answer.status_code, answer.data) == (200, worker.pdf)
+    assert answer.headers["Preference-Applied"] == "respond-async, wait=5"
+    assert caller.get(f"/v2/jobs/{answer.headers['X-Job-Id']}").json["status"] == "succeeded"
+
+
+def test_a_render_that_takes_longer_is_answered_with_its_job(caller):
+    begun = time.monotonic()
+    answer = send(caller, Prefer="wait=1, respond-async")
+    assert 1 <= time.monotonic() - begun < 4
+    assert (answer.status_code, answer.json["status"]) == (202, "queued")
+    assert answer.headers["Preference-Applied"] == "respond-async, wait=1"
+    assert answer.headers["Location"] == f"/v2/jobs/{answer.json['id']}"
+
+
+def test_a_render_that_fails_within_the_wait_is_answered_with_its_error(caller, worker):
+    worker.answer = failure
+    answer = send(caller, Prefer="respond-async, wait=5")
+    assert (answer.status_code, answer.json["message"]) == (400, "No field x.")
+
+
+def test_a_repeated_call_waits_for_the_job_of_the_first(caller, worker):
+    key = {"Idempotency-Key": "one"}
+    first = send(caller, **key)
+    again = send(caller, Prefer="respond-async, wait=5", **key)
+    assert (first.status_code, again.status_code) == (202, 200)
+    assert again.headers["X-Job-Id"] == first.json["id"]
+    assert send(caller, **key).json == first.json
+    assert len(worker.jobs) == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("respond-async", 0),
+        ("respond-async, wait=5", 5),
+        ('RESPOND-ASYNC, Wait="7"', 7),
+        ("wait = 3 ; x=y, respond-async", 3),
+        ("respond-async, wait=5, wait=9", 5),
+        ("respond-async, wait=600", 60),
+        ("respond-async, wait=999999999", 60),
+        ("respond-async, wait=99999999999999", 0),
+        ("respond-async, wait=-1", 0),
+        ("respond-async, wait=1.5", 0),
+        ("respond-async, wait=", 0),
+        ("respond-async, wait", 0),
+        ("respond-async; wait=5", 0),
+        ("wait=5", None),
+        ('note="respond-async, wait=5"', None),
+        ("", None),
+    ],
+)
+def test_the_wait_of_the_preference_is_read_as_rfc_7240_says(header, seconds):
+    read = read_async_preference(Request.from_values(headers={"Prefer": header}))
+    assert (None if read is None else read.wait_seconds) == seconds
+
+
+def test_a_hostile_preference_is_read_in_no_time():
+    begun = time.monotonic()
+    for header in ("wait=" * 1600, '"' * 8000, "respond-async," * 600, "wait=1" + " " * 8000 + "x"):
+        read_async_preference(Request.from_values(headers={"Prefer": header}))
+    assert time.monotonic() - begun < 0.5

@@ -99,6 +99,53 @@ def test_a_private_or_malformed_address_is_400(caller, url):
     assert caller.get("/v2/webhooks").json["webhooks"] == []
 
 
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("ftp://93.184.216.34/", "scheme must be http or https"),
+        ("https://u:p@93.184.216.34/", "must not contain a user name"),
+        ("https://93.184.216.34:0/", "port must be a number from 1"),
+        ("https://nowhere.invalid/", "host is unknown"),
+        ("http://10.1.2.3/", "on the public internet only"),
+        ("http://127.0.0.1:5432/", "on the public internet only"),
+        ("http://a b/", "not a well-formed address"),
+    ],
+)
+def test_a_refused_address_says_why(caller, url, told):
+    webhook, image = add(caller, url=url), fetch_image(caller, url)
+    for answer in (webhook, image):
+        assert answer.status_code == 400
+        assert told in answer.json["message"]
+    # The same words, whichever field the address came in.
+    assert (
+        webhook.json["message"].partition("refused")[2]
+        == image.json["message"].partition("refused")[2]
+    )
+
+
+def fetch_image(client, url):
+    return client.post("/v2/images", json={"name": "logo", "source_url": url})
+
+
+def test_a_refusal_tells_nothing_of_what_answers_on_a_closed_network(caller, serve):
+    open_port = serve(b"HTTP/1.1 200 OK\r\n\r\n").url("/")
+    messages = {
+        add(caller, url=url).json["message"]
+        for url in (open_port, "http://127.0.0.1:1/", "http://10.9.8.7/", "http://[::1]:80/")
+    }
+    assert len(messages) == 1
+
+
+def test_everything_wrong_with_a_webhook_is_told_at_once(caller):
+    answer = add(caller, url="ftp://93.184.216.34/", events=["job.started", "job.failed", "x"])
+    assert answer.status_code == 400
+    for told in ("url is refused", "'job.started', 'x'", "batch.finished"):
+        assert told in answer.json["message"]
+    answer = add(caller, url=7, events=[])
+    assert "Field url" in answer.json["message"]
+    assert "Field events" in answer.json["message"]
+
+
 def test_a_closed_network_may_admit_its_own_addresses(settings, open_fetcher_url, account):
     ports = wire(settings.model_copy(update={"fetcher_url": open_fetcher_url}))
     client = create_app(ports).test_client()

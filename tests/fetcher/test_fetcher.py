@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from io import BytesIO
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ from shared.outbound import (
     Ask,
     Fetcher,
     FetcherBusy,
+    Reason,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
@@ -162,11 +164,17 @@ def test_more_bytes_than_asked_for_are_too_many_also_of_what_is_kept(fetcher, se
 
 def test_private_addresses_are_refused_by_a_fetch_and_a_check(fetcher_url, serve):
     fetcher, server = Fetcher(fetcher_url), serve(say())
-    for url in (server.url(), "ftp://93.184.216.34/", "http://[::1", "http://169.254.169.254/"):
-        with pytest.raises(TargetRefusedError, match="public"):
-            fetch(fetcher, url)
-        with pytest.raises(TargetRefusedError, match="public"):
-            fetcher.check(url)
+    for url, reason in (
+        (server.url(), Reason.NOT_PUBLIC),
+        ("http://169.254.169.254/", Reason.NOT_PUBLIC),
+        ("http://no-such-host.invalid/", Reason.HOST_UNKNOWN),
+        ("ftp://93.184.216.34/", Reason.SCHEME),
+        ("http://[::1", Reason.MALFORMED),
+    ):
+        for ask in (partial(fetch, fetcher), fetcher.check):
+            with pytest.raises(TargetRefusedError) as refused:
+                ask(url)
+            assert refused.value.reason is reason
     fetcher.check("https://93.184.216.34/")
     assert server.requests == []
 

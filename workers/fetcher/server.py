@@ -102,8 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(asked)
             except NoTurnError:
                 self._refuse(Refusal.BUSY, "")
-            except TargetRefusedError:
-                self._refuse(Refusal.REFUSED, "")
+            except TargetRefusedError as error:
+                self._refuse(Refusal.REFUSED, str(error), reason=error.reason.value)
             except TargetTooLargeError as error:
                 self._refuse(Refusal.TOO_LARGE, str(error))
             except TargetUnreachableError as error:
@@ -148,8 +148,9 @@ class _Handler(BaseHTTPRequestHandler):
             for piece in found.body.read_pieces():
                 self.wfile.write(piece)
 
-    def _refuse(self, refusal: Refusal, text: str) -> None:
-        self._say(HTTPStatus.UNPROCESSABLE_ENTITY, {"refusal": refusal.value, "text": text})
+    def _refuse(self, refusal: Refusal, text: str, *, reason: str = "") -> None:
+        said = {"refusal": refusal.value, "text": text, "reason": reason}
+        self._say(HTTPStatus.UNPROCESSABLE_ENTITY, said)
 
     def _say(self, status: HTTPStatus, said: dict[str, str]) -> None:
         body = json.dumps(said).encode()

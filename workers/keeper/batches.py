@@ -17,7 +17,7 @@ from shared.db.batch_sweep import (
     remove_some_items,
 )
 from shared.db.batch_turns import add_missing_turns, needs_repair, remove_idle_turns
-from shared.db.batches import RECORD_KEPT, list_complete
+from shared.db.batches import RECORD_KEPT, has_running_chunk, list_complete
 from shared.db.session import Database
 from shared.queue.slices import Assembly
 from shared.telemetry.log import get_logger
@@ -116,7 +116,7 @@ class SendLostSlices:
 
 
 class ForgetBatches:
-    """Deletes what expired batches gave, and days later their records."""
+    """Deletes what expired batches gave, and days later their records; all of removed ones at once."""
 
     name = "batches_expired"
     every_seconds = 30.0
@@ -140,19 +140,23 @@ class ForgetBatches:
 
     def _forget(self, batch: Batch) -> None:
         database, blobs = self._flow.database, self._flow.blobs
+        with database.snapshot() as session:
+            if batch.removed_at is not None and has_running_chunk(session, batch.id):
+                return  # a worker is at a slice of it; the next round removes it
         # By what the store holds, not by what is on record: a run that was killed between storing
         # and recording left a part that nobody names.
         keys = list(blobs.list_keys(f"batches/{batch.id}/"))
         for key in keys:
             blobs.delete(key)
-        if keys or batch.body_key or batch.result_key or not self._is_old(batch):
+        is_left = keys or batch.body_key or batch.result_key or not self._is_old(batch)
+        if is_left and batch.removed_at is None:
             with database.session() as session:
                 forget_results(session, batch, record_kept=self._record_kept)
             return
         has_items = True
         while has_items:
             with database.session() as session:
-                has_items = remove_some_items(session, batch.id)
+                has_items = remove_some_items(session, batch.id, at=now())
         with database.session() as session:
             remove_batch(session, batch.id)
 

@@ -9,6 +9,7 @@ import pytest
 
 from shared.outbound import (
     Outbound,
+    Reason,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
@@ -165,8 +166,11 @@ def test_three_redirects_are_followed_and_a_fourth_is_not(serve, outbound):
     ],
 )
 def test_a_redirect_to_what_is_closed_is_refused(serve, outbound, to):
-    with pytest.raises(TargetRefusedError):
+    with pytest.raises(TargetRefusedError) as refused:
         fetch(outbound, serve(moved(to)).url())
+    # Of where it leads no more is told: a server of a stranger chose it.
+    assert refused.value.reason is Reason.REDIRECT
+    assert to not in str(refused.value)
 
 
 def test_a_body_of_exactly_the_limit_passes(serve, outbound):

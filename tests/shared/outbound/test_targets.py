@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.outbound import TargetRefusedError
+from shared.outbound import Reason, TargetRefusedError
 from shared.outbound.targets import follow, parse_target
 
 
@@ -64,13 +64,30 @@ def test_what_is_no_plain_http_address_is_refused(url):
         parse_target(url)
 
 
-def test_every_refusal_has_the_same_text():
-    texts = set()
-    for url in ("ftp://x/", "http://u@x/", "http://x:0/"):
-        with pytest.raises(TargetRefusedError) as refused:
-            parse_target(url)
-        texts.add(str(refused.value))
-    assert len(texts) == 1
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("ftp://x/", Reason.SCHEME),
+        ("example.org", Reason.SCHEME),
+        ("http://u@x/", Reason.CREDENTIALS),
+        ("http://x:0/", Reason.PORT),
+        ("http://x:65536/", Reason.PORT),
+        ("http://x:http/", Reason.PORT),
+        ("http:///path", Reason.MALFORMED),
+        ("http://a b/", Reason.MALFORMED),
+        ("http://[::1/", Reason.MALFORMED),
+    ],
+)
+def test_a_refusal_tells_its_reason(url, reason):
+    with pytest.raises(TargetRefusedError) as refused:
+        parse_target(url)
+    assert refused.value.reason is reason
+
+
+def test_no_two_reasons_have_the_same_text_and_none_tells_the_cause():
+    texts = {str(TargetRefusedError(reason, "x has the address 10.0.0.7")) for reason in Reason}
+    assert len(texts) == len(Reason)
+    assert not any("10.0.0.7" in text for text in texts)
 
 
 @pytest.mark.parametrize(

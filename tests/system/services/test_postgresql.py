@@ -65,7 +65,7 @@ def test_a_template_and_its_content_are_kept_and_listed_by_code_point(database):
         ]
     with database.snapshot() as session:
         assert [get_content(session, record.sha256) for record in records] == texts
-        listed = list_templates(session, made.account_id, limit=10, start_after=None)
+        listed = list_templates(session, [made.account_id], limit=10, start_after=None)
         assert [record.id for record in listed] == sorted(record.id for record in records)
     with database.session() as session:
         assert delete_template(session, made.account_id, records[0].id, at=NOON)

@@ -1,0 +1,91 @@
+"""Bodies that come with `Content-Encoding: gzip`, unpacked as they are read (RFC 9110, 8.4)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Final
+
+from flask import Request
+
+from api.lane import give_way
+from shared.errors import ServiceError
+from shared.limits import KB
+
+_NAMES: Final = ("gzip", "x-gzip")
+_ACCEPTED: Final = {"Accept-Encoding": "gzip"}
+_PIECE: Final = 64 * KB
+# A body may be of several members, which some writers make of 64 KB each; each costs by itself.
+_MOST_MEMBERS: Final = 10_000
+_GZIP: Final = 16 + zlib.MAX_WBITS
+
+
+def is_packed(request: Request) -> bool:
+    """Tell whether the body is compressed.
+
+    Raises:
+        ServiceError: 415 for a coding that is not accepted.
+    """
+    coding = request.headers.get("Content-Encoding")
+    if coding is None or (name := coding.strip().lower()) in ("", "identity"):
+        return False
+    if name in _NAMES:
+        return True
+    raise ServiceError(
+        415,
+        f"Unaccepted Content-Encoding {coding[:100]!r}; accepted is gzip, or the body as it is.",
+        headers=_ACCEPTED,
+    )
+
+
+class UnpackedStream:
+    """The content of a gzip stream. However small the stream, no more than asked for is held.
+
+    `read_packed` reads up to a number of its bytes, none at the end. Raises `ServiceError` while
+    reading: 400 for what is no gzip, or ends too early.
+    """
+
+    def __init__(self, read_packed: Callable[[int], bytes]) -> None:
+        give_way()  # a small body may take long to unpack
+        self._read_packed = read_packed
+        self._packed = b""
+        self._member = zlib.decompressobj(_GZIP)
+        self._members = 1
+        self._is_begun = False
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, up to `size`; none at the end."""
+        while True:
+            if not self._packed:
+                self._packed = self._read_packed(_PIECE)
+            if not self._packed:
+                return self._end(size)
+            if self._member.eof:
+                self._begin_member()
+            self._is_begun = True
+            try:
+                piece = self._member.decompress(self._packed, size)
+            except zlib.error as error:
+                raise _broken("it is not gzip, or was damaged on its way") from error
+            self._packed = self._member.unconsumed_tail or self._member.unused_data
+            if piece:
+                return piece
+
+    def _begin_member(self) -> None:
+        self._members += 1
+        if self._members > _MOST_MEMBERS:
+            raise _broken(f"it has more than {_MOST_MEMBERS:,} members")
+        self._member = zlib.decompressobj(_GZIP)
+
+    def _end(self, size: int) -> bytes:
+        if not self._is_begun or self._member.eof:
+            return b""
+        # What the library held back, since no more than `size` was asked for.
+        rest = self._member.decompress(b"", size)
+        if not rest and not self._member.eof:
+            raise _broken("it ends before its end")
+        return rest
+
+
+def _broken(reason: str) -> ServiceError:
+    return ServiceError(400, f"The body cannot be unpacked: {reason}; send it again.")

@@ -1,0 +1,96 @@
+"""Pages of an account's jobs, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from api.ports import Ports
+from shared.db.jobs import JobRecord, JobStatus, list_jobs
+from shared.errors import Unavailable
+
+# The table knows no running jobs: to find them, or those that wait, unended ones are read. A page
+# ends after so many, and its cursor goes on from there.
+_READ_AT_ONCE: Final = 1000
+_MOST_READ: Final = 5000
+_IN_TABLE: Final = tuple(status for status in JobStatus if status is not JobStatus.RUNNING)
+_UNENDED: Final = (JobStatus.QUEUED,)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Jobs, and where the next page begins; None where there is none."""
+
+    records: Sequence[JobRecord]
+    next_cursor: str | None
+
+
+def list_page(
+    account_id: str, ports: Ports, *, status: JobStatus | None, limit: int, start_after: str | None
+) -> Page:
+    """Return a page of jobs of a status, or of all.
+
+    Of queued or running ones alone a page may be short, even empty, and have a next one.
+
+    Raises:
+        Unavailable: the database is away; of queued or running jobs alone also Redis.
+    """
+    if status is None or status.is_final:
+        statuses = _IN_TABLE if status is None else (status,)
+        found = _read(account_id, ports, statuses, limit=limit + 1, start_after=start_after)
+        with suppress(Unavailable):  # as `find_record`: those that run are told as queued then
+            found = _mark_running(found, account_id, ports)
+        return _cut(found, limit)
+    return _filter_unended(account_id, ports, status=status, limit=limit, start_after=start_after)
+
+
+def _filter_unended(
+    account_id: str, ports: Ports, *, status: JobStatus, limit: int, start_after: str | None
+) -> Page:
+    matching: list[JobRecord] = []
+    cursor = start_after
+    for _ in range(_MOST_READ // _READ_AT_ONCE):
+        found = _read(account_id, ports, _UNENDED, limit=_READ_AT_ONCE, start_after=cursor)
+        marked = _mark_running(found, account_id, ports)
+        matching += [record for record in marked if record.status is status]
+        if len(matching) > limit or len(found) < _READ_AT_ONCE:
+            return _cut(matching, limit)
+        cursor = found[-1].id
+    return Page(matching, cursor)
+
+
+def _read(
+    account_id: str,
+    ports: Ports,
+    statuses: Sequence[JobStatus],
+    *,
+    limit: int,
+    start_after: str | None,
+) -> Sequence[JobRecord]:
+    with ports.database.snapshot() as session:
+        return list_jobs(
+            session, account_id, statuses=statuses, limit=limit, start_after=start_after
+        )
+
+
+def _mark_running(
+    records: Sequence[JobRecord], account_id: str, ports: Ports
+) -> Sequence[JobRecord]:
+    """Return the records with the status of those that a worker has begun."""
+    unended = [record.id for record in records if not record.status.is_final]
+    if not unended:
+        return records
+    started = ports.cell(account_id).job_flow.states.list_started(unended)
+    return [
+        replace(record, status=JobStatus.RUNNING, started_at=started[record.id])
+        if record.id in started
+        else record
+        for record in records
+    ]
+
+
+def _cut(records: Sequence[JobRecord], limit: int) -> Page:
+    is_last = len(records) <= limit
+    return Page(records[:limit], None if is_last else records[limit - 1].id)

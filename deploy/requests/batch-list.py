@@ -1,0 +1,6 @@
+"""GET /v2/batches: the batches of the account, newest first; all, or those of a status."""
+
+from client import read_arguments, send
+
+(status,) = read_arguments("[STATUS]")
+print(send("GET", "/v2/batches", query={"status": status} if status else None).decode())

@@ -1,0 +1,6 @@
+"""PATCH /v2/templates/{template_id}: give a template another name."""
+
+from client import read_arguments, send_json
+
+template_id, name = read_arguments("ID NAME")
+print(send_json("PATCH", f"/v2/templates/{template_id}", {"name": name}).decode())

@@ -1,0 +1,63 @@
+"""Reading the newest rows of an account: a few entries of one index, however many rows there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Select, Table, select, tuple_, union_all
+
+from shared.db.session import Session
+
+
+def select_newest(
+    table: Table,
+    account_id: str,
+    *,
+    statuses: Iterable[str],
+    limit: int,
+    start_after: str | None,
+) -> Select[str]:
+    """Select the ids of an account's newest rows with one of the statuses, older than `start_after`.
+
+    Ids begin with their time (decisions/0175). Each status is one range of the index on account,
+    status and id, read from its end: one index serves every filter, and no filter reads past `limit`
+    entries of a status.
+    """
+    ranges = [
+        _select_range(table, account_id, status=status, limit=limit, start_after=start_after)
+        for status in statuses
+    ]
+    merged = union_all(*ranges).subquery()
+    return select(merged.c.id).order_by(merged.c.id.desc()).limit(limit)
+
+
+def list_newest(
+    session: Session,
+    table: Table,
+    account_id: str,
+    *,
+    statuses: Iterable[str],
+    limit: int,
+    start_after: str | None,
+) -> Sequence[str]:
+    """Return what `select_newest` selects."""
+    query = select_newest(
+        table, account_id, statuses=statuses, limit=limit, start_after=start_after
+    )
+    return session.scalars(query).all()
+
+
+def _select_range(
+    table: Table, account_id: str, *, status: str, limit: int, start_after: str | None
+) -> Select[str]:
+    columns, start = (table.c.account_id, table.c.status), (account_id, status)
+    # In the order of the index, and not by `==`: PostgreSQL would sort by the id alone then, and walk
+    # the primary key past the rows of all other accounts where it takes them for few.
+    query = select(table.c.id).where(tuple_(*columns) >= start, tuple_(*columns) <= start)
+    if start_after is not None:
+        query = query.where(tuple_(*columns, table.c.id) < (*start, start_after))
+    if "removed_at" in table.c:
+        query = query.where(table.c.removed_at.is_(None))
+    ordered = query.order_by(*(column.desc() for column in (*columns, table.c.id)))
+    # SQLite takes ORDER BY and LIMIT inside a union in a subquery only.
+    return select(ordered.limit(limit).subquery())
