@@ -96,7 +96,9 @@ class Pressroom:
         """Return every problem of a document, or of `data` in a template, without rendering it."""
         request = _request(document, options)
         request["headers"] = {"Content-Type": request["headers"]["Content-Type"]}
-        request["query"] = {name: v for name, v in request["query"].items() if name != "draft"}
+        request["query"] = {
+            name: v for name, v in request["query"].items() if name in ("template", "flow")
+        }
         answer = self._transport.ask_json("POST", "/v2/validate", **request)
         errors, warnings = (
             [read_record(Finding, each) for each in answer[kind]] for kind in ("errors", "warnings")
@@ -121,9 +123,10 @@ class Pressroom:
         """Give a job once it has ended, or as it is when the time is over."""
         return self._wait(Job, path_of("jobs", job_id), timeout_seconds, lambda _: None)
 
-    def pdf(self, job_id: str) -> Rendered:
-        """Give the PDF of a job, also of one of a batch."""
-        pdf, told = self._transport.ask("GET", path_of("jobs", job_id, "pdf"))
+    def pdf(self, job_id: str, *, filename: str | None = None) -> Rendered:
+        """Return the PDF of a job, also of one of a batch, under the document's name unless given."""
+        query = given({"filename": filename})
+        pdf, told = self._transport.ask("GET", path_of("jobs", job_id, "pdf"), query=query)
         return _rendered(pdf, told)
 
     def cancel(self, job_id: str) -> None:
@@ -252,7 +255,11 @@ def _request(
         raise ValueError("give either a document or data")
     if document is None:
         document = Document(json.dumps(data).encode(), "application/json")
-    query = {"template": options.get("template"), "flow": options.get("flow")}
+    query = {
+        "template": options.get("template"),
+        "flow": options.get("flow"),
+        "filename": options.get("filename"),
+    }
     headers = {
         "Content-Type": document.content_type,
         "Idempotency-Key": options.get("idempotency_key") or str(uuid.uuid4()),

@@ -43,12 +43,14 @@ class RenderOptions(TypedDict, total=False):
     """What a render is told beside its document, each by name and none by need.
 
     `data` is merged into `template` and stands in place of a document; `flow` is the flow that a
-    Markdown document replaces; `idempotency_key` is a new one unless it is given.
+    Markdown document replaces; `filename` takes the place of the document's own;
+    `idempotency_key` is a new one unless it is given.
     """
 
     data: Mapping[str, Any] | None
     template: str | None
     flow: str | None
+    filename: str | None
     draft: bool
     idempotency_key: str | None
 
