@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, TypeAlias, cast
 
 from api.admission.body import BodyStream
 from api.admission.gate import admit
@@ -14,6 +14,7 @@ from api.ports import Ports
 from api.render.reference import pin_template
 from shared.batches.chunks import cut_chunks
 from shared.batches.csv_rows import CsvBody
+from shared.batches.json_array import JsonArrayBody
 from shared.batches.ndjson import NdjsonBody
 from shared.batches.records import Batch, BatchKind, BatchStatus, Chunk
 from shared.clock import now
@@ -23,6 +24,7 @@ from shared.jobs import Allowance, Meter, PinnedTemplate
 from shared.limits import KB
 
 _CHUNK: Final = 256 * KB
+_Body: TypeAlias = NdjsonBody | JsonArrayBody | CsvBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def receive_batch(
     large, that would have been the earlier step.
 
     Raises:
-        ServiceError: 413 as soon as there is too much of it; 400 when it is no CSV or holds no
+        ServiceError: 413 as soon as there is too much of it; 400 when it is no CSV or no JSON array, or holds no
             document; 404 and 400 for the template; 402 for the allowance.
     """
     batch_id = new_id("batch")
@@ -96,10 +98,10 @@ def discard(key: str, ports: Ports) -> None:
         ports.blobs.delete(key)
 
 
-def _open_body(asked: BatchRequest, stream: BodyStream) -> NdjsonBody | CsvBody:
+def _open_body(asked: BatchRequest, stream: BodyStream) -> _Body:
     if asked.kind is BatchKind.CSV:
         return CsvBody(stream, charset=asked.charset)
-    return NdjsonBody(stream)
+    return JsonArrayBody(stream) if asked.is_array else NdjsonBody(stream)
 
 
 def _admit(asked: BatchRequest, principal: Principal, ports: Ports) -> _Leave:
@@ -107,7 +109,7 @@ def _admit(asked: BatchRequest, principal: Principal, ports: Ports) -> _Leave:
     return _Leave(template, admit(principal, asked.allowance, ports).meter)
 
 
-def _read_through(body: NdjsonBody | CsvBody) -> None:
+def _read_through(body: _Body) -> None:
     while body.read(_CHUNK):
         pass
     if not body.starts:
@@ -116,5 +118,7 @@ def _read_through(body: NdjsonBody | CsvBody) -> None:
 
 def _empty() -> ServiceError:
     return ServiceError(
-        400, "The body holds no document; send a JSON object a line, or a CSV row for each."
+        400,
+        "The body holds no document; send one JSON object per line, an array of them, or one CSV row "
+        "for each.",
     )

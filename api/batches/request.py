@@ -16,8 +16,10 @@ from shared.jobs import Allowance
 from shared.limits import MAX_BATCH_DOCUMENTS
 from shared.references import TemplateReference, parse_reference
 
+_ARRAY: Final = "application/json"
 _KINDS: Final[Mapping[str, BatchKind]] = {
     "application/x-ndjson": BatchKind.NDJSON,
+    _ARRAY: BatchKind.NDJSON,  # which it is made while it is received
     "text/csv": BatchKind.CSV,
 }
 
@@ -27,6 +29,7 @@ class BatchRequest:
     """What to make of the documents of a batch: everything but the body."""
 
     kind: BatchKind
+    is_array: bool
     charset: str | None
     template: TemplateReference
     output: Output
@@ -69,6 +72,7 @@ def read_batch_request(request: Request) -> BatchRequest:
         raise ServiceError(415, f"JSON is sent in UTF-8, not in {content_type.charset}.")
     return BatchRequest(
         kind=kind,
+        is_array=content_type.media == _ARRAY,
         charset=content_type.charset,
         template=template,
         output=output,

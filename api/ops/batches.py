@@ -81,8 +81,8 @@ _UNKNOWN: Final[Failures] = {404: ()}
 BATCH_OPERATIONS: Final = (
     Operation(
         "post", "/v2/batches", "createBatch", _GROUP, "Render many documents",
-        "Takes the data of many documents of one template, streamed: a JSON object a line, or a CSV "
-        "whose first row names the path of each column (buyer.name) and whose further rows are a "
+        "Takes the data of many documents of one template, streamed: one JSON object per line, a JSON array "
+        "of them, or a CSV whose first row names the path of each column (buyer.name) and whose further rows are a "
         f"document each. Up to {MAX_BATCH_DOCUMENTS:,} documents and {MAX_BATCH_BYTES // MB} MB. A "
         "document that is none, or does not render, fails by itself; one beyond a free allowance "
         "fails with 402. An account may have so many unfinished batches, 100 unless the operator says "
@@ -100,7 +100,10 @@ BATCH_OPERATIONS: Final = (
         ),
         headers=(IDEMPOTENCY_KEY,),
         body=Body(
-            write_binary("text/csv", "application/x-ndjson"),
+            {
+                "application/json": {"type": "array", "items": {"type": "object"}, "minItems": 1},
+                **write_binary("text/csv", "application/x-ndjson"),
+            },
             "The data of the documents.",
         ),
         failures={

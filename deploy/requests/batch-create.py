@@ -1,15 +1,19 @@
-"""POST /v2/batches: render many documents, a JSON object a line or a CSV row each."""
+"""POST /v2/batches: render many documents, one JSON object per line, a JSON array of them, or one CSV row each."""
 
 from pathlib import Path
 
 from client import read_arguments, send
 
-template, data, output = read_arguments("TEMPLATE DATA.ndjson|DATA.csv [files|zip|merged]")
+TYPES = {".ndjson": "application/x-ndjson", ".json": "application/json", ".csv": "text/csv"}
+
+template, data, output = read_arguments(
+    "TEMPLATE DATA.ndjson|DATA.json|DATA.csv [files|zip|merged]"
+)
 answer = send(
     "POST",
     "/v2/batches",
     query={"template": template, "output": output or "zip"},
     body=Path(data).read_bytes(),
-    content_type="application/x-ndjson" if data.endswith(".ndjson") else "text/csv",
+    content_type=TYPES[Path(data).suffix],
 )
 print(answer.decode())

@@ -97,14 +97,15 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert (tmp_path / "document.pdf").read_bytes() == worker.pdf
     run("job-delete", job)
     (tmp_path / "rows.ndjson").write_text("{}\n")
-    for data in ("r.csv", "rows.ndjson"):
+    (tmp_path / "rows.json").write_text("[{}]")
+    for data in ("r.csv", "rows.json", "rows.ndjson"):
         batch = json.loads(run("batch-create", template, data))["id"]
         slices.work_off()
         assert json.loads(run("batch-read", batch))["status"] == "finished"
         assert len(json.loads(run("batch-items", batch))["items"]) == 1
         run("batch-result", batch, "batch.zip")
         assert zipfile.ZipFile(tmp_path / "batch.zip").testzip() is None
-    assert len(json.loads(run("batch-list", "finished"))["batches"]) == 2
+    assert len(json.loads(run("batch-list", "finished"))["batches"]) == 3
     run("batch-cancel", json.loads(run("batch-create", template, data, "merged"))["id"])
     assert json.loads(run("version-publish", template, "First"))["version"] == 1
     assert len(json.loads(run("version-list", template))["versions"]) == 1
@@ -133,7 +134,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert json.loads(run("webhook-rotate", webhook))["secret"].startswith("whsec_")
     assert json.loads(run("webhook-deliveries", webhook))["deliveries"] == []
     run("webhook-delete", webhook)
-    assert json.loads(run("usage"))["apiCalls"] == 7
+    assert json.loads(run("usage"))["apiCalls"] == 8
     assert json.loads(run("usage", "2026-01-01"))["apiCalls"] == 0
     assert b"pressroom_http_requests_total" in run("health")
     assert json.loads(run("docs"))["info"]["version"] == "2.0.0"

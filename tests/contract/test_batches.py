@@ -50,7 +50,15 @@ def test_a_batch_is_answered_202_with_its_record_and_place(caller, numbered):
         ("?template={t}&output=pdf", "application/x-ndjson", b"{}", 400, "files, zip, merged"),
         ("?template={t}&flow=a", "application/x-ndjson", b"{}", 400, "Unknown query parameter"),
         ("?template={t}&draft=true&draft=true", CSV, b"a\n1", 400, "sent 2 times"),
-        ("?template={t}", "application/json", b"{}", 415, "application/x-ndjson, text/csv"),
+        ("?template={t}", "text/xml", b"<d/>", 415, "application/x-ndjson, application/json, text/csv"),
+        ("?template={t}", "application/json", b"{}", 400, "must be an array"),
+        ("?template={t}", "application/json", b"[]", 400, "no document"),
+        ("?template={t}", "application/json", b" \n", 400, "no document"),
+        ("?template={t}", "application/json", b"[{}", 400, "not closed"),
+        ("?template={t}", "application/json", b"[{},]", 400, "']' stands where a document"),
+        ("?template={t}", "application/json", b"[{}]x", 400, "the end of the body"),
+        ("?template={t}", "application/json; charset=utf-16", b"[]", 415, "UTF-8"),
+        ("?template={t}", "application/json", b"[" + b"1," * 100_001, 413, "100,000 documents"),
         ("?template={t}", "", b"{}", 415, "Content-Type is required"),
         ("?template={t}", "application/x-ndjson; charset=utf-16", b"{}", 415, "UTF-8"),
         ("?template={t}", "application/x-ndjson", b"", 400, "no document"),
@@ -270,6 +278,22 @@ def test_output_is_files_unless_told(caller, numbered):
         f"/v2/batches?template={numbered}", data=numbers(1), content_type="application/x-ndjson"
     )
     assert "/pdf" in caller.get(f"{answer.headers['Location']}/result").json["message"]
+
+
+# --- a JSON array ---------------------------------------------------------------------------------
+
+
+def test_a_json_array_is_a_batch_of_its_elements(caller, numbered, slices):
+    body = b'\xef\xbb\xbf [\n  {"n":\n 1},\r\n{"n": 2} ,{"n": x}, 7,\n{"n": 4}\n] '
+    batch_id = accept(caller, numbered, body, content_type="application/json")
+    slices.work_off()
+    items = items_of(caller, batch_id)
+    assert [item["status"] for item in items] == [
+        "succeeded", "succeeded", "failed", "failed", "succeeded",
+    ]  # fmt: skip
+    assert archive_of(caller, batch_id).namelist()[:3] == [
+        "000000-doc-1.pdf", "000001-doc-2.pdf", "000004-doc-4.pdf",
+    ]  # fmt: skip
 
 
 # --- DELETE /v2/batches/{id} ----------------------------------------------------------------------

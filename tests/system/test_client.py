@@ -193,7 +193,7 @@ def interrupt(account, template, folder):
 PAGES = {"readDescription", "readStart"}
 
 
-def test_every_operation_has_a_method(client, template, monkeypatch) -> None:
+def test_every_operation_has_a_method(client, template, monkeypatch, tmp_path) -> None:
     """Every method is called once on the farm; together they reach every operation."""
     called: set[tuple[str, str]] = set()
     stream = Transport.stream
@@ -203,7 +203,7 @@ def test_every_operation_has_a_method(client, template, monkeypatch) -> None:
         return stream(transport, method, path, **options)
 
     monkeypatch.setattr(Transport, "stream", note)
-    call_everything(client, template)
+    call_everything(client, template, tmp_path)
     missed = {
         operation["operationId"]
         for path, methods in describe()["paths"].items()
@@ -221,7 +221,7 @@ def matches(path: str, sent: str) -> bool:
     return re.fullmatch(re.sub(r"{\w+}", "[^/]+", path), sent) is not None
 
 
-def call_everything(client: Pressroom, template: str) -> None:
+def call_everything(client: Pressroom, template: str, folder: Path) -> None:
     assert client.is_alive()
     assert client.parts()["queue"] == "up"
     assert "pressroom_http_requests_total" in client.metrics()
@@ -244,6 +244,7 @@ def call_everything(client: Pressroom, template: str) -> None:
     assert client.wait_batch(batch.id, timeout_seconds=60).succeeded == 2
     assert [each.id for each in client.batches()] == [batch.id]
     assert [item.status for item in client.items(batch.id)] == ["succeeded"] * 2
+    assert client.save_result(batch.id, folder / "notes.zip").stat().st_size > 0
     client.cancel_batch(batch.id)
     assert list(client.batches()) == []
 
