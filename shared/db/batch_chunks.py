@@ -56,7 +56,9 @@ def needs_feeding(session: Session, *, window: int, slots: frozenset[str] | None
 
     `slots` say whose queue: that of the accounts which fall to them, of all without.
     """
-    return _count_in_queue(session, slots) < window and _find_next(session, slots) is not None
+    if _count_in_queue(session, slots) >= window:
+        return False
+    return session.execute(_next(slots)).first() is not None
 
 
 def claim_slices(
@@ -71,13 +73,12 @@ def claim_slices(
     claimed: list[Slice] = []
     # A claim may be lost to another process at the same moment; then there is one try less.
     for turn in range(max(room, 0)):
-        found = _find_next(session, slots)
+        found = session.execute(_next_free(slots)).first()
         if found is None:
             break
         account_id, batch_id = found
         # Apart by a microsecond, or the turns of one call would not tell who was last.
         fed_at = at + timedelta(microseconds=turn)
-        # The account first: of two that claim for it at once one waits here, with nothing locked.
         is_its_turn = batch_turns.c.account_id == account_id
         session.execute(update(batch_turns).where(is_its_turn).values(fed_at=fed_at))
         session.execute(update(batches).where(batches.c.id == batch_id).values(fed_at=fed_at))
@@ -209,11 +210,6 @@ def _is_of(slots: frozenset[str] | None) -> ColumnElement[bool]:
     return batch.exists()
 
 
-def _find_next(session: Session, slots: frozenset[str] | None) -> tuple[str, str] | None:
-    found = session.execute(_next(slots)).first()
-    return None if found is None else (found[0], found[1])
-
-
 @lru_cache(maxsize=8)
 def _next(slots: frozenset[str] | None) -> Select[str, str]:
     """Select the account whose turn it is and its next batch.
@@ -232,6 +228,16 @@ def _next(slots: frozenset[str] | None) -> Select[str, str]:
         .order_by(columns.fed_at, columns.created_at)
         .limit(1)
     )
+
+
+@lru_cache(maxsize=8)
+def _next_free(slots: frozenset[str] | None) -> Select[str, str]:
+    """Select and lock the next account that nobody else claims for at this moment.
+
+    Who claims locks one account after the other, in an order that changes: if it waited for another
+    claimer, that one could wait for it.
+    """
+    return _next(slots).with_for_update(of=batch_turns, skip_locked=True)
 
 
 def _first(fed: ColumnElement[bool]) -> ScalarSelect[str]:

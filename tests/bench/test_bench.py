@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.bench import feeding
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
 
 ENGINE = Path(__file__).with_name("engine.py")
@@ -30,6 +31,13 @@ def test_bench_measures_every_script():
         [sys.executable, SCRIPTS, "--repeats", "1"], check=True, capture_output=True, text=True
     )
     assert len([line for line in done.stdout.splitlines() if " | × " in line]) == 10
+
+
+def test_bench_measures_how_the_next_slice_is_found(monkeypatch):
+    monkeypatch.setattr(feeding, "SIZES", ((30, 3),))
+    monkeypatch.setattr(feeding, "REPEATS", 2)
+    limits = list(collect_limits("\n".join(feeding.measure())))
+    assert [must for _, must, _, _ in limits] == ["≤ 5 ms"] * 2
 
 
 def test_limits_of_every_table_are_found_and_facts_are_not():

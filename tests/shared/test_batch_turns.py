@@ -83,6 +83,26 @@ def test_a_batch_whose_chunks_are_all_at_work_is_passed_over(accept, feed):
     assert feed(4) == [small, large, large, large]
 
 
+@pytest.mark.services
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_two_that_claim_at_once_do_not_wait_for_each_other(accept, database):
+    [mine], [other] = accept("a"), accept("b")
+    claimed = []
+
+    def claim():
+        with database.session() as session:
+            slices = claim_slices(session, window=5, at=NOON)
+        claimed.extend(each.batch_id for each in slices)
+
+    with database.session() as session:
+        assert [each.batch_id for each in claim_slices(session, window=1, at=NOON)] == [mine]
+        claimer = threading.Thread(target=claim)
+        claimer.start()
+        claimer.join(2)
+        assert not claimer.is_alive()
+    assert set(claimed) == {other}
+
+
 def test_the_slices_of_some_slots_alone_are_queued(accept, database):
     [_, mine] = accept("xx"), accept("yy")
     with database.session() as session:
