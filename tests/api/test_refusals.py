@@ -320,7 +320,7 @@ def test_front_and_engine_have_the_same_bounds_of_pixels():
 
 
 def mend(data: bytes) -> bytes:
-    """Give the chunks of a PNG the checksums of what they hold now."""
+    """Return a PNG whose chunks have the checksums of what they hold now."""
     at, parts = 8, [data[:8]]
     while at + 12 <= len(data):
         length = int.from_bytes(data[at : at + 4], "big")
