@@ -16,7 +16,7 @@ _OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0x
 
 
 def is_jpeg(file: BinaryIO) -> bool:
-    """Tell whether a file begins as a JPEG does; it stands at its start again afterwards."""
+    """Return whether a file begins as a JPEG does; it stands at its start again afterwards."""
     start = file.read(3)
     file.seek(0)
     return start == b"\xff\xd8\xff"

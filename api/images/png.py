@@ -44,7 +44,7 @@ class _Header:
     is_interlaced: bool
 
     def is_unpacked(self, *, has_transparency: bool) -> bool:
-        """Tell whether PDF cannot read the pixels as they are."""
+        """Return whether PDF cannot read the pixels as they are."""
         if self.is_interlaced or self.color_type in (_GRAY_ALPHA, _RGBA):
             return True
         return self.color_type == _PALETTE and has_transparency
@@ -59,7 +59,7 @@ class _Header:
 
 
 def is_png(file: BinaryIO) -> bool:
-    """Tell whether a file begins as a PNG does; it stands at its start again afterwards."""
+    """Return whether a file begins as a PNG does; it stands at its start again afterwards."""
     start = file.read(len(_SIGNATURE))
     file.seek(0)
     return start == _SIGNATURE
@@ -76,7 +76,7 @@ def check_png(file: BinaryIO, size: int) -> tuple[int, int]:
     reader = _Reader(header)
     file.seek(len(_SIGNATURE))
     is_ended = reader.read_chunks(file, size)
-    reader.judge()
+    reader.check()
     if not is_ended:
         raise RefusedImageError("The PNG file is damaged: it ends without its end chunk")
     return header.width, header.height
@@ -104,7 +104,7 @@ class _Reader:
         self._has_transparency = False
         self._pixels = _Pixels(header)
         is_large = header.width * header.height > MAX_UNPACKED_PIXELS
-        self._is_judged = is_large and header.is_unpacked(has_transparency=False)
+        self._is_too_large = is_large and header.is_unpacked(has_transparency=False)
 
     def read_chunks(self, file: BinaryIO, size: int) -> bool:
         """Read up to the end chunk; False where the file ends before."""
@@ -131,21 +131,21 @@ class _Reader:
             piece = file.read(min(length, _PIECE))
             length -= len(piece)
             checksum = zlib.crc32(piece, checksum)
-            if kind == b"IDAT" and not self._is_judged:
+            if kind == b"IDAT" and not self._is_too_large:
                 self._pixels.feed(piece)
         if int.from_bytes(file.read(4), "big") != checksum:
             raise RefusedImageError(f"The PNG file is damaged: wrong checksum at byte {at}")
 
-    def judge(self) -> None:
+    def check(self) -> None:
         """Refuse what no render draws, in the order in which a render finds it."""
         header, size = self._header, self._palette_bytes
         if header.color_type == _PALETTE and not (3 <= size <= 768 and size % 3 == 0):
             raise RefusedImageError("The PNG file is damaged: its palette is missing or wrong")
         if not header.is_unpacked(has_transparency=self._has_transparency):
-            self._pixels.judge_rows()
+            self._pixels.check_rows()
             return
         check_unpacked_size(header.width, header.height)
-        self._pixels.judge_unpacked()
+        self._pixels.check_unpacked()
 
 
 class _Pixels:
@@ -185,7 +185,7 @@ class _Pixels:
                 del self._passes[0]
                 self._in_pass = 0
 
-    def judge_rows(self) -> None:
+    def check_rows(self) -> None:
         if self._has_unknown_filter:
             raise RefusedImageError("The PNG file is damaged: a row has an unknown filter")
         if self._is_torn:
@@ -195,6 +195,6 @@ class _Pixels:
                 "The PNG file is damaged: it has more or fewer pixels than its header says"
             )
 
-    def judge_unpacked(self) -> None:
+    def check_unpacked(self) -> None:
         if self._is_torn or self._has_unknown_filter or self._seen < self._expected:
             raise RefusedImageError(DAMAGED)

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 from xml.parsers import expat
 
 from api.images.refusal import SIMPLER, RefusedImageError, too_much
-from api.images.svg_work import Element, check_rules, check_segments
+from api.images.svg_work import DECISIVE, Element, check_rules, check_segments
 from shared.limits import (
     MAX_SVG_ATTRIBUTES,
     MAX_SVG_BYTES,
@@ -22,6 +22,8 @@ from shared.limits import (
 
 _SVG: Final = "http://www.w3.org/2000/svg "
 _XLINK_HREF: Final = "http://www.w3.org/1999/xlink href"
+# Attributes that decide; others would take twenty times their bytes in memory.
+_KEPT: Final = (*DECISIVE, "id", "d", "points", "width", "height", "viewBox", "preserveAspectRatio")
 _HEAD_BYTES: Final = 65536
 # What stands before the root; possessive, so one pass. For `|(?!)` see decision 0173.
 _PROLOG: Final = re.compile(
@@ -143,7 +145,8 @@ class _Reader:
         if self._foreign or (" " in name and not name.startswith(_SVG)):
             self._foreign += 1
             return
-        self._add(Element(name.removeprefix(_SVG), attributes, _reference(attributes)))
+        kept = {name: attributes[name] for name in _KEPT if name in attributes}
+        self._add(Element(name.removeprefix(_SVG), kept, _reference(attributes)))
 
     def _add(self, element: Element) -> None:
         if self._open:

@@ -7,6 +7,8 @@ what every render counts is counted: nothing that can be drawn is refused (decis
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from itertools import islice
 from typing import Final, NamedTuple
 
 from api.images.refusal import too_much
@@ -32,6 +34,8 @@ _SHOWN: Final = {
 }
 _CONDITIONS: Final = frozenset({"requiredExtensions", "systemLanguage", "requiredFeatures"})
 _READ: Final = frozenset({*_SHOWN, "fill", "stroke", "stroke-width", "transform"})
+# Attributes that decide whether and how a shape is painted.
+DECISIVE: Final = frozenset({*_READ, *_CONDITIONS, "style"})
 _PLAIN_COLOR: Final = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})")
 _PLAIN_WIDTH: Final = re.compile(
     r"(?:[1-9][0-9]{0,4}(?:\.[0-9]{1,9})?|0?\.0{0,3}[1-9][0-9]{0,9})(?:px)?"
@@ -49,6 +53,12 @@ _NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++|(?!))?+"
 _NUMBERS: Final = re.compile(_NUMBER)
 _ARGUMENTS: Final = re.compile(rf"(?:[\s,]*+{_NUMBER}|(?!))*+")
 _COMMANDS: Final = re.compile(r"([MmZzLlHhVvCcSsQqTt])([^MmZzLlHhVvCcSsQqTtAa]*+)")
+_LETTERS: Final = (*"MmZzLlHhVvCcSsQqTt", "")
+_ARGUMENT: Final = rf"[\s,]*+{_NUMBER}"
+# A command with the arguments of one segment.
+_SINGLE: Final = re.compile(
+    rf"(?:[MmLlTt]{_ARGUMENT * 2}|[HhVv]{_ARGUMENT}|[Cc]{_ARGUMENT * 6}|[SsQq]{_ARGUMENT * 4})[\s,]*+"
+)
 _BLANK: Final = re.compile(r"[\s,]*+\Z")
 _COUNTS: Final = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2}
 
@@ -116,7 +126,13 @@ def check_segments(root: Element, identities: dict[str, Element], sheets: list[s
         return
     # Scaled unevenly, a line may become nothing.
     is_even = root.attributes.get("preserveAspectRatio", "xMidYMid") == "xMidYMid"
-    _Counter(identities).count_children(root, _Paint(fill=True, stroke=False, line=is_even))
+    paint = _Paint(fill=True, stroke=False, line=is_even)
+    for count in (_measure, _count_exactly):  # most drawings are far below the bound
+        counter = _Counter(identities, count)
+        counter.count_children(root, paint)
+        if counter.total <= MAX_SVG_SEGMENTS:
+            return
+    raise too_much("path segments", MAX_SVG_SEGMENTS)
 
 
 class _Paint(NamedTuple):
@@ -128,11 +144,14 @@ class _Paint(NamedTuple):
 
 
 class _Counter:
-    def __init__(self, identities: dict[str, Element]) -> None:
+    """Adds the segments of what is certainly painted, until they are too many."""
+
+    def __init__(self, identities: dict[str, Element], measure: Callable[[Element], int]) -> None:
+        self.total = 0
         self._identities = identities
+        self._measure = measure
         self._entered: set[Element] = set()
         self._known: dict[Element, int] = {}
-        self._total = 0
 
     def count_children(self, element: Element, around: _Paint) -> None:
         paint = _paint_of(element, around)
@@ -155,15 +174,14 @@ class _Counter:
 
     def _add(self, element: Element, around: _Paint) -> None:
         paint = _paint_of(element, around)
-        if paint is None:
+        times = paint.fill + (paint.stroke and paint.line) if paint else 0
+        if not times or self.total > MAX_SVG_SEGMENTS:
             return
         known = self._known.get(element)
         if known is None:
-            known = self._known[element] = _SHAPES[element.tag](element)
+            known = self._known[element] = self._measure(element)
         if known > _FEW:
-            self._total += known * (paint.fill + (paint.stroke and paint.line))
-        if self._total > MAX_SVG_SEGMENTS:
-            raise too_much("path segments", MAX_SVG_SEGMENTS)
+            self.total += known * times
 
 
 def _paint_of(element: Element, around: _Paint) -> _Paint | None:
@@ -204,13 +222,32 @@ def _read_properties(element: Element) -> dict[str, str] | None:
     return given
 
 
-def _count_path(element: Element) -> int:
-    """Count the segments up to the first arc or error: one of no length has none."""
+def _measure(element: Element) -> int:
+    """Return at least as many segments as a shape has: each takes a character or more."""
+    given = element.attributes
+    return len(given.get("d", "") if element.tag == "path" else given.get("points", ""))
+
+
+def _count_exactly(element: Element) -> int:
+    given = element.attributes
+    return _count_path(given.get("d", "")) if element.tag == "path" else _count_points(given)
+
+
+def _count_path(data: str) -> int:
+    """Count the segments up to the first arc or error; an arc of no length has none."""
     count, at, is_closed = 0, 0, False
-    data = element.attributes.get("d", "").lstrip(" \t\r\n\f\v,")
+    data = data.lstrip(" \t\r\n\f\v,")
     if data[:1] not in ("M", "m"):
         return 0
-    while match := _COMMANDS.match(data, at):
+    while count <= MAX_SVG_SEGMENTS:
+        if (single := _SINGLE.match(data, at)) and data[
+            single.end() : single.end() + 1
+        ] in _LETTERS:
+            at, count, is_closed = single.end(), count + 1, False
+            continue
+        match = _COMMANDS.match(data, at)
+        if match is None:
+            break
         at, kind, text = match.end(), match[1].upper(), match[2]
         if kind == "Z":
             count += not is_closed
@@ -220,7 +257,7 @@ def _count_path(element: Element) -> int:
             continue
         good = _ARGUMENTS.match(text)
         assert good is not None  # it matches the empty text too
-        repeats, left = divmod(len(_NUMBERS.findall(good[0])), _COUNTS[kind])
+        repeats, left = divmod(_count_numbers(good[0], _COUNTS[kind]), _COUNTS[kind])
         count += repeats
         is_closed = is_closed and not repeats
         if left or not repeats or not _BLANK.match(text, good.end()):
@@ -228,8 +265,13 @@ def _count_path(element: Element) -> int:
     return count
 
 
-def _count_points(element: Element) -> int:
-    return len(_NUMBERS.findall(element.attributes.get("points", ""))) // 2
+def _count_points(given: dict[str, str]) -> int:
+    return _count_numbers(given.get("points", ""), 2) // 2
 
 
-_SHAPES: Final = {"path": _count_path, "polyline": _count_points, "polygon": _count_points}
+def _count_numbers(text: str, each: int) -> int:
+    """Count numbers, up to those of one segment too many."""
+    return sum(1 for _ in islice(_NUMBERS.finditer(text), each * (MAX_SVG_SEGMENTS + 1)))
+
+
+_SHAPES: Final = frozenset({"path", "polyline", "polygon"})

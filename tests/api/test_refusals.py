@@ -219,6 +219,7 @@ REFUSED = {
     "svg of too many style rules": svg("<style>" + "a{fill:red}" * 2001 + "</style>"),
     "svg of too many selectors": svg("<style>@x{a,b{}}a" + ",b" * 2000 + "{}</style>"),
     "svg of a long path": svg(f'<path d="{path(300_001)}"/>'),
+    "svg of many closed pieces": svg(f'<path d="M0 0{"h1z" * 150_000}"/>'),
     "svg of a long polygon": svg('<polygon points="' + "1 2 " * 300_001 + '"/>'),
     "svg of a long line": svg(
         f'<g style="fill:none;stroke:#000;stroke-width:.5;opacity:1"><path d="{path(300_001)}"/></g>'
@@ -320,7 +321,7 @@ def test_front_and_engine_have_the_same_bounds_of_pixels():
 
 
 def mend(data: bytes) -> bytes:
-    """Give the chunks of a PNG the checksums of what they hold now."""
+    """Return a PNG whose chunks have the checksums of what they hold now."""
     at, parts = 8, [data[:8]]
     while at + 12 <= len(data):
         length = int.from_bytes(data[at : at + 4], "big")

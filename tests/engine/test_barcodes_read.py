@@ -127,16 +127,16 @@ def test_the_language_names_the_types_that_are_drawn():
     [
         ("code128", "a\n→", {}, 'it has the sign "→" (U+2192)'),
         ("code39", "A\nB", {}, '"AU+000AB" is not accepted'),
-        ("qr", "a", {"columns": "3"}, 'takes no "columns"; it is of pdf417'),
-        ("qr", "a", {"correction": "0"}, 'takes no "correction"; it is of aztec, pdf417'),
-        ("ean8", "96385074", {"add_on": "12"}, 'takes no "add-on"; it is of ean13, upca, upce'),
+        ("qr", "a", {"columns": "3"}, '"columns" is not accepted for a bar code of type "qr"; it is for pdf417'),
+        ("qr", "a", {"correction": "0"}, 'it is for aztec, pdf417'),
+        ("ean8", "96385074", {"add_on": "12"}, 'it is for ean13, upca, upce'),
         ("ean13", "9780306406157", {"add_on": "123"}, "it takes 2 or 5 digits"),
         ("aztec", "a", {"correction": "5"}, "it takes 1 to 4"),
         ("micro-qr", "a", {"level": "H"}, "level H is none of its levels L, M, Q"),
         ("pdf417", "a" * 900, {"columns": "1"}, "use more columns than 1"),
         ("gs1-databar-expanded-stacked", f"(01){GTIN}", {"columns": "11"}, "it takes 1 to 10"),
         ("code39", "a\x00", {}, '"aU+0000" is not accepted'),
-        ("qr", "C:\\q", {"escapes": "true"}, '"\\q" is no escape; write'),
+        ("qr", "C:\\q", {"escapes": "true"}, '"\\q" is not an escape; write'),
     ],
 )  # fmt: skip
 def test_wrong_option_is_told_with_what_is_accepted(symbology, value, attributes, told):

@@ -106,7 +106,8 @@ def _options(node: Barcode | Code) -> dict[str, object]:
 def _wrong_option(node: Barcode | Code, name: str) -> Problem:
     takers = ", ".join(other for other, kind in CODE_TYPES.items() if name in kind.options)
     return Problem(
-        CODE, f'A bar code of type "{node.symbology}" takes no "{name}"; it is of {takers}'
+        CODE,
+        f'"{name}" is not accepted for a bar code of type "{node.symbology}"; it is for {takers}',
     )
 
 
@@ -222,7 +223,7 @@ def _check_columns(columns: int, most: int) -> int:
 
 
 def _has_columns(symbol: Symbol, node: Barcode | Code, kind: CodeType) -> bool:
-    """Tell whether the writer kept to the columns; it takes more where all does not fit."""
+    """Return whether the writer kept to the columns; it takes more where all does not fit."""
     modules = symbol.columns - 2 * (kind.quiet if node.has_quiet_zone else 0)
     sizes = _COLUMN_MODULES[node.symbology]
     assert node.columns is not None

@@ -227,7 +227,7 @@ def read_escapes(value: str) -> str:
         if match[2]:
             return "\\"
         raise WrongValue(
-            f'"{match[0]}" is no escape; write \\x1D for a character by its number, \\\\ for a backslash'
+            f'"{match[0]}" is not an escape; write \\x1D for a character by its number, \\\\ for a backslash'
         )
 
     return _ESCAPE.sub(read, value)
