@@ -140,6 +140,11 @@ class Converter:
                 "unknown-member",
                 f"{pointer} is not in the template's data section{nearest(name, known)}",
             )
+        more = sum(1 for _ in unknown)
+        if more:
+            findings.warn(
+                "more-findings", f"The payload has {counted(more, 'more member')} like these"
+            )
 
     def _convert_defaults(self, defaults: dict[str, Any]) -> dict[str, Any]:
         """Convert each default that breaks no rule; the others are told when they are used."""

@@ -93,8 +93,6 @@ class _Checker:
 
     def _check_element(self, element: Element, spec: ElementSpec) -> None:
         """Check one element and all below it; `spec` of a group is what its parent may hold."""
-        if self._findings.dropped:
-            return  # the answer is full; suggestions for a hostile text cost more than it is worth
         own = ELEMENTS[element.tag]
         self._check_attributes(element, own)
         self._check_particulars(element)
@@ -107,7 +105,7 @@ class _Checker:
     def _check_child(self, child: Element, parent: Element, spec: ElementSpec) -> None:
         child_spec = ELEMENTS.get(child.tag)
         if child_spec is None:
-            self._findings.error("unknown-element", _unknown_element(child), child.place)
+            self._findings.error("unknown-element", self._unknown_element(child), child.place)
             return
         if child.tag not in spec.children:
             self._findings.error(
@@ -135,7 +133,9 @@ class _Checker:
             attribute = spec.attributes.get(name)
             if attribute is None:
                 self._findings.error(
-                    "unknown-attribute", _unknown_attribute(element, name, spec), element.place
+                    "unknown-attribute",
+                    self._unknown_attribute(element, name, spec),
+                    element.place,
                 )
             else:
                 self._check_value(element, attribute, text)
@@ -164,7 +164,7 @@ class _Checker:
             self._findings.error(
                 "wrong-value",
                 f'`{attribute.name}` of `{element.tag}` is "{_hidden(attribute, text)}", accepted is '
-                f"{error}{nearest(text, attribute.kind.choices)}",
+                f"{error}{self._nearest(text, attribute.kind.choices)}",
                 element.place,
             )
             return
@@ -191,7 +191,7 @@ class _Checker:
     ) -> None:
         self._findings.error(
             f"unknown-{code}",
-            f'The {what} "{name}" of `{element.tag}` is declared nowhere{nearest(name, known)}',
+            f'The {what} "{name}" of `{element.tag}` is declared nowhere{self._nearest(name, known)}',
             element.place,
         )
 
@@ -224,6 +224,24 @@ class _Checker:
                 "contain an expression",
                 element.place,
             )
+
+    def _unknown_element(self, element: Element) -> str:
+        if ":" in element.tag:
+            return f"`{shown(element.tag)}` has a prefix; the language uses no namespaces"
+        near = self._nearest(element.tag, ELEMENTS)
+        return f"`{shown(element.tag)}` is not an element of the language{near}"
+
+    def _unknown_attribute(self, element: Element, name: str, spec: ElementSpec) -> str:
+        if not spec.attributes:
+            return f"`{element.tag}` has the attribute `{shown(name)}`, but takes none"
+        if name in PROPERTIES:
+            return f"`{name}` has no effect on `{element.tag}`, so it is not accepted there"
+        near = self._nearest(name, spec.attributes)
+        return f"`{element.tag}` has no attribute `{shown(name)}`{near}"
+
+    def _nearest(self, word: str, words: Iterable[str]) -> str:
+        """Suggest a right name, unless the error will only be counted: a suggestion is costly."""
+        return nearest(word, words) if self._findings.lists_errors else ""
 
     # --- single rules -------------------------------------------------------------------------------
 
@@ -287,7 +305,7 @@ class _Checker:
             self._findings.error(
                 "unknown-element",
                 f'`style` is for the element "{shown(target)}", which the language does not have'
-                f"{nearest(target, ELEMENTS)}",
+                f"{self._nearest(target, ELEMENTS)}",
                 element.place,
             )
 
@@ -388,22 +406,6 @@ def _color_names(value: Any) -> Iterator[str]:
 
 def _hidden(attribute: AttributeSpec, text: str) -> str:
     return "…" if attribute.name.endswith("password") else shown(text)
-
-
-def _unknown_element(element: Element) -> str:
-    if ":" in element.tag:
-        return f"`{shown(element.tag)}` has a prefix; the language uses no namespaces"
-    return (
-        f"`{shown(element.tag)}` is not an element of the language{nearest(element.tag, ELEMENTS)}"
-    )
-
-
-def _unknown_attribute(element: Element, name: str, spec: ElementSpec) -> str:
-    if not spec.attributes:
-        return f"`{element.tag}` has the attribute `{shown(name)}`, but takes none"
-    if name in PROPERTIES:
-        return f"`{name}` has no effect on `{element.tag}`, so it is not accepted there"
-    return f"`{element.tag}` has no attribute `{shown(name)}`{nearest(name, spec.attributes)}"
 
 
 def _where_it_stands(tag: str) -> str:

@@ -368,8 +368,8 @@ def _compile_test(element: Element, context: Context) -> Part:
     is_warning = element.attributes.get("severity") == "warning"
 
     def build(scope: Scope, _parent: Look, _out: list[Any]) -> None:
-        told_before = len(scope[RUN].findings.errors)
-        if test.evaluate(scope) or len(scope[RUN].findings.errors) > told_before:
+        errors_before = scope[RUN].findings.error_count
+        if test.evaluate(scope) or scope[RUN].findings.error_count > errors_before:
             return
         text = told.evaluate(scope) if told else f"The condition does not hold: {test_text}"
         findings = scope[RUN].findings

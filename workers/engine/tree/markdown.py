@@ -53,8 +53,7 @@ def _compile_written(element: Element, context: Context, compile_blocks: Compile
         text = aside.take_from(text)
     found = Findings()
     nodes = [aside.put_back(node) for node in _read(text, element.place, found)]
-    for diagnostic in found:
-        context.findings.add(replace(diagnostic, message=aside.restore(diagnostic.message)))
+    context.findings.extend(found, lambda d: replace(d, message=aside.restore(d.message)))
     return compile_blocks(nodes, context, owner=element)
 
 
@@ -116,7 +115,7 @@ def _compile_value(element: Element, context: Context, compile_blocks: CompileBl
             own = replace(context, findings=fresh, unresolved=[], used=set())
             part = compile_blocks(_read(text, element.place, fresh), own, owner=element)
             findings.extend(fresh)
-            if not list(fresh):  # what is wrong is told by each document
+            if not any(fresh):  # what is wrong is told by each document
                 kept[text] = part
             if len(kept) > MAX_KEPT:
                 kept.popitem(last=False)
