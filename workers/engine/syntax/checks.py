@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -171,7 +171,7 @@ class _Checker:
         self._check_references(element, attribute.name, value)
 
     def _check_references(self, element: Element, name: str, value: Any) -> None:
-        for color in _color_names(value):
+        for color in color_names(value):
             if color not in self._colors:
                 self._unknown(element, "color", "colour", color, {*self._colors, *NAMED_COLORS})
         match name:
@@ -315,13 +315,14 @@ class _Checker:
             for style in self._root.elements("style")
             if "name" in style.attributes
         }
+        circular = _find_circles(parents)
         for style in self._root.elements("style"):
             parent = style.attributes.get("extends")
             if parent is None:
                 continue
             if parent not in self._styles:
                 self._unknown(style, "style", "style", parent, self._styles)
-            elif _is_circular(style.attributes.get("name"), parents):
+            elif style.attributes.get("name") in circular:
                 self._findings.error(
                     "style-circle",
                     f'The style "{style.attributes["name"]}" extends itself, through "{parent}"',
@@ -383,25 +384,32 @@ def _names(elements: Iterable[Element]) -> frozenset[str]:
     return frozenset(e.attributes["name"] for e in elements if "name" in e.attributes)
 
 
-def _is_circular(name: str | None, parents: dict[str, str | None]) -> bool:
-    seen: set[str] = set()
-    step = parents.get(name) if name is not None else None
-    while step is not None and step not in seen:
-        if step == name:
-            return True
-        seen.add(step)
-        step = parents.get(step)
-    return False
+def _find_circles(parents: Mapping[str, str | None]) -> frozenset[str]:
+    """Return the names that lead back to themselves; each is followed once."""
+    done: set[str] = set()
+    circular: set[str] = set()
+    for name in parents:
+        path: dict[str, None] = {}
+        step: str | None = name
+        while step is not None and step not in done and step not in path:
+            path[step] = None
+            step = parents.get(step)
+        if step in path:
+            names = list(path)
+            circular.update(names[names.index(step) :])
+        done.update(path)
+    return frozenset(circular)
 
 
-def _color_names(value: Any) -> Iterator[str]:
+def color_names(value: Any) -> Iterator[str]:
+    """Yield the names in a value that only the document can declare."""
     if isinstance(value, ColorName) and value.standard is None:
         yield value.name
     elif isinstance(value, BorderValue):
-        yield from _color_names(value.color)
+        yield from color_names(value.color)
     elif type(value) is tuple:
         for part in value:
-            yield from _color_names(part)
+            yield from color_names(part)
 
 
 def _hidden(attribute: AttributeSpec, text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from workers.engine.diagnostics import Findings, Place
 from workers.engine.tree.expressions import explain
@@ -11,7 +11,7 @@ from workers.engine.tree.grammar import (
     Expression,
     TextTemplate,
 )
-from workers.engine.tree.nodes import LoopStep
+from workers.engine.tree.nodes import Barcode, LoopStep
 from workers.engine.tree.runtime import FAILURES, Scope, Value, show
 
 MAX_TURNS: Final = 100_000  # language.md 1.4: loop turns in one render; insertions count as turns
@@ -19,17 +19,36 @@ RUN: Final = "#run"  # these keys of a scope can be no names of an expression
 LOOP: Final = "#loop"
 
 
+class Trial(Protocol):
+    """Checks what a document is built of where it will not be laid out."""
+
+    def check_barcode(self, barcode: Barcode) -> Problem | None:
+        """Return why a bar code cannot be drawn, None where it can."""
+
+
+class Problem(Protocol):
+    """Why a thing cannot be drawn."""
+
+    @property
+    def code(self) -> str:
+        """The stable name of the finding."""
+
+    @property
+    def text(self) -> str:
+        """The message of the finding."""
+
+
 class Run:
     """What one build gathers and is bounded by; every scope of the build leads to it."""
 
     __slots__ = (
-        *("_told", "_turns", "findings", "ids", "is_page_time", "is_trial", "links"),
-        "totals",
+        *("_told", "_turns", "findings", "ids", "is_page_time", "links", "totals"),
+        "trial",
     )
 
-    def __init__(self, findings: Findings, *, is_trial: bool = False) -> None:
+    def __init__(self, findings: Findings, trial: Trial | None = None) -> None:
         self.findings = findings
-        self.is_trial = is_trial  # nothing will be laid out: page content is tried at once
+        self.trial = trial  # with one nothing will be laid out: page content is tried at once
         self.ids: dict[str, Place] = {}
         self.links: list[tuple[str, Place]] = []
         self.is_page_time = False

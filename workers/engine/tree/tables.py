@@ -161,7 +161,7 @@ class _TableCompiler:
             ledger: Ledger | None = scope[LEDGER]
             totals = () if ledger is None else ledger.totals
             pieces = PieceContent(rows, inner, own, totals, is_static=is_static)
-            if scope[RUN].is_trial:
+            if scope[RUN].trial is not None:
                 pieces.try_out()
             # Told by identity: an author may ask for a rule of the same look.
             is_built_in = properties.get(_RULE) is BUILT_IN["thead"][_RULE]
