@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from datetime import UTC, datetime
 
@@ -172,3 +173,39 @@ def test_a_million_findings_need_little_memory():
     tracemalloc.stop()
     assert peak < 4_000_000
     assert findings.left_out(Severity.WARNING) == MAX_COUNTED
+
+
+# --- templates are used again ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ("<grid grid-template-columns='1fr' grid-auto-flow='column'><p>a</p></grid>", "grid-rows"),
+        ("<p color=\"{{ 'k' }}\">a</p>", "unknown-color"),
+        ("<p class=\"{{ 'k' }}\">a</p>", "unknown-style"),
+        ("<p page=\"{{ 'k' }}\">a</p>", "unknown-page"),
+        ("<table><col width=\"{{ 'k' }}\"/><tr><td>a</td></tr></table>", "wrong-value"),
+        ("<img src='{{ none }}' alt=''/>", "missing-image"),
+    ],
+)
+def test_each_document_of_a_template_is_told_what_is_wrong(content, code):
+    template = prepare_template(f"<document><flow>{content}</flow></document>".encode())
+    told = []
+    for _ in range(3):
+        with pytest.raises(AuthoringError) as caught:
+            render(template, None, options=OPTIONS)
+        told.append([error.code for error in caught.value.diagnostics])
+    assert told[0] == told[1] == told[2]
+    assert code in told[0]
+
+
+def test_rows_written_one_by_one_are_compiled_in_linear_time():
+    def seconds(rows: int) -> float:
+        text = f"<document><flow><table>{'<tr><td>a</td></tr>' * rows}</table></flow></document>"
+        started = time.process_time()
+        validate(None, xml(text), options=OPTIONS)
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(8_000) < 8 * seconds(2_000)

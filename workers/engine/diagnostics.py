@@ -100,9 +100,11 @@ class Findings:
         self._listed: dict[Diagnostic, None] = {}
         self._room = dict.fromkeys(Severity, MAX_LISTED)
         self._left_out: dict[Severity, set[int]] = {severity: set() for severity in Severity}
+        self.reports = 0  # calls of `add`: what made one must be made again for the next document
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Keep a diagnostic, or count it where the list of its severity is full."""
+        self.reports += 1
         if diagnostic in self._listed:
             return
         severity = diagnostic.severity

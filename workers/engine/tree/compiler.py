@@ -348,7 +348,11 @@ class ElementLook:
         if found is None:
             if len(self._by_parent) > MAX_CACHED:
                 self._by_parent.clear()
-            found = self._by_parent[key] = self._compute(scope, parent)
+            findings: Findings = scope[RUN].findings
+            reports_before = findings.reports
+            found = self._compute(scope, parent)
+            if findings.reports == reports_before:  # else each document reports it
+                self._by_parent[key] = found
         return found
 
     def enter(self, scope: Scope) -> Scope:
@@ -513,7 +517,10 @@ def _conditional(condition: Evaluation, build: Build) -> Build:
 
 
 def remembered(part: Part) -> Part:
-    """Make a static part give the nodes it made before, for each parent look."""
+    """Make a static part give the nodes it made before, for each parent look.
+
+    What reports something is built again, so that each document has its findings.
+    """
     if not part.is_static:
         return part
     made: dict[Look, tuple[Any, ...]] = {}
@@ -526,9 +533,11 @@ def remembered(part: Part) -> Part:
         nodes = made.get(parent)
         if nodes is None:
             fresh: list[Any] = []
+            findings: Findings = scope[RUN].findings
+            reports_before = findings.reports
             build(scope, parent, fresh)
             nodes = tuple(fresh)
-            if len(made) < MAX_CACHED:
+            if len(made) < MAX_CACHED and findings.reports == reports_before:
                 made[parent] = nodes
         out += nodes
 
