@@ -14,7 +14,13 @@ from workers.engine.syntax.values import (
     RelativeLength,
 )
 from workers.engine.tree.formats import find_decimal_sign
-from workers.engine.tree.looks import BUILT_IN, BUILT_IN_LISTS, NO_PROPERTIES, Properties
+from workers.engine.tree.looks import (
+    BUILT_IN,
+    BUILT_IN_LISTS,
+    BUILT_IN_MARKDOWN,
+    NO_PROPERTIES,
+    Properties,
+)
 from workers.engine.tree.styles import (
     Align,
     BoxStyle,
@@ -131,9 +137,13 @@ class StyleSheet:
         self.root_size = root.inherited.size
         return root
 
-    def properties_of(self, tag: str, *, is_in_list: bool = False) -> Properties:
+    def properties_of(
+        self, tag: str, *, is_in_list: bool = False, is_markdown: bool = False
+    ) -> Properties:
         """Give what a tag looks like before classes: built in, then `style element`."""
         built_in = (BUILT_IN_LISTS if is_in_list else BUILT_IN).get(tag, NO_PROPERTIES)
+        if is_markdown:
+            built_in = BUILT_IN_MARKDOWN.get(tag, built_in)
         declared = self._by_element.get(tag, NO_PROPERTIES)
         return {**built_in, **declared} if declared else built_in
 

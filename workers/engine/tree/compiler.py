@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from workers.engine.diagnostics import Findings, Place
-from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.syntax.values import ColorValue, LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
 from workers.engine.tree.cascade import MAX_CACHED, Look, StyleSheet, UnknownReference
@@ -204,7 +204,11 @@ class Context:
                 dynamic.append(attribute)
         layers = StyleLayers(
             below={
-                **self.sheet.properties_of(element.tag, is_in_list=self.is_in_list),
+                **self.sheet.properties_of(
+                    element.tag,
+                    is_in_list=self.is_in_list,
+                    is_markdown=isinstance(element, MarkdownElement),
+                ),
                 **under,
             },
             classes=self.attribute(element, "class") if "class" in given else None,
