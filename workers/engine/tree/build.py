@@ -24,9 +24,10 @@ from workers.engine.tree.compiler import (
     UnresolvedName,
     check_names,
     in_order,
+    warn_of_fallback,
 )
 from workers.engine.tree.expressions import FORMATS
-from workers.engine.tree.formats import Formats, get_formats
+from workers.engine.tree.formats import DEFAULT_LANGUAGE, Formats, get_formats
 from workers.engine.tree.grammar import TOTALS
 from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
 from workers.engine.tree.nodes import Document, DocumentInfo, Flow, Source
@@ -155,10 +156,13 @@ class Blueprint:
     def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:
         lang, currency, zone = (settings[name] for name in _SETTINGS)
         try:
-            return get_formats(lang or "en", currency, zone or "UTC")
+            formats = get_formats(lang or DEFAULT_LANGUAGE, currency, zone or "UTC")
         except ValueError as error:
             findings.error("unknown-setting", f"In document: {error}", self._root.place)
-            return get_formats("en", None, "UTC")
+            return get_formats(DEFAULT_LANGUAGE, None, "UTC")
+        if formats.is_fallback:
+            warn_of_fallback(lang, findings, self._root.place)
+        return formats
 
     def _find_root(self, lang: str) -> Look:
         look = self._roots.get(lang)

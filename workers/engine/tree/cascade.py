@@ -13,6 +13,7 @@ from workers.engine.syntax.values import (
     LengthValue,
     RelativeLength,
 )
+from workers.engine.tree.directions import reads_from_right
 from workers.engine.tree.formats import find_decimal_sign
 from workers.engine.tree.looks import (
     BUILT_IN,
@@ -51,11 +52,6 @@ SUB_DROP: Final = 0.2  # of the parent's font size, as browsers lower and raise 
 SUPER_RISE: Final = 0.33
 _SIDES: Final = ("top", "right", "bottom", "left")
 # Languages and scripts that read from right to left; a script that is named decides.
-_RTL: Final = frozenset(
-    {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"}
-)
-_RTL_SCRIPTS: Final = frozenset({"arab", "hebr", "syrc", "thaa", "nkoo", "adlm", "rohg", "mand"})
-
 _CELL_WORDS: Final[dict[Any, VerticalAlign]] = {word.value: word for word in VerticalAlign}
 
 T = TypeVar("T")
@@ -463,10 +459,3 @@ _INITIAL: Final = Style(
     ),
     BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None),
 )  # fmt: skip
-
-
-def reads_from_right(lang: str) -> bool:
-    """Tell whether a language is written from right to left."""
-    primary, *rest = lang.lower().split("-")
-    scripts = [part for part in rest if len(part) == 4 and part.isalpha()]
-    return scripts[0] in _RTL_SCRIPTS if scripts else primary in _RTL

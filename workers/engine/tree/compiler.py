@@ -430,7 +430,19 @@ def enter_lang(scope: Scope, lang: str | None, place: Place) -> Scope:
     except ValueError as error:
         scope[RUN].findings.error("unknown-language", f'In lang="{lang[:40]}": {error}', place)
         return scope
+    if entered.is_fallback:
+        warn_of_fallback(lang, scope[RUN].findings, place)
     return {**scope, FORMATS: entered}
+
+
+def warn_of_fallback(lang: str, findings: Findings, place: Place) -> None:
+    """Warn of a language without formats."""
+    findings.warn(
+        "unknown-language",
+        f'There are no formats for the language "{lang[:40]}"; numbers, dates and currencies are '
+        "written as in English",
+        place,
+    )
 
 
 class Loop:

@@ -30,7 +30,7 @@ COMMON: Final = (
     AttributeSpec("class", v.NAMES, "Styles to use, in order; later ones win.", group=Group.COMMON),
     AttributeSpec("if", v.EXPRESSION, "Leaves the element out unless this holds.", group=Group.COMMON, is_expression=True),
     AttributeSpec("for", v.LOOP, "Repeats the element for every item of a list.", group=Group.COMMON, is_expression=True),
-    AttributeSpec("lang", v.LANG, "Language of the text; formats follow it.", group=Group.COMMON, is_inherited=True),
+    AttributeSpec("lang", v.LANG, "Language of the text; formats follow it, and are those of English where there are none for it.", group=Group.COMMON, is_inherited=True),
 )  # fmt: skip
 
 TEXT_PROPERTIES: Final = (
