@@ -20,6 +20,7 @@ from workers.engine.diagnostics import (
     Severity,
     counted,
 )
+from workers.engine.excerpts import point_at
 from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import (
     PreparedTemplate,
@@ -280,9 +281,8 @@ def _excerpt(body: bytes, place: Place) -> list[str]:
     line = lines[span.line_start - 1]
     start = min(span.column_start - 1, len(line))
     end = span.column_end - 1 if span.line_end == span.line_start else len(line)
-    before = " " * len(line[:start].expandtabs(4))
-    gutter = f"{span.line_start:5} | "
-    return [gutter + line.expandtabs(4), f"      | {before}{'^' * max(1, end - start)}"]
+    shown, before, marked = point_at(line, start, min(end, len(line)))
+    return [f"{span.line_start:5} | {shown}", f"      | {' ' * before}{'^' * marked}"]
 
 
 def _node_lines(node: Any, depth: int) -> Iterator[str]:

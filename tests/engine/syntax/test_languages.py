@@ -29,6 +29,27 @@ WELL_FORMED = (
         "root",
     ),
 )
+WITHOUT_FORMATS = (  # most of them, of ISO 639-1
+    *(
+        "ae",
+        "av",
+        "ay",
+        "bi",
+        "ch",
+        "cr",
+        "fj",
+        "ho",
+        "hz",
+        "ik",
+        "kg",
+        "kj",
+        "kv",
+        "li",
+        "mh",
+        "na",
+    ),
+    *("ng", "pi", "rn", "sm", "ty"),
+)
 ILL_FORMED = (
     *(
         "",
@@ -66,14 +87,14 @@ def test_ill_formed_tags_are_refused(tag):
         read_language(tag)
 
 
-def test_every_two_letter_language_renders():
-    letters = "abcdefghijklmnopqrstuvwxyz"
+def test_languages_without_formats_are_valid():
     text = "<p lang='{}'>{{{{ 1234.5 | number }}}} {{{{ today | date }}}}</p>"
-    flow = "".join(text.format(first + second) for first in letters for second in letters)
+    flow = "".join(text.format(lang) for lang in WITHOUT_FORMATS)
     document = f"<document><flow>{flow}</flow></document>"
     found = validate(None, Payload(PayloadKind.XML, document.encode()), options=OPTIONS)
     assert found.errors == ()
     assert {warning.code for warning in found.warnings} == {"unknown-language"}
+    assert len(found.warnings) > len(WITHOUT_FORMATS) / 2
 
 
 def test_a_document_in_a_language_without_formats_is_written_as_in_english():

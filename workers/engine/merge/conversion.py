@@ -10,7 +10,7 @@ from typing import Any, Final
 from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity, counted
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, Field
 from workers.engine.merge.types import Convert, FieldType, Value, converter, csv_reader, to_string
-from workers.engine.syntax.checks import nearest
+from workers.engine.syntax.suggestions import nearest
 
 MAX_DATA_FINDINGS: Final = 20  # language.md 1.3, for CSV; the same bound serves JSON
 MAX_SHOWN: Final = 20  # characters of a data value in a message, language.md 1.9

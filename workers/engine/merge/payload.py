@@ -14,10 +14,11 @@ from workers.engine.merge.json_data import JsonError, merge_patch, read_json
 from workers.engine.merge.markdown_flow import MarkdownError, lines_of, read_markdown
 from workers.engine.merge.overlay import overlay_document
 from workers.engine.ports import Payload, PayloadKind
-from workers.engine.syntax.checks import check_document, nearest
+from workers.engine.syntax.checks import check_document
 from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
 from workers.engine.syntax.nodes import Element, SyntaxTree
 from workers.engine.syntax.parser import parse_document
+from workers.engine.syntax.suggestions import nearest
 from workers.engine.syntax.usage import check_effects
 
 

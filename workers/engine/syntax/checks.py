@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, Place
@@ -11,6 +10,7 @@ from workers.engine.syntax.colors import NAMED_COLORS
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text
 from workers.engine.syntax.page_checks import check_pages
 from workers.engine.syntax.profile_checks import check_profile
+from workers.engine.syntax.suggestions import nearest, nearest_element
 from workers.engine.syntax.values import (
     FONT_FAMILIES,
     GENERIC_FAMILIES,
@@ -58,12 +58,6 @@ def check_document(root: Element) -> Findings:
     return findings
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
-    """Say which right name is near a wrong one, as the end of a message; empty if none is."""
-    close = get_close_matches(word[:100], sorted(words), n=1, cutoff=0.6)
-    return f'; did you mean "{close[0]}"?' if close else ""
-
-
 def shown(text: str) -> str:
     """Give a text as messages quote it: on one line, cut where it is long."""
     line = " ".join(text.split())
@@ -105,7 +99,7 @@ class _Checker:
     def _check_child(self, child: Element, parent: Element, spec: ElementSpec) -> None:
         child_spec = ELEMENTS.get(child.tag)
         if child_spec is None:
-            self._findings.error("unknown-element", self._unknown_element(child), child.place)
+            self._findings.error("unknown-element", self._unknown_element(child, spec), child.place)
             return
         if child.tag not in spec.children:
             self._findings.error(
@@ -225,10 +219,11 @@ class _Checker:
                 element.place,
             )
 
-    def _unknown_element(self, element: Element) -> str:
+    def _unknown_element(self, element: Element, parent: ElementSpec) -> str:
         if ":" in element.tag:
             return f"`{shown(element.tag)}` has a prefix; the language uses no namespaces"
-        near = self._nearest(element.tag, ELEMENTS)
+        is_listed = self._findings.lists_errors
+        near = nearest_element(element.tag, parent.children) if is_listed else ""
         return f"`{shown(element.tag)}` is not an element of the language{near}"
 
     def _unknown_attribute(self, element: Element, name: str, spec: ElementSpec) -> str:
@@ -305,7 +300,7 @@ class _Checker:
             self._findings.error(
                 "unknown-element",
                 f'`style` is for the element "{shown(target)}", which the language does not have'
-                f"{self._nearest(target, ELEMENTS)}",
+                f"{nearest_element(target, ELEMENTS) if self._findings.lists_errors else ''}",
                 element.place,
             )
 

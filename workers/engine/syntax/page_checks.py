@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.suggestions import nearest
 
 DEFAULT_FAMILY: Final = "default"
 BODY: Final = "body"
@@ -136,7 +136,4 @@ def _is_aside(element: Element) -> bool:
 
 
 def _nearest(word: str, words: Iterable[str], findings: Findings) -> str:
-    if not findings.lists_errors:
-        return ""
-    close = get_close_matches(word[:100], sorted(words), n=1, cutoff=0.6)
-    return f'; did you mean "{close[0]}"?' if close else ""
+    return nearest(word, words) if findings.lists_errors else ""
