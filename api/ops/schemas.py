@@ -187,7 +187,14 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "valid": flag("True exactly when errors is empty."),
             "errors": list_of("Finding", description="They prevent rendering."),
             "warnings": list_of("Finding", description="They do not."),
-        }
+            "leftOut": record(
+                {
+                    "errors": count("Errors beyond the 200 listed, counted up to 10,000."),
+                    "warnings": count("Warnings beyond the 200 listed, counted up to 10,000."),
+                }
+            ),
+        },
+        optional=("leftOut",),
     ),
     "Start": record(
         {

@@ -33,7 +33,7 @@ def add_commands(commands: Commands) -> None:
 
 def run_render(arguments: argparse.Namespace) -> int:
     """Render the inputs to a PDF file; 1 with the findings on stderr when they do not render."""
-    from workers.engine.cli import print_findings
+    from workers.engine.cli import print_errors, print_warnings
     from workers.engine.diagnostics import AuthoringError
     from workers.engine.pipeline import render
     from workers.engine.ports import RenderOptions
@@ -43,9 +43,9 @@ def run_render(arguments: argparse.Namespace) -> int:
     try:
         rendered = render(inputs.template, inputs.payload, options=options, resources=inputs.images)
     except AuthoringError as error:
-        print_findings(error.diagnostics, inputs, sys.stderr)
+        print_errors(error, inputs, sys.stderr)
         return 1
-    print_findings(rendered.warnings, inputs, sys.stderr)
+    print_warnings(rendered, inputs, sys.stderr)
     output = arguments.output or _default_output(arguments)
     try:
         output.write_bytes(rendered.pdf)
@@ -58,7 +58,7 @@ def run_render(arguments: argparse.Namespace) -> int:
 
 def run_validate(arguments: argparse.Namespace) -> int:
     """Print every finding; 1 when one of them prevents rendering."""
-    from workers.engine.cli import print_findings
+    from workers.engine.cli import print_findings, summarize
     from workers.engine.pipeline import validate
     from workers.engine.ports import RenderOptions
 
@@ -66,16 +66,11 @@ def run_validate(arguments: argparse.Namespace) -> int:
     options = RenderOptions(now=clock.now())
     found = validate(inputs.template, inputs.payload, options=options, resources=inputs.images)
     if arguments.json:
-        report = {
-            "valid": not found.errors,
-            "errors": [finding.to_finding() for finding in found.errors],
-            "warnings": [finding.to_finding() for finding in found.warnings],
-        }
-        print_result(report, as_json=True)
+        print_result(found.to_report(), as_json=True)
     else:
         print_findings(found, inputs, sys.stdout)
-        print(f"{len(found.errors)} errors, {len(found.warnings)} warnings")
-    return 1 if found.errors else 0
+        print(summarize(found))
+    return 1 if found.error_count else 0
 
 
 def _read_inputs(arguments: argparse.Namespace) -> Inputs:

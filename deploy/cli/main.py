@@ -42,6 +42,8 @@ _FAILURES: Final = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code: 0 done, 1 refused or not valid, 2 misused."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["--version"]:
+        return _print_version()
     parsed = build_parser(given[0] if given else None).parse_args(given)
     try:
         code: int = parsed.run(parsed)
@@ -60,6 +62,7 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
         description="An asynchronous PDF render farm: the operator's commands, and the engine alone.",
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     wanted = [_MODULES[command]] if command in _MODULES else dict.fromkeys(_MODULES.values())
     for module in wanted:
@@ -73,6 +76,14 @@ def _is_told_in_a_line(failure: Exception) -> bool:
         module in sys.modules and isinstance(failure, getattr(sys.modules[module], name))
         for module, name in _FAILURES.items()
     )
+
+
+def _print_version() -> int:
+    """Print the version of the installed distribution, without loading any command."""
+    from importlib.metadata import version
+
+    print(f"pressroom {version('pressroom')}")
+    return 0
 
 
 if __name__ == "__main__":

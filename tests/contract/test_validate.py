@@ -50,6 +50,16 @@ def test_a_good_document_is_valid_and_has_no_errors(caller, judge):
     assert answer.json == {"valid": True, "errors": [], "warnings": []}
 
 
+def test_the_number_of_findings_left_out_of_the_answer_is_told(caller, judge):
+    skipped = "<h1>a</h1><h3>b</h3>" * 210
+    wrong = "<p colour='red'>a</p>"
+    answer = ask(caller, f"<document><flow>{skipped}{wrong}</flow></document>")
+    assert answer.status_code == 200
+    assert len(answer.json["warnings"]) == 200
+    assert len(answer.json["errors"]) == 1
+    assert answer.json["leftOut"] == {"errors": 0, "warnings": 10}
+
+
 def test_a_validation_is_for_the_queue_of_its_own_and_meters_nothing(caller, judge):
     ask(caller, DATA)
     (job,) = judge.jobs

@@ -3,11 +3,12 @@
 import subprocess
 import sys
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from deploy.cli.main import _FAILURES, build_parser
+from deploy.cli.main import _FAILURES, build_parser, main
 from tests.commands import subcommands_of
 
 
@@ -87,3 +88,8 @@ def test_an_unknown_command_is_refused_with_all_that_are_known(capsys):
     told = capsys.readouterr().err
     assert "'fold'" in told
     assert all(name in told for name in ("account", "batch", "render", "up"))
+
+
+def test_the_version_is_that_of_the_distribution(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"pressroom {version('pressroom')}\n"

@@ -100,3 +100,19 @@ def test_inputs_that_do_not_fit_together_are_named(run, tmp_path, arguments, tol
     code, out, err = run("render", *arguments)
     assert (code, out) == (1, "")
     assert told in err
+
+
+def test_validate_and_render_tell_how_many_findings_are_not_shown(run, tmp_path):
+    skipped = "<h1>a</h1><h3>b</h3>" * 210
+    (tmp_path / "long.xml").write_text(f"<document><flow>{skipped}</flow></document>")
+    code, out, _ = run("validate", "long.xml")
+    assert (code, out.splitlines()[-1]) == (0, "0 errors, 210 warnings (10 not shown)")
+    code, out, _ = run("validate", "long.xml", "--json")
+    assert json.loads(out)["leftOut"] == {"errors": 0, "warnings": 10}
+    _, _, err = run("render", "long.xml")
+    assert err.endswith("10 more warnings not shown\n")
+    wrong = "".join(f"<p colour='red'>{i}</p>" for i in range(201))
+    (tmp_path / "long.xml").write_text(f"<document><flow>{wrong}</flow></document>")
+    code, _, err = run("render", "long.xml")
+    assert code == 1
+    assert err.endswith("1 more error not shown\n")

@@ -49,7 +49,7 @@ def test_check_shows_the_line_with_a_caret(
     shown = capsys.readouterr().out
     assert 'hello.xml:3:3: error: The name "m" is not known' in shown
     assert "    3 |   <p>{{ m }}</p>\n      |   ^^^^^^^^^^^^^^" in shown
-    assert "errors 1, warnings 0" in shown
+    assert "1 error, 0 warnings" in shown
 
 
 @pytest.mark.parametrize(

@@ -262,3 +262,24 @@ def test_a_style_without_effect_is_told_by_render_too():
     text = '<document><style name="s" margin-top="5mm"/><flow><p><span class="s">a</span></p></flow></document>'
     (warning,) = render(None, Payload(PayloadKind.XML, text.encode()), options=OPTIONS).warnings
     assert warning.code == "no-effect"
+
+
+def test_a_readme_renders_with_its_links_and_long_code_lines() -> None:
+    template = prepare_template(b'<document><page size="A6"/><flow/></document>')
+    body = b"# Install\n\n[go](#install) [no](#nowhere)\n\n```\n" + b"code " * 60 + b"\n```\n"
+    rendered = render(template, Payload(PayloadKind.MARKDOWN, body), options=OPTIONS)
+    (warning,) = rendered.warnings
+    assert (warning.code, warning.place.origin) == ("markdown-link", Origin.PAYLOAD)
+    assert warning.place.span.line_start == 3
+    with pikepdf.open(io.BytesIO(rendered.pdf)) as pdf:
+        (link,) = pdf.pages[0].Annots
+        assert str(link.A.D if "/A" in link else link.Dest) == "install"
+
+
+def test_the_error_of_an_image_in_markdown_is_at_its_line() -> None:
+    template = prepare_template(b"<document><flow/></document>")
+    body = b"a\n\n- b\n- ![c](nosuch)\n"
+    with pytest.raises(AuthoringError) as caught:
+        render(template, Payload(PayloadKind.MARKDOWN, body), options=OPTIONS)
+    place = caught.value.diagnostics[0].place
+    assert (place.tag_name, place.origin, place.span.line_start) == ("img", Origin.PAYLOAD, 4)

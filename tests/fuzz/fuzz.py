@@ -1,8 +1,9 @@
 """Fuzzing: mutated documents and data through the whole engine, in a child of bounded time and memory.
 
-`python tests/fuzz/fuzz.py --seconds 60 --seed 1` mutates the golden cases. A find is any exception
-but an authoring error, a case over its time, or a child that dies; it is written to build/fuzz with
-its data, and the same seed finds it again.
+`python tests/fuzz/fuzz.py --seconds 60 --seed 1` mutates the golden cases, `--rounds` bounds their
+number. A find is any exception but an authoring error, a document that validation and rendering
+disagree about, a case over its time, or a child that dies; it is written to build/fuzz with its
+data, and the same seed finds it again.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ sys.path.insert(0, str(ROOT))
 from tests.fuzz.hostile_images import make_document  # noqa: E402
 from tests.fuzz.hostile_markdown import make_markdown  # noqa: E402
 from tests.fuzz.mutations import mutate  # noqa: E402 - the repository is not installed for scripts
+from tests.fuzz.verdicts import find_disagreement  # noqa: E402
 from tests.golden.case import OPTIONS, Case, FolderImages, find_cases  # noqa: E402
 from workers.engine.diagnostics import AuthoringError  # noqa: E402
 from workers.engine.pipeline import prepare_template, render, validate  # noqa: E402
 from workers.engine.ports import Payload, PayloadKind  # noqa: E402
 
 FINDS = ROOT / "build" / "fuzz"
-SECONDS_PER_CASE = 10
+SECONDS_PER_CASE = 10  # of CPU: a busy machine is no find
 MEMORY = 1536 * 1024 * 1024
 ROUNDS_PER_CHILD = 400
 DIED = 3
@@ -46,20 +48,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=sys.maxsize)
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child is not None:
-        return run_rounds(given.seed, given.child, given.seconds)
-    return watch_children(given.seed, given.seconds)
+        return run_rounds(given.seed, given.child, given.seconds, rounds=given.rounds)
+    return watch_children(given.seed, given.seconds, rounds=given.rounds)
 
 
-def watch_children(seed: int, seconds: float) -> int:
-    """Run child after child until the time is over."""
+def watch_children(seed: int, seconds: float, *, rounds: int) -> int:
+    """Run child after child until the time is over, or all rounds are done."""
     FINDS.mkdir(parents=True, exist_ok=True)
-    end, first, finds = time.monotonic() + seconds, 0, 0
-    while (left := end - time.monotonic()) > 0:
+    start, first, finds = time.monotonic(), 0, 0
+    end = start + seconds
+    while first < rounds and (left := end - time.monotonic()) > 0:
         command = [sys.executable, __file__, "--seed", str(seed), "--child", str(first)]
-        command += ["--seconds", f"{left:.1f}"]
+        command += ["--seconds", f"{left:.1f}", "--rounds", str(rounds)]
         ended = subprocess.run(
             command, cwd=ROOT, timeout=left + 60, stdout=subprocess.PIPE, text=True, check=False
         )
@@ -70,18 +74,18 @@ def watch_children(seed: int, seconds: float) -> int:
             finds += 1
             (FINDS / "running.xml").rename(FINDS / f"died-{seed}-{first}.xml")
         first += ROUNDS_PER_CHILD
-    print(f"fuzz: seed {seed}, {seconds:g} s, {finds} finds")
+    print(f"fuzz: seed {seed}, {time.monotonic() - start:.0f} s, {finds} finds")
     return 1 if finds else 0
 
 
-def run_rounds(seed: int, first: int, seconds: float) -> int:
+def run_rounds(seed: int, first: int, seconds: float, *, rounds: int) -> int:
     """Run the rounds of one child."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _stop)
     cases, end, finds = find_cases(), time.monotonic() + seconds, 0
     texts = [case.source.decode() for case in cases]
-    rounds = 0
-    for number in range(first, first + ROUNDS_PER_CHILD):
+    done = 0
+    for number in range(first, min(first + ROUNDS_PER_CHILD, rounds)):
         if time.monotonic() > end:
             break
         random = Random(seed * 1_000_003 + number)
@@ -95,8 +99,8 @@ def run_rounds(seed: int, first: int, seconds: float) -> int:
             payload = mutated_payload(case, random)
         (FINDS / "running.xml").write_text(text, errors="surrogatepass")
         finds += try_case(number, text, payload)
-        rounds += 1
-    print(f"rounds {first} to {first + rounds}: {finds} finds")
+        done += 1
+    print(f"rounds {first} to {first + done}: {finds} finds")
     return 1 if finds else 0
 
 
@@ -118,25 +122,45 @@ def mutated_payload(case: Case, random: Random) -> Payload | None:
 
 def try_case(number: int, text: str, payload: Payload | None) -> int:
     """Render and validate one document; gives 1 for a find."""
-    signal.setitimer(signal.ITIMER_REAL, SECONDS_PER_CASE)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS_PER_CASE)
     try:
-        template = prepare_template(text.encode(errors="replace"))
-        validate(template, payload, options=OPTIONS, resources=FolderImages())
-        render(template, payload, options=OPTIONS, resources=FolderImages())
-    except AuthoringError:
-        return 0
-    except BaseException as error:  # noqa: BLE001 - any other is what is looked for
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        name = FINDS / f"find-{number}"
-        name.with_suffix(".xml").write_text(text, errors="surrogatepass")
-        name.with_suffix(".txt").write_text(traceback.format_exc())
-        if payload is not None:
-            name.with_suffix(".data").write_bytes(payload.body)
-        print(f"FIND {number}: {type(error).__name__}: {str(error)[:200]} ({name}.xml)")
-        return 1
+        disagreement = judge(text.encode(errors="replace"), payload)
+    except BaseException as error:  # noqa: BLE001 - any is what is looked for
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        what = f"{type(error).__name__}: {str(error)[:200]}"
+        return keep(number, text, payload, what=what, why=traceback.format_exc())
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    return 0
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    if disagreement is None:
+        return 0
+    return keep(number, text, payload, what=disagreement, why=disagreement)
+
+
+def judge(source: bytes, payload: Payload | None) -> str | None:
+    """Validate and render a document as a worker does; return how the two disagree, if they do.
+
+    A document without a payload is a template or, for half of them, a payload of its own.
+    """
+    template = None if payload is None and len(source) % 2 else prepare_template(source)
+    if template is None:
+        payload = Payload(PayloadKind.XML, source)
+    found = validate(template, payload, options=OPTIONS, resources=FolderImages())
+    try:
+        render(template, payload, options=OPTIONS, resources=FolderImages())
+    except AuthoringError as error:
+        return find_disagreement(found, error.diagnostics)
+    return find_disagreement(found, ())
+
+
+def keep(number: int, text: str, payload: Payload | None, *, what: str, why: str) -> int:
+    """Write a find to its files and print it; gives 1."""
+    name = FINDS / f"find-{number}"
+    name.with_suffix(".xml").write_text(text, errors="surrogatepass")
+    name.with_suffix(".txt").write_text(why)
+    if payload is not None:
+        name.with_suffix(".data").write_bytes(payload.body)
+    print(f"FIND {number}: {what[:300]} ({name}.xml)")
+    return 1
 
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:

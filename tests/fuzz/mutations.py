@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from random import Random
 
+from workers.engine.syntax.vocabulary import ELEMENTS, AttributeSpec
+
 _VALUES = (
     *(
         "",
@@ -54,6 +56,18 @@ _VALUES = (
         "{{ 1 / 0 }}",
     ),
     *("{{ [1, 2] }}", "{{ range(10000) }}", "x in range(2000)", "page.number", "totals.a.here"),
+    *(
+        "k",
+        "k1, k2",
+        "#k",
+        "1pt solid k",
+        "#12345g",
+        "{{ k }}",
+        "k.k",
+        "k for k in k",
+        "de",
+        "xx-Qaaa",
+    ),
     *("999999999999999999999999", "1e400", "\u202e\u0000", "ﷺ" * 50, "a" * 3000, "\u00ad" * 200),
 )
 _PIECES = (
@@ -78,6 +92,7 @@ _PIECES = (
     *("{{", "}}", "{{ loop.index }}", "<!--", "-->", '"', "'", "<", ">", "\u200b", "\r"),
 )
 _ATTRIBUTE = re.compile(r'([\w-]+)=("[^"]*"|\'[^\']*\')')
+_OPENING = re.compile(r"<(\w+)(?=[\s/>])")
 _ELEMENT = re.compile(r"<(\w+)[^<>]*(?:/>|>[^<>]*</\1>)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -85,9 +100,13 @@ Mutation = Callable[[str, Random, Sequence[str]], str]
 
 
 def mutate(text: str, random: Random, others: Sequence[str]) -> str:
-    """Give a text with one to four mutations; `others` are texts to take pieces from."""
+    """Give a text with one to four mutations; `others` are texts to take pieces from.
+
+    Two thirds of the texts stay well-formed: what is wrong with them is found by later stages.
+    """
+    mutations = random.choice((_MUTATIONS, _WELL_FORMED, _WELL_FORMED))
     for _ in range(random.randint(1, 4)):
-        text = random.choice(_MUTATIONS)(text, random, others)
+        text = random.choice(mutations)(text, random, others)
     return text[:200_000]
 
 
@@ -101,6 +120,46 @@ def _move_value(text: str, random: Random, others: Sequence[str]) -> str:
         return text
     name, value = random.choice(given)
     return _replace_one(_ATTRIBUTE, text, random, lambda m: f"{m[0]} {name}={value}")
+
+
+def _add_value(text: str, random: Random, _: Sequence[str]) -> str:
+    """Give an element an attribute that the language has for it."""
+
+    def add(match: re.Match[str]) -> str:
+        spec = ELEMENTS.get(match[1])
+        if spec is None or not spec.attributes:
+            return match[0]
+        attribute = random.choice(sorted(spec.attributes.values(), key=_name))
+        return f'{match[0]} {attribute.name}="{_value(random, attribute)}"'
+
+    return _replace_one(_OPENING, text, random, add)
+
+
+def _add_style(text: str, random: Random, _: Sequence[str]) -> str:
+    """Declare a style of an element, which may be the document's."""
+    tag = random.choice(("document", random.choice(sorted(ELEMENTS))))
+    attribute = random.choice(sorted(ELEMENTS["style"].attributes.values(), key=_name))
+    style = f'<style element="{tag}" {attribute.name}="{_value(random, attribute)}"/>'
+    return re.sub(r"(<document[^>]*>)", lambda m: m[0] + style, text, count=1)
+
+
+def _value(random: Random, attribute: AttributeSpec) -> str:
+    """Give any value, or one that is right on its own: a name may still be declared nowhere."""
+    values = [*_VALUES, *attribute.kind.choices]
+    right = [value for value in random.sample(values, 40) if _is_right(attribute, value)]
+    return random.choice(right if right and random.random() < 0.7 else values).replace('"', "'")
+
+
+def _is_right(attribute: AttributeSpec, value: str) -> bool:
+    try:
+        attribute.kind.parse(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _name(attribute: AttributeSpec) -> str:
+    return attribute.name
 
 
 def _change_number(text: str, random: Random, _: Sequence[str]) -> str:
@@ -165,7 +224,12 @@ def _span(text: str, random: Random, longest: int) -> tuple[int, int]:
     return start, min(len(text), start + random.randint(1, longest))
 
 
+_WELL_FORMED: Sequence[Mutation] = (
+    *(_change_value, _change_value, _change_number, _add_value, _add_value, _add_style),
+    _move_element,
+)
 _MUTATIONS: Sequence[Mutation] = (
     *(_change_value, _change_value, _move_value, _move_value, _change_number, _change_number),
+    *(_add_value, _add_value, _add_style),
     *(_delete, _repeat, _insert, _splice, _move_element, _move_element),
 )

@@ -11,7 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Origin, Place
+from workers.engine.diagnostics import (
+    AuthoringError,
+    Diagnostic,
+    Findings,
+    Origin,
+    Place,
+    Severity,
+    counted,
+)
+from workers.engine.excerpts import point_at
 from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import (
     PreparedTemplate,
@@ -21,7 +30,7 @@ from workers.engine.pipeline import (
     render,
     validate,
 )
-from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions
 from workers.engine.tree.nodes import Source
 from workers.engine.tree.styles import Style, TextStyle
 
@@ -137,6 +146,32 @@ def print_findings(findings: Iterable[Diagnostic], inputs: Inputs, to: TextIO) -
             print(line, file=to)
 
 
+def print_errors(error: AuthoringError, inputs: Inputs, to: TextIO) -> None:
+    """Write why a document does not render."""
+    print_findings(error.diagnostics, inputs, to)
+    if error.left_out:
+        print(f"{counted(error.left_out, 'more error')} not shown", file=to)
+
+
+def print_warnings(rendered: Rendered, inputs: Inputs, to: TextIO) -> None:
+    """Write the warnings of a document that was rendered."""
+    print_findings(rendered.warnings, inputs, to)
+    if rendered.warnings_left_out:
+        print(f"{counted(rendered.warnings_left_out, 'more warning')} not shown", file=to)
+
+
+def summarize(findings: Findings) -> str:
+    """Return the number of errors and of warnings, with how many of them are not shown."""
+    return ", ".join(_total(findings, severity) for severity in Severity)
+
+
+def _total(findings: Findings, severity: Severity) -> str:
+    listed = sum(diagnostic.severity is severity for diagnostic in findings)
+    left_out = findings.left_out(severity)
+    total = counted(listed + left_out, severity.value)
+    return f"{total} ({left_out} not shown)" if left_out else total
+
+
 def dump_tree(node: Any) -> str:
     """Write a tree of nodes one a line: its type and what is said in it, styles left out."""
     return "\n".join(_node_lines(node, 0)) + "\n"
@@ -151,9 +186,9 @@ def _run_render(parsed: argparse.Namespace, inputs: Inputs) -> int:
             inputs.template, inputs.payload, options=_options(parsed), resources=inputs.images
         )
     except AuthoringError as error:
-        print_findings(error.diagnostics, inputs, sys.stderr)
+        print_errors(error, inputs, sys.stderr)
         return 1
-    print_findings(rendered.warnings, inputs, sys.stderr)
+    print_warnings(rendered, inputs, sys.stderr)
     named: Path = parsed.document or parsed.template
     output: Path = parsed.output or Path(f"{named.stem}.pdf")
     try:
@@ -169,8 +204,8 @@ def _run_check(parsed: argparse.Namespace, inputs: Inputs) -> int:
         inputs.template, inputs.payload, options=_options(parsed), resources=inputs.images
     )
     print_findings(findings, inputs, sys.stdout)
-    print(f"errors {len(findings.errors)}, warnings {len(findings.warnings)}")
-    return 1 if findings.errors else 0
+    print(summarize(findings))
+    return 1 if findings.error_count else 0
 
 
 def _run_dump(parsed: argparse.Namespace, inputs: Inputs) -> int:
@@ -184,7 +219,7 @@ def _run_dump(parsed: argparse.Namespace, inputs: Inputs) -> int:
             return 0
         laid_out = lay_out_document(document, resources=inputs.images, findings=findings)
     except AuthoringError as error:
-        print_findings(error.diagnostics, inputs, sys.stderr)
+        print_errors(error, inputs, sys.stderr)
         return 1
     print(dump_pages(laid_out), end="")
     return 0
@@ -246,9 +281,8 @@ def _excerpt(body: bytes, place: Place) -> list[str]:
     line = lines[span.line_start - 1]
     start = min(span.column_start - 1, len(line))
     end = span.column_end - 1 if span.line_end == span.line_start else len(line)
-    before = " " * len(line[:start].expandtabs(4))
-    gutter = f"{span.line_start:5} | "
-    return [gutter + line.expandtabs(4), f"      | {before}{'^' * max(1, end - start)}"]
+    shown, before, marked = point_at(line, start, min(end, len(line)))
+    return [f"{span.line_start:5} | {shown}", f"      | {' ' * before}{'^' * marked}"]
 
 
 def _node_lines(node: Any, depth: int) -> Iterator[str]:

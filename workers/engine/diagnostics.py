@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 MAX_LAYOUT_ERRORS: Final = 20  # language.md 1.9: layout notes up to 20 errors
-MAX_FINDINGS: Final = 200  # a hostile document must not buy an unbounded answer
+MAX_LISTED: Final = 200  # of each severity: a hostile document must not buy an unbounded answer
+MAX_COUNTED: Final = 10_000  # of each severity beyond those listed
 
 
 class Severity(StrEnum):
@@ -89,20 +90,29 @@ class Diagnostic:
 
 
 class Findings:
-    """The diagnostics of one run, in order, bounded, without repeats."""
+    """The diagnostics of one run, in order, without repeats.
+
+    The first `MAX_LISTED` errors and as many warnings are kept; of the others only the number, so
+    that warnings never displace an error.
+    """
 
     def __init__(self) -> None:
-        self._all: dict[Diagnostic, None] = {}
-        self.dropped = 0
+        self._listed: dict[Diagnostic, None] = {}
+        self._room = dict.fromkeys(Severity, MAX_LISTED)
+        self._left_out: dict[Severity, set[int]] = {severity: set() for severity in Severity}
+        self.reports = 0  # calls of `add`: what made one must be made again for the next document
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic; past the bound only its number is kept."""
-        if diagnostic in self._all:
+        """Keep a diagnostic, or count it where the list of its severity is full."""
+        self.reports += 1
+        if diagnostic in self._listed:
             return
-        if len(self._all) >= MAX_FINDINGS:
-            self.dropped += 1
-            return
-        self._all[diagnostic] = None
+        severity = diagnostic.severity
+        if self._room[severity]:
+            self._room[severity] -= 1
+            self._listed[diagnostic] = None
+        else:
+            self._count(severity, hash(diagnostic))
 
     def error(self, code: str, message: str, *chain: Place) -> None:
         """Add an error at the innermost of `chain`."""
@@ -112,23 +122,44 @@ class Findings:
         """Add a warning at the innermost of `chain`."""
         self.add(Diagnostic(Severity.WARNING, code, message, chain))
 
-    def extend(self, other: Findings) -> None:
-        """Add all of another run's diagnostics."""
+    def extend(
+        self, other: Findings, change: Callable[[Diagnostic], Diagnostic] | None = None
+    ) -> None:
+        """Add all of another run's diagnostics, each as `change` returns it."""
         for diagnostic in other:
-            self.add(diagnostic)
+            self.add(diagnostic if change is None else change(diagnostic))
+        for severity, hashes in other._left_out.items():
+            if hashes:
+                known = {hash(diagnostic) for diagnostic in self._listed}
+                for key in hashes - known:
+                    self._count(severity, key)
 
     def __iter__(self) -> Iterator[Diagnostic]:
-        return iter(self._all)
+        return iter(self._listed)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """Give the errors, in the order they were found."""
-        return tuple(d for d in self._all if d.severity is Severity.ERROR)
+        """The errors that are listed, in the order they were found; empty only without any."""
+        return tuple(d for d in self._listed if d.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Give the warnings, in the order they were found."""
-        return tuple(d for d in self._all if d.severity is Severity.WARNING)
+        """The warnings that are listed, in the order they were found."""
+        return tuple(d for d in self._listed if d.severity is Severity.WARNING)
+
+    @property
+    def error_count(self) -> int:
+        """The number of errors, those left out included."""
+        return MAX_LISTED - self._room[Severity.ERROR] + self.left_out(Severity.ERROR)
+
+    @property
+    def lists_errors(self) -> bool:
+        """True while another error would be listed; afterwards its message is not needed."""
+        return self._room[Severity.ERROR] > 0
+
+    def left_out(self, severity: Severity) -> int:
+        """Return the number of findings that are not listed, at most `MAX_COUNTED`."""
+        return len(self._left_out[severity])
 
     def raise_errors(self) -> None:
         """Stop when anything found so far prevents rendering.
@@ -136,16 +167,40 @@ class Findings:
         Raises:
             AuthoringError: with every error found so far.
         """
-        if self.errors:
-            raise AuthoringError(self.errors)
+        if self.error_count:
+            raise self.to_error()
+
+    def to_error(self) -> AuthoringError:
+        """Return the errors found so far as an exception; there must be one."""
+        return AuthoringError(self.errors, left_out=self.left_out(Severity.ERROR))
+
+    def to_report(self) -> dict[str, Any]:
+        """Write the answer of POST /v2/validate; `leftOut` only where a list is not complete."""
+        report: dict[str, Any] = {
+            "valid": not self.error_count,
+            "errors": [diagnostic.to_finding() for diagnostic in self.errors],
+            "warnings": [diagnostic.to_finding() for diagnostic in self.warnings],
+        }
+        left_out = {f"{severity.value}s": self.left_out(severity) for severity in Severity}
+        return report | {"leftOut": left_out} if any(left_out.values()) else report
+
+    def _count(self, severity: Severity, key: int) -> None:
+        """Count a diagnostic by its hash, so that one found again is not counted again."""
+        hashes = self._left_out[severity]
+        if len(hashes) < MAX_COUNTED:
+            hashes.add(key)
 
 
 class AuthoringError(Exception):
-    """The document cannot be rendered as written; `diagnostics` has every error found (at least one)."""
+    """The document cannot be rendered as written.
 
-    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+    `diagnostics` has the errors that are listed (at least one), `left_out` the number of others.
+    """
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...], *, left_out: int = 0) -> None:
         super().__init__(diagnostics[0].text)
         self.diagnostics = diagnostics
+        self.left_out = left_out
 
     def to_stack_trace(self) -> tuple[Mapping[str, Any], ...]:
         """Write the `stackTrace` of contract.md 5: error by error, innermost element first.

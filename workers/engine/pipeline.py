@@ -13,9 +13,11 @@ from typing import Final
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Origin, Severity
 from workers.engine.finish.finisher import FinishOptions, finish
 from workers.engine.finish.metadata import describe
+from workers.engine.finish.security import check_passwords
 from workers.engine.layout.display import LaidOut
-from workers.engine.layout.elements.barcodes import judge_codes
+from workers.engine.layout.elements.barcodes import encode_barcode, judge_codes
 from workers.engine.layout.pages import lay_out
+from workers.engine.layout.problems import Problem
 from workers.engine.merge.payload import Merged, PreparedSource, merge_payload, prepare
 from workers.engine.paint.press import print_pages
 from workers.engine.ports import (
@@ -33,11 +35,14 @@ from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.build import Blueprint, compile_blueprint
 from workers.engine.tree.members import check_members
-from workers.engine.tree.nodes import Document
+from workers.engine.tree.nodes import Barcode, Document
 
 # The 200 levels an element may be deep take up to 4,000 calls on top of each other; 1,000 is
 # Python's own limit. Since Python 3.11 such calls do not use the stack of the machine.
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
+
+
+_MAX_KNOWN: Final = 1_000  # values of bar codes that one validation remembers
 
 
 class PreparedTemplate:
@@ -112,7 +117,13 @@ def _render(
     watch.enter(Stage.LAYOUT)
     laid_out = lay_out(document, resources=resources, findings=findings)
     finished = print_finished(laid_out, wanted, findings=findings, watch=watch)
-    return Rendered(finished, len(laid_out.pages), document.info.filename, findings.warnings)
+    return Rendered(
+        finished,
+        len(laid_out.pages),
+        document.info.filename,
+        findings.warnings,
+        findings.left_out(Severity.WARNING),
+    )
 
 
 def print_finished(
@@ -239,10 +250,36 @@ def _try_build(
     blueprint: Blueprint, merged: Merged, options: RenderOptions, findings: Findings
 ) -> None:
     try:
-        blueprint.build(merged.data, options, findings, is_trial=True)
+        document = blueprint.build(merged.data, options, findings, trial=_Trial())
+        if document.security is not None:
+            check_passwords(document.security)
     except AuthoringError as error:
         for diagnostic in error.diagnostics:
             findings.add(diagnostic)
+
+
+class _Trial:
+    """Encodes the bar codes of a document that will not be laid out, each value once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str], Problem | None] = {}
+
+    def check_barcode(self, barcode: Barcode) -> Problem | None:
+        """Return why a bar code cannot be drawn, None where it can."""
+        value = barcode.value
+        if not isinstance(value, str):
+            return _problem_of(barcode)
+        key = (barcode.symbology, barcode.level, value)
+        if key not in self._known:
+            if len(self._known) > _MAX_KNOWN:
+                self._known.clear()
+            self._known[key] = _problem_of(barcode)
+        return self._known[key]
+
+
+def _problem_of(barcode: Barcode) -> Problem | None:
+    encoded = encode_barcode(barcode)
+    return encoded if isinstance(encoded, Problem) else None
 
 
 def _describe(document: Document, merged: Merged, options: RenderOptions) -> Metadata:

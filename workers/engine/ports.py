@@ -179,9 +179,10 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A finished PDF, the number of its pages, and the file name the document gives itself."""
+    """A finished PDF, the number of its pages, the file name the document gives itself, its warnings."""
 
     pdf: bytes
     pages: int
     filename: str | None = None
     warnings: tuple[Diagnostic, ...] = field(default=())
+    warnings_left_out: int = 0  # found, but not among those listed

@@ -67,7 +67,8 @@ def brought_worker_down() -> ErrorBody:
 
 def _authoring(error: AuthoringError) -> ErrorBody:
     first, *others = error.diagnostics
-    message = f"{first.text} (and {len(others)} more)" if others else first.text
+    more = len(others) + error.left_out
+    message = f"{first.text} (and {more:,} more)" if more else first.text
     return ErrorBody(400, message, ErrorKind.AUTHORING, stack_trace=error.to_stack_trace())
 
 

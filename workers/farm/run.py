@@ -270,12 +270,7 @@ def _validate(job: RenderJob, farm: Farm) -> JobOutcome:
         options=_options(job),
         resources=farm.images.of_account(job.meter.account_id, job.workspace_id),
     )
-    findings = {
-        "valid": not found.errors,
-        "errors": [diagnostic.to_finding() for diagnostic in found.errors],
-        "warnings": [diagnostic.to_finding() for diagnostic in found.warnings],
-    }
-    return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=findings)
+    return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=found.to_report())
 
 
 def _payload(job: RenderJob, claims: Claims) -> Payload:

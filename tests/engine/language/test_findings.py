@@ -41,3 +41,31 @@ def test_a_password_that_readers_could_not_use_is_refused(password: str, encrypt
     with pytest.raises(AuthoringError) as refused:
         render(prepare_template(source.encode()), None, options=OPTIONS)
     assert [finding.code for finding in refused.value.diagnostics] == ["security-password"]
+
+
+@pytest.mark.parametrize("tag", ["document", "p"])
+@pytest.mark.parametrize(
+    ("style", "code"), [('color="k"', "unknown-color"), ('page="k"', "unknown-page")]
+)
+def test_validation_reports_a_style_of_what_is_declared_nowhere_once(tag, style, code):
+    source = f'<document><style element="{tag}" {style}/><flow><p>a</p></flow></document>'
+    found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
+    assert [finding.code for finding in found] == [code]
+
+
+def test_validation_encodes_the_bar_codes_of_the_data():
+    source = (
+        '<document><data><json>{"codes": ["4006381333931", "123", ""]}</json></data>'
+        '<page><header><barcode for="c in codes" type="ean13" alt="" value="{{ c }}"/>'
+        '<barcode type="ean13" alt="" value="{{ page.number }}"/></header></page>'
+        '<flow><barcode for="c in codes" type="ean13" alt="" value="{{ c }}"/></flow></document>'
+    )
+    found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
+    assert [error.code for error in found.errors] == ["barcode-value"] * 4
+    assert "(codes row 2)" in found.errors[0].message
+
+
+def test_validation_refuses_a_password_that_readers_could_not_use():
+    source = f'<document><security user-password="{"é" * 70}"/><flow/></document>'
+    found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
+    assert [error.code for error in found.errors] == ["security-password"]

@@ -113,6 +113,39 @@ def test_pre_line_keeps_line_ends_and_wraps():
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("aa  bb\n  cc", 100, ["aa  bb", "  cc"]),  # spaces and line ends are kept
+        ("a\tb\n\tc", 100, ["a       b", "        c"]),
+        ("aaaa   bbbb", 40, ["aaaa", "bbbb"]),  # spaces at the end of a line hang
+        ("  aaaa bbbb", 40, ["  aaaa", "bbbb"]),
+        ("aa  bb cc", 40, ["aa  bb", "cc"]),
+        ("a   ", 100, ["a"]),
+        ("   ", 100, ["   "]),
+        ("aa\n\nbb", 100, ["aa", "", "bb"]),
+        ("aaaaaaaaaa", 30, ["aaaaaa", "aaaa"]),  # a long word breaks anywhere
+        ("    aaaaaaaaaa", 30, ["    aa", "aaaaaa", "aa"]),
+    ],
+)
+def test_pre_wrap_keeps_spaces_and_line_ends_and_wraps(text, width, lines):
+    assert broken(text, width=width, white_space=WhiteSpace.PRE_WRAP) == lines
+
+
+def test_preserved_spaces_are_kept_between_looks():
+    bold = replace(TEXT, weight=700)
+    inlines = ("aa ", Run("  bb", bold), Run("   ", bold), "cc")
+    given = {"white_space": WhiteSpace.PRE_WRAP}
+    assert broken(*inlines, width=100, **given) == ["aa   bb   cc"]
+    assert broken(*inlines, width=50, **given) == ["aa   bb", "cc"]
+    assert placed(laid(p(*inlines, **given)).pages[0])[-1] == ("cc", 50, 0)
+
+
+def test_text_that_wraps_with_its_spaces_measures_as_it_is_drawn():
+    narrow, wide = context().measure(p("aa   bb\ncccc", white_space=WhiteSpace.PRE_WRAP))
+    assert (narrow, wide) == (20, 35)
+
+
 def test_nowrap_text_stays_on_one_line():
     assert broken("aaaa bbbb", width=10, white_space=WhiteSpace.NOWRAP) == ["aaaa bbbb"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from workers.engine.diagnostics import Diagnostic, Severity
@@ -147,3 +149,19 @@ def test_a_text_full_of_mistakes_stays_cheap_and_bounded():
     tree = parse_document(source.encode(), origin=None)
     assert tree.root is not None
     assert len(list(check_document(tree.root))) == 200
+
+
+def test_a_long_chain_of_styles_is_checked_in_linear_time():
+    styles = "".join(f"<style name='s{i}' extends='s{i + 1}'/>" for i in range(20_000))
+    started = time.process_time()
+    found = findings(f"<document>{styles}<style name='s20000'/></document>")
+    assert found == []
+    assert time.process_time() - started < 10
+
+
+def test_styles_that_lead_to_a_circle_are_no_part_of_it():
+    found = findings(
+        "<document><style name='a' extends='b'/><style name='b' extends='c'/>"
+        "<style name='c' extends='b'/></document>"
+    )
+    assert [finding.message.split('"')[1] for finding in found] == ["b", "c"]

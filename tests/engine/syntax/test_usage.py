@@ -67,10 +67,11 @@ def test_a_style_of_an_element_is_judged_by_the_element():
     assert told("<p>x</p>", '<style element="document" color="red"/>') == []
 
 
-def test_wrong_values_of_constant_bar_codes_are_told_without_layout():
+def test_wrong_values_of_bar_codes_are_told_without_layout():
     (finding,) = told('<barcode type="ean13" alt="" value="4012345678900"/>')
     assert "its check digit is 1" in finding
-    assert told('<barcode type="ean13" alt="" value="{{ \'4012345678900\' }}"/>') == []
+    (finding,) = told('<barcode type="ean13" alt="" value="{{ \'4012345678900\' }}"/>')
+    assert "its check digit is 1" in finding
 
 
 @pytest.mark.parametrize("setting", ['timezone="Europe/Atlantis"', 'currency="XQX"'])

@@ -57,6 +57,7 @@ LINES = {"lines": [{"n": 1, "t": "a"}, {"n": 2, "t": "b"}, {"n": 3, "t": "c"}]}
         ("<p>{{ 'a  b' }}</p>", ["a b"]),
         ('<p white-space="pre">a  b\n c</p>', ["a  b\n c"]),
         ('<p white-space="pre-line">a  b \n c</p>', ["a b\nc"]),
+        ('<p white-space="pre-wrap">a  b \n c</p>', ["a  b \n c"]),
         ("<pre>\ta</pre>", ["        a"]),
         ('<p text-transform="uppercase">ab<b>c</b></p>', ["ABC"]),
         ('<p text-transform="capitalize">it\'s two words</p>', ["It's Two Words"]),

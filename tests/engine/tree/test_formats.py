@@ -150,11 +150,35 @@ def test_region_that_cldr_lacks_falls_back_to_its_language() -> None:
     assert get_formats("de-XX", None, "UTC").locale.language == "de"
 
 
+@pytest.mark.parametrize("lang", ["qq", "nan", "aii", "tlh", "x-private", "i-klingon"])
+def test_a_language_that_cldr_lacks_has_the_formats_of_english(lang: str) -> None:
+    formats = get_formats(lang, "EUR", "UTC")
+    assert formats.is_fallback
+    assert written(formats, Decimal("1234.5"), "number", Decimal(2)) == "1,234.50"
+
+
+@pytest.mark.parametrize(
+    ("lang", "locale"),
+    [
+        ("de-CH-1996-x-own", "de_CH"),
+        ("zh-min-nan", "zh"),
+        ("de-u-nu-latn", "de"),
+        ("sr-Latn-XX", "sr_Latn"),
+    ],
+)
+def test_tags_are_cut_from_their_end_until_there_are_formats(lang: str, locale: str) -> None:
+    formats = get_formats(lang, None, "UTC")
+    assert (str(formats.locale).removesuffix("_CN").removesuffix("_Hans"), formats.is_fallback) == (
+        locale,
+        False,
+    )
+
+
 @pytest.mark.parametrize(
     ("lang", "currency", "zone", "named"),
     [
-        ("qq", None, "UTC", '"qq"'),
-        ("../etc", None, "UTC", "no language tag"),
+        ("../etc", None, "UTC", "is not a language tag as BCP 47 defines it, such as en, pt-BR"),
+        ("de_AT", None, "UTC", '"de_AT" is not a language tag'),
         ("en", "XYZ", "UTC", '"XYZ"'),
         ("en", None, "Mars/Base", '"Mars/Base"'),
         ("en", None, "../../etc/passwd", "time zone"),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.engine.tree.documents import build, problems
 from workers.engine.tree.nodes import Container, Paragraph, Run
+from workers.engine.tree.styles import WhiteSpace
 
 
 def runs(flow: str, data: dict[str, Any] | None = None) -> list[tuple[str, int]]:
@@ -62,3 +65,91 @@ def test_a_value_that_is_no_text_and_one_too_dear_to_read_are_told():
     assert "must be text, not" in problems('<markdown value="[1]"/>')[0]
     dear = problems('<markdown value="note"/>', {"note": "[" * 2100})
     assert "accepted are at most 2000" in dear[0]
+
+
+# --- ids, links and places ------------------------------------------------------------------------
+
+
+def blocks_of(flow: str, data: dict[str, Any] | None = None) -> list[Any]:
+    return [
+        block
+        for made in build(flow, data).flows[0].blocks
+        for block in (made.children if isinstance(made, Container) else (made,))
+    ]
+
+
+def ids_and_links(flow: str, data: dict[str, Any] | None = None) -> list[str]:
+    """Give the ids of paragraphs as `name`, and the links in them as `#name`."""
+    told = []
+    for block in blocks_of(flow, data):
+        if block.id:
+            told.append(block.id)
+        told += [run.link for run in block.inlines if isinstance(run, Run) and run.link]
+    return told
+
+
+def test_a_link_leads_to_a_heading_by_its_id():
+    flow = "<markdown>[go](#install)\n\n# Install\n\n# Install\n\n[two](#Install-1)</markdown>"
+    assert ids_and_links(flow) == ["#install", "install", "install-1", "#install-1"]
+
+
+def test_headings_of_several_texts_have_ids_of_their_own():
+    text = "# A\n\n[go](#a)\n\n# A"
+    flow = f"<markdown>{text}</markdown><markdown for='t in texts' value='t'/>"
+    assert ids_and_links(flow, {"texts": [text, text]}) == [
+        *("a", "#a", "a-1"),
+        *("a-2", "#a-2", "a-1-1"),
+        *("a-3", "#a-3", "a-1-2"),
+    ]
+
+
+def test_an_id_of_the_document_stays_its_own():
+    flow = "<p id='a'>x</p><markdown># A\n\n[go](#a) [first](#b)</markdown><p id='b'>y</p>"
+    assert ids_and_links(flow) == ["a", "a-1", "#a-1", "#b", "b"]
+    assert problems("<markdown># A</markdown><p id='a'>x</p>") == []
+
+
+def test_a_link_to_nothing_is_text_with_a_warning_in_its_line():
+    document = build("<markdown>a\n\n[b](#none)</markdown>")
+    (warning,) = document.warnings
+    assert warning.code == "markdown-link"
+    assert '"#none"' in warning.message
+    assert warning.place is not None
+    assert warning.place.span.line_start == 3
+
+
+def test_a_heading_with_an_expression_has_no_id():
+    assert ids_and_links("<markdown># A {{ n }}</markdown>", {"n": 1}) == []
+
+
+def test_a_heading_in_a_loop_has_an_id_for_each_turn():
+    flow = "<markdown for='i in range(3)'># A\n\n[go](#a)</markdown>"
+    assert ids_and_links(flow) == ["a", "#a", "a-1", "#a-1", "a-2", "#a-2"]
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "columns"),
+    [
+        ("a <x>b", 1, (17, 23)),
+        ("\n  a\n\n  b <x>", 4, (3, 8)),
+        ("{{ 1 +\n 2 }} a\n\n  b <x>", 4, (3, 8)),
+        ("<![CDATA[a\n\nb <x>]]>", 3, (1, 6)),
+    ],
+)
+def test_findings_are_at_the_line_of_the_document(written, line, columns):
+    text = written if "CDATA" in written else written.replace("<x>", "&lt;x&gt;")
+    (warning,) = build(f"<markdown>{text}</markdown>").warnings
+    assert warning.place is not None
+    assert warning.place.tag_name == "markdown"
+    assert warning.place.span.line_start == line
+    if line > 1:
+        assert (warning.place.span.column_start, warning.place.span.column_end) == columns
+
+
+def test_code_wraps_unless_a_style_says_otherwise():
+    (code,) = blocks_of("<markdown>```\na\n```</markdown>")
+    assert code.style.paragraph.white_space is WhiteSpace.PRE_WRAP
+    assert blocks_of("<pre>a</pre>")[0].style.paragraph.white_space is WhiteSpace.PRE
+    kept = "</flow><style element='pre' white-space='pre'/><flow name='b'>"
+    (code,) = blocks_of(f"<markdown>```\na\n```</markdown>{kept}")
+    assert code.style.paragraph.white_space is WhiteSpace.PRE

@@ -23,8 +23,7 @@ def make_encryption(security: Security, *, spare_password: str) -> pikepdf.Encry
     Raises:
         AuthoringError: a password cannot be used with the encryption.
     """
-    for name in ("user", "owner"):
-        _judge_password(security, name)
+    check_passwords(security)
     owner = security.owner_password or spare_password
     # Build refuses an empty password; a file that opens for everybody must not leave here.
     assert security.user_password != ""
@@ -39,7 +38,17 @@ def make_encryption(security: Security, *, spare_password: str) -> pikepdf.Encry
     )
 
 
-def _judge_password(security: Security, name: str) -> None:
+def check_passwords(security: Security) -> None:
+    """Check that readers can be given the passwords of a document.
+
+    Raises:
+        AuthoringError: a password cannot be used with the encryption.
+    """
+    for name in ("user", "owner"):
+        _check_password(security, name)
+
+
+def _check_password(security: Security, name: str) -> None:
     password = security.user_password if name == "user" else security.owner_password
     revision = _REVISIONS[security.encryption]
     try:

@@ -1,4 +1,4 @@
-"""What PDF/A asks of the pages (ISO 19005-2): colours, glyphs, sizes. Judged as they are drawn."""
+"""What PDF/A asks of the pages (ISO 19005-2): colours and sizes. Judged as they are drawn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity
+from workers.engine.diagnostics import Findings, Place
 from workers.engine.layout.context import in_mm
 from workers.engine.layout.display import Item, LaidOut, Page, Picture, Restore, Save
 from workers.engine.layout.images.prepared import PreparedImage
@@ -44,7 +44,6 @@ class _JudgedPages:
             self._judge_size(page)
             self._judge_items(page)
             yield page
-        self._judge_glyphs()
 
     def _judge_size(self, page: Page) -> None:
         outside = 2 * (page.bleed + page.slug)
@@ -83,14 +82,6 @@ class _JudgedPages:
                     if isinstance(item, Picture)
                     else "a colour in CMYK; write it as #rrggbb or rgb(r g b)",
                     item.node if isinstance(item, Picture) else item.owner,
-                )
-
-    def _judge_glyphs(self) -> None:
-        """Make what is a warning elsewhere an error (ISO 19005-2, 6.2.11.8)."""
-        for warning in self.findings.warnings:
-            if warning.code == "missing-glyph":
-                self.findings.add(
-                    Diagnostic(Severity.ERROR, warning.code, warning.message, warning.chain)
                 )
 
     def _refuse(self, code: str, what: str, owner: object | None) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.diagnostics import AuthoringError, Findings, Severity
+from workers.engine.diagnostics import Findings, Severity
 from workers.engine.layout import fonts as fixed_fonts
 from workers.engine.layout.areas import find_rectangle
 from workers.engine.layout.conformance import watch_conformance
@@ -97,12 +97,18 @@ def lay_out(
         measures=MEASURES,
         turn=lay_out_turned,
         has_families=len({master.name for master in document.masters}) > 1,
-        missing_glyphs=Severity.ERROR if document.refuses_missing_glyphs else Severity.WARNING,
+        missing_glyphs=_severity_of_missing_glyphs(document),
     )
     pages, numbers = _settle(context, document)
     outline: list[OutlineEntry] = []
     drawn = LaidOut(_DrawnPages(context, document, pages, numbers, outline), outline)
     return watch_conformance(drawn, document, findings)
+
+
+def _severity_of_missing_glyphs(document: Document) -> Severity:
+    """Return an error where the author asks for it, and in PDF/A (ISO 19005-2, 6.2.11.8)."""
+    is_refused = document.refuses_missing_glyphs or document.profile is not None
+    return Severity.ERROR if is_refused else Severity.WARNING
 
 
 def _settle(context: Context, document: Document) -> tuple[list[PagePlan], Assumed]:
@@ -122,7 +128,7 @@ def _settle(context: Context, document: Document) -> tuple[list[PagePlan], Assum
         "say less about the number of pages.",
         *dict.fromkeys(source.place for source in moved),
     )
-    raise AuthoringError(context.findings.errors)
+    raise context.findings.to_error()
 
 
 def _refurnish(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
-from workers.engine.diagnostics import AuthoringError, Place
+from workers.engine.diagnostics import Place
 from workers.engine.layout.areas import find_rectangle, pour, takes
 from workers.engine.layout.context import EPSILON, AnyBlock, Context, Rectangle, Resume
 from workers.engine.layout.furniture import furnish, region_of
@@ -257,7 +257,7 @@ class _Pourer:
 
     def _stop(self, code: str, message: str, *places: Place) -> NoReturn:
         self.context.findings.error(code, message, *places)
-        raise AuthoringError(self.context.findings.errors)
+        raise self.context.findings.to_error()
 
 
 def find_start(blocks: Sequence[AnyBlock], resume: Resume) -> Start:

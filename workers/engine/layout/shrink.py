@@ -76,7 +76,7 @@ def _fits(context: Context, node: Any, space: Space) -> bool:
     piece = context.layouts[type(node)](context, node, trial, None)
     if piece is not None:
         piece.draw(sheet, 0.0, 0.0)
-    return not findings.errors
+    return not findings.error_count
 
 
 class _Scaler:

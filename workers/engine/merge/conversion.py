@@ -10,7 +10,7 @@ from typing import Any, Final
 from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity, counted
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, Field
 from workers.engine.merge.types import Convert, FieldType, Value, converter, csv_reader, to_string
-from workers.engine.syntax.checks import nearest
+from workers.engine.syntax.suggestions import nearest
 
 MAX_DATA_FINDINGS: Final = 20  # language.md 1.3, for CSV; the same bound serves JSON
 MAX_SHOWN: Final = 20  # characters of a data value in a message, language.md 1.9
@@ -139,6 +139,11 @@ class Converter:
             findings.warn(
                 "unknown-member",
                 f"{pointer} is not in the template's data section{nearest(name, known)}",
+            )
+        more = sum(1 for _ in unknown)
+        if more:
+            findings.warn(
+                "more-findings", f"The payload has {counted(more, 'more member')} like these"
             )
 
     def _convert_defaults(self, defaults: dict[str, Any]) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from workers.engine.merge.conversion import (
 from workers.engine.merge.declarations import Dataset, Field
 from workers.engine.merge.json_data import FORBIDDEN_CHARACTERS
 from workers.engine.merge.types import Convert
-from workers.engine.syntax.checks import nearest
 from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
+from workers.engine.syntax.suggestions import nearest
 
 MAX_COLUMNS: Final = 500
 _DELIMITERS: Final = (",", ";", "\t", "|")

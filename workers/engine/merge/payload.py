@@ -11,13 +11,14 @@ from workers.engine.merge.conversion import Converter, DataReport
 from workers.engine.merge.csv_data import read_csv
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, read_declarations
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
-from workers.engine.merge.markdown_flow import MarkdownError, read_markdown
+from workers.engine.merge.markdown_flow import MarkdownError, lines_of, read_markdown
 from workers.engine.merge.overlay import overlay_document
 from workers.engine.ports import Payload, PayloadKind
-from workers.engine.syntax.checks import check_document, nearest
+from workers.engine.syntax.checks import check_document
 from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
 from workers.engine.syntax.nodes import Element, SyntaxTree
 from workers.engine.syntax.parser import parse_document
+from workers.engine.syntax.suggestions import nearest
 from workers.engine.syntax.usage import check_effects
 
 
@@ -142,7 +143,7 @@ def _replace_flow(
         return template
     try:
         text = decode_text(payload.body, payload.charset)
-        children = read_markdown(text, flow.place, findings)
+        children = read_markdown(text, flow.place, findings, lines_of(text, Origin.PAYLOAD))
     except (EncodingError, MarkdownError) as error:
         findings.error("markdown", f"Markdown: {error}", flow.place)
         return template

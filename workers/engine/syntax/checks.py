@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, Place
@@ -11,6 +10,7 @@ from workers.engine.syntax.colors import NAMED_COLORS
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text
 from workers.engine.syntax.page_checks import check_pages
 from workers.engine.syntax.profile_checks import check_profile
+from workers.engine.syntax.suggestions import nearest, nearest_element
 from workers.engine.syntax.values import (
     FONT_FAMILIES,
     GENERIC_FAMILIES,
@@ -58,12 +58,6 @@ def check_document(root: Element) -> Findings:
     return findings
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
-    """Say which right name is near a wrong one, as the end of a message; empty if none is."""
-    close = get_close_matches(word[:100], sorted(words), n=1, cutoff=0.6)
-    return f'; did you mean "{close[0]}"?' if close else ""
-
-
 def shown(text: str) -> str:
     """Give a text as messages quote it: on one line, cut where it is long."""
     line = " ".join(text.split())
@@ -93,8 +87,6 @@ class _Checker:
 
     def _check_element(self, element: Element, spec: ElementSpec) -> None:
         """Check one element and all below it; `spec` of a group is what its parent may hold."""
-        if self._findings.dropped:
-            return  # the answer is full; suggestions for a hostile text cost more than it is worth
         own = ELEMENTS[element.tag]
         self._check_attributes(element, own)
         self._check_particulars(element)
@@ -107,7 +99,7 @@ class _Checker:
     def _check_child(self, child: Element, parent: Element, spec: ElementSpec) -> None:
         child_spec = ELEMENTS.get(child.tag)
         if child_spec is None:
-            self._findings.error("unknown-element", _unknown_element(child), child.place)
+            self._findings.error("unknown-element", self._unknown_element(child, spec), child.place)
             return
         if child.tag not in spec.children:
             self._findings.error(
@@ -135,7 +127,9 @@ class _Checker:
             attribute = spec.attributes.get(name)
             if attribute is None:
                 self._findings.error(
-                    "unknown-attribute", _unknown_attribute(element, name, spec), element.place
+                    "unknown-attribute",
+                    self._unknown_attribute(element, name, spec),
+                    element.place,
                 )
             else:
                 self._check_value(element, attribute, text)
@@ -164,14 +158,14 @@ class _Checker:
             self._findings.error(
                 "wrong-value",
                 f'`{attribute.name}` of `{element.tag}` is "{_hidden(attribute, text)}", accepted is '
-                f"{error}{nearest(text, attribute.kind.choices)}",
+                f"{error}{self._nearest(text, attribute.kind.choices)}",
                 element.place,
             )
             return
         self._check_references(element, attribute.name, value)
 
     def _check_references(self, element: Element, name: str, value: Any) -> None:
-        for color in _color_names(value):
+        for color in color_names(value):
             if color not in self._colors:
                 self._unknown(element, "color", "colour", color, {*self._colors, *NAMED_COLORS})
         match name:
@@ -191,7 +185,7 @@ class _Checker:
     ) -> None:
         self._findings.error(
             f"unknown-{code}",
-            f'The {what} "{name}" of `{element.tag}` is declared nowhere{nearest(name, known)}',
+            f'The {what} "{name}" of `{element.tag}` is declared nowhere{self._nearest(name, known)}',
             element.place,
         )
 
@@ -224,6 +218,25 @@ class _Checker:
                 "contain an expression",
                 element.place,
             )
+
+    def _unknown_element(self, element: Element, parent: ElementSpec) -> str:
+        if ":" in element.tag:
+            return f"`{shown(element.tag)}` has a prefix; the language uses no namespaces"
+        is_listed = self._findings.lists_errors
+        near = nearest_element(element.tag, parent.children) if is_listed else ""
+        return f"`{shown(element.tag)}` is not an element of the language{near}"
+
+    def _unknown_attribute(self, element: Element, name: str, spec: ElementSpec) -> str:
+        if not spec.attributes:
+            return f"`{element.tag}` has the attribute `{shown(name)}`, but takes none"
+        if name in PROPERTIES:
+            return f"`{name}` has no effect on `{element.tag}`, so it is not accepted there"
+        near = self._nearest(name, spec.attributes)
+        return f"`{element.tag}` has no attribute `{shown(name)}`{near}"
+
+    def _nearest(self, word: str, words: Iterable[str]) -> str:
+        """Suggest a right name, unless the error will only be counted: a suggestion is costly."""
+        return nearest(word, words) if self._findings.lists_errors else ""
 
     # --- single rules -------------------------------------------------------------------------------
 
@@ -287,7 +300,7 @@ class _Checker:
             self._findings.error(
                 "unknown-element",
                 f'`style` is for the element "{shown(target)}", which the language does not have'
-                f"{nearest(target, ELEMENTS)}",
+                f"{nearest_element(target, ELEMENTS) if self._findings.lists_errors else ''}",
                 element.place,
             )
 
@@ -297,13 +310,14 @@ class _Checker:
             for style in self._root.elements("style")
             if "name" in style.attributes
         }
+        circular = _find_circles(parents)
         for style in self._root.elements("style"):
             parent = style.attributes.get("extends")
             if parent is None:
                 continue
             if parent not in self._styles:
                 self._unknown(style, "style", "style", parent, self._styles)
-            elif _is_circular(style.attributes.get("name"), parents):
+            elif style.attributes.get("name") in circular:
                 self._findings.error(
                     "style-circle",
                     f'The style "{style.attributes["name"]}" extends itself, through "{parent}"',
@@ -365,45 +379,36 @@ def _names(elements: Iterable[Element]) -> frozenset[str]:
     return frozenset(e.attributes["name"] for e in elements if "name" in e.attributes)
 
 
-def _is_circular(name: str | None, parents: dict[str, str | None]) -> bool:
-    seen: set[str] = set()
-    step = parents.get(name) if name is not None else None
-    while step is not None and step not in seen:
-        if step == name:
-            return True
-        seen.add(step)
-        step = parents.get(step)
-    return False
+def _find_circles(parents: Mapping[str, str | None]) -> frozenset[str]:
+    """Return the names that lead back to themselves; each is followed once."""
+    done: set[str] = set()
+    circular: set[str] = set()
+    for name in parents:
+        path: dict[str, None] = {}
+        step: str | None = name
+        while step is not None and step not in done and step not in path:
+            path[step] = None
+            step = parents.get(step)
+        if step in path:
+            names = list(path)
+            circular.update(names[names.index(step) :])
+        done.update(path)
+    return frozenset(circular)
 
 
-def _color_names(value: Any) -> Iterator[str]:
+def color_names(value: Any) -> Iterator[str]:
+    """Yield the names in a value that only the document can declare."""
     if isinstance(value, ColorName) and value.standard is None:
         yield value.name
     elif isinstance(value, BorderValue):
-        yield from _color_names(value.color)
+        yield from color_names(value.color)
     elif type(value) is tuple:
         for part in value:
-            yield from _color_names(part)
+            yield from color_names(part)
 
 
 def _hidden(attribute: AttributeSpec, text: str) -> str:
     return "…" if attribute.name.endswith("password") else shown(text)
-
-
-def _unknown_element(element: Element) -> str:
-    if ":" in element.tag:
-        return f"`{shown(element.tag)}` has a prefix; the language uses no namespaces"
-    return (
-        f"`{shown(element.tag)}` is not an element of the language{nearest(element.tag, ELEMENTS)}"
-    )
-
-
-def _unknown_attribute(element: Element, name: str, spec: ElementSpec) -> str:
-    if not spec.attributes:
-        return f"`{element.tag}` has the attribute `{shown(name)}`, but takes none"
-    if name in PROPERTIES:
-        return f"`{name}` has no effect on `{element.tag}`, so it is not accepted there"
-    return f"`{element.tag}` has no attribute `{shown(name)}`{nearest(name, spec.attributes)}"
 
 
 def _where_it_stands(tag: str) -> str:

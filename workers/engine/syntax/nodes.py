@@ -59,6 +59,18 @@ class Element:
         return "".join(child.text for child in self.children if isinstance(child, Text))
 
 
+@dataclass(slots=True, eq=False)
+class MarkdownElement(Element):
+    """An element made from Markdown.
+
+    A heading has a `slug`, which is its id, and a link within the document a `fragment`. They
+    follow GitHub's rules for names, which accept more than an `id` of the language does.
+    """
+
+    slug: str = ""
+    fragment: str = ""
+
+
 @dataclass(slots=True)
 class SyntaxTree:
     """What the parser made of a text: its root, None when it is not well-formed, and the findings."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.suggestions import nearest
 
 DEFAULT_FAMILY: Final = "default"
 BODY: Final = "body"
@@ -88,7 +88,7 @@ def _check_area(area: Element, flows: Iterable[str], findings: Findings) -> None
     if name not in flows:
         findings.error(
             "unknown-flow",
-            f'The flow "{name[:40]}" of `area` is declared nowhere{_nearest(name, flows)}',
+            f'The flow "{name[:40]}" of `area` is declared nowhere{_nearest(name, flows, findings)}',
             area.place,
         )
 
@@ -111,7 +111,7 @@ def _check_family(element: Element, families: Iterable[str], findings: Findings)
         return
     findings.error(
         "unknown-page",
-        f'The page "{name[:40]}" of `{element.tag}` is declared nowhere{_nearest(name, families)}',
+        f'The page "{name[:40]}" of `{element.tag}` is declared nowhere{_nearest(name, families, findings)}',
         element.place,
     )
 
@@ -135,6 +135,5 @@ def _is_aside(element: Element) -> bool:
     return element.tag == "box" and not _POSITION.isdisjoint(element.attributes)
 
 
-def _nearest(word: str, words: Iterable[str]) -> str:
-    close = get_close_matches(word[:100], sorted(words), n=1, cutoff=0.6)
-    return f'; did you mean "{close[0]}"?' if close else ""
+def _nearest(word: str, words: Iterable[str], findings: Findings) -> str:
+    return nearest(word, words) if findings.lists_errors else ""

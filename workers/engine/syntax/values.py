@@ -18,6 +18,8 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from workers.engine.syntax.colors import NAMED_COLORS, rgb_from_hex
+from workers.engine.syntax.languages import ACCEPTED as LANGUAGE_TAG
+from workers.engine.syntax.languages import read_language
 from workers.engine.units import (
     AUTO,
     BLACK,
@@ -125,7 +127,6 @@ OTHER_FAMILIES: Final = tuple(f"Noto Sans CJK {region}" for region in ("JP", "SC
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _LOOP: Final = re.compile(r"(?:(\w+)\s*,\s*)?(\w+)\s+in\s+(\S.*)", re.ASCII | re.DOTALL)
-_LANG: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}")
 _FAMILY: Final = re.compile(r"[^\W_][\w .-]{0,99}")
 _LINK: Final = re.compile(
     r"(?:https?://|mailto:|tel:)[^\s<>\"\x00-\x1f\x7f]{1,2000}|#[A-Za-z_][\w.:-]{0,99}"
@@ -258,7 +259,7 @@ VARIABLE: Final = Kind(
 DATA_PATH: Final = Kind("a dotted path of names, such as buyer.name", _read_path)
 EXPRESSION: Final = Kind("an expression, written without braces", _read_expression)
 LOOP: Final = Kind("name in expression, or key, name in expression", _read_loop)
-LANG: Final = Kind("a language tag such as en or pt-BR", _matching(_LANG))
+LANG: Final = Kind(LANGUAGE_TAG, read_language)
 CURRENCY: Final = Kind(
     "a currency code of three capital letters, such as EUR", _matching(re.compile("[A-Z]{3}"))
 )

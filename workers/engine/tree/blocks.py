@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, Final
 
 from workers.engine.diagnostics import Place
-from workers.engine.syntax.nodes import Element, Text
+from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 from workers.engine.tree import figures, grids, markdown, tables
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import (
@@ -43,7 +43,7 @@ from workers.engine.tree.positions import (
     is_placed_alike,
     is_positioned,
 )
-from workers.engine.tree.run import RUN, Evaluation
+from workers.engine.tree.run import RUN, Evaluation, Run
 from workers.engine.tree.runtime import Scope
 from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
 
@@ -146,18 +146,22 @@ def _compile_element(element: Element, context: Context) -> Part:
 class _Common:
     """What every block has: its source, look, id, and whether all of them are the same each time."""
 
-    __slots__ = ("identity", "is_static", "look", "source")
+    __slots__ = ("identity", "is_static", "look", "place", "slug", "source")
 
     def __init__(self, element: Element, context: Context) -> None:
         self.look: ElementLook = context.look(element)
         self.identity: Attribute[str | None] = context.attribute(element, "id")
         self.source = source_at(element.place)
-        self.is_static = (
-            self.look.is_static and self.identity.is_static and self.identity.constant is None
-        )
+        self.place = element.place
+        self.slug = element.slug if isinstance(element, MarkdownElement) else ""
+        is_named = bool(self.slug) or self.identity.constant is not None
+        self.is_static = self.look.is_static and self.identity.is_static and not is_named
 
     def read_id(self, scope: Scope) -> str | None:
         """Give the element's id, noted in the run."""
+        if self.slug:
+            run: Run = scope[RUN]
+            return run.note_fragment(self.slug, scope, self.place)
         if self.identity.is_static and self.identity.constant is None:
             return None
         return read_id(self.identity, scope)
@@ -368,8 +372,8 @@ def _compile_test(element: Element, context: Context) -> Part:
     is_warning = element.attributes.get("severity") == "warning"
 
     def build(scope: Scope, _parent: Look, _out: list[Any]) -> None:
-        told_before = len(scope[RUN].findings.errors)
-        if test.evaluate(scope) or len(scope[RUN].findings.errors) > told_before:
+        errors_before = scope[RUN].findings.error_count
+        if test.evaluate(scope) or scope[RUN].findings.error_count > errors_before:
             return
         text = told.evaluate(scope) if told else f"The condition does not hold: {test_text}"
         findings = scope[RUN].findings

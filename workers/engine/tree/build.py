@@ -12,6 +12,7 @@ from typing import Any, Final
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
 from workers.engine.ports import RenderOptions, Security
+from workers.engine.syntax.checks import color_names
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.attachments import build_attachments, compile_attachment
@@ -23,14 +24,15 @@ from workers.engine.tree.compiler import (
     UnresolvedName,
     check_names,
     in_order,
+    warn_of_fallback,
 )
 from workers.engine.tree.expressions import FORMATS
-from workers.engine.tree.formats import Formats, get_formats
+from workers.engine.tree.formats import DEFAULT_LANGUAGE, Formats, get_formats
 from workers.engine.tree.grammar import TOTALS
-from workers.engine.tree.looks import Properties, spread
+from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
 from workers.engine.tree.nodes import Document, DocumentInfo, Flow, Source
 from workers.engine.tree.pages import DEFAULT_FAMILY, compile_pages
-from workers.engine.tree.run import LOOP, RUN, Evaluation, Run
+from workers.engine.tree.run import LOOP, RUN, Evaluation, Run, Trial
 from workers.engine.tree.runtime import ARITHMETIC, Scope
 from workers.engine.tree.totals import declares_totals
 from workers.engine.tree.watermarks import compile_watermark
@@ -96,18 +98,18 @@ class Blueprint:
         options: RenderOptions,
         findings: Findings,
         *,
-        is_trial: bool = False,
+        trial: Trial | None = None,
     ) -> Document:
         """Make the document of some data. Everything wrong goes to `findings`.
 
-        With errors among them the document is not fit to be laid out. A trial is never laid out:
-        it evaluates page content once, for its errors.
+        With errors among them the document is not fit to be laid out. With a `trial` it is never
+        laid out: page content is evaluated once, for its errors.
 
         Raises:
             AuthoringError: the loops of the document take too many turns.
         """
         with localcontext(ARITHMETIC):
-            return self._build(data, options, findings, is_trial=is_trial)
+            return self._build(data, options, findings, trial=trial)
 
     def _build(
         self,
@@ -115,9 +117,9 @@ class Blueprint:
         options: RenderOptions,
         findings: Findings,
         *,
-        is_trial: bool,
+        trial: Trial | None,
     ) -> Document:
-        run = Run(findings, is_trial=is_trial)
+        run = Run(findings, trial)
         scope: Scope = {**data, "data": data, RUN: run, LOOP: ()}
         if self._has_totals:
             scope[TOTALS] = run.totals
@@ -154,10 +156,13 @@ class Blueprint:
     def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:
         lang, currency, zone = (settings[name] for name in _SETTINGS)
         try:
-            return get_formats(lang or "en", currency, zone or "UTC")
+            formats = get_formats(lang or DEFAULT_LANGUAGE, currency, zone or "UTC")
         except ValueError as error:
             findings.error("unknown-setting", f"In document: {error}", self._root.place)
-            return get_formats("en", None, "UTC")
+            return get_formats(DEFAULT_LANGUAGE, None, "UTC")
+        if formats.is_fallback:
+            warn_of_fallback(lang, findings, self._root.place)
+        return formats
 
     def _find_root(self, lang: str) -> Look:
         look = self._roots.get(lang)
@@ -208,39 +213,70 @@ def compile_blueprint(root: Element, declarations: Declarations) -> Blueprint:
 
 
 def make_style_sheet(root: Element) -> StyleSheet:
-    """Read the colours and styles a document declares; what is wrong in them is told by the checks."""
+    """Read the colours and styles a document declares.
+
+    What is wrong in them is reported by the checks and left out here: a style refers only to what
+    is declared.
+    """
     kind = ELEMENTS["color"].attributes["value"].kind
     colors = {}
     for element in root.elements("color"):
         parsed = _try_parse(kind.parse, element.attributes.get("value", ""))
         colors[element.attributes.get("name", "")] = BLACK if parsed is None else parsed
-    named = {e.attributes["name"]: e for e in root.elements("style") if "name" in e.attributes}
-    by_element = {
-        e.attributes["element"]: _read_style(e, named, ())
-        for e in root.elements("style")
-        if "element" in e.attributes
-    }
-    by_name = {name: _read_style(element, named, ()) for name, element in named.items()}
     families = {page.attributes.get("name", DEFAULT_FAMILY) for page in root.elements("page")}
-    return StyleSheet(colors, by_name, by_element, frozenset((*families, DEFAULT_FAMILY)))
+    families.add(DEFAULT_FAMILY)
+    read = _StyleReader(root, frozenset(colors), frozenset(families)).read
+    styles = list(root.elements("style"))
+    by_element = {e.attributes["element"]: read(e) for e in styles if "element" in e.attributes}
+    by_name = {e.attributes["name"]: read(e) for e in styles if "name" in e.attributes}
+    return StyleSheet(colors, by_name, by_element, frozenset(families))
 
 
-def _read_style(
-    element: Element, named: Mapping[str, Element], seen: tuple[Element, ...]
-) -> Properties:
-    base: Properties = {}
-    extended = named.get(element.attributes.get("extends", ""))
-    if extended is not None and extended is not element and extended not in seen:
-        base = _read_style(extended, named, (*seen, element))
-    own: dict[str, Any] = {}
-    for name, text in element.attributes.items():
-        spec = ELEMENTS["style"].attributes.get(name)
-        if spec is None or name in ("name", "element", "extends", "final"):
-            continue
-        value = _try_parse(spec.kind.parse, text)
-        if value is not None or text.strip() in ("none", "transparent"):
-            own[name] = value
-    return {**base, **spread(own)}
+class _StyleReader:
+    """Reads `style` elements with the names that their properties may refer to."""
+
+    def __init__(self, root: Element, colors: frozenset[str], families: frozenset[str]) -> None:
+        self._colors = colors
+        self._families = families
+        self._named = {
+            e.attributes["name"]: e for e in root.elements("style") if "name" in e.attributes
+        }
+        self._read: dict[str, Properties] = {}
+
+    def read(self, element: Element) -> Properties:
+        """Return the properties of a style and of those it extends, each of which is read once."""
+        chain: list[Element] = []
+        below: Properties = NO_PROPERTIES
+        following: Element | None = element
+        while following is not None and len(chain) <= len(self._named):  # more is a circle
+            chain.append(following)
+            name = following.attributes.get("extends", "")
+            if name in self._read:
+                below = self._read[name]
+                break
+            following = self._named.get(name)
+        for style in reversed(chain):
+            below = {**below, **self._own(style)}
+            if self._named.get(style.attributes.get("name", "")) is style:
+                self._read[style.attributes["name"]] = below
+        return below
+
+    def _own(self, element: Element) -> Properties:
+        own: dict[str, Any] = {}
+        for name, text in element.attributes.items():
+            spec = ELEMENTS["style"].attributes.get(name)
+            if spec is None or name in ("name", "element", "extends", "final"):
+                continue
+            value = _try_parse(spec.kind.parse, text)
+            is_none = text.strip() in ("none", "transparent")
+            if (value is not None or is_none) and self._is_declared(name, value):
+                own[name] = value
+        return spread(own)
+
+    def _is_declared(self, name: str, value: Any) -> bool:
+        if name == "page":
+            return value in self._families
+        return all(color in self._colors for color in color_names(value))
 
 
 def _try_parse(parse: Callable[[str], Any], text: str) -> Any:

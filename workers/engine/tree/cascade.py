@@ -13,8 +13,15 @@ from workers.engine.syntax.values import (
     LengthValue,
     RelativeLength,
 )
+from workers.engine.tree.directions import reads_from_right
 from workers.engine.tree.formats import find_decimal_sign
-from workers.engine.tree.looks import BUILT_IN, BUILT_IN_LISTS, NO_PROPERTIES, Properties
+from workers.engine.tree.looks import (
+    BUILT_IN,
+    BUILT_IN_LISTS,
+    BUILT_IN_MARKDOWN,
+    NO_PROPERTIES,
+    Properties,
+)
 from workers.engine.tree.styles import (
     Align,
     BoxStyle,
@@ -45,11 +52,6 @@ SUB_DROP: Final = 0.2  # of the parent's font size, as browsers lower and raise 
 SUPER_RISE: Final = 0.33
 _SIDES: Final = ("top", "right", "bottom", "left")
 # Languages and scripts that read from right to left; a script that is named decides.
-_RTL: Final = frozenset(
-    {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"}
-)
-_RTL_SCRIPTS: Final = frozenset({"arab", "hebr", "syrc", "thaa", "nkoo", "adlm", "rohg", "mand"})
-
 _CELL_WORDS: Final[dict[Any, VerticalAlign]] = {word.value: word for word in VerticalAlign}
 
 T = TypeVar("T")
@@ -131,9 +133,13 @@ class StyleSheet:
         self.root_size = root.inherited.size
         return root
 
-    def properties_of(self, tag: str, *, is_in_list: bool = False) -> Properties:
+    def properties_of(
+        self, tag: str, *, is_in_list: bool = False, is_markdown: bool = False
+    ) -> Properties:
         """Give what a tag looks like before classes: built in, then `style element`."""
         built_in = (BUILT_IN_LISTS if is_in_list else BUILT_IN).get(tag, NO_PROPERTIES)
+        if is_markdown:
+            built_in = BUILT_IN_MARKDOWN.get(tag, built_in)
         declared = self._by_element.get(tag, NO_PROPERTIES)
         return {**built_in, **declared} if declared else built_in
 
@@ -453,10 +459,3 @@ _INITIAL: Final = Style(
     ),
     BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None),
 )  # fmt: skip
-
-
-def reads_from_right(lang: str) -> bool:
-    """Tell whether a language is written from right to left."""
-    primary, *rest = lang.lower().split("-")
-    scripts = [part for part in rest if len(part) == 4 and part.isalpha()]
-    return scripts[0] in _RTL_SCRIPTS if scripts else primary in _RTL

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import LengthValue, RelativeLength
 from workers.engine.tree.cascade import MAX_CACHED, Look, StyleSheet
 from workers.engine.tree.compiler import Attribute, Context, Part, in_order
 from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
 from workers.engine.tree.nodes import Column
+from workers.engine.tree.run import RUN
 from workers.engine.tree.runtime import Scope
 from workers.engine.units import AUTO, ZERO, Length, Sides
 
@@ -59,14 +61,17 @@ def compile_columns(
         columns = known.get((look, padding))
         if columns is None:
             made: list[tuple[Column, Properties]] = []
+            findings: Findings = scope[RUN].findings
+            reports_before = findings.reports
             part.build(scope, look, made)
+            is_sound = findings.reports == reports_before
             made += [(_AUTO_COLUMN, NO_PROPERTIES)] * missing
             columns = Columns(
                 tuple(column for column, _ in made),
                 tuple(defaults for _, defaults in made),
                 spread({"padding": padding}),
             )
-            if part.is_static and len(known) < MAX_CACHED:
+            if part.is_static and is_sound and len(known) < MAX_CACHED:
                 known[look, padding] = columns
         return columns
 
@@ -75,7 +80,7 @@ def compile_columns(
 
 def declared_width(table: Element) -> int | None:
     """Count the columns the cols declare, or those of the first row; None if data decide."""
-    cols = [child for child in table.elements() if child.tag == "col"]
+    cols = list(table.elements("col"))
     if not cols:
         return count_first_row(table)
     if any({"for", "if"} & col.attributes.keys() for col in cols):
@@ -89,10 +94,12 @@ def count_first_row(table: Element) -> int | None:
 
     Gives None when data decide it in every row, 0 without rows.
     """
-    counts = [count_cells(row) for row in rows_of(table)]
-    if not counts:
-        return 0
-    return next((count for count in counts if count is not None), None)
+    rows = False
+    for row in rows_of(table):
+        count, rows = count_cells(row), True
+        if count is not None:
+            return count
+    return None if rows else 0
 
 
 def rows_of(element: Element) -> Iterable[Element]:

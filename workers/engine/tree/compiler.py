@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from workers.engine.diagnostics import Findings, Place
-from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.syntax.values import ColorValue, LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
 from workers.engine.tree.cascade import MAX_CACHED, Look, StyleSheet, UnknownReference
@@ -204,7 +204,11 @@ class Context:
                 dynamic.append(attribute)
         layers = StyleLayers(
             below={
-                **self.sheet.properties_of(element.tag, is_in_list=self.is_in_list),
+                **self.sheet.properties_of(
+                    element.tag,
+                    is_in_list=self.is_in_list,
+                    is_markdown=isinstance(element, MarkdownElement),
+                ),
                 **under,
             },
             classes=self.attribute(element, "class") if "class" in given else None,
@@ -348,7 +352,11 @@ class ElementLook:
         if found is None:
             if len(self._by_parent) > MAX_CACHED:
                 self._by_parent.clear()
-            found = self._by_parent[key] = self._compute(scope, parent)
+            findings: Findings = scope[RUN].findings
+            reports_before = findings.reports
+            found = self._compute(scope, parent)
+            if findings.reports == reports_before:  # else each document reports it
+                self._by_parent[key] = found
         return found
 
     def enter(self, scope: Scope) -> Scope:
@@ -422,7 +430,19 @@ def enter_lang(scope: Scope, lang: str | None, place: Place) -> Scope:
     except ValueError as error:
         scope[RUN].findings.error("unknown-language", f'In lang="{lang[:40]}": {error}', place)
         return scope
+    if entered.is_fallback:
+        warn_of_fallback(lang, scope[RUN].findings, place)
     return {**scope, FORMATS: entered}
+
+
+def warn_of_fallback(lang: str, findings: Findings, place: Place) -> None:
+    """Warn of a language without formats."""
+    findings.warn(
+        "unknown-language",
+        f'There are no formats for the language "{lang[:40]}"; numbers, dates and currencies are '
+        "written as in English",
+        place,
+    )
 
 
 class Loop:
@@ -513,7 +533,10 @@ def _conditional(condition: Evaluation, build: Build) -> Build:
 
 
 def remembered(part: Part) -> Part:
-    """Make a static part give the nodes it made before, for each parent look."""
+    """Make a static part give the nodes it made before, for each parent look.
+
+    What reports something is built again, so that each document has its findings.
+    """
     if not part.is_static:
         return part
     made: dict[Look, tuple[Any, ...]] = {}
@@ -526,9 +549,11 @@ def remembered(part: Part) -> Part:
         nodes = made.get(parent)
         if nodes is None:
             fresh: list[Any] = []
+            findings: Findings = scope[RUN].findings
+            reports_before = findings.reports
             build(scope, parent, fresh)
             nodes = tuple(fresh)
-            if len(made) < MAX_CACHED:
+            if len(made) < MAX_CACHED and findings.reports == reports_before:
                 made[parent] = nodes
         out += nodes
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import Context, Part, source_at
 from workers.engine.tree.expressions import compile_value
 from workers.engine.tree.nodes import AnyImage, Barcode, Image, read_image
-from workers.engine.tree.run import RUN, Evaluation, show_at
+from workers.engine.tree.run import RUN, Evaluation, Run, Trial, show_at, where_in_loops
 from workers.engine.tree.runtime import Scope
+
+_OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layout knows
 
 
 def compile_figure(element: Element, context: Context) -> Part:
@@ -76,30 +78,44 @@ def _compile_barcode(element: Element, context: Context) -> Part:
         context.attribute(element, name) for name in ("columns", "correction", "add-on", "escapes")
     )
     value = _compile_barcode_value(element, context)
+    is_of_page = any(expression.all_names & _OF_A_PAGE for expression in value.expressions)
 
     def build_barcode(scope: Scope, parent: Look, out: list[Any]) -> None:
+        run: Run = scope[RUN]
+        errors_before = run.findings.error_count
         own = look.find(scope, parent)
         width = module.read(scope)
-        out.append(
-            Barcode(
-                source(scope),
-                own.style,
-                kind.read(scope) or "",
-                value.evaluate(scope),
-                alt.read(scope) or "",
-                shows_text.read(scope),
-                level.read(scope),
-                None if width is None else sheet.to_points(width, own),
-                quiet.read(scope),
-                read_id(identity, scope),
-                columns.read(scope),
-                correction.read(scope),
-                add_on.read(scope) or "",
-                escapes.read(scope),
-            )
+        barcode = Barcode(
+            source(scope),
+            own.style,
+            kind.read(scope) or "",
+            value.evaluate(scope),
+            alt.read(scope) or "",
+            shows_text.read(scope),
+            level.read(scope),
+            None if width is None else sheet.to_points(width, own),
+            quiet.read(scope),
+            read_id(identity, scope),
+            columns.read(scope),
+            correction.read(scope),
+            add_on.read(scope) or "",
+            escapes.read(scope),
         )
+        is_sound = run.findings.error_count == errors_before
+        if run.trial is not None and is_sound and not is_of_page:
+            _try_barcode(run, run.trial, barcode)
+        out.append(barcode)
 
     return Part(build_barcode, is_static=False)
+
+
+def _try_barcode(run: Run, trial: Trial, barcode: Barcode) -> None:
+    problem = trial.check_barcode(barcode)
+    if problem is not None:
+        source = barcode.source
+        run.findings.error(
+            problem.code, f"{problem.text}{where_in_loops(source.loop)}", source.place
+        )
 
 
 def _compile_barcode_value(element: Element, context: Context) -> Evaluation:

@@ -16,6 +16,7 @@ from babel import lists as babel_lists
 from babel import numbers as babel_numbers
 from babel import units as babel_units
 
+from workers.engine.syntax.languages import ACCEPTED, read_language
 from workers.engine.tree.runtime import (
     ARITHMETIC,
     MAX_MAGNITUDE,
@@ -26,6 +27,7 @@ from workers.engine.tree.runtime import (
 )
 from workers.engine.tree.words import make_ordinal, make_spell
 
+DEFAULT_LANGUAGE: Final = "en"  # whose formats languages have that CLDR has none for
 MAX_PLACES: Final = 30
 MAX_DEFAULT_PLACES: Final = 3  # CLDR's own decimal patterns show up to three
 MAX_PERCENT_PLACES: Final = 2  # CLDR rounds to whole per cent, which would print 7.5 % VAT as 8 %
@@ -43,8 +45,11 @@ class Formats(dict[tuple[Any, ...], Format]):
     value alone. Filters whose arguments are constants cost one look-up and one call.
     """
 
-    def __init__(self, locale: Locale, currency: str | None, zone: tzinfo) -> None:
+    def __init__(
+        self, locale: Locale, currency: str | None, zone: tzinfo, *, is_fallback: bool = False
+    ) -> None:
         super().__init__()
+        self.is_fallback = is_fallback  # CLDR has no formats for the language asked for
         self.locale = locale
         self.lang = str(locale).replace("_", "-")
         self.currency = currency
@@ -69,34 +74,44 @@ class Formats(dict[tuple[Any, ...], Format]):
 def get_formats(lang: str, currency: str | None, timezone: str) -> Formats:
     """Give the formats of a language, with a document's currency and time zone.
 
-    Raises:
-        ValueError: the language, the currency or the time zone is not known; the text says which.
-    """
-    return Formats(find_locale(lang), check_currency(currency), find_zone(timezone))
-
-
-def find_locale(lang: str) -> Locale:
-    """Give CLDR's locale of a BCP 47 tag; a region it lacks falls back to the language.
+    A language that CLDR has no formats for is written as `DEFAULT_LANGUAGE`.
 
     Raises:
-        ValueError: not a tag, or a language CLDR has no data for.
+        ValueError: no language tag, or the currency or the time zone is not known; the text says which.
     """
-    if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}", lang):
-        raise ValueError(f'"{lang[:40]}" is no language tag such as en, de-AT or zh-Hant')
-    tags = lang.split("-")
+    locale = find_locale(lang)
+    return Formats(
+        locale or Locale.parse(DEFAULT_LANGUAGE),
+        check_currency(currency),
+        find_zone(timezone),
+        is_fallback=locale is None,
+    )
+
+
+def find_locale(lang: str) -> Locale | None:
+    """Return CLDR's locale of a BCP 47 tag, cut from its end until there is one (RFC 4647, 3.4).
+
+    Raises:
+        ValueError: not a tag.
+    """
+    try:
+        read_language(lang)
+    except ValueError:
+        raise ValueError(f'"{lang[:40]}" is not {ACCEPTED}') from None
+    tags = re.split("-[a-zA-Z0-9](?=-|$)", lang)[0].split("-")  # extensions change no locale
     while tags:
         try:
             return Locale.parse("_".join(tags), sep="_")
-        except (UnknownLocaleError, ValueError):
+        except (UnknownLocaleError, ValueError, TypeError):
             tags.pop()
-    raise ValueError(f'the language "{lang[:40]}" is not known')
+    return None
 
 
 @lru_cache(maxsize=512)
 def find_decimal_sign(lang: str) -> str:
     """Give the sign between a number's whole part and its decimals; a point for a language not known."""
     try:
-        return babel_numbers.get_decimal_symbol(find_locale(lang))
+        return babel_numbers.get_decimal_symbol(find_locale(lang) or DEFAULT_LANGUAGE)
     except ValueError:
         return "."
 

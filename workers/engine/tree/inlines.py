@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from workers.engine.syntax.nodes import Element, Text
+from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 from workers.engine.tree import figures
 from workers.engine.tree.cascade import Look
-from workers.engine.tree.compiler import Attribute, Context, Part, in_order
+from workers.engine.tree.compiler import Attribute, Context, ElementLook, Part, in_order
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.nodes import Inline
-from workers.engine.tree.run import RUN
+from workers.engine.tree.run import FRAGMENTS, RUN, Link
 from workers.engine.tree.runtime import Scope
 from workers.engine.tree.whitespace import InlineGatherer, transform
 
@@ -105,6 +105,8 @@ def _compile_mark(element: Element, context: Context) -> Part:
 
 def _compile_link(element: Element, context: Context) -> Part:
     look, identity = context.look(element, is_inline=True), context.attribute(element, "id")
+    if isinstance(element, MarkdownElement) and element.fragment:
+        return _compile_fragment_link(element, look, context)
     href = context.attribute(element, "href")
     inner = compile_inlines(element.children, context, owner=element)
     place = element.place
@@ -113,13 +115,27 @@ def _compile_link(element: Element, context: Context) -> Part:
         _note_id(identity, scope, out)
         target = href.read(scope)
         if target and target.startswith("#"):
-            scope[RUN].links.append((target[1:], place))
+            scope[RUN].links.append(Link(target[1:], place))
         entered = {**look.enter(scope), _LINK: target}
         _build_inner(inner, entered, parent, look.find(scope, parent), out)
 
     leads_inside = href.constant is None or href.constant.startswith("#")
     is_static = href.is_static and not leads_inside and look.is_static and inner.is_static
     return Part(build_link, is_static and "id" not in element.attributes)
+
+
+def _compile_fragment_link(element: MarkdownElement, look: ElementLook, context: Context) -> Part:
+    """Compile a link of Markdown to a heading of the same text, or to an id of the document."""
+    fragment, place = element.fragment, element.place
+    inner = compile_inlines(element.children, context, owner=element)
+
+    def build_link(scope: Scope, parent: Look, out: list[Any]) -> None:
+        target = scope.get(FRAGMENTS, {}).get(fragment, fragment)
+        scope[RUN].links.append(Link(target, place, is_markdown=True))
+        entered = {**look.enter(scope), _LINK: f"#{target}"}
+        _build_inner(inner, entered, parent, look.find(scope, parent), out)
+
+    return Part(build_link, is_static=False)
 
 
 def _build_inner(inner: Part, scope: Scope, parent: Look, own: Look, out: list[Any]) -> None:

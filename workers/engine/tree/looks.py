@@ -45,6 +45,9 @@ WRITTEN_IN_LISTS: Final[dict[str, dict[str, str]]] = {
     for name in ("ul", "ol")
 }
 
+# Code in Markdown wraps: its author has no say in how wide the column is.
+WRITTEN_IN_MARKDOWN: Final[dict[str, dict[str, str]]] = {"pre": {"white-space": "pre-wrap"}}
+
 _SIDES: Final = ("top", "right", "bottom", "left")
 Properties = Mapping[str, Any]  # values as syntax.values reads them, shorthands spread
 NO_PROPERTIES: Final[Properties] = MappingProxyType({})
@@ -64,15 +67,19 @@ def spread(values: Mapping[str, Any]) -> dict[str, Any]:
     return spread_out | {name: v for name, v in values.items() if name not in shorthands}
 
 
+def _parse_plain(written: Mapping[str, str]) -> dict[str, Any]:
+    return spread({name: PROPERTIES[name].kind.parse(text) for name, text in written.items()})
+
+
 def _parse(looks: Mapping[str, Mapping[str, str]]) -> Mapping[str, Properties]:
-    parsed = {
-        tag: spread({name: PROPERTIES[name].kind.parse(text) for name, text in written.items()})
-        for tag, written in looks.items()
-    }
+    parsed = {tag: _parse_plain(written) for tag, written in looks.items()}
     for tag in ("ul", "ol"):  # markers stand where lines begin, which may be to the right
         parsed[tag]["padding-start"] = parsed[tag].pop("padding-left")
     return MappingProxyType(parsed)
 
 
 BUILT_IN: Final = _parse(WRITTEN)
+BUILT_IN_MARKDOWN: Final = {
+    tag: {**BUILT_IN[tag], **_parse_plain(written)} for tag, written in WRITTEN_IN_MARKDOWN.items()
+}
 BUILT_IN_LISTS: Final = _parse(WRITTEN | WRITTEN_IN_LISTS)  # for what stands in an item of a list

@@ -12,15 +12,20 @@ from dataclasses import replace
 from textwrap import dedent
 from typing import Any, Final
 
-from workers.engine.diagnostics import Findings, Place
-from workers.engine.merge.markdown_flow import MarkdownError, read_markdown
-from workers.engine.syntax.nodes import Element, Text
+from workers.engine.diagnostics import Findings, Place, Span
+from workers.engine.merge.markdown_flow import (
+    MarkdownError,
+    MarkdownLines,
+    read_markdown,
+    span_of,
+)
+from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import Context, Part, source_at
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.nodes import Container, Role
 from workers.engine.tree.rows import CompileBlocks
-from workers.engine.tree.run import RUN
+from workers.engine.tree.run import FRAGMENTS, RUN, Run
 from workers.engine.tree.runtime import Scope, describe
 
 MAX_KEPT: Final = 64  # values read and compiled, for each markdown element
@@ -49,13 +54,71 @@ def compile_markdown(element: Element, context: Context, compile_blocks: Compile
 
 def _compile_written(element: Element, context: Context, compile_blocks: CompileBlocks) -> Part:
     text, aside = dedent(element.text.lstrip("\n")), _SetAside()
+    source = text
     if not element.is_literal:
         text = aside.take_from(text)
     found = Findings()
-    nodes = [aside.put_back(node) for node in _read(text, element.place, found)]
-    for diagnostic in found:
-        context.findings.add(replace(diagnostic, message=aside.restore(diagnostic.message)))
-    return compile_blocks(nodes, context, owner=element)
+    lines = _written_lines(element, source, is_literal=element.is_literal)
+    nodes = [aside.put_back(node) for node in _read(text, element.place, found, lines)]
+    context.findings.extend(found, lambda d: replace(d, message=aside.restore(d.message)))
+    return _compile_nodes(nodes, element, context, compile_blocks)
+
+
+def _compile_nodes(
+    nodes: list[Element | Text], element: Element, context: Context, compile_blocks: CompileBlocks
+) -> Part:
+    """Compile the blocks of one text, whose headings have ids of their own in each document."""
+    inner = compile_blocks(nodes, context, owner=element)
+    slugs = [
+        heading.slug
+        for node in nodes
+        if isinstance(node, Element)
+        for heading in node.walk()
+        if isinstance(heading, MarkdownElement) and heading.slug
+    ]
+    if not slugs:
+        return inner
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        run: Run = scope[RUN]
+        inner.build({**scope, FRAGMENTS: run.claim_fragments(slugs)}, parent, out)
+
+    return Part(build, is_static=False)
+
+
+def _written_lines(element: Element, text: str, *, is_literal: bool) -> MarkdownLines:
+    """Return where the lines of a text stand in the document, expressions in it set aside."""
+    spans = _spans_of(element)
+    spans = spans[element.text.count("\n") - text.count("\n") :]
+    if not is_literal:
+        spans = [spans[number] for number in _kept_lines(text) if number < len(spans)]
+    return MarkdownLines(spans, element.place.origin)
+
+
+def _spans_of(element: Element) -> list[Span]:
+    """Return the extent of each line of an element's text."""
+    lines: list[tuple[str, int, int]] = []
+    for child in element.children:
+        if not isinstance(child, Text):
+            continue
+        for number, part in enumerate(child.text.split("\n")):
+            if number or not lines:
+                lines.append((part, child.line + number, 1 if number else child.column))
+            else:
+                before, line, column = lines[-1]
+                lines[-1] = (before + part, line, column)
+    return [span_of(*line) for line in lines]
+
+
+def _kept_lines(text: str) -> list[int]:
+    """Return which lines of a text begin outside of expressions."""
+    kept, line, position = [0], 0, 0
+    for match in _EXPRESSION.finditer(text):
+        between = text.count("\n", position, match.start())
+        kept += range(line + 1, line + between + 1)
+        line += between + match[0].count("\n")
+        position = match.end()
+    return kept + list(range(line + 1, line + text.count("\n", position) + 1))
 
 
 class _SetAside:
@@ -89,12 +152,24 @@ class _SetAside:
             text = self.restore(node.text)
             return replace(node, text=text, is_literal=text == node.text)
         attributes = {name: self.restore(text) for name, text in node.attributes.items()}
-        return replace(
+        restored = replace(
             node,
             attributes=attributes,
             children=[self.put_back(child) for child in node.children],
             is_literal=attributes == node.attributes,
         )
+        if isinstance(restored, MarkdownElement):
+            self._restore_names(restored)
+        return restored
+
+    def _restore_names(self, element: MarkdownElement) -> None:
+        """Leave out the slug of a heading with expressions; make a link with some an ordinary one."""
+        if self.restore(element.slug) != element.slug:
+            element.slug = ""
+        fragment = self.restore(element.fragment)
+        if fragment != element.fragment:
+            element.fragment, element.is_literal = "", False
+            element.attributes["href"] = f"#{fragment}"
 
 
 def _compile_value(element: Element, context: Context, compile_blocks: CompileBlocks) -> Part:
@@ -114,9 +189,10 @@ def _compile_value(element: Element, context: Context, compile_blocks: CompileBl
         if part is None:
             fresh = Findings()
             own = replace(context, findings=fresh, unresolved=[], used=set())
-            part = compile_blocks(_read(text, element.place, fresh), own, owner=element)
+            nodes = _read(text, element.place, fresh)
+            part = _compile_nodes(nodes, element, own, compile_blocks)
             findings.extend(fresh)
-            if not list(fresh):  # what is wrong is told by each document
+            if not any(fresh):  # what is wrong is told by each document
                 kept[text] = part
             if len(kept) > MAX_KEPT:
                 kept.popitem(last=False)
@@ -125,9 +201,11 @@ def _compile_value(element: Element, context: Context, compile_blocks: CompileBl
     return Part(build, is_static=False)
 
 
-def _read(text: str, place: Place, findings: Findings) -> list[Element | Text]:
+def _read(
+    text: str, place: Place, findings: Findings, lines: MarkdownLines | None = None
+) -> list[Element | Text]:
     try:
-        return read_markdown(text, place, findings)
+        return read_markdown(text, place, findings, lines)
     except MarkdownError as error:
         findings.error("markdown", f"The Markdown cannot be read: {error}", place)
         return []

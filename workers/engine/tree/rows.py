@@ -9,7 +9,7 @@ from typing import Any, Final
 from workers.engine.diagnostics import counted
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.cascade import MAX_CACHED, Look
-from workers.engine.tree.columns import COLUMNS, Columns, count_cells, declared_width, rows_of
+from workers.engine.tree.columns import COLUMNS, Columns, count_cells, rows_of
 from workers.engine.tree.compiler import (
     Context,
     ElementLook,
@@ -52,7 +52,7 @@ _OF_BODIES: Final = frozenset({"repeat", "count"})
 class RowCompiler:
     """Compiles the rows of one table: of its bodies, or of its heads and feet."""
 
-    table: Element
+    width: int | None  # of the table, in columns; None where data decide
     compile_blocks: CompileBlocks
     totals: TotalsCompiler
     has_spans: bool
@@ -77,7 +77,7 @@ class RowCompiler:
 
     def check_width(self, element: Element, context: Context) -> None:
         """Tell a row whose cells are certain and do not fill the columns."""
-        count, wanted = count_cells(element), declared_width(self.table)
+        count, wanted = count_cells(element), self.width
         if count is not None and wanted is not None and count != wanted and not self.has_spans:
             context.findings.error("cell-count", tell_count(count, wanted), element.place)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import Findings, Place
 from workers.engine.tree.expressions import explain
@@ -11,27 +11,57 @@ from workers.engine.tree.grammar import (
     Expression,
     TextTemplate,
 )
-from workers.engine.tree.nodes import LoopStep
+from workers.engine.tree.nodes import Barcode, LoopStep
 from workers.engine.tree.runtime import FAILURES, Scope, Value, show
 
 MAX_TURNS: Final = 100_000  # language.md 1.4: loop turns in one render; insertions count as turns
 RUN: Final = "#run"  # these keys of a scope can be no names of an expression
 LOOP: Final = "#loop"
+FRAGMENTS: Final = "#fragments"  # in a Markdown text: the ids of its headings in this document
+
+
+class Link(NamedTuple):
+    """A link to an id of the document."""
+
+    target: str
+    place: Place
+    is_markdown: bool = False
+
+
+class Trial(Protocol):
+    """Checks what a document is built of where it will not be laid out."""
+
+    def check_barcode(self, barcode: Barcode) -> Problem | None:
+        """Return why a bar code cannot be drawn, None where it can."""
+
+
+class Problem(Protocol):
+    """Why a thing cannot be drawn."""
+
+    @property
+    def code(self) -> str:
+        """The stable name of the finding."""
+
+    @property
+    def text(self) -> str:
+        """The message of the finding."""
 
 
 class Run:
     """What one build gathers and is bounded by; every scope of the build leads to it."""
 
     __slots__ = (
-        *("_told", "_turns", "findings", "ids", "is_page_time", "is_trial", "links"),
-        "totals",
+        *("_claims", "_told", "_turns", "findings", "fragments", "ids", "is_page_time", "links"),
+        *("totals", "trial"),
     )
 
-    def __init__(self, findings: Findings, *, is_trial: bool = False) -> None:
+    def __init__(self, findings: Findings, trial: Trial | None = None) -> None:
         self.findings = findings
-        self.is_trial = is_trial  # nothing will be laid out: page content is tried at once
+        self.trial = trial  # with one nothing will be laid out: page content is tried at once
         self.ids: dict[str, Place] = {}
-        self.links: list[tuple[str, Place]] = []
+        self.links: list[Link] = []
+        self.fragments: set[str] = set()  # ids of headings in Markdown, which give way to others
+        self._claims: dict[str, int] = {}
         self.is_page_time = False
         self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
         self._turns = 0
@@ -75,7 +105,7 @@ class Run:
         """Note an element's id; page content stands on many pages and is not noted."""
         if self.is_page_time:
             return
-        if name in self.ids:
+        if name in self.ids and name not in self.fragments:
             self.findings.error(
                 "duplicate-id",
                 f'The id "{name}" is given twice. In a loop, an id needs an expression',
@@ -83,16 +113,46 @@ class Run:
             )
         self.ids[name] = place
 
+    def claim_fragments(self, slugs: Iterable[str]) -> dict[str, str]:
+        """Return an id for each heading of a Markdown text, other than those of earlier texts."""
+        return {slug: self._claim(slug) for slug in slugs} if not self.is_page_time else {}
+
+    def note_fragment(self, slug: str, scope: Scope, place: Place) -> str | None:
+        """Note the heading of a Markdown text; return its id, None where that is taken."""
+        name: str = scope.get(FRAGMENTS, {}).get(slug, slug)
+        if self.is_page_time or name in self.ids:
+            return None
+        self.ids[name] = place
+        self.fragments.add(name)
+        return name
+
     def check_links(self) -> None:
-        """Tell links to ids that no element has."""
-        for target, place in self.links:
-            if target not in self.ids:
+        """Report links to ids that no element has; one in Markdown is text then."""
+        for link in self.links:
+            if link.target in self.ids:
+                continue
+            if link.is_markdown:
+                self.findings.warn(
+                    "markdown-link",
+                    f'The link to "#{link.target[:40]}" in the Markdown is left out, accepted is the '
+                    "id of a heading in it or of an element",
+                    link.place,
+                )
+            else:
                 self.findings.error(
                     "unknown-id",
-                    f'The link leads to "#{target}", but no element has that id',
-                    place,
+                    f'The link leads to "#{link.target}", but no element has that id',
+                    link.place,
                 )
         self.links.clear()
+
+    def _claim(self, slug: str) -> str:
+        name = slug
+        while name in self._claims or name in self.ids:
+            self._claims[slug] = self._claims.get(slug, 0) + 1
+            name = f"{slug}-{self._claims[slug]}"
+        self._claims.setdefault(name, 0)
+        return name
 
 
 class Evaluation:

@@ -58,7 +58,7 @@ def compile_page_boxes(elements: Sequence[Element], context: Context) -> BuildBo
 
 def _make_content(part: Part, scope: Scope, look: Look, *, is_static: bool) -> PageContent:
     content = PageContent(part, scope, look, is_static=is_static)
-    if scope[RUN].is_trial:
+    if scope[RUN].trial is not None:
         content.evaluate(TRIAL_PAGE)
     return content
 

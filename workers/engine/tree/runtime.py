@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException, DivisionByZero, Overflow
 from decimal import InvalidOperation as InvalidDecimal
-from difflib import get_close_matches
 from typing import Any, Final
+
+from workers.engine.syntax.suggestions import nearest
 
 Scope = dict[str, Any]
 Value = Any  # str, Decimal, bool, date, datetime, time, dict, list or None (merge/declarations.py)
@@ -70,8 +71,7 @@ def describe(value: Value) -> str:
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """Give the end of a message that offers the nearest known name, empty when none is near."""
-    near = get_close_matches(name, [k for k in known if k.isidentifier()], n=1)
-    return f'; did you mean "{near[0]}"?' if near else ""
+    return nearest(name, (one for one in known if one.isidentifier()))
 
 
 # --- names and members ------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ class WhiteSpace(StrEnum):
     NORMAL = "normal"
     NOWRAP = "nowrap"
     PRE_LINE = "pre-line"
+    PRE_WRAP = "pre-wrap"
     PRE = "pre"
 
 

@@ -55,7 +55,7 @@ class InlineGatherer:
         self, text: str, style: TextStyle, white_space: WhiteSpace, link: str | None
     ) -> None:
         """Add characters of one look."""
-        if white_space is WhiteSpace.PRE:
+        if white_space in (WhiteSpace.PRE, WhiteSpace.PRE_WRAP):
             self._add_lines(text.expandtabs(8), style, link)
         elif white_space is WhiteSpace.PRE_LINE:
             lines = _SPACES_IN_LINE.sub(" ", text)

@@ -246,7 +246,7 @@ def _too_wide(context: Context, node: Paragraph, lines: Lines, room: float) -> M
         need=lines.widest,
         room=room,
         excerpt=cut_excerpt(lines.widest_text),
-        advice="Break the lines of the text, or make the text smaller."
+        advice='Break the lines of the text, make the text smaller, or let it wrap: white-space="pre-wrap".'
         if is_code
         else 'Make room for it, or let it wrap: white-space="normal", overflow-wrap="anywhere".',
         is_own_limit=_limits_itself(context, node),

@@ -206,7 +206,7 @@ def _measure_cells(
     measure = text_measurer(context.fonts, cell.style.text)
     texts = {content for content in contents if isinstance(content, str)}
     solid = paragraph.white_space in (WhiteSpace.NOWRAP, WhiteSpace.PRE)
-    if paragraph.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE):
+    if paragraph.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE, WhiteSpace.PRE_WRAP):
         texts = {line for text in texts for line in text.split("\n")}
     if how is How.CUT and paragraph.breaks_anywhere and not solid:
         texts = set()

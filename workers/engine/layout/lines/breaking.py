@@ -86,6 +86,7 @@ def _break_strip(
     may_cut = style.breaks_anywhere and style.white_space in (
         WhiteSpace.NORMAL,
         WhiteSpace.PRE_LINE,
+        WhiteSpace.PRE_WRAP,
     )
     while True:
         result.starts.append(start)
@@ -254,7 +255,7 @@ def _parts(strip: Strip, start: Point, end: Point) -> tuple[Part, ...]:
         parts.append(Part(begin.x - start.x, finish.x - begin.x + shown, text, look))
         if stop < last and (space := strip.space_after(stop)):
             width = strip.lefts[stop + 1] - strip.rights[stop]
-            parts.append(Part(finish.x - start.x, width, " ", space))
+            parts.append(Part(finish.x - start.x, width, strip.gap_after(stop), space))
         unit = stop + 1
     return _joined(parts)
 
@@ -282,7 +283,7 @@ def _text_between(strip: Strip, start: Point, end: Point) -> str:
         words = [texts[start.unit][start.offset :]]
         for unit in range(start.unit, end.unit):
             if glues[unit] == SPACE:
-                words.append(" ")
+                words.append(strip.gap_after(unit))
             words.append(texts[unit + 1])
         if end.offset >= 0:
             words[-1] = words[-1][: end.offset]

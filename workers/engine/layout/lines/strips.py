@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -18,6 +19,7 @@ from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
 
 TAB_STOP: Final = 8  # characters, CSS Text 3, 4.2
 SOFT_HYPHEN: Final = "\u00ad"
+_PRESERVED: Final = re.compile(" +|[^ ]+")
 
 # What follows a unit.
 JOIN: Final = 0  # the next unit, with no chance to break
@@ -30,7 +32,8 @@ SOFT: Final = 3  # a chance to break that shows a hyphen
 class Strip:
     """The units between two forced breaks, as parallel lists; `lefts` and `rights` in points.
 
-    The space after a unit looks like the unit, unless `strays` says otherwise.
+    The space after a unit looks like the unit, unless `strays` says otherwise. It is one, unless
+    `gaps` has the number of spaces that are preserved there.
     """
 
     empty_style: TextStyle | None = None  # of the line break that an empty strip ends in
@@ -40,6 +43,7 @@ class Strip:
     lefts: list[float] = field(default_factory=list)
     rights: list[float] = field(default_factory=list)
     strays: dict[int, Look] = field(default_factory=dict)
+    gaps: dict[int, int] = field(default_factory=dict)
     has_one_look: bool = True
     has_levels: bool = False  # parts may stand in another order than they are read in
 
@@ -64,6 +68,14 @@ class Strip:
             self._add_words(look, spaced)
         if words[-1] == "":
             self._glue_space(look)
+
+    def add_preserved(self, look: Look, text: str, *, hyphens: bool) -> None:
+        """Add wrapping text whose spaces are kept; where a line ends they hang and are not drawn."""
+        for piece in _PRESERVED.findall(text):
+            if piece[0] == " ":
+                self._preserve_spaces(look, piece)
+            else:
+                self.add_text(look, piece, hyphens=hyphens)
 
     def add_solid(self, look: Look | Inset, text: str, width: float, glue: int) -> None:
         """Add one unit as it is."""
@@ -140,6 +152,22 @@ class Strip:
         if self.looks[-1] is not look:
             self.strays[len(self.looks) - 1] = look
 
+    def _preserve_spaces(self, look: Look, spaces: str) -> None:
+        """Keep spaces: as a unit where a line begins, else as the glue of the unit before them."""
+        if not self.looks:
+            self.add_solid(look, spaces, look.measure(spaces), JOIN)
+            return
+        last, before = len(self.looks) - 1, 0
+        if self.glues[-1] == SPACE:
+            before = self.gaps.get(last, 1)
+        self._glue_space(look)
+        if before + len(spaces) > 1:
+            self.gaps[last] = before + len(spaces)
+
+    def gap_after(self, unit: int) -> str:
+        """Return the spaces between a unit and the next one."""
+        return " " * self.gaps.get(unit, 1) if self.gaps else " "
+
     def space_after(self, unit: int) -> Look | None:
         """Give the look of the space after a unit, None where there is none."""
         if self.glues[unit] != SPACE:
@@ -151,14 +179,15 @@ class Strip:
         if not self.rights:
             return 0.0
         space = self.space_after(len(self.looks) - 1)
-        return self.rights[-1] + (space.measure(" ") if space else 0.0)
+        gap = self.gap_after(len(self.looks) - 1)
+        return self.rights[-1] + (space.measure(gap) if space else 0.0)
 
 
 def make_strips(
     context: Context, inlines: Sequence[Inline], style: ParagraphStyle
 ) -> Iterator[Strip]:
     """Cut inline content at its forced breaks; a strip has what stands between two of them."""
-    keeps_newlines = style.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE)
+    keeps_newlines = style.white_space in _KEEPING_NEWLINES
     has_levels = style.is_rtl or any(
         isinstance(inline, Run) and has_right_to_left(inline.text) for inline in inlines
     )
@@ -192,12 +221,15 @@ def make_strips(
 # What a strip is made of: text in the look of its run, and blocks.
 _Content = tuple[Run, str] | InlineBlock
 
+_KEEPING_NEWLINES: Final = (WhiteSpace.PRE, WhiteSpace.PRE_LINE, WhiteSpace.PRE_WRAP)
 _INSET: Final = "\ufffc"  # as what a block counts among characters
 
 
 def _prepare(run: Run, text: str, style: ParagraphStyle) -> str:
+    if style.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_WRAP):
+        text = text.expandtabs(TAB_STOP)
     if style.white_space is WhiteSpace.PRE:
-        return text.expandtabs(TAB_STOP)
+        return text
     if style.hyphens == "auto" and style.white_space is not WhiteSpace.NOWRAP:
         return hyphenate(text, run.style.lang)
     return text
@@ -270,6 +302,8 @@ def _add_run(
             look = looks.setdefault((face, level, is_shaped), look)
         if is_solid:
             strip.add_solid(look, part, look.measure(part), JOIN)
+        elif style.white_space is WhiteSpace.PRE_WRAP:
+            strip.add_preserved(look, part, hyphens=style.hyphens != "none")
         else:
             strip.add_text(look, part, hyphens=style.hyphens != "none")
 

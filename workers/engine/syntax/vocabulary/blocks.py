@@ -121,7 +121,7 @@ BLOCK_ELEMENTS: Final = (
         UNSPOKEN, PICTURE_BOX, SOLID_BREAKS,
     ),
     element(
-        "markdown", "Markdown: written inside, or the text that a value holds.", Content.TEXT,
+        "markdown", "Markdown: written inside, or the text that a value holds. Code in it wraps, unless a `style` for `pre` says otherwise; headings have the ids that GitHub gives them, and `[text](#id)` links to one.", Content.TEXT,
         expression("value", "The text; given instead of writing it inside."),
         *ALL,
     ),

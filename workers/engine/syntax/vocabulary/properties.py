@@ -30,7 +30,7 @@ COMMON: Final = (
     AttributeSpec("class", v.NAMES, "Styles to use, in order; later ones win.", group=Group.COMMON),
     AttributeSpec("if", v.EXPRESSION, "Leaves the element out unless this holds.", group=Group.COMMON, is_expression=True),
     AttributeSpec("for", v.LOOP, "Repeats the element for every item of a list.", group=Group.COMMON, is_expression=True),
-    AttributeSpec("lang", v.LANG, "Language of the text; formats follow it.", group=Group.COMMON, is_inherited=True),
+    AttributeSpec("lang", v.LANG, "Language of the text; formats follow it, and are those of English where there are none for it.", group=Group.COMMON, is_inherited=True),
 )  # fmt: skip
 
 TEXT_PROPERTIES: Final = (
@@ -46,7 +46,7 @@ TEXT_PROPERTIES: Final = (
     _inherited("text-indent", v.SIGNED_LENGTH, "0", "Indent of a paragraph's first line."),
     _inherited("text-transform", v.choice("none", "uppercase", "lowercase", "capitalize"), "none", "Change of case."),
     _property(Group.TEXT, "text-decoration", v.choice("none", "underline", "line-through"), "none", "Line under or through the text."),
-    _inherited("white-space", v.choice("normal", "nowrap", "pre-line", "pre"), "normal", "How spaces and line ends are kept."),
+    _inherited("white-space", v.choice("normal", "nowrap", "pre-line", "pre-wrap", "pre"), "normal", "How spaces and line ends are kept: pre keeps both and never wraps, pre-wrap keeps both and wraps, pre-line keeps line ends."),
     _inherited("hyphens", v.choice("none", "manual", "auto"), "manual", "Where words may be broken: nowhere, at soft hyphens, or as the language does."),
     _inherited("overflow-wrap", v.choice("normal", "anywhere"), "anywhere", "Whether a word that is too long breaks anywhere."),
     _property(Group.TEXT, "vertical-align", v.VERTICAL_ALIGN, "top", "In cells, where content stands; in lines, sub, super or a rise."),

@@ -1,0 +1,47 @@
+"""Whether validation and rendering agree about a document, and what only a render can find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from workers.engine.diagnostics import Diagnostic, Findings, Severity
+
+# What depends on where things come to stand, on the bytes of images, or on the finished file.
+ONLY_BY_RENDERING: Final = frozenset(
+    {
+        # Sizes and places.
+        *("body-too-low", "columns-too-wide", "content-overflows", "max-pages", "nested-columns"),
+        *(
+            "no-area",
+            "no-progress",
+            "no-room",
+            "not-settled",
+            "outside-paper",
+            "page-values-too-long",
+        ),
+        *("running-too-tall", "taller-than-area", "too-many-pages", "wider-than-container"),
+        "barcode-text",  # no text below a code, or too narrow a one
+        # What is drawn in the end, of which less may be written.
+        *("missing-glyph", "profile-color", "profile-depth", "profile-page"),
+        # Images are loaded where they are laid out.
+        *("image-data", "image-missing"),
+    }
+)
+
+
+def find_disagreement(found: Findings, errors: Sequence[Diagnostic]) -> str | None:
+    """Return how a validation and the errors of a render contradict each other, None where they agree.
+
+    Each error of a render is an error of the validation too, except for what only a render can
+    find. Without one the document is valid.
+    """
+    if found.left_out(Severity.ERROR):
+        return None if errors else "has errors for validate, but renders"
+    told = {(error.code, error.place) for error in found.errors}
+    for error in errors:
+        if error.code not in ONLY_BY_RENDERING and (error.code, error.place) not in told:
+            return f"render alone finds: {error.text}"
+    if told and not errors:
+        return f"has errors for validate, but renders: {found.errors[0].text}"
+    return None
