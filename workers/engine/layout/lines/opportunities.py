@@ -153,7 +153,7 @@ def _find_breaks_in(word: str, classes: str) -> list[int]:
     may = map(_pairs().__contains__, map(add, classes, classes[1:]))
     breaks = list(compress(range(1, len(classes)), may))
     if breaks and _IN_CONTEXT.search(classes):
-        breaks = [at for at in breaks if _may_break_in_context(word, classes, at)]
+        breaks = _filter_by_context(word, classes, breaks)
     return breaks
 
 
@@ -173,23 +173,25 @@ def _find_breaks_around_marks(word: str, classes: str) -> list[int]:
 
 
 _IN_CONTEXT: Final = re.compile("[hd2xi/HR]")
-_OPENERS: Final = "oOqlf"  # may stand between the beginning of a word and a dash
+_BEGINNING: Final = re.compile("[oOqlf]*[hdb2xi]*")
+_FLAGS: Final = re.compile("RR+")
 
 
-def _may_break_in_context(word: str, classes: str, at: int) -> bool:
-    """Apply the rules that look further than two classes."""
-    before = classes[at - 1]
-    if before == "R" and classes[at] == "R":  # LB30a
-        row = at - len(classes[:at].rstrip("R"))
-        return row % 2 == 0
-    if before == "/":
-        return _is_between_words(word, at)
-    if before in "hd2xi":
-        begin = classes[:at].rstrip("hdb2xi")
-        if not begin.lstrip(_OPENERS):
-            return False  # LB20a
-        return not (begin[-1] == "H" and before in "hd" and len(begin) == at - 1)  # LB21a
-    return not (before in "b-" and at > 1 and classes[at - 2] == "H")  # LB21a
+def _filter_by_context(word: str, classes: str, breaks: list[int]) -> list[int]:
+    """Leave out the places that rules forbid which look further than two classes."""
+    beginning = _BEGINNING.match(classes)
+    first = beginning.end() if beginning else 0
+    in_flags = {
+        at for row in _FLAGS.finditer(classes) for at in range(row.start() + 1, row.end(), 2)
+    }
+    return [
+        at
+        for at in breaks
+        if at not in in_flags  # LB30a
+        and not (at <= first and classes[at - 1] in "hd2xi")  # LB20a
+        and not (classes[at - 1] in "hdb-" and classes[at - 2 : at - 1] == "H")  # LB21a
+        and not (classes[at - 1] == "/" and not _is_between_words(word, at))
+    ]
 
 
 def _is_between_words(word: str, at: int) -> bool:

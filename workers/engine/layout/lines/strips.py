@@ -105,19 +105,21 @@ class Strip:
 
     def add_inset(self, inset: Inset) -> None:
         """Add a block standing in the line; a line may break before and after it."""
-        if self.glues and self.glues[-1] == JOIN:
-            self.glues[-1] = BREAK
+        if self.texts:
+            self._meet(INSET)
         self.has_one_look = False
         self.add_solid(inset, "", inset.width, BREAK)
 
     def _meet(self, word: str) -> None:
-        """Let lines break between the last unit and a word of another look as in text of one look."""
+        """Let lines break between the last unit and a word or a block as in text of one look."""
         before, glue = self.texts[-1] or INSET, self.glues[-1]
         if glue == SPACE:
             if find_held((before, word)):
                 self.glues[-1] = HELD
         elif glue in (JOIN, BREAK):
-            self.glues[-1] = BREAK if may_break_between(before, word) else JOIN
+            may_break = may_break_between(before, word)
+            breaks = SOFT if before[-1] == SOFT_HYPHEN else BREAK
+            self.glues[-1] = breaks if may_break else JOIN
 
     def _add_words(self, look: Look, words: list[str], gaps: list[int]) -> None:
         if self.looks and self.looks[-1] is not look:
