@@ -1,7 +1,8 @@
-"""Cut the Chinese, Japanese and Korean fonts down to what only each of them has to bring.
+"""Cut the Chinese, Japanese and Korean fonts and that of symbols down to what each has to bring.
 
 `python -m deploy.typefaces FOLDER` takes NotoSansJP-Regular.ttf and its like for SC, TC and KR
-as Google distributes them, and writes those of workers/engine/layout/typefaces.
+as Google distributes them, and NotoSansSymbols2-Regular.ttf (Debian: fonts-noto-core), as many as
+there are, and writes those of workers/engine/layout/typefaces.
 """
 
 from __future__ import annotations
@@ -14,13 +15,29 @@ import uharfbuzz as hb
 
 TYPEFACES = Path(__file__).parents[1] / "workers" / "engine" / "layout" / "typefaces"
 REGIONS = ("JP", "SC", "TC", "KR")
+SYMBOLS = "NotoSansSymbols2-Regular.ttf"
 # Text in these scripts is set by characters alone, so layout tables would only take room.
 DROPPED = (b"BASE", b"VORG", b"vhea", b"vmtx", b"gasp", b"DSIG", b"meta", b"STAT", b"GSUB", b"GPOS", b"GDEF")  # fmt: skip
 
 
 def main() -> None:
-    """Cut the four fonts."""
+    """Cut the fonts of a folder."""
     folder = Path(sys.argv[1])
+    if (folder / SYMBOLS).exists():
+        cut_symbols(folder / SYMBOLS)
+    if (folder / "NotoSansJP-Regular.ttf").exists():
+        cut_regions(folder)
+
+
+def cut_symbols(path: Path) -> None:
+    """Cut the font of symbols: arrows, check boxes, stars, technical signs, Braille; no pictures."""
+    face = hb.Face(hb.Blob.from_file_path(str(path)))
+    codes = {code for code in face.unicodes if code == 0x20 or 0x2000 <= code < 0x2C00}
+    (TYPEFACES / SYMBOLS).write_bytes(cut(face, codes))
+
+
+def cut_regions(folder: Path) -> None:
+    """Cut the fonts of Chinese, Japanese and Korean against each other."""
     faces = {
         region: hb.Face(hb.Blob.from_file_path(str(folder / f"NotoSans{region}-Regular.ttf")))
         for region in REGIONS

@@ -406,6 +406,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     "box": {"layer": Probe("over", host='<document><page><box @ left="1mm" top="1mm" width="50mm" height="50mm" background="red"/></page><flow><p>one</p></flow></document>')},
     "ul": {"list-style-type": Probe("square")},
+    "li": {"checked": Probe("true", other="false")},
     "ol": {"list-style-type": Probe("upper-roman"), "start": Probe("5")},
     "pre": {
         **{name: replace(PROBES[name], base=f'{PROBES[name].base} background="red"') for name in ("width", "min-width", "max-width", "margin-right")},

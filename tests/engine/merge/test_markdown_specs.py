@@ -111,7 +111,7 @@ def outline(nodes: list[Element | Text], around: str = "") -> Iterator[str]:
             shown = [
                 f" {name}={value}"
                 for name, value in sorted(node.attributes.items())
-                if name in ("href", "start", "text-align") and value != "1"
+                if name in ("href", "start", "text-align", "checked") and value != "1"
             ]
             yield f"<{node.tag}{''.join(shown)}>"
             yield from outline(node.children, node.tag)
@@ -148,11 +148,16 @@ class _Outline(HTMLParser):
         if tag == "img":
             self.parts.append(words(given.get("alt") or ""))
         elif tag == "input":
-            self.parts.append("[x]" if "checked" in given else "[]")
+            self._check(is_checked="checked" in given)
         elif name in EMPTY:
             self.parts.append(f"<{name}></{name}>")
         elif name in COMPARED:
             self._open(name, given)
+
+    def _check(self, *, is_checked: bool) -> None:
+        """Let the box that HTML has in a list item be an attribute of the item."""
+        at = max(at for at, part in enumerate(self.parts) if part.startswith("<li"))
+        self.parts[at] = f"<li checked={str(is_checked).lower()}>"
 
     def _open(self, name: str, given: dict[str, str | None]) -> None:
         around = self.open[-1] if self.open else ""

@@ -288,7 +288,7 @@ class Context:
             known = self.memory[key] = (block, self.measures[type(block)](self, block))
         return known[1]
 
-    def tell_missing(self, text: str, source: Source) -> None:
+    def tell_missing(self, text: str, source: Source | None) -> None:
         """Tell the characters of a text that no font has (language.md 1.5)."""
         missing = self.fonts.find_missing(text)
         if not missing:
@@ -297,9 +297,8 @@ class Context:
         if len(missing) > _LISTED_GLYPHS:
             shown += f" and {len(missing) - _LISTED_GLYPHS} more characters"
         message = f"No font has {shown}; an empty box is drawn"
-        self.findings.add(
-            Diagnostic(self.missing_glyphs, "missing-glyph", message, (source.place,))
-        )
+        places = () if source is None else (source.place,)
+        self.findings.add(Diagnostic(self.missing_glyphs, "missing-glyph", message, places))
 
     def chain(self, *inner: Source) -> tuple[Source, ...]:
         """Give the elements responsible for an error: `inner`, then the open ones outwards."""

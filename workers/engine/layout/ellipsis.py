@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from workers.engine.characters import cut_at_cluster
 from workers.engine.layout.context import EPSILON, Piece
 from workers.engine.layout.lines import Inset, Line, Look, Part, arrange
 from workers.engine.tree.styles import Align
@@ -71,5 +72,5 @@ def _cut_text(part: Part, room: float) -> Part | None:
             low = middle
         else:
             high = middle - 1
-    text = part.text[:low].rstrip()
+    text = part.text[: cut_at_cluster(part.text, low)].rstrip()
     return part._replace(text=text + DOTS, width=look.measure(text + DOTS)) if text else None

@@ -14,7 +14,8 @@ def find_picture(
 ) -> Drawable | Problem:
     """Give a picture, or why it cannot be drawn; a style has the checked value alone.
 
-    What of an SVG is left out is told once, at the element that draws it first.
+    What of an SVG is left out, and the characters in it that no font has, are told once, at the
+    element that draws it first.
     """
     if isinstance(picture, str | bytes):
         picture = read_image(picture)
@@ -26,4 +27,6 @@ def find_picture(
             places = () if source is None else (source.place,)
             what = ", ".join(known.left_out)
             context.findings.warn("svg-left-out", f"The SVG image is drawn without {what}", *places)
+        if isinstance(known, VectorImage) and known.missing:
+            context.tell_missing(known.missing, source)
     return known

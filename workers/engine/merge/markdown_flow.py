@@ -249,13 +249,10 @@ class _Reader:
 
     def _item(self, token: _Token) -> Element:
         self._line = next((t[LINE] for t in token["children"] if LINE in t), self._line)
-        item = self._element("li", self.blocks(token["children"]))
-        if token["type"] == "task_list_item":
-            box = self._literal("[x] " if token["attrs"]["checked"] else "[ ] ")
-            first = item.children[0] if item.children else None
-            into = first if isinstance(first, Element) and first.tag == "p" else item
-            into.children.insert(0, box)
-        return item
+        content = self.blocks(token["children"])
+        if token["type"] != "task_list_item":
+            return self._element("li", content)
+        return self._element("li", content, checked=str(token["attrs"]["checked"]).lower())
 
     def _quote(self, token: _Token) -> Iterator[_Node]:
         yield self._element("blockquote", self.blocks(token["children"]))

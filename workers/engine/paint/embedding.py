@@ -77,7 +77,7 @@ def make_subset(face: Face, characters: frozenset[str]) -> Subset:
         name=f"{tag}+{face.name}".encode("ascii"),
         font_file=zlib.compress(program, PROGRAM_LEVEL),
         font_file_length=len(program),
-        glyph_map=_compress_map(_write_glyph_map(glyphs)),
+        glyph_map=_compress_map(_write_glyph_map(glyphs, max(map(ord, chars), default=0))),
         widths=_widths(face, chars),
         to_unicode=zlib.compress(_to_unicode(chars), COMPRESSION),
     )
@@ -125,9 +125,12 @@ def _subset(face: Face, wanted: Any, flags: int) -> tuple[bytes, Any]:
     return program, plan
 
 
-def _write_glyph_map(glyphs: dict[int, int]) -> bytes:
-    """Map codes to glyphs, two bytes each; a code of no glyph shows the empty box."""
-    mapped = bytearray(2 * (max(glyphs, default=0) + 1))
+def _write_glyph_map(glyphs: dict[int, int], last: int) -> bytes:
+    """Map codes up to the last to glyphs, two bytes each; a code of no glyph shows the empty box.
+
+    A code beyond the end of the map would show nothing.
+    """
+    mapped = bytearray(2 * (last + 1))
     for code, glyph in glyphs.items():
         mapped[2 * code : 2 * code + 2] = glyph.to_bytes(2, "big")
     return bytes(mapped)

@@ -344,6 +344,8 @@ _UNORDERED: Final = """
     <ul list-style-type="dash"><li>corded</li><li>cordless</li></ul>
   </li>
   <li for="item in ['Clamps', 'Vices']">{{ item }}</li>
+  <li checked="true">Delivered</li>
+  <li checked="false">Paid</li>
 </ul>
 """
 

@@ -116,6 +116,7 @@ FONT_FAMILIES: Final = (
     *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali"),
     *("Noto Sans Tamil", "Noto Sans Thai"),
     *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR"),
+    "Noto Sans Symbols 2",
 )
 GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")
 # The names that the same designs have elsewhere; accepted, but not told.

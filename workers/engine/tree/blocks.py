@@ -36,7 +36,7 @@ from workers.engine.tree.nodes import (
     Rule,
 )
 from workers.engine.tree.nodes import Run as TextRun
-from workers.engine.tree.numbering import write_marker
+from workers.engine.tree.numbering import CHECK_BOXES, write_marker
 from workers.engine.tree.positions import (
     compile_columns,
     compile_position,
@@ -324,6 +324,7 @@ def _compile_item(element: Element, context: Context) -> Part:
     if element.tag == "group":
         return _compile_items(element, context)
     common = _Common(element, context)
+    checked = context.attribute(element, "checked")
     inner = compile_blocks(element.children, replace(context, is_in_list=True), owner=element)
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
@@ -332,10 +333,11 @@ def _compile_item(element: Element, context: Context) -> Part:
         blocks: list[Any] = []
         inner.build(common.look.enter(scope), look, blocks)
         own_id = common.read_id(scope)
-        marker = write_marker(kind, first + len(out))
+        is_checked = checked.read(scope)
+        marker = CHECK_BOXES.get(is_checked) or write_marker(kind, first + len(out))
         out.append(ListItem(common.source(scope), look.style, marker, tuple(blocks), own_id))
 
-    return Part(build, common.is_static and inner.is_static)
+    return Part(build, common.is_static and inner.is_static and checked.is_static)
 
 
 # --- groups, values, conditions, flows --------------------------------------------------------------------

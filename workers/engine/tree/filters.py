@@ -12,6 +12,7 @@ from enum import Enum
 from inspect import Parameter, signature
 from typing import Any, Final
 
+from workers.engine.characters import cut_at_cluster
 from workers.engine.tree.formats import (
     LOCALE_FILTERS,
     MAX_PLACES,
@@ -220,7 +221,9 @@ def truncate(value: Value, n: Value) -> Value:
     text, most = _text(value, "truncate"), whole(n, "truncate's n")
     if most < 1:
         raise ExpressionError("truncate's n must be at least 1")
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    if len(text) <= most:
+        return text
+    return text[: cut_at_cluster(text[:most], most - 1)].rstrip() + "…"
 
 
 def pad(value: Value, n: Value, char: Value = " ") -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+CHECK_BOXES: Final = {True: "\u2611", False: "\u2610"}
 _BULLETS: Final = {"disc": "•", "circle": "◦", "square": "▪", "dash": "–", "none": ""}
 _ROMAN: Final = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),

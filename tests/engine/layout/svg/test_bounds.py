@@ -173,7 +173,6 @@ def test_circles_end(content: str):
         ('<use href="other.svg#a"/>', "outside of the file"),
         ('<rect width="9" height="9" fill="url(other.svg#a)"/>', "fill"),
         ("<style>@import url(http://a.example/);</style>", "@import"),
-        ('<text font-size="9" y="9">\u1200</text>', "characters that no font has"),
         ('<text y="9">a<textPath href="#p">b</textPath></text>', "the element `textPath`"),
     ],
 )

@@ -18,8 +18,11 @@ _MAX_WORDS: Final = 20_000  # kept per face, some 4 MB of each kind; a book has 
 _MAX_PAIRS: Final = 50_000  # of characters kept per face; the text of one language has some 1,000
 _LONGEST_KEPT: Final = 100  # characters: longer texts seldom come again, and memory is bounded
 
-# Characters that are never drawn: soft hyphens that were not used, joiners, marks of direction.
-_IGNORED: Final = "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+# Characters that are never drawn: soft hyphens that were not used, joiners, marks of direction,
+# selectors of a sign's form, which emoji bring along.
+_IGNORED: Final = (
+    "\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
+)
 _DROP: Final = re.compile(f"[{_IGNORED}]")
 # A code is one UTF-16 unit, so what has none of its own is written as the replacement character.
 _REPLACE: Final = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")

@@ -17,6 +17,7 @@ JAPANESE: Final = "Noto Sans JP"
 SIMPLIFIED: Final = "Noto Sans SC"
 TRADITIONAL: Final = "Noto Sans TC"
 KOREAN: Final = "Noto Sans KR"
+SYMBOLS: Final = "Noto Sans Symbols 2"
 
 ALIASES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
 
@@ -43,18 +44,21 @@ _SCRIPTS: Final = (
     _Script("Noto Sans Bengali", re.compile("[\u0980-\u09ff]")),
     _Script("Noto Sans Tamil", re.compile("[\u0b80-\u0bff]")),
     _Script("Noto Sans Thai", re.compile("[\u0e00-\u0e7f]")),
+    # Miscellaneous Symbols and Dingbats: boxes and ticks of one design, though others have some.
+    _Script(SYMBOLS, re.compile("[\u2600-\u27bf]")),
 )  # fmt: skip
 
 _GENERAL: Final = (SANS, SERIF, MONO)
 FAMILIES: Final = (
     *_GENERAL,
-    *(script.family for script in _SCRIPTS),
+    *(script.family for script in _SCRIPTS if script.family != SYMBOLS),
     JAPANESE,
     SIMPLIFIED,
     TRADITIONAL,
     KOREAN,
+    SYMBOLS,
 )
-_WITHOUT_BOLD: Final = frozenset({JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN})
+_WITHOUT_BOLD: Final = frozenset({JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN, SYMBOLS})
 
 _BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
 _MAX_CHARACTERS: Final = 8_000  # kept for each chain of families; a long Chinese text has half

@@ -30,10 +30,22 @@ _NEUTRAL: Final = re.compile("[OWBKijfq]+")
 _MAX_DEPTH: Final = 125
 _MAX_BRACKETS: Final = 63
 
+# BidiBrackets.txt: those that open, and those that close them in the same order.
 _BRACKETS: Final = dict(
-    zip("([{\u2045\u207d\u208d\u2308\u230a\u27e6\u27e8\u27ea\u3008\u300a\u300c\u300e\u3010\u3014\u3016\u3018\u301a\uff08\uff3b\uff5b\uff5f\uff62",
-        ")]}\u2046\u207e\u208e\u2309\u230b\u27e7\u27e9\u27eb\u3009\u300b\u300d\u300f\u3011\u3015\u3017\u3019\u301b\uff09\uff3d\uff5d\uff60\uff63", strict=True)
-)  # fmt: skip
+    zip(
+        "([{\u0f3a\u0f3c\u169b\u2045\u207d\u208d\u2308\u230a\u2329\u2768\u276a\u276c\u276e\u2770\u2772"
+        "\u2774\u27c5\u27e6\u27e8\u27ea\u27ec\u27ee\u2983\u2985\u2987\u2989\u298b\u298d\u298f\u2991\u2993"
+        "\u2995\u2997\u29d8\u29da\u29fc\u2e22\u2e24\u2e26\u2e28\u2e55\u2e57\u2e59\u2e5b\u3008\u300a\u300c"
+        "\u300e\u3010\u3014\u3016\u3018\u301a\ufe59\ufe5b\ufe5d\uff08\uff3b\uff5b\uff5f\uff62",
+        ")]}\u0f3b\u0f3d\u169c\u2046\u207e\u208e\u2309\u230b\u232a\u2769\u276b\u276d\u276f\u2771\u2773"
+        "\u2775\u27c6\u27e7\u27e9\u27eb\u27ed\u27ef\u2984\u2986\u2988\u298a\u298c\u2990\u298e\u2992\u2994"
+        "\u2996\u2998\u29d9\u29db\u29fd\u2e23\u2e25\u2e27\u2e29\u2e56\u2e58\u2e5a\u2e5c\u3009\u300b\u300d"
+        "\u300f\u3011\u3015\u3017\u3019\u301b\ufe5a\ufe5c\ufe5e\uff09\uff3d\uff5d\uff60\uff63",
+        strict=True,
+    )
+)
+# Two pairs are written in two ways (definition BD16).
+_SAME_BRACKETS: Final = str.maketrans("\u2329\u232a", "\u3008\u3009")
 _CLOSING: Final = frozenset(_BRACKETS.values())
 _HAS_BRACKET: Final = re.compile("[" + re.escape("".join(_BRACKETS)) + "]")
 
@@ -250,10 +262,10 @@ def _neighbours(
 
 
 def _resolve_sequence(text: str, types: str, level: int, before: str, after: str) -> list[int]:
-    types = _resolve_weak(types, before)
+    given, types = types, _resolve_weak(types, before)
     if _NEUTRAL.search(types):
         if _HAS_BRACKET.search(text):
-            types = _resolve_brackets(text, types, level, before)
+            types = _resolve_brackets(text, given, types, level, before)
         types = _resolve_neutral(types, level, before, after)
     table = _ODD if level % 2 else _EVEN
     return [level + table[letter] for letter in types]
@@ -295,8 +307,11 @@ def _read_terminators(match: re.Match[str]) -> str:
     return ("N" if is_beside else "T") * (end - start)
 
 
-def _resolve_brackets(text: str, types: str, level: int, before: str) -> str:
-    """Let brackets read as what they hold (rule N0)."""
+def _resolve_brackets(text: str, given: str, types: str, level: int, before: str) -> str:
+    """Let brackets read as what they hold, and with them the marks that stand on them (rule N0).
+
+    `given` are the types before the rules for weak types, which make marks neutral.
+    """
     own = list(types)
     inside = _way(level)
     for start, end in _pair_brackets(text, types):
@@ -309,13 +324,19 @@ def _resolve_brackets(text: str, types: str, level: int, before: str) -> str:
             way = context if context != inside else inside
         else:
             continue
-        own[start] = own[end] = way
+        for bracket in (start, end):
+            own[bracket] = way
+            for at in range(bracket + 1, len(own)):
+                if given[at] != "M":
+                    break
+                own[at] = way
     return "".join(own)
 
 
 def _pair_brackets(text: str, types: str) -> list[tuple[int, int]]:
     open_: list[tuple[str, int]] = []
     pairs: list[tuple[int, int]] = []
+    text = text.translate(_SAME_BRACKETS)
     for at, (char, letter) in enumerate(zip(text, types, strict=True)):
         if letter != "O":
             continue

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from typing import Final
 
+from workers.engine.characters import find_cluster_ends
 from workers.engine.layout.context import EPSILON, Context
 from workers.engine.layout.lines.bidi import reorder
 from workers.engine.layout.lines.heights import Metrics
 from workers.engine.layout.lines.parts import EMPTY, Inset, Line, Lines, Look, Part, Place, Point
-from workers.engine.layout.lines.strips import SOFT, SOFT_HYPHEN, SPACE, Strip, make_strips
+from workers.engine.layout.lines.strips import (
+    HELD,
+    SOFT,
+    SOFT_HYPHEN,
+    SPACE,
+    Strip,
+    make_strips,
+)
 from workers.engine.tree.nodes import Inline
 from workers.engine.tree.styles import Align, ParagraphStyle, TextStyle, WhiteSpace
 
@@ -55,7 +63,7 @@ def measure_inlines(
         if not strip.texts:
             continue
         start = 0.0
-        for index in strip.chances():
+        for index in strip.places():
             narrowest = max(narrowest, strip.rights[index] - start)
             start = strip.lefts[index + 1] if index + 1 < len(strip.lefts) else 0.0
         widest = max(widest, strip.rights[-1])
@@ -106,6 +114,12 @@ def _break_strip(
             start = characters.begin_after(cut)
             indent = 0.0
             continue
+        elif (held := strip.find_last_held(start.unit, chances[at], limit)) is not None:
+            end = Point(held, -1, rights[held])
+            yield _compose(strip, style, metrics, start, end, width, indent)
+            start = Point(held + 1, 0, strip.lefts[held + 1])
+            indent = 0.0
+            continue
         else:
             unit = chances[at]
             line = _compose(
@@ -129,6 +143,7 @@ class _Characters:
         self._strip = strip
         self._unit = -1
         self._ends: list[float] = []
+        self._clusters: list[int] = []
 
     def cut(self, start: Point, last: int, limit: float) -> Point | None:
         """Find the last place up to `limit` where a word cut anywhere breaks; None for its end.
@@ -143,19 +158,20 @@ class _Characters:
         if unit != self._unit:
             self._unit = unit
             self._ends = [strip.lefts[unit] + end for end in look.ends_of(strip.texts[unit])]
+            self._clusters = list(_bound_clusters(find_cluster_ends(strip.texts[unit])))
         text = strip.texts[unit]
         first = start.offset if unit == start.unit else 0
         offset = bisect_right(self._ends, limit, lo=first)
-        while offset > first and offset < len(text) and unicodedata.combining(text[offset]):
-            offset -= 1
+        whole = bisect_right(self._clusters, offset)
+        offset = max(first, self._clusters[whole - 1] if whole else 0)
         if offset == first and unit == start.unit:
-            offset = max(
-                _next_cluster(text, first), bisect_right(self._ends, self._ends[first], lo=first)
-            )
+            drawn = bisect_right(self._ends, self._ends[first], lo=first)
+            offset = self._clusters[bisect_left(self._clusters, max(drawn, first + 1))]
         if offset >= len(text):
             if unit < last:
                 return Point(unit + 1, 0, strip.lefts[unit + 1])
-            offset = len(text) - 1  # all but the hyphen that would show fits
+            # All but the hyphen that would show fits.
+            offset = self._clusters[-2] if len(self._clusters) > 1 else 0
             if offset <= first:
                 return None
         return Point(unit, offset, self._ends[offset - 1] if offset else strip.lefts[unit])
@@ -169,11 +185,16 @@ class _Characters:
         return cut._replace(x=cut.x + look.kern(text[cut.offset - 1], text[cut.offset]))
 
 
-def _next_cluster(text: str, offset: int) -> int:
-    offset += 1
-    while offset < len(text) and unicodedata.combining(text[offset]):
-        offset += 1
-    return offset
+_LONGEST_CLUSTER: Final = 32  # Unicode Standard Annex 15, 13: no language has more than 30 marks
+
+
+def _bound_clusters(ends: Sequence[int]) -> Iterator[int]:
+    """Yield the ends of clusters; endless marks on a letter are cut, so that they fit somewhere."""
+    start = 0
+    for end in ends:
+        yield from range(start + _LONGEST_CLUSTER, end, _LONGEST_CLUSTER)
+        yield end
+        start = end
 
 
 def _hyphen_width(strip: Strip, unit: int, count: int) -> float:
@@ -282,7 +303,7 @@ def _text_between(strip: Strip, start: Point, end: Point) -> str:
         glues = strip.glues
         words = [texts[start.unit][start.offset :]]
         for unit in range(start.unit, end.unit):
-            if glues[unit] == SPACE:
+            if glues[unit] in (SPACE, HELD):
                 words.append(strip.gap_after(unit))
             words.append(texts[unit + 1])
         if end.offset >= 0:

@@ -1,52 +1,116 @@
-"""Opportunities: where lines may break inside of a word, as one stands between two spaces.
+"""Opportunities: where lines may break, inside of a word as one stands between two spaces, and at them.
 
-They are those of Unicode Standard Annex 14 with these choices: Japanese and Chinese keep small kana
-and the marks that close away from the beginning of a line (strict kinsoku), Korean breaks at its
-spaces, Thai between the words of a dictionary, and a hyphen before a digit is part of a number.
+They are those of Unicode Standard Annex 14 (version 15.0) with these choices:
+
+- quotes that open or close, with spaces inside of them, stay with what they quote, and a stop before a
+  digit begins a line (LB15a to LB15c of version 15.1); beside ideographs they are brackets (LB19a of 16.0);
+- a dash, an exclamation or an ellipsis at a word's beginning stays with it (LB20a of 15.1, for hyphens);
+- no line begins with a dash; one ends behind a slash between words of two letters and more alone;
+- Korean breaks at its spaces, Thai between the words of a dictionary.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from itertools import compress, pairwise
+from operator import add
 from typing import Final
 
+from workers.engine.characters import CharacterTable
 from workers.engine.layout.lines.thai import cut_thai, has_thai, is_thai
 
-# Behind a hyphen between letters (a digit after it is a number's), a dash, U+200B, a soft hyphen.
-_WESTERN: Final = (
-    r"(?<=\w[-\u2010])(?=[^\W\d_])|(?<=\w[\u2013\u2014])(?=\w)|(?<=[\u200b\u00ad])(?=.)"
+INSET: Final = "\ufffc"  # what a block in a line counts as
+
+# Characters beside which a line may break, and those behind which it may before a word or a bracket.
+_OFTEN: Final = (
+    "|\t\u00ad\u00b4\u02c8\u02cc\u02df\u058a\u05be\u0964\u0965\u0e01-\u0e4e\u0e5a\u0e5b\u0f00-\u0fff\u1361"
+    "\u1400\u1680\u16eb-\u16ed\u1735\u1736\u17d4-\u17da\u1800-\u180a\u1b5a-\u1b60\u1c3b-\u1c7f\u1ffd\u2000-\u2006"
+    "\u2008-\u200b\u2010\u2012-\u2015\u2024-\u2027\u2056-\u205f\u2140-\u2bff\u2cf9-\u2cff\u2e0e-\u302e\u3030-\ua4ff"
+    "\ua60d-\ua60f\ua6f3-\ua6f7\ua874-\ua877\ua8ce-\ua92f\ua9c7-\ua9c9\uaa5d-\uaa5f\uaaf0\uabeb\uf900-\ufaff"
+    "\ufe10-\ufe6f\uff00-\uffef\ufffc\U00010100-\U0010ffff"
+)
+_MAY_BREAK: Final = re.compile(
+    rf"[-!?}}/).,:;%\]{_OFTEN}](?:(?<=[{_OFTEN}])|(?<=[-/])(?=[^\d ,.:;!?)\]\"'])"
+    rf"|(?<=[!?}}])(?=[^ ,.:;!?)\]\"'])|(?=[(\[{{]))"
+)
+# Quick signs that a line may not break at a space: what closes behind it, what opens before it.
+_MAY_HOLD: Final = re.compile(
+    " (?:(?=[!?,.:;/)\\]}\u00bb\u2019\u201d\u203a\u200b\u2030-\u206f\u0589\u05c6\u060c-\u061f\u06d4\u07f8\u07f9"
+    "\u0f0d-\u0f14\u17d6\u1802-\u1809\u1944\u1945\u2046-\u232a\u2762-\u27ef\u2983-\u2e7f\u3001-\u30fe\ua60e\ua876\ua877\ufd3e\ufe10-\ufe6f"
+    "\uff01-\uff64\ufeff\u0300-\u036f\U00010100-\U0001ffff])"
+    "|(?<=[(\\[{\u00a1\u00bf\u00ab\u2018\u201a\u201b\u201c\u201e\u201f\u2039\u2014\u2045-\u232a\u2768-\u27ef\u2983-\u2e7f"
+    "\u0f3a-\u0f3d\u169b\u3008-\u301d\ufd3f\ufe17-\ufe5d\uff08-\uff62}\\]\u0300-\u036f\\\"')\u2060\ufeff\u00a0\u2007\u202f] ))"
 )
 
-# Ideographs, kana, bopomofo, Yi and the signs of full width: a line may break at most of them.
-_IDEOGRAPHIC: Final = (
-    "\u2e80-\u2fff\u3001-\u312f\u3190-\u4dbf\u4e00-\ua4cf\uf900-\ufaff\ufe30-\ufe4f"
-    "\uff01-\uff9f\uffe0-\uffe6\U0001f000-\U0001faff\U00020000-\U0003ffff"
-)
-# What may not end a line: brackets and quotes that open, currency signs (classes OP, QU, PR).
-_OPENING: Final = (
-    "(\\[{\u00a1\u00bf\u2018\u201a\u201c\u201e\u2e42\u3008\u300a\u300c\u300e\u3010\u3014\u3016"
-    "\u3018\u301a\u301d\ufe35\ufe37\ufe39\ufe3b\ufe3d\ufe3f\ufe41\ufe43\ufe47\uff08\uff3b\uff5b"
-    "\uff5f\uff62\u00ab\u2039$\u00a3\u00a5\u20a9\u20ac\u2116\uff04\uffe1\uffe5\uffe6"
-)
-# What may not begin a line: brackets and quotes that close, stops, exclamations, small kana and
-# repetitions, units behind numbers, marks (classes CL, CP, QU, EX, IS, SY, NS, CJ, IN, PO, CM).
-_CLOSING: Final = (
-    ")\\]}\u2019\u201d\u00bb\u203a!?,.:;/%\u2030\u00b0\u2026\u2025\u203c\u2047-\u2049\u2103\u3001"
-    "\u3002\u3005\u3009\u300b\u300d\u300f\u3011\u3015\u3017\u3019\u301b-\u301f\u3041\u3043\u3045"
-    "\u3047\u3049\u3063\u3083\u3085\u3087\u308e\u3095\u3096\u3099-\u309e\u30a0\u30a1\u30a3\u30a5"
-    "\u30a7\u30a9\u30c3\u30e3\u30e5\u30e7\u30ee\u30f5\u30f6\u30fb-\u30fe\u31f0-\u31ff\ufe36\ufe38"
-    "\ufe3a\ufe3c\ufe3e\ufe40\ufe42\ufe44\ufe48\uff01\uff05\uff09\uff0c\uff0e\uff1a\uff1b\uff1f"
-    "\uff3d\uff5d\uff60\uff61\uff63-\uff65\uff67-\uff70\uff9e\uff9f\uffe0\u00ad\u200b-\u200d"
-    "\u0300-\u036f\ufe00-\ufe0f"
-)
-_UNBROKEN: Final = "\u00a0\u202f\u2007\u2011\u2060\ufeff\u200d"  # nothing breaks at these (GL, WJ)
-_EASTERN: Final = (
-    rf"(?<=[{_IDEOGRAPHIC}])(?<![{_OPENING}{_UNBROKEN}])(?=.)(?![{_CLOSING}{_UNBROKEN}])"
-    rf"|(?<![{_OPENING}{_UNBROKEN}])(?<=.)(?=[{_IDEOGRAPHIC}])(?![{_CLOSING}])"
-)
+# --- classes of characters, one letter each ------------------------------------------------------------
 
-_BREAKS: Final = re.compile(f"{_WESTERN}|{_EASTERN}")
-_MAY_BREAK: Final = re.compile(f"[-\u2010\u2013\u2014\u200b\u00ad\u0e01-\u0e4e{_IDEOGRAPHIC}]")
+_LETTERS: Final = {
+    "AL": "a", "B2": "2", "BA": "b", "BB": "B", "BK": "k", "CB": "C", "CL": "c", "CM": "m", "CP": "p", "CPW": "P",
+    "CR": "k", "EB": "E", "EM": "M", "EX": "x", "GL": "G", "HL": "H", "HY": "h", "ID": "I", "IN": "i", "IS": ",",
+    "LF": "k", "NL": "k", "NS": "n", "NU": "9", "OP": "o", "OPW": "O", "PO": "%", "PR": "$", "QU": "q", "QUF": "f",
+    "QUI": "l", "RI": "R", "SP": "s", "SY": "/", "WJ": "W", "ZW": "0", "ZWJ": "z",
+}  # fmt: skip
+_SOFT, _DASH = "-", "d"  # of class BA: the soft hyphen, and dashes
+_CLASSES: Final = "a2bBkCcpPEMxGHhIi,n9oO%$qflRs/W0-d"
+_MARKED: Final = re.compile("([^ks0mz])([mz]+)|[mz]")  # rules LB9 and LB10
+_TEXT: Final = frozenset("aH")
+
+
+@cache
+def _table() -> CharacterTable:
+    table = CharacterTable("workers.engine.layout.lines", "line_classes.txt", _LETTERS, rest="a")
+    table |= {0xAD: _SOFT, 0x2010: _DASH, 0x2012: _DASH, 0x2013: _DASH}
+    return table
+
+
+@cache
+def _pairs() -> frozenset[str]:
+    """Return the pairs of classes between which a line may break."""
+    return frozenset(
+        left + right for left in _CLASSES for right in _CLASSES if _may_break(left, right)
+    )
+
+
+def _may_break(left: str, right: str) -> bool:
+    """Apply the rules that need no more than two classes, in their order."""
+    for lefts, rights, may in _RULES:
+        if (not lefts or left in lefts) and (not rights or right in rights):
+            return may
+    return True
+
+
+# The classes before and behind a place, "" for any, and whether a line may break there.
+_RULES: Final = (
+    ("k", "", True),  # LB4, LB5
+    ("", "ks0", False),  # LB6, LB7
+    ("0", "", True),  # LB8
+    ("z", "", False),  # LB8a
+    ("", "W", False), ("W", "", False),  # LB11
+    ("G", "", False),  # LB12
+    ("sbhd-", "G", True), ("", "G", False),  # LB12a
+    ("", "cpPx,/", False),  # LB13
+    ("oO", "", False),  # LB14
+    ("cpP", "n", False),  # LB16
+    ("IPcxn", "l", True), ("f", "IOlE", True),  # LB19a
+    ("", "qlf", False), ("qlf", "", False),  # LB19
+    ("C", "", True), ("", "C", True),  # LB20
+    ("", "bhd-2n", False), ("B", "", False),  # LB21
+    ("/", "H", False),  # LB21b
+    ("", "i", False),  # LB22
+    ("aH", "9", False), ("9", "aH", False),  # LB23
+    ("$", "IEM", False), ("IEM", "%", False),  # LB23a
+    ("$%", "aH", False), ("aH", "$%", False),  # LB24
+    ("cpP9", "%$", False), ("%$", "oO9", False), ("h,9/", "9", False),  # LB25
+    ("aH", "aH", False),  # LB28
+    (",", "aH", False),  # LB29
+    ("aH9", "o", False), ("p", "aH9", False),  # LB30
+    ("E", "M", False),  # LB30b
+)  # fmt: skip
+
+
+# --- inside of words -----------------------------------------------------------------------------------
 
 
 def may_break_inside(text: str) -> bool:
@@ -60,7 +124,149 @@ def cut_word(word: str) -> list[str]:
         return [word]
     if is_thai(word):
         return cut_thai(word)
-    pieces = _BREAKS.split(word)
+    pieces = _cut(word) if len(word) > _LONGEST_KEPT else list(_cut_short(word))
     if has_thai(word):
         pieces = [cut for piece in pieces for cut in cut_thai(piece)]
     return pieces
+
+
+def _cut(word: str) -> list[str]:
+    breaks = _find_breaks(word)
+    return [word[start:end] for start, end in pairwise((0, *breaks, len(word)))]
+
+
+_LONGEST_KEPT: Final = 40
+_cut_short = lru_cache(maxsize=10_000)(_cut)
+
+
+def _find_breaks(word: str) -> list[int]:
+    """Return the places in a word at which a line may break."""
+    classes = word.translate(_table())
+    if "m" in classes or "z" in classes:
+        classes = _MARKED.sub(_absorb_marks, classes)
+        if "_" in classes or "z" in classes:
+            return _find_breaks_around_marks(word, classes)
+    return _find_breaks_in(word, classes)
+
+
+def _find_breaks_in(word: str, classes: str) -> list[int]:
+    may = map(_pairs().__contains__, map(add, classes, classes[1:]))
+    breaks = list(compress(range(1, len(classes)), may))
+    if breaks and _IN_CONTEXT.search(classes):
+        breaks = _filter_by_context(word, classes, breaks)
+    return breaks
+
+
+def _absorb_marks(match: re.Match[str]) -> str:
+    """Let marks be of the class of what they stand on; a joiner at their end keeps what follows."""
+    if match[1] is None:
+        return "z" if match[0] == "z" else "a"
+    return match[1] + "_" * (len(match[2]) - 1) + ("z" if match[2][-1] == "z" else "_")
+
+
+def _find_breaks_around_marks(word: str, classes: str) -> list[int]:
+    """Return the places of a word without its marks, as places in the word with them."""
+    starts = [at for at, letter in enumerate(classes) if letter not in "_z"]
+    bare = "".join(classes[at] for at in starts)
+    breaks = (starts[at] for at in _find_breaks_in("".join(word[at] for at in starts), bare))
+    return [at for at in breaks if classes[at - 1] != "z"]
+
+
+_IN_CONTEXT: Final = re.compile("[hd2xi/HR]")
+_BEGINNING: Final = re.compile("[oOqlf]*[hdb2xi]*")
+_FLAGS: Final = re.compile("RR+")
+
+
+def _filter_by_context(word: str, classes: str, breaks: list[int]) -> list[int]:
+    """Leave out the places that rules forbid which look further than two classes."""
+    beginning = _BEGINNING.match(classes)
+    first = beginning.end() if beginning else 0
+    in_flags = {
+        at for row in _FLAGS.finditer(classes) for at in range(row.start() + 1, row.end(), 2)
+    }
+    return [
+        at
+        for at in breaks
+        if at not in in_flags  # LB30a
+        and not (at <= first and classes[at - 1] in "hd2xi")  # LB20a
+        and not (classes[at - 1] in "hdb-" and classes[at - 2 : at - 1] == "H")  # LB21a
+        and not (classes[at - 1] == "/" and not _is_between_words(word, at))
+    ]
+
+
+def _is_between_words(word: str, at: int) -> bool:
+    """Tell whether two letters stand before a slash and two behind it."""
+    return (
+        word[max(at - 3, 0) : at - 1].isalpha()
+        and at > 2
+        and word[at : at + 2].isalpha()
+        and at + 2 <= len(word)
+    )
+
+
+# --- at spaces, and between texts of different looks ----------------------------------------------------
+
+
+def may_hold(text: str) -> bool:
+    """Tell quickly whether a line may not break at a space of a text; some have none."""
+    return _MAY_HOLD.search(text) is not None
+
+
+def find_held(words: Sequence[str]) -> list[int]:
+    """Return after which words of a text no line may break, by their numbers."""
+    text = " ".join(words)
+    held = []
+    number = at = 0
+    for match in _MAY_HOLD.finditer(text):
+        number += text.count(" ", at, match.start())
+        at = match.start()
+        if holds(words[number], words[number + 1]):
+            held.append(number)
+    return held
+
+
+def holds(before: str, after: str) -> bool:
+    """Tell whether no line may break at the spaces between two words."""
+    left, right = _bare(before[-_NEAR:]), _bare(after[:_NEAR])
+    last, first = left[-1:], right[:1]
+    if first == "0":
+        return True  # LB7
+    if last == "0":
+        return False  # LB8
+    if first == "W" or (first and first in "cpPx/"):
+        return True  # LB11, LB13
+    if first == ",":
+        return right[1:2] != "9"  # LB15c
+    if last and last in "oO":
+        return True  # LB14
+    if last == "l" and (len(left) == 1 or left[-2] in "oOqlfG"):
+        return True  # LB15a
+    if first == "f" and (len(right) == 1 or right[1] in "GWcqlfpPx,/k0"):
+        return True  # LB15b
+    if last and last in "qlf" and first and first in "oO":
+        return True  # LB15
+    if last and last in "cpP" and first == "n":
+        return True  # LB16
+    return last == first == "2"  # LB17
+
+
+def may_break_between(before: str, after: str) -> bool:
+    """Tell whether a line may break between two texts that stand together in different looks."""
+    table = _table()
+    pair = table[ord(before[-1])] + table[ord(after[0])]
+    if not _LOOKS_FURTHER.search(pair):
+        return pair in _pairs()
+    joined = before[-_NEAR:] + after[:_NEAR]
+    return min(len(before), _NEAR) in _find_breaks(joined)
+
+
+_LOOKS_FURTHER: Final = re.compile("[mz]|[-bhd2xi/R].")
+_NEAR: Final = 20  # characters that are looked at around a place
+
+
+def _bare(word: str) -> str:
+    """Return the classes of a word without its marks."""
+    classes = word.translate(_table())
+    if "m" in classes or "z" in classes:
+        return re.sub("[_z]", "", _MARKED.sub(_absorb_marks, classes))
+    return classes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -12,7 +13,14 @@ from workers.engine.layout.context import Context, Space, Typeface
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
 from workers.engine.layout.lines.hyphenation import hyphenate
-from workers.engine.layout.lines.opportunities import cut_word, may_break_inside
+from workers.engine.layout.lines.opportunities import (
+    INSET,
+    cut_word,
+    find_held,
+    may_break_between,
+    may_break_inside,
+    may_hold,
+)
 from workers.engine.layout.lines.parts import Inset, Look
 from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
 from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
@@ -26,6 +34,7 @@ JOIN: Final = 0  # the next unit, with no chance to break
 SPACE: Final = 1
 BREAK: Final = 2  # a chance to break that takes no room
 SOFT: Final = 3  # a chance to break that shows a hyphen
+HELD: Final = 4  # a space with no chance to break
 
 
 @dataclass(slots=True)
@@ -50,9 +59,21 @@ class Strip:
     def chances(self) -> Sequence[int]:
         """Give the units after which a line may end; the last is always one."""
         last = len(self.glues) - 1
-        if JOIN not in self.glues[:-1]:
+        inner = self.glues[:-1]
+        if JOIN not in inner and HELD not in inner:
             return range(last + 1)
+        return [i for i, glue in enumerate(inner) if glue not in (JOIN, HELD)] + [last]
+
+    def places(self) -> Sequence[int]:
+        """Return the units after which a line ends where there is no room for more."""
+        last = len(self.glues) - 1
         return [i for i, glue in enumerate(self.glues) if glue != JOIN or i == last]
+
+    def find_last_held(self, first: int, last: int, limit: float) -> int | None:
+        """Return the last unit up to `limit` with a space behind it at which no line should break."""
+        fitting = bisect_right(self.rights, limit, lo=first, hi=last)
+        units = range(fitting - 1, first - 1, -1)
+        return next((unit for unit in units if self.glues[unit] == HELD), None)
 
     def add_text(self, look: Look, text: str, *, hyphens: bool) -> None:
         """Add wrapping text; spaces at its ends become the glue of their neighbours."""
@@ -62,10 +83,16 @@ class Strip:
         spaced = [word for word in words if word]
         if not spaced:
             return
+        if self.texts:
+            self._meet(spaced[0])
+        gaps = [SPACE] * (len(spaced) - 1)
+        if may_hold(text):
+            for number in find_held(spaced):
+                gaps[number] = HELD
         if may_break_inside(text):
-            self._add_cut_words(look, spaced, hyphens=hyphens)
+            self._add_cut_words(look, spaced, gaps, hyphens=hyphens)
         else:
-            self._add_words(look, spaced)
+            self._add_words(look, spaced, gaps)
         if words[-1] == "":
             self._glue_space(look)
 
@@ -90,12 +117,23 @@ class Strip:
 
     def add_inset(self, inset: Inset) -> None:
         """Add a block standing in the line; a line may break before and after it."""
-        if self.glues and self.glues[-1] == JOIN:
-            self.glues[-1] = BREAK
+        if self.texts:
+            self._meet(INSET)
         self.has_one_look = False
         self.add_solid(inset, "", inset.width, BREAK)
 
-    def _add_words(self, look: Look, words: list[str]) -> None:
+    def _meet(self, word: str) -> None:
+        """Let lines break between the last unit and a word or a block as in text of one look."""
+        before, glue = self.texts[-1] or INSET, self.glues[-1]
+        if glue == SPACE:
+            if find_held((before, word)):
+                self.glues[-1] = HELD
+        elif glue in (JOIN, BREAK):
+            may_break = may_break_between(before, word)
+            breaks = SOFT if before[-1] == SOFT_HYPHEN else BREAK
+            self.glues[-1] = breaks if may_break else JOIN
+
+    def _add_words(self, look: Look, words: list[str], gaps: list[int]) -> None:
         if self.looks and self.looks[-1] is not look:
             self.has_one_look = False
         count = len(words)
@@ -106,24 +144,25 @@ class Strip:
         lefts = list(steps)[:count]
         self.texts += words
         self.looks += [look] * count
-        self.glues += [SPACE] * (count - 1)
+        self.glues += gaps
         self.glues.append(JOIN)
         self.lefts += lefts
         self.rights += [left + width for left, width in zip(lefts, widths, strict=True)]
 
-    def _add_cut_words(self, look: Look, words: list[str], *, hyphens: bool) -> None:
-        for index, word in enumerate(words):
+    def _add_cut_words(
+        self, look: Look, words: list[str], gaps: list[int], *, hyphens: bool
+    ) -> None:
+        for word, gap in zip(words, [*gaps, JOIN], strict=True):
             pieces = cut_word(word)
             if not hyphens:
                 pieces = _drop_soft_hyphens(pieces)
             if (look.is_shaped or look.face.is_ideographic) and SOFT_HYPHEN not in word:
-                self._add_even_pieces(look, pieces, SPACE if index < len(words) - 1 else JOIN)
+                self._add_even_pieces(look, pieces, gap)
                 continue
             for number, piece in enumerate(pieces[:-1]):
                 glue = SOFT if piece.endswith(SOFT_HYPHEN) else BREAK
                 self._add_piece(look, pieces[number - 1] if number else "", piece, glue)
-            glue = SPACE if index < len(words) - 1 else JOIN
-            self._add_piece(look, pieces[-2] if len(pieces) > 1 else "", pieces[-1], glue)
+            self._add_piece(look, pieces[-2] if len(pieces) > 1 else "", pieces[-1], gap)
 
     def _add_even_pieces(self, look: Look, pieces: list[str], glue: int) -> None:
         """Add the parts of a word that are never kerned: of ideographs there are many."""
@@ -146,7 +185,7 @@ class Strip:
             self.rights[-1] += kern
 
     def _glue_space(self, look: Look) -> None:
-        if not self.glues or self.glues[-1] == SPACE:
+        if not self.glues or self.glues[-1] in (SPACE, HELD):
             return
         self.glues[-1] = SPACE
         if self.looks[-1] is not look:
@@ -158,7 +197,7 @@ class Strip:
             self.add_solid(look, spaces, look.measure(spaces), JOIN)
             return
         last, before = len(self.looks) - 1, 0
-        if self.glues[-1] == SPACE:
+        if self.glues[-1] in (SPACE, HELD):
             before = self.gaps.get(last, 1)
         self._glue_space(look)
         if before + len(spaces) > 1:
@@ -170,7 +209,7 @@ class Strip:
 
     def space_after(self, unit: int) -> Look | None:
         """Give the look of the space after a unit, None where there is none."""
-        if self.glues[unit] != SPACE:
+        if self.glues[unit] not in (SPACE, HELD):
             return None
         look = self.strays.get(unit) or self.looks[unit]
         return look if isinstance(look, Look) else None

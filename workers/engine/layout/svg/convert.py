@@ -48,7 +48,7 @@ def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]
     images = list(_find_images(form))
     weight = _weigh(form, images)
     has_cmyk = any(image.pixels.color_space == "DeviceCMYK" for image in images)
-    return VectorImage(key, width, height, form, weight, told, has_cmyk=has_cmyk)
+    return VectorImage(key, width, height, form, weight, told, "".join(job.missing), has_cmyk)
 
 
 def _draw(root: Node, job: Job, width: float, height: float) -> Form:

@@ -253,6 +253,7 @@ class Converter:
         )
         for what in flow.left_out:
             job.leave_out(what)
+        job.missing.update(dict.fromkeys(flow.missing))
         placed = flow.place()
         job.work.draw_segments(max(flow.length // 20, sum(len(letters.text) for letters in placed)))
         extent = _extent_of(placed)

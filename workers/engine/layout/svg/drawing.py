@@ -82,7 +82,7 @@ class Form:
 class VectorImage:
     """An SVG ready to be placed, as a prepared image is. `form` fills its box.
 
-    `left_out` names what of the file is not drawn.
+    `left_out` names what of the file is not drawn, `missing` the characters that no font has.
     """
 
     key: str
@@ -91,6 +91,7 @@ class VectorImage:
     form: Form
     weight: int  # bytes of its streams and images
     left_out: tuple[str, ...] = ()
+    missing: str = ""
     has_cmyk: bool = False
     matrix: Matrix = UPRIGHT
 

@@ -13,6 +13,7 @@ from workers.engine.layout.svg.text import LetterRun
 
 Point = tuple[float, float]
 _MAX_GLYPHS: Final = 2_000
+_EMPTY_BOX: Final = 0  # of every font
 
 
 def outline_letters(
@@ -39,6 +40,8 @@ def _place_glyphs(run: LetterRun, spacing: float) -> Iterator[tuple[int, float, 
             glyph = face.glyphs.get(char)
             if glyph is not None:
                 yield glyph, pen, 0.0
+            elif not face.covers(char):
+                yield _EMPTY_BOX, pen, 0.0
             before = char
         return
     pen = 0.0

@@ -66,6 +66,7 @@ class Job:
     entered: set[Node] = field(default_factory=set)  # clips, masks and others that are being drawn
     looks: dict[Node, Look] = field(default_factory=dict)
     segments: dict[Node, Segments] = field(default_factory=dict)
+    missing: dict[str, None] = field(default_factory=dict)  # characters that no font has
     is_clipping: bool = False  # shapes count, not what they are painted with
 
     def leave_out(self, what: str) -> None:

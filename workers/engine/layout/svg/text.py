@@ -67,6 +67,7 @@ class TextFlow:
         self._count = 0
         self.length = 0  # characters as written
         self.left_out: list[str] = []
+        self.missing: list[str] = []  # characters that are drawn as empty boxes
         self._collect(node, look, keeps_space=False)
         self._strip()
         self._measure()
@@ -159,11 +160,7 @@ class TextFlow:
     def _measure(self) -> None:
         for letters in self._letters:
             look, size = letters.look, font_size(letters.look)
-            missing = find_missing(letters.text)
-            if missing:
-                # No empty boxes: what is left out is told.
-                letters.text = "".join(char for char in letters.text if char not in missing)
-                self.left_out.append(f"characters that no font has ({missing[:20]})")
+            self.missing += find_missing(letters.text)
             letters.spacing = to_length(look["letter-spacing"], size, size) or 0.0
             letters.runs = _make_runs(letters.text, look)
             width = sum(run.width for run in letters.runs) * size

@@ -90,7 +90,10 @@ BLOCK_ELEMENTS: Final = (
         attribute("start", v.count(-999_999, 999_999), "First number.", "1"), *ALL,
         children=("li", "group"),
     ),
-    element("li", "An item of a list.", Content.BLOCKS, *ALL),
+    element(
+        "li", "An item of a list.", Content.BLOCKS,
+        attribute("checked", v.BOOLEAN, "Draws a check box in place of the marker, with a tick or empty."), *ALL,
+    ),
     element(
         "img", "An image.", Content.EMPTY,
         required("src", v.IMAGE, "Stored name, https address or data address."),

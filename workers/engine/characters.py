@@ -1,0 +1,83 @@
+"""Properties of characters from tables of Unicode, and the clusters that readers see as characters."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+_MAX_CHARACTERS: Final = 20_000  # kept of each table
+
+
+class CharacterTable(dict[int, str]):
+    """A property of characters as one letter each, for `str.translate`; a class without a letter is `rest`.
+
+    The file has one line per class: its name and its ranges in hexadecimal.
+    """
+
+    def __init__(self, package: str, name: str, letters: Mapping[str, str], *, rest: str) -> None:
+        super().__init__()
+        self._rest = rest
+        ranges = []
+        for line in (files(package) / name).read_text(encoding="ascii").splitlines():
+            of, *parts = line.split()
+            for part in parts:
+                first, _, last = part.partition("-")
+                ranges.append((int(first, 16), int(last or first, 16), letters[of]))
+        self._ranges = sorted(ranges)
+        self._firsts = [first for first, _, _ in self._ranges]
+
+    def __missing__(self, code: int) -> str:
+        at = bisect_right(self._firsts, code) - 1
+        letter = self._rest
+        if at >= 0 and code <= self._ranges[at][1]:
+            letter = self._ranges[at][2]
+        if len(self) >= _MAX_CHARACTERS:
+            self.clear()
+        self[code] = letter
+        return letter
+
+
+# Most text has a cluster for each character: marks, joiners, jamo and pictures begin at U+0300.
+_MAY_JOIN: Final = re.compile("[\u0300-\U0010ffff]|\r\n")
+
+_LETTERS: Final = {
+    "CR": "r", "LF": "n", "Control": "C", "Extend": "m", "ZWJ": "z", "Regional_Indicator": "R",
+    "Prepend": "P", "SpacingMark": "S", "L": "L", "V": "V", "T": "T", "ExtPict": "X",
+}  # fmt: skip
+# Unicode Standard Annex 29, table 1c; v is a syllable of Hangul without, w one with a last consonant.
+_CLUSTER: Final = re.compile(
+    "rn|[rnC]|P*(?:RR|X(?:m*zX)*|L*(?:V+|vV*|w)T*|L+|T+|[^rnCP])[mzS]*|P+[mzS]*"
+)
+_FIRST_SYLLABLE, _LAST_SYLLABLE, _LAST_CONSONANTS = 0xAC00, 0xD7A3, 28
+
+
+class _Clusters(CharacterTable):
+    def __missing__(self, code: int) -> str:
+        if _FIRST_SYLLABLE <= code <= _LAST_SYLLABLE:
+            return "w" if (code - _FIRST_SYLLABLE) % _LAST_CONSONANTS else "v"
+        return super().__missing__(code)
+
+
+def find_cluster_ends(text: str) -> list[int]:
+    """Return where each extended grapheme cluster of a text ends (Unicode Standard Annex 29)."""
+    if not _MAY_JOIN.search(text):
+        return list(range(1, len(text) + 1))
+    return [match.end() for match in _CLUSTER.finditer(text.translate(_table()))]
+
+
+def cut_at_cluster(text: str, end: int) -> int:
+    """Return the last place up to `end` at which no cluster of a text is cut."""
+    if end >= len(text) or not _MAY_JOIN.search(text):
+        return min(end, len(text))
+    ends = find_cluster_ends(text)
+    at = bisect_right(ends, end)
+    return ends[at - 1] if at else 0
+
+
+@cache
+def _table() -> _Clusters:
+    return _Clusters("workers.engine", "cluster_classes.txt", _LETTERS, rest="o")
