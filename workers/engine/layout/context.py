@@ -271,6 +271,7 @@ class Context:
     memory: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     has_families: bool = False
     is_in_columns: bool = False
+    is_lowering: bool = False  # a block of a row to the baseline of the others
     missing_glyphs: Severity = Severity.WARNING
 
     def lay_out(self, block: AnyBlock, space: Space, resume: Resume = None) -> Piece | None:
