@@ -226,11 +226,10 @@ def _make_strip(
             inset = _lay_out_inset(context, part)
             strip.add_inset(inset._replace(level=levels[0][1]))
         else:
-            looks: dict[tuple[Typeface, int, bool], Look] = {}
             for text, level in levels:
                 shown = CONTROLS.sub("", text)
                 if shown:
-                    _add_run(context, strip, part[0], shown, style, level=level, looks=looks)
+                    _add_run(context, strip, part[0], shown, style, level=level)
     return strip
 
 
@@ -259,19 +258,25 @@ def _add_run(
     style: ParagraphStyle,
     *,
     level: int = 0,
-    looks: dict[tuple[Typeface, int, bool], Look] | None = None,
 ) -> None:
-    """Add text that reads one way; `looks` are those that the run has shown before."""
+    """Add text that reads one way."""
     is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
     for face, part in context.fonts.split(run.style, text):
         is_shaped = face.shapes and (level % 2 == 1 or needs_shaping(part))
-        look = Look(run.style, face, run.link, level, is_shaped)
-        if looks is not None:
-            look = looks.setdefault((face, level, is_shaped), look)
+        look = _look_of(context, run, face, level, is_shaped=is_shaped)
         if is_solid:
             strip.add_solid(look, part, look.measure(part), JOIN)
         else:
             strip.add_text(look, part, hyphens=style.hyphens != "none")
+
+
+def _look_of(context: Context, run: Run, face: Typeface, level: int, *, is_shaped: bool) -> Look:
+    """Return a look: the same for all text that looks alike."""
+    key = (id(run.style), face, run.link, level, is_shaped)
+    known: Look | None = context.looks.get(key)
+    if known is None or known.style is not run.style:
+        known = context.looks[key] = Look(run.style, face, run.link, level, is_shaped)
+    return known
 
 
 def _lay_out_inset(context: Context, inline: InlineBlock) -> Inset:
