@@ -15,6 +15,8 @@ MAX_DEPTH: Final = 200
 MAX_ELEMENTS: Final = 1_000_000
 MAX_ATTRIBUTES: Final = 200
 
+_NO_ATTRIBUTES: Final[dict[str, str]] = {}  # of elements without any, which nobody adds to
+
 _DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 # UTF-16 without a mark still shows in how `<?` is written.
 _WIDE_STARTS: Final = {b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be"}
@@ -123,13 +125,13 @@ class _Reader:
                 f"`{tag}` has {len(attributes)} attributes, accepted are at most {MAX_ATTRIBUTES}",
             )
         line, column = self._here()
-        element = Element(
-            tag, attributes, Place(tag, Span(line, column, line, column), self._origin)
-        )
+        place = Place(tag, Span(line, column, line, column), self._origin)
+        element = Element(tag, attributes or _NO_ATTRIBUTES, place)
         if self._open:
             self._close_text()
             self._open[-1].children.append(element)
         else:
+            element.attributes = attributes
             attributes.pop("xmlns", None)  # lets an editor bind a schema (language.md 1.2)
             self.root = element
         self._open.append(element)

@@ -89,10 +89,12 @@ def count_first_row(table: Element) -> int | None:
 
     Gives None when data decide it in every row, 0 without rows.
     """
-    counts = [count_cells(row) for row in rows_of(table)]
-    if not counts:
-        return 0
-    return next((count for count in counts if count is not None), None)
+    count: int | None = 0
+    for row in rows_of(table):
+        count = count_cells(row)
+        if count is not None:
+            return count
+    return count
 
 
 def rows_of(element: Element) -> Iterable[Element]:

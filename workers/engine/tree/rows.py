@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from workers.engine.diagnostics import counted
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree.cascade import MAX_CACHED, Look
-from workers.engine.tree.columns import COLUMNS, Columns, count_cells, declared_width, rows_of
+from workers.engine.tree.columns import COLUMNS, Columns, count_cells, rows_of
 from workers.engine.tree.compiler import (
     Context,
     ElementLook,
@@ -56,6 +57,7 @@ class RowCompiler:
     compile_blocks: CompileBlocks
     totals: TotalsCompiler
     has_spans: bool
+    declared_width: int | None  # in columns; None where data decide
     is_body: bool
 
     def rows(self, parent: Element, context: Context) -> Part:
@@ -77,7 +79,7 @@ class RowCompiler:
 
     def check_width(self, element: Element, context: Context) -> None:
         """Tell a row whose cells are certain and do not fill the columns."""
-        count, wanted = count_cells(element), declared_width(self.table)
+        count, wanted = count_cells(element), self.declared_width
         if count is not None and wanted is not None and count != wanted and not self.has_spans:
             context.findings.error("cell-count", tell_count(count, wanted), element.place)
 
@@ -237,6 +239,12 @@ class CellLook:
 class _PlainRows:
     """The fast path: a `tr` whose cells are plain text and whose number is certain."""
 
+    __slots__ = (
+        *("_compile_slow", "_slow", "cells", "condition", "counts", "element", "is_counting"),
+        *("look", "loop", "made", "place", "places", "repeats", "spans", "tags", "templates"),
+        *("texts", "uses_totals"),
+    )
+
     def __init__(self, rows: RowCompiler, element: Element, context: Context) -> None:
         self.element = element
         self.place = element.place
@@ -255,8 +263,14 @@ class _PlainRows:
         self.spans: list[int] = [inner.value(cell, "colspan") for cell in cells]
         templates = [_cell_template(_plain_text(cell) or (), cell, inner) for cell in cells]
         self.templates = templates
-        self.texts = compile_texts(templates, squeeze=squeeze) if templates else _no_texts
-        self.slow = [rows.compile_blocks(cell.children, inner, owner=cell) for cell in cells]
+        literals = tuple(text for each in templates if (text := each.literal) is not None)
+        self.texts: Callable[[Scope], tuple[str, ...]] = (
+            compile_texts(templates, squeeze=squeeze)
+            if len(literals) < len(templates)
+            else _Literals(literals)
+        )
+        self._compile_slow = partial(rows.compile_blocks, context=inner)
+        self._slow: list[Part] = []
         self.made: dict[tuple[Look, Columns], _PlainTemplate] = {}
         rows.check_width(element, context)
         self.uses_totals = rows.uses_totals(inner)
@@ -339,7 +353,7 @@ class _PlainRows:
     ) -> list[CellContent]:
         """Apply text-transform, and give cells that keep line ends their blocks."""
         changed: list[CellContent] = []
-        for text, look, slow in zip(texts, template.looks, self.slow, strict=True):
+        for text, look, slow in zip(texts, template.looks, self._slow_cells(), strict=True):
             if is_one_line(look):
                 changed.append(transform(str(text), look.transform))
             else:
@@ -347,6 +361,13 @@ class _PlainRows:
                 slow.build(scope, look, blocks)
                 changed.append(tuple(blocks))
         return changed
+
+    def _slow_cells(self) -> list[Part]:
+        """Return the cells compiled as blocks, which most rows never need."""
+        if not self._slow:
+            cells = self.element.elements()
+            self._slow = [self._compile_slow(cell.children, owner=cell) for cell in cells]
+        return self._slow
 
     def _tell(self, scope: Scope) -> None:
         run: Run = scope[RUN]
@@ -434,5 +455,13 @@ def _cell_template(texts: Iterable[Text], cell: Element, context: Context) -> Te
     return TextTemplate(tuple(part for part in parts if part != "") or ("",))
 
 
-def _no_texts(_: Scope) -> tuple[str, ...]:
-    return ()
+class _Literals:
+    """The texts of a row that hold no expressions."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = texts
+
+    def __call__(self, _: Scope) -> tuple[str, ...]:
+        return self.texts

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.cascade import Look
-from workers.engine.tree.columns import COLUMNS, compile_columns
+from workers.engine.tree.columns import COLUMNS, compile_columns, declared_width
 from workers.engine.tree.compiler import Context, Part, find_color, in_order, source_at
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.grammar import TOTALS
@@ -112,7 +112,8 @@ class _TableCompiler:
         self.in_pieces = replace(
             context, totals=self.totals.known_in(context, IN_PIECES), is_page_time=True
         )
-        rows = partial(RowCompiler, element, compile_blocks, self.totals, has_spans(element))
+        width = declared_width(element)
+        rows = partial(RowCompiler, element, compile_blocks, self.totals, has_spans(element), width)
         self.body_rows, self.piece_rows = rows(is_body=True), rows(is_body=False)
 
     def captions(self) -> Part:
