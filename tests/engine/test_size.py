@@ -77,3 +77,57 @@ def test_an_element_takes_no_more_memory_than_it_may(what: str, element: str, mo
         check=True,
     )
     assert int(done.stdout) < most
+
+
+def errors_of(payload: Payload, template: bytes | None = None) -> list[str]:
+    prepared = None if template is None else prepare_template(template)
+    try:
+        render(prepared, payload, options=RenderOptions(now=now()))
+    except AuthoringError as error:
+        return [each.text for each in error.diagnostics]
+    return []
+
+
+def test_too_many_elements_are_told_with_their_number_and_place():
+    payload = flow("<p/>" * 400_000)
+    (finding,) = check(payload).errors
+    assert finding.text == (
+        "The document has more than 400,000 elements. Split it into several [too-large]"
+    )
+    assert finding.place is not None
+    assert finding.place.tag_name == "flow"
+    assert errors_of(payload) == [finding.text]
+
+
+def test_paragraphs_that_loops_make_are_counted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("workers.engine.tree.run.MAX_PARAGRAPHS", 10)
+    template = (
+        b"<document><data><json>{}</json></data>"
+        b'<flow><div for="i in [1, 2, 3]"><p>a</p><p>b</p><p>c</p></div><p>d</p><p>e</p></flow></document>'
+    )
+    (error,) = errors_of(Payload(PayloadKind.JSON, b"{}"), template)
+    assert error.startswith("The document has more than 10 paragraphs. Split its data")
+    fits = template.replace(b"<p>e</p>", b"")
+    assert errors_of(Payload(PayloadKind.JSON, b"{}"), fits) == []
+
+
+@pytest.mark.parametrize("tag", ["p", "td"])
+def test_a_text_too_long_for_a_paragraph_is_told_before_layout(tag: str):
+    body = f"<{tag}>{'a ' * 2_500_001}</{tag}>"
+    payload = flow(f"<table><tr>{body}</tr></table>" if tag == "td" else body)
+    (finding,) = check(payload).errors
+    assert finding.text == (
+        "The text of one paragraph has 5,000,002 characters, accepted are at most 5,000,000. "
+        "Split it into several paragraphs [too-long]"
+    )
+    assert finding.place is not None
+    assert finding.place.tag_name == tag
+    assert errors_of(payload) == [finding.text]
+
+
+@pytest.mark.parametrize("body", [b"<p>{{ t }}</p>", b"<table><tr><td>{{ t }}</td></tr></table>"])
+def test_a_text_from_data_too_long_for_a_paragraph_is_told_before_it_is_broken(body: bytes):
+    template = b'<document><data><json>{"t": ""}</json></data><flow>%b</flow></document>' % body
+    payload = Payload(PayloadKind.JSON, b'{"t": "%b"}' % (b"a " * 2_600_000))
+    (error,) = errors_of(payload, template)
+    assert "has 5,199,999 characters" in error

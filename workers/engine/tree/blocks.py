@@ -125,7 +125,7 @@ def _compile_loose(children: Sequence[Element | Text], context: Context, owner: 
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
         names: list[str] = []
-        inlines = gather(inner.build, scope, parent, names)
+        inlines = gather(inner.build, scope, parent, names, owner.place)
         if inlines:
             look = sheet.anonymous(parent)
             first = names[0] if names else None
@@ -204,7 +204,7 @@ class _Paragraph(_Common):
     def __call__(self, scope: Scope, parent: Look, out: list[Any]) -> None:
         look = self.look.find(scope, parent)
         names = [name for name in (self.read_id(scope),) if name is not None]
-        inlines = gather(self.inner, self.look.enter(scope), look, names)
+        inlines = gather(self.inner, self.look.enter(scope), look, names, self.plain.place)
         outline = self.outline
         entry = _text_of(inlines) if outline is not None and outline.read(scope) else None
         first = names[0] if names else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from workers.engine.diagnostics import Place
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.tree import figures
 from workers.engine.tree.cascade import Look
@@ -13,7 +14,7 @@ from workers.engine.tree.figures import read_id
 from workers.engine.tree.nodes import Inline
 from workers.engine.tree.run import RUN
 from workers.engine.tree.runtime import Scope
-from workers.engine.tree.whitespace import InlineGatherer, transform
+from workers.engine.tree.whitespace import InlineGatherer, check_length, transform
 
 # While inline parts are built, the scope leads to what they are gathered into, and to their link.
 _GATHERER: Final = "#gatherer"
@@ -33,8 +34,15 @@ def compile_inlines(
     return in_order(_compile_child(child, context, owner) for child in children)
 
 
-def gather(build: Build, scope: Scope, look: Look, names: list[str]) -> tuple[Inline, ...]:
-    """Build compiled inline content into runs; ids of marks are added to `names`."""
+def gather(
+    build: Build, scope: Scope, look: Look, names: list[str], place: Place
+) -> tuple[Inline, ...]:
+    """Build the inline content of a paragraph into runs; ids of marks are added to `names`.
+
+    Raises:
+        AuthoringError: the document has too many paragraphs.
+    """
+    scope[RUN].count_paragraph(place)
     gatherer = InlineGatherer()
     build({**scope, _GATHERER: gatherer, _LINK: None}, look, names)
     return gatherer.finish()
@@ -47,6 +55,7 @@ def _compile_child(child: Element | Text, context: Context, owner: Element) -> P
 
 
 def _compile_text(child: Text, context: Context, owner: Element) -> Part:
+    check_length(child.text, owner.place, context.findings)
     template = context.template(child.text, owner.place, is_literal=child.is_literal)
     literal = template.literal
     if literal is not None:

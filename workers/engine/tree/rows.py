@@ -38,7 +38,7 @@ from workers.engine.tree.runtime import FAILURES, Scope
 from workers.engine.tree.spans import Covered, RowInMaking
 from workers.engine.tree.styles import WhiteSpace
 from workers.engine.tree.totals import LEDGER, Ledger, TotalsCompiler
-from workers.engine.tree.whitespace import collapse, squeeze, transform
+from workers.engine.tree.whitespace import check_length, collapse, squeeze, transform
 
 CompileBlocks = Callable[..., Part]
 
@@ -446,6 +446,7 @@ def _cell_template(texts: Iterable[Text], cell: Element, context: Context) -> Te
     """Parse the text of a cell, the white space of what is literal collapsed once."""
     parts: list[str | Expression] = []
     for text in texts:
+        check_length(text.text, cell.place, context.findings)
         template = context.template(text.text, cell.place, is_literal=text.is_literal)
         parts += [collapse(part) if isinstance(part, str) else part for part in template.parts]
     if parts and isinstance(parts[0], str):

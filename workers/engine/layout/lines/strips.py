@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
+from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.context import Context, Space, Typeface
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
@@ -15,6 +16,7 @@ from workers.engine.layout.lines.opportunities import cut_word, may_break_inside
 from workers.engine.layout.lines.parts import Inset, Look
 from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
 from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
+from workers.engine.tree.whitespace import MAX_TEXT, tell_length
 
 TAB_STOP: Final = 8  # characters, CSS Text 3, 4.2
 SOFT_HYPHEN: Final = "\u00ad"
@@ -157,7 +159,12 @@ class Strip:
 def make_strips(
     context: Context, inlines: Sequence[Inline], style: ParagraphStyle
 ) -> Iterator[Strip]:
-    """Cut inline content at its forced breaks; a strip has what stands between two of them."""
+    """Cut inline content at its forced breaks; a strip has what stands between two of them.
+
+    Raises:
+        AuthoringError: the text is too long.
+    """
+    _check_length(context, inlines)
     keeps_newlines = style.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_LINE)
     has_levels = style.is_rtl or any(
         isinstance(inline, Run) and has_right_to_left(inline.text) for inline in inlines
@@ -187,6 +194,15 @@ def make_strips(
     # A break at the very end closes its line and opens none, as in HTML.
     if not ended_by_break or not inlines:
         yield _make_strip(context, content, style, None, has_levels=has_levels)
+
+
+def _check_length(context: Context, inlines: Sequence[Inline]) -> None:
+    """Refuse a text that would take the memory of a render before any of it is laid out."""
+    length = sum(len(inline.text) for inline in inlines if isinstance(inline, Run))
+    if length > MAX_TEXT:
+        places = tuple(dict.fromkeys(source.place for source in context.chain()))
+        context.findings.error("too-long", tell_length(length), *places)
+        raise AuthoringError(context.findings.errors)
 
 
 # What a strip is made of: text in the look of its run, and blocks.
