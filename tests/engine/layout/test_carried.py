@@ -201,6 +201,49 @@ class TestDecimals:
         page = laid(self.aligned("1.25", "none", "Dr. No")).pages[0]
         assert [x for _, x, _ in placed(page)] == [80, 80, 70]
 
+    @pytest.mark.parametrize(
+        "text",
+        ["7", "1,200", "1 200", "-7", "−7", "(7)", "7%", "7 %", "7 €", "EUR 7", "7.–", "7-", "٧"],
+    )
+    def test_a_whole_number_ends_where_the_sign_would_stand(self, text):
+        page = laid(self.aligned("1.234567", text)).pages[0]
+        x = placed(page)[1][1]
+        digits = max(at for at, char in enumerate(text) if char.isdigit()) + 1
+        assert x + 5 * digits == 65
+
+    @pytest.mark.parametrize("text", ["-", "n/a", "3 of 4", "see page 5 there", "2026-01-31", ""])
+    def test_text_that_is_no_single_number_stands_to_the_right(self, text):
+        page = laid(self.aligned("1.25", text or "x")).pages[0]
+        assert placed(page)[1][1] == 100 - 5 * len(text or "x")
+
+    def test_a_unit_behind_a_whole_number_takes_the_room_of_a_fraction(self):
+        page = laid(self.aligned("7 pcs", "1.5")).pages[0]
+        assert [(text, x) for text, x, _ in placed(page)] == [("7 pcs", 75), ("1.5", 75)]
+
+    def test_the_year_above_a_column_of_amounts_stands_to_the_right(self):
+        cell = styled(align=Align.DECIMAL)
+        head, shared = template(1, cell=cell), template(1, cell=cell)
+        named = replace(head, cells=(replace(head.cells[0], role=Role.HEAD_CELL),))
+        page = laid(table(body(tr(named, "2026"), tr(shared, "7"), tr(shared, "1.25")))).pages[0]
+        assert [x for _, x, _ in placed(page)] == [80, 80, 80]
+
+    def test_marked_whole_numbers_widen_a_column_as_plain_ones_do(self):
+        shared = template(2, cell=styled(align=Align.DECIMAL))
+        marked = (p("1234", align=Align.DECIMAL),)
+        made = table(
+            body(tr(shared, "1.25", "a"), tr(shared, marked, "b")),
+            columns=[column(), column(share())],
+        )
+        assert [x for text, x, _ in placed(laid(made).pages[0]) if text[0] == "1"] == [15, 0]
+
+    def test_a_number_that_reads_from_the_right_has_its_unit_on_the_left(self):
+        cell = styled(align=Align.DECIMAL, is_rtl=True)
+        shared = template(1, cell=cell)
+        made = table(body(*(tr(shared, n) for n in ("1.25", "7", "7 %"))), is_rtl=True)
+        page = laid(made).pages[0]
+        ends = [x + 5 * len(text) for text, x, _ in placed(page) if "7" in text]
+        assert ends == [85, 85]
+
     def test_the_sign_is_the_languages(self):
         page = laid(self.aligned("1.234,5", "0,25", sign=",")).pages[0]
         assert [x + 5 * text.index(",") for text, x, _ in placed(page)] == [85, 85]

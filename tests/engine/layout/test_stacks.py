@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.layout.builders import (
+    GREY,
     LINE,
     PLAIN,
     RED,
@@ -25,10 +26,10 @@ from tests.engine.layout.builders import (
     ul,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Outline, Restore, Save
-from workers.engine.tree.nodes import Break, Container, LineBreak, Run
+from workers.engine.layout.display import Glyphs, Outline, Restore, Save
+from workers.engine.tree.nodes import Block, Break, Container, LineBreak, Run
 from workers.engine.tree.styles import BreakTo, Overflow, WhiteSpace
-from workers.engine.units import AUTO, Length, Sides
+from workers.engine.units import AUTO, ZERO, Length, Sides
 
 
 def pages(*blocks, **given):
@@ -257,6 +258,82 @@ class TestRows:
     @pytest.mark.parametrize(("align", "y"), [("start", 0), ("center", 10), ("end", 20)])
     def test_lower_blocks_stand_as_align_items_says(self, align, y):
         assert tops(row(lines_of(3), p("b"), align=align))[-1] == ("b", y)
+
+    @pytest.mark.parametrize(("align", "y"), [("start", 0), ("center", 15), ("end", 30)])
+    @pytest.mark.parametrize("own", ["height", "min_height"])
+    def test_blocks_stand_in_the_rows_own_height(self, own, align, y):
+        assert tops(row(p("a"), align=align, **{own: Length(40.0)}), p("x")) == [
+            ("a", y),
+            ("x", 40),
+        ]
+
+    def test_padding_and_border_are_no_room_for_blocks(self):
+        framed = row(p("a"), align="end", height=Length(40.0), padding=sides(5, 0, 10, 0))
+        assert tops(framed) == [("a", 20)]
+
+    def test_a_margin_that_is_auto_pushes_a_block_of_a_row_down(self):
+        pushed = p("b", margin=Sides(AUTO, ZERO, ZERO, ZERO))
+        assert tops(row(lines_of(3), pushed))[-1] == ("b", 20)
+
+    def test_stretched_boxes_are_as_high_as_the_row(self):
+        low = div(p("a"), background=GREY)
+        assert fills(laid(row(low, lines_of(3), align="stretch")).pages[0]) == [(0, 0, 50, 30)]
+        own = div(p("a"), background=GREY, height=Length(12.0))
+        assert fills(laid(row(own, lines_of(3), align="stretch")).pages[0]) == [(0, 0, 50, 12)]
+        most = div(p("a"), background=GREY, max_height=Length(20.0))
+        assert fills(laid(row(most, lines_of(3), align="stretch")).pages[0]) == [(0, 0, 50, 20)]
+
+    @pytest.mark.parametrize("align", ["normal", "baseline"])
+    def test_label_and_amount_of_different_size_share_a_baseline(self, align):
+        page = laid(row(p("a"), p("b", size=30.0, line_height=40.0), align=align)).pages[0]
+        assert len({item.y for item in page.items if isinstance(item, Glyphs)}) == 1
+
+    def test_text_stands_on_the_baseline_of_others_though_a_plain_box_is_around(self):
+        big = p("b", size=30.0, line_height=40.0)
+        page = laid(row(div(p("a"), p("x")), big, align="normal")).pages[0]
+        a, _, b = (item.y for item in page.items if isinstance(item, Glyphs))
+        assert a == b
+
+    def test_boxes_that_are_seen_stand_at_the_start_unless_baseline_is_asked_for(self):
+        card = div(p("a"), background=GREY, padding=sides(5, 5, 5, 5))
+        big = p("b", size=30.0, line_height=40.0)
+        assert fills(laid(row(card, big, align="normal")).pages[0])[0][1] == 0
+        assert fills(laid(row(card, big, align="baseline")).pages[0])[0][1] > 0
+
+    def test_text_that_is_lowered_onto_a_baseline_stays_on_its_page(self):
+        above = p("x", line_height=40.0)
+        blocks = (lines_of(6, orphans=1, widows=1), p("b", line_height=40.0, size=30.0))
+        first, second = laid(above, row(*blocks, align="normal")).pages
+        assert texts(first) == ["x", "1", "2", "3", "b"]
+        assert texts(second) == ["4", "5", "6"]
+
+    @pytest.mark.parametrize("align", ["normal", "start", "stretch"])
+    def test_the_last_margin_in_a_block_of_a_row_is_kept(self, align):
+        inner = div(p("a"), p("b", margin=points(0, 0, 7, 0)))
+        assert tops(row(inner, p("c"), align=align), p("x"))[-1] == ("x", 27)
+        assert tops(div(row(inner, p("c"), align=align)), p("x"))[-1] == ("x", 27)
+        assert tops(row(row(inner, p("c"), align=align)), p("x"))[-1] == ("x", 27)
+
+    def test_a_margin_beside_a_higher_block_is_no_gap_below_the_row(self):
+        short = p("a", margin=points(0, 0, 15, 0))
+        assert tops(row(short, lines_of(2)), p("x"))[-1] == ("x", 25)
+        assert tops(row(short, lines_of(3)), p("x"))[-1] == ("x", 30)
+
+    def test_the_margins_of_blocks_meet_those_above_and_below_the_row(self):
+        blocks = [p(text, margin=points(6, 0, 8, 0)) for text in "ab"]
+        below = p("x", margin=points(5, 0, 0, 0))
+        assert tops(p("t"), row(*blocks), below) == [("t", 0), ("a", 16), ("b", 16), ("x", 34)]
+
+    def test_a_block_with_a_larger_top_margin_stands_lower_than_its_neighbour(self):
+        blocks = p("a", margin=points(2, 0, 0, 0)), p("b", margin=points(7, 0, 0, 0))
+        assert tops(p("t"), row(*blocks, align="start")) == [("t", 0), ("a", 12), ("b", 17)]
+
+    def test_rows_in_rows_cost_no_more_than_they_are(self):
+        inner: Block = lines_of(40, orphans=1, widows=1)
+        for size in range(11, 51):
+            big = p("b", size=float(size), line_height=float(size), width=Length(40.0))
+            inner = row(big, div(inner), align="baseline")
+        assert len(pages(p("a"), inner, masters=[master(2000.0, 200.0)])) > 1
 
     def test_a_row_is_broken_and_each_block_goes_on_by_itself(self):
         first, second = laid(p("a"), row(lines_of(12), lines_of(11), p("c"))).pages

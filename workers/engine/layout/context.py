@@ -257,8 +257,8 @@ class Context:
     """What layout of one document knows: fonts, images, findings, and how each kind is laid out.
 
     `path` is the open elements, outermost first, for the chain of an error. `memory` keeps what is
-    worth keeping between attempts (broken paragraphs, table widths), by kind and node. Only with
-    `has_families` does a block ask for pages of another family than the block before it.
+    worth keeping between attempts (table widths, measured blocks), by kind and node; `lines` has
+    the lines of each paragraph at the first width it was broken to. Only with `has_families` does a block ask for pages of another family than the block before it.
     """
 
     resources: Resources
@@ -269,8 +269,11 @@ class Context:
     turn: LayOut  # of what is turned by a quarter
     path: list[Source] = field(default_factory=list)
     memory: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    lines: dict[int, Any] = field(default_factory=dict)  # by the paragraph's identity
+    looks: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # of text in lines, shared
     has_families: bool = False
     is_in_columns: bool = False
+    is_lowering: bool = False  # a block of a row to the baseline of the others
     missing_glyphs: Severity = Severity.WARNING
 
     def lay_out(self, block: AnyBlock, space: Space, resume: Resume = None) -> Piece | None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.layout.context import LayOut, Measure
-from workers.engine.layout.elements import boxes, cells, figures, lists, tables, text
+from workers.engine.layout.elements import boxes, cells, figures, lists, siderows, tables, text
 from workers.engine.tree.nodes import (
     Barcode,
     Break,
@@ -27,7 +27,7 @@ LAYOUTS: Final[Mapping[type, LayOut]] = MappingProxyType(
         Paragraph: text.lay_out_paragraph,
         Rule: text.lay_out_rule,
         Container: boxes.lay_out_container,
-        Row: boxes.lay_out_row,
+        Row: siderows.lay_out_row,
         Grid: cells.lay_out_grid,
         ListBlock: lists.lay_out_list,
         ListItem: lists.lay_out_item,
@@ -42,7 +42,7 @@ MEASURES: Final[Mapping[type, Measure]] = MappingProxyType(
         Paragraph: text.measure_paragraph,
         Rule: text.measure_rule,
         Container: boxes.measure_container,
-        Row: boxes.measure_row,
+        Row: siderows.measure_row,
         Grid: cells.measure_grid,
         Break: boxes.measure_break,
         ListBlock: lists.measure_list,

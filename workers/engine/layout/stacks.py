@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
 
+from workers.engine.layout.beside import RowPiece
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
@@ -30,13 +31,16 @@ from workers.engine.layout.context import (
     words_of,
 )
 from workers.engine.layout.ellipsis import shorten_piece
+from workers.engine.layout.frames import FramedPiece
 from workers.engine.layout.positions import is_aside, make_aside
 from workers.engine.tree.nodes import (
+    Block,
     Break,
     Container,
     ListBlock,
     ListItem,
     Paragraph,
+    Row,
     Source,
 )
 from workers.engine.tree.styles import BoxStyle, BreakTo
@@ -64,12 +68,13 @@ class _Placed(NamedTuple):
 
 @dataclass(slots=True)
 class StackPiece:
-    """Blocks below each other, each at its distance from the top."""
+    """Blocks below each other, each at its distance from the top; `margin_below` is the last one's."""
 
     placed: list[_Placed]
     height: float
     resume: StackResume | None = None
     forced: str = ""
+    margin_below: float = 0.0
 
     @property
     def first_baseline(self) -> float | None:
@@ -131,17 +136,56 @@ def lay_out_stack(
 
 def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
     """Give the top and bottom margins that meet a block's neighbours; 0 for `auto`."""
-    return _top_margin(block, width), _bottom_margin(block, width)
+    return top_margin(block, width), _bottom_margin(block, width)
 
 
-def _top_margin(block: AnyBlock, width: float) -> float:
+def top_margin(block: AnyBlock, width: float) -> float:
+    """Return the top margin that meets what stands above a block; 0 for `auto`."""
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.top, width)
+    if type(block) is Row:
+        is_open = lets_margins_through(block.style.box)
+        return collapse(own, shared_margin(block, width)) if is_open else own
     children = _stacked(block)
     if children and lets_margins_through(block.style.box):
-        return collapse(own, _top_margin(children[0], width))
+        return collapse(own, top_margin(children[0], width))
     return own
+
+
+def in_flow(row: Row) -> list[Block]:
+    """Return the blocks of a row that stand side by side."""
+    return [c for c in row.children if not isinstance(c, Break) and not is_aside(c)]
+
+
+def shared_margin(row: Row, width: float) -> float:
+    """Return the top margin that all blocks of a row have at least."""
+    return min((top_margin(child, width) for child in in_flow(row)), default=0.0)
+
+
+def margin_below(block: AnyBlock, piece: Piece, width: float) -> float:
+    """Return the bottom margin that meets what follows a block.
+
+    How far the blocks of a row reach below it is known once they are laid out.
+    """
+    if isinstance(block, Break) or not _ends_in_row(block):
+        return _bottom_margin(block, width)
+    own = _points(block.style.box.margin.bottom, width)
+    inner = piece.content if isinstance(piece, FramedPiece) else piece
+    if isinstance(inner, RowPiece | StackPiece):
+        return collapse(own, inner.margin_below)
+    return _bottom_margin(block, width)
+
+
+def _ends_in_row(block: AnyBlock) -> bool:
+    if type(block) is not Row and type(block) is not Container:
+        return False
+    if not lets_margins_through(block.style.box):
+        return False
+    if type(block) is Row:
+        return True
+    children = _stacked(block)
+    return bool(children) and _ends_in_row(children[-1])
 
 
 def _bottom_margin(block: AnyBlock, width: float) -> float:
@@ -318,8 +362,7 @@ class _Stack:
         return self._piece(None)
 
     def _place(self, index: int, block: AnyBlock, inner: Resume) -> Piece | None:
-        top, bottom = margins_of(block, self.space.width)
-        gap = self._gap(index, top)
+        gap = self._gap(index, top_margin(block, self.space.width))
         space = self.space
         is_top = space.is_top and not self.placed
         left = space.height - self.y - gap
@@ -335,7 +378,7 @@ class _Stack:
         is_pushed = inner is None and _is_pushed(block)
         self.placed.append(_Placed(index, self.y, piece, block, is_pushed))
         self.y += piece.height
-        self.bottom = bottom
+        self.bottom = margin_below(block, piece, self.space.width)
         return piece
 
     def _is_torn(self, block: AnyBlock, piece: Piece) -> bool:
@@ -408,7 +451,7 @@ class _Stack:
         if self.space.foot is not None and any(placed.is_pushed for placed in self.placed):
             height = self._push(height, self.space.foot)
         placed = sorted((*self.placed, *self.aside), key=_number) if self.aside else self.placed
-        return StackPiece(placed, height, resume, forced)
+        return StackPiece(placed, height, resume, forced, self.bottom)
 
     def _push(self, height: float, foot: float) -> float:
         """Share what is left above the foot among the blocks whose top margin is `auto`."""

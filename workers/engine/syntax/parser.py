@@ -12,8 +12,10 @@ from workers.engine.syntax.encodings import EncodingError, decode_text, position
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text
 
 MAX_DEPTH: Final = 200
-MAX_ELEMENTS: Final = 1_000_000
+MAX_ELEMENTS: Final = 400_000  # a paragraph takes 1.5 KB, a child of the farm has 1 GB
 MAX_ATTRIBUTES: Final = 200
+
+_NO_ATTRIBUTES: Final[dict[str, str]] = {}  # of elements without any, which nobody adds to
 
 _DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 # UTF-16 without a mark still shows in how `<?` is written.
@@ -28,7 +30,7 @@ _START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"
 def parse_document(source: bytes, *, origin: Origin | None) -> SyntaxTree:
     """Parse a text. One that is not well-formed gives a tree without a root, and a finding.
 
-    Document type and entity declarations, nesting over 200 and more than a million elements are
+    Document type and entity declarations, nesting over 200 and more than 400,000 elements are
     refused. Every place carries `origin`; lines and columns are those of the text as sent.
     """
     reader = _Reader(origin)
@@ -114,7 +116,10 @@ class _Reader:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
-            raise self._refusal("too-large", f"The text has more than {MAX_ELEMENTS:,} elements")
+            raise self._refusal(
+                "too-large",
+                f"The document has more than {MAX_ELEMENTS:,} elements. Split it into several",
+            )
         if len(self._open) >= MAX_DEPTH:
             raise self._refusal("too-deep", f"Elements are nested deeper than {MAX_DEPTH}")
         if len(attributes) > MAX_ATTRIBUTES:
@@ -123,13 +128,13 @@ class _Reader:
                 f"`{tag}` has {len(attributes)} attributes, accepted are at most {MAX_ATTRIBUTES}",
             )
         line, column = self._here()
-        element = Element(
-            tag, attributes, Place(tag, Span(line, column, line, column), self._origin)
-        )
+        place = Place(tag, Span(line, column, line, column), self._origin)
+        element = Element(tag, attributes or _NO_ATTRIBUTES, place)
         if self._open:
             self._close_text()
             self._open[-1].children.append(element)
         else:
+            element.attributes = attributes
             attributes.pop("xmlns", None)  # lets an editor bind a schema (language.md 1.2)
             self.root = element
         self._open.append(element)

@@ -13,11 +13,12 @@ from workers.engine.tree import figures, grids, markdown, tables
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import (
     Attribute,
+    Build,
     Context,
     ElementLook,
     Part,
     in_order,
-    remembered,
+    remembering,
     source_at,
 )
 from workers.engine.tree.figures import read_id
@@ -34,6 +35,7 @@ from workers.engine.tree.nodes import (
     Role,
     Row,
     Rule,
+    Source,
 )
 from workers.engine.tree.nodes import Run as TextRun
 from workers.engine.tree.numbering import CHECK_BOXES, write_marker
@@ -43,7 +45,7 @@ from workers.engine.tree.positions import (
     is_placed_alike,
     is_positioned,
 )
-from workers.engine.tree.run import RUN, Evaluation, Run
+from workers.engine.tree.run import LOOP, RUN, Evaluation, Run
 from workers.engine.tree.runtime import Scope
 from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
 
@@ -69,11 +71,11 @@ def compile_blocks(children: Sequence[Element | Text], context: Context, *, owne
                 parts.append(compile_let(child, context))
                 context = context.knowing(child.attributes.get("name", ""))
             else:
-                parts.append(remembered(context.controlled(child, _compile_element)))
+                parts.append(context.controlled(child, _compile_element))
         else:
             loose.append(child)
     parts += _close_loose(loose, context, owner)
-    part = in_order(parts)
+    part = remembering(parts)
     return keep_names(part) if has_names else part
 
 
@@ -109,9 +111,9 @@ def _close_loose(
 ) -> list[Part]:
     """Compile a run of loose content: one paragraph if there is text in it, else its figures."""
     if any(_standing(child) is _Standing.LOOSE for child in children):
-        return [remembered(_compile_loose(children, context, owner))]
+        return [_compile_loose(children, context, owner)]
     return [
-        remembered(context.controlled(child, _compile_element))
+        context.controlled(child, _compile_element)
         for child in children
         if isinstance(child, Element)
     ]
@@ -123,7 +125,7 @@ def _compile_loose(children: Sequence[Element | Text], context: Context, owner: 
 
     def build(scope: Scope, parent: Look, out: list[Any]) -> None:
         names: list[str] = []
-        inlines = gather(inner, scope, parent, names)
+        inlines = gather(inner.build, scope, parent, names, owner.place)
         if inlines:
             look = sheet.anonymous(parent)
             first = names[0] if names else None
@@ -146,22 +148,30 @@ def _compile_element(element: Element, context: Context) -> Part:
 class _Common:
     """What every block has: its source, look, id, and whether all of them are the same each time."""
 
-    __slots__ = ("identity", "is_static", "look", "place", "slug", "source")
+    __slots__ = ("identity", "look", "plain", "slug")
 
     def __init__(self, element: Element, context: Context) -> None:
         self.look: ElementLook = context.look(element)
         self.identity: Attribute[str | None] = context.attribute(element, "id")
-        self.source = source_at(element.place)
-        self.place = element.place
+        self.plain = Source(element.place)
         self.slug = element.slug if isinstance(element, MarkdownElement) else ""
+
+    @property
+    def is_static(self) -> bool:
+        """Tell whether the block is the same for all data as far as this goes."""
         is_named = bool(self.slug) or self.identity.constant is not None
-        self.is_static = self.look.is_static and self.identity.is_static and not is_named
+        return self.look.is_static and self.identity.is_static and not is_named
+
+    def source(self, scope: Scope) -> Source:
+        """Return the source of a node: one for all where no loop is around."""
+        loop = scope[LOOP]
+        return Source(self.plain.place, loop) if loop else self.plain
 
     def read_id(self, scope: Scope) -> str | None:
         """Give the element's id, noted in the run."""
         if self.slug:
             run: Run = scope[RUN]
-            return run.note_fragment(self.slug, scope, self.place)
+            return run.note_fragment(self.slug, scope, self.plain.place)
         if self.identity.is_static and self.identity.constant is None:
             return None
         return read_id(self.identity, scope)
@@ -175,22 +185,38 @@ _PARAGRAPHS: Final = {**_HEADINGS, "pre": Role.CODE, "caption": Role.CAPTION}
 
 
 def _compile_paragraph(element: Element, context: Context) -> Part:
-    common = _Common(element, context)
-    inner, sheet = compile_inlines(element.children, context, owner=element), context.sheet
-    role = _PARAGRAPHS.get(element.tag, Role.P)
-    outline = context.attribute(element, "outline") if element.tag in _HEADINGS else None
+    made = _Paragraph(element, context)
+    inner = compile_inlines(element.children, context, owner=element)
+    made.inner = inner.build
+    outline = made.outline
+    is_static = made.is_static and inner.is_static
+    return Part(made, is_static and (outline is None or outline.is_static))
 
-    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
-        look = common.look.find(scope, parent)
-        names = [name for name in (common.read_id(scope),) if name is not None]
-        inlines = gather(inner, common.look.enter(scope), look, names)
+
+class _Paragraph(_Common):
+    """Builds a paragraph. An object and no function: a document may have half a million."""
+
+    __slots__ = ("inner", "outline", "role", "sheet")
+    inner: Build
+
+    def __init__(self, element: Element, context: Context) -> None:
+        super().__init__(element, context)
+        is_heading = element.tag in _HEADINGS
+        self.role = _PARAGRAPHS.get(element.tag, Role.P)
+        self.outline = context.attribute(element, "outline") if is_heading else None
+        self.sheet = context.sheet
+
+    def __call__(self, scope: Scope, parent: Look, out: list[Any]) -> None:
+        look = self.look.find(scope, parent)
+        names = [name for name in (self.read_id(scope),) if name is not None]
+        inlines = gather(self.inner, self.look.enter(scope), look, names, self.plain.place)
+        outline = self.outline
         entry = _text_of(inlines) if outline is not None and outline.read(scope) else None
         first = names[0] if names else None
-        paragraph = Paragraph(common.source(scope), role, look.style, inlines, entry or None, first)
-        out.append(_with_names(paragraph, names[1:], sheet.anonymous(parent)))
-
-    is_static = common.is_static and inner.is_static
-    return Part(build, is_static and (outline is None or outline.is_static))
+        source = self.source(scope)
+        made = Paragraph(source, self.role, look.style, inlines, entry or None, first)
+        others = names[1:]
+        out.append(_with_names(made, others, self.sheet.anonymous(parent)) if others else made)
 
 
 def _with_names(block: Block, names: Iterable[str], look: Look) -> Block:
@@ -209,33 +235,43 @@ _CONTAINERS: Final = {"div": Role.DIV, "box": Role.DIV, "blockquote": Role.BLOCK
 
 
 def _compile_container(element: Element, context: Context) -> Part:
-    common = _Common(element, context)
+    made = _Container(element, context)
     inner = compile_blocks(element.children, context, owner=element)
-    role = _CONTAINERS[element.tag]
-    position = compile_position(element, context) if is_positioned(element) else None
-    # On a box the checks refuse the attribute; it must not stop the compiler before they tell it.
-    is_columned = element.tag == "div" and "columns" in element.attributes
-    columns = compile_columns(element, context) if is_columned else None
-    is_box = element.tag == "box"
+    made.inner = inner.build
+    return Part(made, made.is_static and inner.is_static and is_placed_alike(element))
 
-    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
-        look = common.look.find(scope, parent)
+
+class _Container(_Common):
+    """Builds a box of blocks."""
+
+    __slots__ = ("columns", "inner", "is_box", "position", "role")
+    inner: Build
+
+    def __init__(self, element: Element, context: Context) -> None:
+        super().__init__(element, context)
+        self.role = _CONTAINERS[element.tag]
+        self.position = compile_position(element, context) if is_positioned(element) else None
+        # On a box the checks refuse the attribute; it must not stop the compiler before they tell it.
+        is_columned = element.tag == "div" and "columns" in element.attributes
+        self.columns = compile_columns(element, context) if is_columned else None
+        self.is_box = element.tag == "box"
+
+    def __call__(self, scope: Scope, parent: Look, out: list[Any]) -> None:
+        look = self.look.find(scope, parent)
         blocks: list[Any] = []
-        inner.build(common.look.enter(scope), look, blocks)
+        self.inner(self.look.enter(scope), look, blocks)
         out.append(
             Container(
-                common.source(scope),
-                role,
+                self.source(scope),
+                self.role,
                 look.style,
                 tuple(blocks),
-                position(scope, look) if position else None,
-                common.read_id(scope),
-                is_box,
-                columns(scope, look) if columns else None,
+                self.position(scope, look) if self.position else None,
+                self.read_id(scope),
+                self.is_box,
+                self.columns(scope, look) if self.columns else None,
             )
         )
-
-    return Part(build, common.is_static and inner.is_static and is_placed_alike(element))
 
 
 def _compile_row(element: Element, context: Context) -> Part:
@@ -323,21 +359,30 @@ def _compile_items(parent: Element, context: Context) -> Part:
 def _compile_item(element: Element, context: Context) -> Part:
     if element.tag == "group":
         return _compile_items(element, context)
-    common = _Common(element, context)
-    checked = context.attribute(element, "checked")
+    made = _Item(element, context)
     inner = compile_blocks(element.children, replace(context, is_in_list=True), owner=element)
+    made.inner = inner.build
+    return Part(made, made.is_static and inner.is_static and made.checked.is_static)
 
-    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
-        look = common.look.find(scope, parent)
+
+class _Item(_Common):
+    """Builds an item of a list."""
+
+    __slots__ = ("checked", "inner")
+    inner: Build
+
+    def __init__(self, element: Element, context: Context) -> None:
+        super().__init__(element, context)
+        self.checked = context.attribute(element, "checked")
+
+    def __call__(self, scope: Scope, parent: Look, out: list[Any]) -> None:
+        look = self.look.find(scope, parent)
         kind, first = scope[_MARKERS]
         blocks: list[Any] = []
-        inner.build(common.look.enter(scope), look, blocks)
-        own_id = common.read_id(scope)
-        is_checked = checked.read(scope)
-        marker = CHECK_BOXES.get(is_checked) or write_marker(kind, first + len(out))
-        out.append(ListItem(common.source(scope), look.style, marker, tuple(blocks), own_id))
-
-    return Part(build, common.is_static and inner.is_static and checked.is_static)
+        self.inner(self.look.enter(scope), look, blocks)
+        own_id = self.read_id(scope)
+        marker = CHECK_BOXES.get(self.checked.read(scope)) or write_marker(kind, first + len(out))
+        out.append(ListItem(self.source(scope), look.style, marker, tuple(blocks), own_id))
 
 
 # --- groups, values, conditions, flows --------------------------------------------------------------------

@@ -94,12 +94,12 @@ def count_first_row(table: Element) -> int | None:
 
     Gives None when data decide it in every row, 0 without rows.
     """
-    rows = False
+    count: int | None = 0
     for row in rows_of(table):
-        count, rows = count_cells(row), True
+        count = count_cells(row)
         if count is not None:
             return count
-    return None if rows else 0
+    return count
 
 
 def rows_of(element: Element) -> Iterable[Element]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from workers.engine.diagnostics import Findings, Place
+from workers.engine.diagnostics import Findings, Place, Span
 from workers.engine.syntax.nodes import Element, MarkdownElement
 from workers.engine.syntax.values import ColorValue, LoopClause
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
@@ -38,7 +40,12 @@ T = TypeVar("T")
 Build = Callable[[Scope, Look, list[Any]], None]
 
 
+_NOWHERE: Final = Place("", Span(1, 1, 1, 1))
+_UNWRITTEN: Final[dict[int, Attribute[Any]]] = {}  # by the specification's identity
+_MAX_SHARED: Final = 4096  # styles of a template that elements written alike share
+
 _AFTER_TABLE: Final = frozenset({"all"})  # of a total
+_BESIDE_PROPERTIES: Final = frozenset({"class", "lang"})  # what else decides an element's look
 _IN_TABLE: Final = frozenset({"thead", "tbody", "tfoot", "tr", "td", "th"})
 
 
@@ -77,6 +84,8 @@ class Context:
     inserting: tuple[str, ...] = ()
     totals: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of the tables around
     summed: set[str] = field(default_factory=set)  # totals of the tables before
+    # The styles of elements that are written alike, by tag and attributes as written.
+    styles: dict[tuple[Any, ...], ElementStyles] = field(default_factory=dict)
 
     def knowing(self, *names: str) -> Context:
         """Give the context of a place where further names are known."""
@@ -165,10 +174,11 @@ class Context:
         return self._attribute(element, spec)
 
     def _attribute(self, element: Element, spec: AttributeSpec) -> Attribute[Any]:
-        default = None if spec.default is None else spec.kind.parse(spec.default)
+        unwritten = _unwritten(spec)
         written = element.attributes.get(spec.name)
         if written is None:
-            return Attribute(spec, element.place, default, None)
+            return unwritten
+        default = unwritten.constant
         is_literal = element.is_literal or spec.is_fixed
         template = self.template(written, element.place, is_literal=is_literal)
         if template.literal is None:
@@ -190,33 +200,47 @@ class Context:
         """Compile the styles of an element; `under` lies below its classes and own attributes."""
         spec = ELEMENTS[element.tag]
         # What an element does not take is told by the checks, and counts as not given.
-        given = element.attributes.keys() & spec.attributes.keys()
+        given = {
+            name: text
+            for name, text in element.attributes.items()
+            if name in spec.attributes and (name in PROPERTIES or name in _BESIDE_PROPERTIES)
+        }
+        if under is not NO_PROPERTIES or any("{{" in text for text in given.values()):
+            layers = self._layers(element, given, under)
+            return ElementLook(ElementStyles(self.sheet, layers, element.tag, is_inline), element)
+        key = (element.tag, self.is_in_list, is_inline, *given.items())
+        shared: ElementStyles | None = self.styles.get(key)
+        if shared is None:
+            layers = self._layers(element, given, under)
+            shared = ElementStyles(self.sheet, layers, element.tag, is_inline)
+            if len(self.styles) < _MAX_SHARED:
+                self.styles[key] = shared
+        return ElementLook(shared, element)
+
+    def _layers(self, element: Element, given: Mapping[str, str], under: Properties) -> StyleLayers:
+        spec = ELEMENTS[element.tag]
         own: dict[str, Any] = {}
         dynamic: list[Attribute[Any]] = []
-        for name in element.attributes:
-            declared = spec.attributes.get(name)
-            if name not in PROPERTIES or declared is None:
+        for name in given:
+            if name not in PROPERTIES:
                 continue
-            attribute = self._attribute(element, declared)
+            attribute = self._attribute(element, spec.attributes[name])
             if attribute.is_static:
                 own[name] = attribute.constant
             else:
                 dynamic.append(attribute)
-        layers = StyleLayers(
-            below={
-                **self.sheet.properties_of(
-                    element.tag,
-                    is_in_list=self.is_in_list,
-                    is_markdown=isinstance(element, MarkdownElement),
-                ),
-                **under,
-            },
+        below = self.sheet.properties_of(
+            element.tag,
+            is_in_list=self.is_in_list,
+            is_markdown=isinstance(element, MarkdownElement),
+        )
+        return StyleLayers(
+            below={**below, **under} if under else below,
             classes=self.attribute(element, "class") if "class" in given else None,
             own=own,
             dynamic=tuple(dynamic),
             lang=self.attribute(element, "lang") if "lang" in given else None,
         )
-        return ElementLook(self.sheet, layers, element, is_inline=is_inline)
 
     # --- loops and conditions ------------------------------------------------------------------
 
@@ -251,6 +275,15 @@ class Context:
         used: set[str] = set()
         context = replace(self, names=self.names | set(known), used=used)
         return Loop(element.place, clause, items, context, self.used)
+
+
+def _unwritten(spec: AttributeSpec) -> Attribute[Any]:
+    """Return an attribute that is not given, which has no place: one for all elements."""
+    known = _UNWRITTEN.get(id(spec))
+    if known is None or known.spec is not spec:
+        default = None if spec.default is None else spec.kind.parse(spec.default)
+        known = _UNWRITTEN[id(spec)] = Attribute(spec, _NOWHERE, default, None)
+    return known
 
 
 class Attribute(Generic[T]):
@@ -316,37 +349,25 @@ class StyleLayers(NamedTuple):
     lang: Attribute[str | None] | None
 
 
-class ElementLook:
-    """The styles of one element, resolved once for each parent look and each set of values."""
+class ElementStyles:
+    """The styles of elements written alike, resolved once for each parent look and set of values."""
 
-    __slots__ = ("_by_parent", "_in_table", "_is_inline", "_layers", "_sheet", "lang", "place")
+    __slots__ = ("_by_parent", "_in_table", "_is_inline", "_layers", "_sheet", "is_static", "lang")
 
-    def __init__(
-        self, sheet: StyleSheet, layers: StyleLayers, element: Element, *, is_inline: bool
-    ) -> None:
+    def __init__(self, sheet: StyleSheet, layers: StyleLayers, tag: str, is_inline: bool) -> None:
         self._sheet = sheet
         self._layers = layers
         self._is_inline = is_inline
-        self._in_table = element.tag in _IN_TABLE
-        self._by_parent: dict[Any, tuple[Look, Properties]] = {}
+        self._in_table = tag in _IN_TABLE
+        self._by_parent: dict[Any, Resolved] = {}
         self.lang = layers.lang
-        self.place = element.place
-
-    @property
-    def is_static(self) -> bool:
-        """Tell whether the look depends on the parent's alone."""
-        return (
-            not self._layers.dynamic
-            and (self._layers.classes is None or self._layers.classes.is_static)
-            and self.lang is None
+        classes = layers.classes
+        self.is_static = (
+            not layers.dynamic and (classes is None or classes.is_static) and self.lang is None
         )
 
-    def find(self, scope: Scope, parent: Look) -> Look:
-        """Give the look under a parent's."""
-        return self.resolve(scope, parent)[0]
-
-    def resolve(self, scope: Scope, parent: Look) -> tuple[Look, Properties]:
-        """Give the look under a parent's, and all properties specified for the element."""
+    def resolve(self, scope: Scope, parent: Look) -> Resolved:
+        """Return the look under a parent's."""
         key: Any = parent if self.is_static else (parent, self._read_values(scope))
         found = self._by_parent.get(key)
         if found is None:
@@ -359,12 +380,6 @@ class ElementLook:
                 self._by_parent[key] = found
         return found
 
-    def enter(self, scope: Scope) -> Scope:
-        """Give the scope inside the element: with its own formats where it has its own language."""
-        if self.lang is None:
-            return scope
-        return enter_lang(scope, self.lang.read(scope), self.place)
-
     def _read_values(self, scope: Scope) -> tuple[str, ...]:
         attributes = [*self._layers.dynamic, self._layers.classes, self.lang]
         return tuple(
@@ -373,15 +388,15 @@ class ElementLook:
             if attribute is not None
         )
 
-    def _compute(self, scope: Scope, parent: Look) -> tuple[Look, Properties]:
-        findings: Findings = scope[RUN].findings
+    def _compute(self, scope: Scope, parent: Look) -> Resolved:
+        errors: list[UnknownReference] = []
         properties = dict(self._layers.below)
         names = self._layers.classes.read(scope) if self._layers.classes is not None else None
         for name in names or ():
             try:
                 properties |= self._sheet.properties_of_class(name)
             except UnknownReference as error:
-                _tell_unknown(findings, error, self.place)
+                errors.append(error)
         own = dict(self._layers.own)
         for attribute in self._layers.dynamic:
             value = attribute.read(scope)
@@ -398,13 +413,53 @@ class ElementLook:
                 in_table=self._in_table,
             )
         except UnknownReference as error:
-            _tell_unknown(findings, error, self.place)
+            errors.append(error)
             look = self._sheet.compute(parent, NO_PROPERTIES, is_inline=self._is_inline)
+        return Resolved(look, properties, tuple((e.code, str(e)) for e in errors))
+
+
+class Resolved(NamedTuple):
+    """A look, all properties specified for its elements, and what is wrong in them: codes and texts."""
+
+    look: Look
+    properties: Properties
+    errors: tuple[tuple[str, str], ...]
+
+
+class ElementLook:
+    """The styles of one element, at its place."""
+
+    __slots__ = ("_styles", "place")
+
+    def __init__(self, styles: ElementStyles, element: Element) -> None:
+        self._styles = styles
+        self.place = element.place
+
+    @property
+    def lang(self) -> Attribute[str | None] | None:
+        """Return the language the element states."""
+        return self._styles.lang
+
+    @property
+    def is_static(self) -> bool:
+        """Tell whether the look depends on the parent's alone."""
+        return self._styles.is_static
+
+    def find(self, scope: Scope, parent: Look) -> Look:
+        """Give the look under a parent's."""
+        return self.resolve(scope, parent)[0]
+
+    def resolve(self, scope: Scope, parent: Look) -> tuple[Look, Properties]:
+        """Give the look under a parent's, and all properties specified for the element."""
+        look, properties, errors = self._styles.resolve(scope, parent)
+        for code, text in errors:
+            scope[RUN].findings.error(code, text, self.place)
         return look, properties
 
-
-def _tell_unknown(findings: Findings, error: UnknownReference, place: Place) -> None:
-    findings.error(error.code, str(error), place)
+    def enter(self, scope: Scope) -> Scope:
+        """Give the scope inside the element: with its own formats where it has its own language."""
+        lang = self._styles.lang
+        return scope if lang is None else enter_lang(scope, lang.read(scope), self.place)
 
 
 def find_color(
@@ -416,7 +471,7 @@ def find_color(
     try:
         return sheet.find_color(value)
     except UnknownReference as error:
-        _tell_unknown(scope[RUN].findings, error, place)
+        scope[RUN].findings.error(error.code, str(error), place)
         return None
 
 
@@ -532,6 +587,16 @@ def _conditional(condition: Evaluation, build: Build) -> Build:
     return build_if
 
 
+def remembering(parts: Iterable[Part]) -> Part:
+    """Join parts to one that builds them in order, and static neighbours once for each parent look."""
+    runs = groupby(parts, key=attrgetter("is_static"))
+    return in_order(
+        part
+        for is_static, run in runs
+        for part in ((remembered(in_order(run)),) if is_static else run)
+    )
+
+
 def remembered(part: Part) -> Part:
     """Make a static part give the nodes it made before, for each parent look.
 
@@ -565,13 +630,20 @@ def in_order(parts: Iterable[Part]) -> Part:
     kept = tuple(parts)
     if len(kept) == 1:
         return kept[0]
-    builds = tuple(part.build for part in kept)
+    return Part(_InOrder(part.build for part in kept), all(part.is_static for part in kept))
 
-    def build_all(scope: Scope, parent: Look, out: list[Any]) -> None:
-        for build in builds:
+
+class _InOrder:
+    """Builds one part after the other. An object: a document has as many as elements."""
+
+    __slots__ = ("builds",)
+
+    def __init__(self, builds: Iterable[Build]) -> None:
+        self.builds = tuple(builds)
+
+    def __call__(self, scope: Scope, parent: Look, out: list[Any]) -> None:
+        for build in self.builds:
             build(scope, parent, out)
-
-    return Part(build_all, all(part.is_static for part in kept))
 
 
 def source_at(place: Place) -> Callable[[Scope], Source]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from workers.engine.diagnostics import Place
 from workers.engine.syntax.nodes import Element, MarkdownElement, Text
 from workers.engine.tree import figures
 from workers.engine.tree.cascade import Look
-from workers.engine.tree.compiler import Attribute, Context, ElementLook, Part, in_order
+from workers.engine.tree.compiler import Attribute, Build, Context, ElementLook, Part, in_order
 from workers.engine.tree.figures import read_id
 from workers.engine.tree.nodes import Inline
 from workers.engine.tree.run import FRAGMENTS, RUN, Link
 from workers.engine.tree.runtime import Scope
-from workers.engine.tree.whitespace import InlineGatherer, transform
+from workers.engine.tree.whitespace import InlineGatherer, check_length, transform
 
 # While inline parts are built, the scope leads to what they are gathered into, and to their link.
 _GATHERER: Final = "#gatherer"
@@ -33,10 +34,17 @@ def compile_inlines(
     return in_order(_compile_child(child, context, owner) for child in children)
 
 
-def gather(part: Part, scope: Scope, look: Look, names: list[str]) -> tuple[Inline, ...]:
-    """Build compiled inline content into runs; ids of marks are added to `names`."""
+def gather(
+    build: Build, scope: Scope, look: Look, names: list[str], place: Place
+) -> tuple[Inline, ...]:
+    """Build the inline content of a paragraph into runs; ids of marks are added to `names`.
+
+    Raises:
+        AuthoringError: the document has too many paragraphs.
+    """
+    scope[RUN].count_paragraph(place)
     gatherer = InlineGatherer()
-    part.build({**scope, _GATHERER: gatherer, _LINK: None}, look, names)
+    build({**scope, _GATHERER: gatherer, _LINK: None}, look, names)
     return gatherer.finish()
 
 
@@ -47,20 +55,29 @@ def _compile_child(child: Element | Text, context: Context, owner: Element) -> P
 
 
 def _compile_text(child: Text, context: Context, owner: Element) -> Part:
+    check_length(child.text, owner.place, context.findings)
     template = context.template(child.text, owner.place, is_literal=child.is_literal)
     literal = template.literal
     if literal is not None:
-
-        def build_literal(scope: Scope, parent: Look, _out: list[Any]) -> None:
-            _add(scope, parent, literal)
-
-        return Part(build_literal, is_static=True)
+        return Part(_Literal(literal), is_static=True)
     evaluation = context.text(template, owner.place)
 
     def build_text(scope: Scope, parent: Look, _out: list[Any]) -> None:
         _add(scope, parent, evaluation.evaluate(scope))
 
     return Part(build_text, is_static=False)
+
+
+class _Literal:
+    """Builds a text that holds no expressions."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __call__(self, scope: Scope, parent: Look, _out: list[Any]) -> None:
+        _add(scope, parent, self.text)
 
 
 def _add(scope: Scope, look: Look, text: str) -> None:
@@ -93,14 +110,27 @@ def _build_break(scope: Scope, parent: Look, _out: list[Any]) -> None:
 
 
 def _compile_mark(element: Element, context: Context) -> Part:
-    look, identity = context.look(element, is_inline=True), context.attribute(element, "id")
+    made = _Mark(element, context)
     inner = compile_inlines(element.children, context, owner=element)
+    made.inner = inner.build
+    is_static = made.look.is_static and inner.is_static and "id" not in element.attributes
+    return Part(made, is_static)
 
-    def build_mark(scope: Scope, parent: Look, out: list[Any]) -> None:
-        _note_id(identity, scope, out)
-        _build_inner(inner, look.enter(scope), parent, look.find(scope, parent), out)
 
-    return Part(build_mark, look.is_static and inner.is_static and "id" not in element.attributes)
+class _Mark:
+    """Builds text in a mark."""
+
+    __slots__ = ("identity", "inner", "look")
+    inner: Build
+
+    def __init__(self, element: Element, context: Context) -> None:
+        self.look = context.look(element, is_inline=True)
+        self.identity = context.attribute(element, "id")
+
+    def __call__(self, scope: Scope, parent: Look, out: list[Any]) -> None:
+        look = self.look
+        _note_id(self.identity, scope, out)
+        _build_inner(self.inner, look.enter(scope), parent, look.find(scope, parent), out)
 
 
 def _compile_link(element: Element, context: Context) -> Part:
@@ -117,7 +147,7 @@ def _compile_link(element: Element, context: Context) -> Part:
         if target and target.startswith("#"):
             scope[RUN].links.append(Link(target[1:], place))
         entered = {**look.enter(scope), _LINK: target}
-        _build_inner(inner, entered, parent, look.find(scope, parent), out)
+        _build_inner(inner.build, entered, parent, look.find(scope, parent), out)
 
     leads_inside = href.constant is None or href.constant.startswith("#")
     is_static = href.is_static and not leads_inside and look.is_static and inner.is_static
@@ -133,18 +163,18 @@ def _compile_fragment_link(element: MarkdownElement, look: ElementLook, context:
         target = scope.get(FRAGMENTS, {}).get(fragment, fragment)
         scope[RUN].links.append(Link(target, place, is_markdown=True))
         entered = {**look.enter(scope), _LINK: f"#{target}"}
-        _build_inner(inner, entered, parent, look.find(scope, parent), out)
+        _build_inner(inner.build, entered, parent, look.find(scope, parent), out)
 
     return Part(build_link, is_static=False)
 
 
-def _build_inner(inner: Part, scope: Scope, parent: Look, own: Look, out: list[Any]) -> None:
+def _build_inner(inner: Build, scope: Scope, parent: Look, own: Look, out: list[Any]) -> None:
     """Build what stands in a mark, as an isolate where it reads another way than its parent."""
     if own.inherited.is_rtl is parent.inherited.is_rtl:
-        inner.build(scope, own, out)
+        inner(scope, own, out)
         return
     _add(scope, own, _ISOLATES[own.inherited.is_rtl])
-    inner.build(scope, own, out)
+    inner(scope, own, out)
     _add(scope, own, _END_OF_ISOLATE)
 
 

@@ -169,7 +169,7 @@ class Row:
     style: Style
     children: tuple[Block, ...]
     gap: float
-    align: str  # start, center, end
+    align: str  # normal, start, center, end, stretch, baseline
     id: str | None = None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from workers.engine.diagnostics import counted
@@ -37,7 +38,7 @@ from workers.engine.tree.runtime import FAILURES, Scope
 from workers.engine.tree.spans import Covered, RowInMaking
 from workers.engine.tree.styles import WhiteSpace
 from workers.engine.tree.totals import LEDGER, Ledger, TotalsCompiler
-from workers.engine.tree.whitespace import collapse, squeeze, transform
+from workers.engine.tree.whitespace import check_length, collapse, squeeze, transform
 
 CompileBlocks = Callable[..., Part]
 
@@ -237,6 +238,12 @@ class CellLook:
 class _PlainRows:
     """The fast path: a `tr` whose cells are plain text and whose number is certain."""
 
+    __slots__ = (
+        *("_compile_slow", "_slow", "cells", "condition", "counts", "element", "is_counting"),
+        *("look", "loop", "made", "place", "places", "repeats", "spans", "tags", "templates"),
+        *("texts", "uses_totals"),
+    )
+
     def __init__(self, rows: RowCompiler, element: Element, context: Context) -> None:
         self.element = element
         self.place = element.place
@@ -255,8 +262,14 @@ class _PlainRows:
         self.spans: list[int] = [inner.value(cell, "colspan") for cell in cells]
         templates = [_cell_template(_plain_text(cell) or (), cell, inner) for cell in cells]
         self.templates = templates
-        self.texts = compile_texts(templates, squeeze=squeeze) if templates else _no_texts
-        self.slow = [rows.compile_blocks(cell.children, inner, owner=cell) for cell in cells]
+        literals = tuple(text for each in templates if (text := each.literal) is not None)
+        self.texts: Callable[[Scope], tuple[str, ...]] = (
+            compile_texts(templates, squeeze=squeeze)
+            if len(literals) < len(templates)
+            else _Literals(literals)
+        )
+        self._compile_slow = partial(rows.compile_blocks, context=inner)
+        self._slow: list[Part] = []
         self.made: dict[tuple[Look, Columns], _PlainTemplate] = {}
         rows.check_width(element, context)
         self.uses_totals = rows.uses_totals(inner)
@@ -339,7 +352,7 @@ class _PlainRows:
     ) -> list[CellContent]:
         """Apply text-transform, and give cells that keep line ends their blocks."""
         changed: list[CellContent] = []
-        for text, look, slow in zip(texts, template.looks, self.slow, strict=True):
+        for text, look, slow in zip(texts, template.looks, self._slow_cells(), strict=True):
             if is_one_line(look):
                 changed.append(transform(str(text), look.transform))
             else:
@@ -347,6 +360,13 @@ class _PlainRows:
                 slow.build(scope, look, blocks)
                 changed.append(tuple(blocks))
         return changed
+
+    def _slow_cells(self) -> list[Part]:
+        """Return the cells compiled as blocks, which most rows never need."""
+        if not self._slow:
+            cells = self.element.elements()
+            self._slow = [self._compile_slow(cell.children, owner=cell) for cell in cells]
+        return self._slow
 
     def _tell(self, scope: Scope) -> None:
         run: Run = scope[RUN]
@@ -425,6 +445,7 @@ def _cell_template(texts: Iterable[Text], cell: Element, context: Context) -> Te
     """Parse the text of a cell, the white space of what is literal collapsed once."""
     parts: list[str | Expression] = []
     for text in texts:
+        check_length(text.text, cell.place, context.findings)
         template = context.template(text.text, cell.place, is_literal=text.is_literal)
         parts += [collapse(part) if isinstance(part, str) else part for part in template.parts]
     if parts and isinstance(parts[0], str):
@@ -434,5 +455,13 @@ def _cell_template(texts: Iterable[Text], cell: Element, context: Context) -> Te
     return TextTemplate(tuple(part for part in parts if part != "") or ("",))
 
 
-def _no_texts(_: Scope) -> tuple[str, ...]:
-    return ()
+class _Literals:
+    """The texts of a row that hold no expressions."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = texts
+
+    def __call__(self, _: Scope) -> tuple[str, ...]:
+        return self.texts

@@ -15,6 +15,7 @@ from workers.engine.tree.nodes import Barcode, LoopStep
 from workers.engine.tree.runtime import FAILURES, Scope, Value, show
 
 MAX_TURNS: Final = 100_000  # language.md 1.4: loop turns in one render; insertions count as turns
+MAX_PARAGRAPHS: Final = 400_000  # of one document; 1.5 KB each while they are laid out
 RUN: Final = "#run"  # these keys of a scope can be no names of an expression
 LOOP: Final = "#loop"
 FRAGMENTS: Final = "#fragments"  # in a Markdown text: the ids of its headings in this document
@@ -51,8 +52,8 @@ class Run:
     """What one build gathers and is bounded by; every scope of the build leads to it."""
 
     __slots__ = (
-        *("_claims", "_told", "_turns", "findings", "fragments", "ids", "is_page_time", "links"),
-        *("totals", "trial"),
+        *("_claims", "_paragraphs", "_told", "_turns", "findings", "fragments", "ids"),
+        *("is_page_time", "links", "totals", "trial"),
     )
 
     def __init__(self, findings: Findings, trial: Trial | None = None) -> None:
@@ -64,6 +65,7 @@ class Run:
         self._claims: dict[str, int] = {}
         self.is_page_time = False
         self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
+        self._paragraphs = 0
         self._turns = 0
         self._told: set[tuple[int, Place]] = set()
 
@@ -79,6 +81,22 @@ class Run:
                 "too-many-turns",
                 f"The loops and insertions of this document take more than {MAX_TURNS:,} turns. "
                 "Shorten the list, or filter it with where or take",
+                place,
+            )
+            self.findings.raise_errors()
+
+    def count_paragraph(self, place: Place) -> None:
+        """Count a paragraph.
+
+        Raises:
+            AuthoringError: the document has as many as it may have.
+        """
+        self._paragraphs += 1
+        if self._paragraphs > MAX_PARAGRAPHS:
+            self.findings.error(
+                "too-many-paragraphs",
+                f"The document has more than {MAX_PARAGRAPHS:,} paragraphs. Split its data into "
+                "several documents, or set lists as rows of a table, which take less",
                 place,
             )
             self.findings.raise_errors()

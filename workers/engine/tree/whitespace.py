@@ -5,13 +5,30 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from workers.engine.diagnostics import Findings, Place
 from workers.engine.tree.filters import capitalize_words
 from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
 from workers.engine.tree.styles import TextStyle, WhiteSpace
 
+MAX_TEXT: Final = 5_000_000  # characters of one paragraph; 90 bytes each while it is broken
+
 # CSS collapses these and no other: a no-break space is a character.
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
 _SPACES_IN_LINE: Final = re.compile(r"[ \t\f]+")
+
+
+def check_length(text: str, place: Place, findings: Findings) -> None:
+    """Report a text that is too long for one paragraph."""
+    if len(text) > MAX_TEXT:
+        findings.error("too-long", tell_length(len(text)), place)
+
+
+def tell_length(length: int) -> str:
+    """Write the message about a text that is too long for one paragraph."""
+    return (
+        f"The text of one paragraph has {length:,} characters, accepted are at most "
+        f"{MAX_TEXT:,}. Split it into several paragraphs"
+    )
 
 
 def squeeze(text: str) -> str:

@@ -128,8 +128,7 @@ def plan_row(
         seen = (last_column - end, last_column - first) if is_rtl else (first, end)
         plan = _plan_cell(context, cell, *seen, edges)
         if is_decimal(cell):
-            sign = cell.style.paragraph.decimal_sign
-            edge = DecimalEdge(sign, fractions.get(end - 1, 0.0), plan.measure)
+            edge = DecimalEdge(context, cell, fractions.get(end - 1, 0.0))
             plan = replace(plan, decimals=edge)
         cells.append(plan)
     box = template.style.box

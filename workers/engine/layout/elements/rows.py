@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.context import Context, Piece, Resume, Sheet, Space
 from workers.engine.layout.display import Fill, Glyphs
-from workers.engine.layout.elements.decimals import text_of
 from workers.engine.layout.elements.rowplans import CellPlan, RowPlan, bare_style
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.frames import draw_border
@@ -177,7 +176,7 @@ def draw_cells(sheet: Sheet, laid: LaidRow, x: float, y: float) -> None:
             style, face, _, _, _ = cell.look
             left = x + cell.left + (cell.room - value) * cell.shift
             if cell.decimals is not None:
-                left -= cell.decimals.shift(content)  # type: ignore[arg-type]  # a width: it is text
+                left -= cell.decimals.shift(content)
             append(
                 _new(
                     Glyphs,
@@ -229,7 +228,7 @@ def _lay_out_cell(
     source = Source(cell.template.source.place, row.loop)
     width = cell.room
     if cell.decimals is not None:  # set to the right of what is left, its sign stands in line
-        width = max(width - cell.decimals.shift(text_of(content)), 0.0)
+        width = max(width - cell.decimals.shift(content), 0.0)
     space = Space(width, room)
     context.path.append(Source(plan.template.source.place, row.loop))
     if isinstance(content, str):

@@ -40,7 +40,6 @@ class LinesPiece:
 
     node: Paragraph
     lines: Lines
-    width: float  # that the lines were broken to
     first: int
     last: int
     height: float
@@ -67,21 +66,22 @@ class LinesPiece:
         So does a line that is too wide.
         """
         own, align = self.lines, self.node.style.paragraph.align
+        width = own.width
         fitting = min(own.count_fitting(self.first, room), self.last - self.first)
         is_cut = is_cut or fitting < self.last - self.first
         if not is_cut and not own.widest:
             return self
         if fitting <= 0:
             return None
-        kept, limit = own.lines[self.first : self.first + fitting], self.width + EPSILON
-        lines = [
-            end_in_dots(line, self.width, align)
+        kept, limit = own.lines[self.first : self.first + fitting], width + EPSILON
+        lines = tuple(
+            end_in_dots(line, width, align)
             if (is_cut and number == fitting - 1) or max(line.x, 0.0) + line.width > limit
             else line
             for number, line in enumerate(kept)
-        ]
+        )
         height = own.height_of(self.first, self.first + fitting)
-        return LinesPiece(self.node, Lines(lines), self.width, 0, fitting, height, None)
+        return LinesPiece(self.node, Lines(lines, width=width), 0, fitting, height, None)
 
     def crossing(self, room: float) -> tuple[Source, str] | None:
         """Give the paragraph itself, with its first words."""
@@ -151,7 +151,7 @@ def _lay_out_lines(
         return None
     height = lines.height_of(first, last)
     going_on = None if last == count else LineResume(start, space.width, last)
-    piece = LinesPiece(node, lines, space.width, first, last, height, going_on)
+    piece = LinesPiece(node, lines, first, last, height, going_on)
     if first == 0 and lines.widest:
         piece.misfit = _too_wide(context, node, lines, space.width)
     elif height > space.height + EPSILON:
@@ -196,10 +196,14 @@ def _last_line(
 
 
 def _lines_of(context: Context, node: Paragraph, width: float, start: Place | None = None) -> Lines:
+    kept: Lines | None = context.lines.get(id(node))
+    is_first = kept is None or kept.owner is not node
+    if kept is not None and not is_first and kept.width == width and kept.start == start:
+        return kept
     key = ("lines", id(node), width, start)
-    known: tuple[Paragraph, Lines] | None = context.memory.get(key)
-    if known is not None and known[0] is node:
-        return known[1]
+    if not is_first and (other := context.memory.get(key)) is not None:
+        again: Lines = other
+        return again
     if start is None:
         _tell_missing_glyphs(context, node)
         _warn_of_unknown_hyphens(context, node)
@@ -214,7 +218,11 @@ def _lines_of(context: Context, node: Paragraph, width: float, start: Place | No
         start=start,
     )
     context.path.pop()
-    context.memory[key] = (node, lines)
+    lines.owner = node  # which keeps it, and its identity, as long as the lines
+    if is_first:
+        context.lines[id(node)] = lines
+    else:
+        context.memory[key] = lines
     return lines
 
 

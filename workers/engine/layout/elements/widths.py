@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.context import Context
 from workers.engine.layout.elements.decimals import (
+    DecimalEdge,
     columns_of,
-    find_fraction,
     is_decimal,
     measure_fractions,
 )
@@ -214,14 +214,16 @@ def _measure_cells(
         words = set(" ".join(texts).split(" "))
         texts = {piece for word in words for piece in cut_word(word)}
     need = max(map(measure, texts), default=0.0) + (paragraph.indent if texts else 0.0)
-    if reserve is not None:
-        whole = (text.removesuffix(find_fraction(text, paragraph.decimal_sign)) for text in texts)
-        need = max(need, max(map(measure, whole), default=0.0) + reserve)
+    edge = None if reserve is None else DecimalEdge(context, cell, reserve)
+    if edge is not None:
+        whole = (text.removesuffix(edge.find(text) or "") for text in texts)
+        need = max(need, max(map(measure, whole), default=0.0) + edge.reserve)
     for content in contents:
         if not isinstance(content, str):
+            beyond = 0.0 if edge is None else edge.shift(content)
             for block in content:
                 low, high = context.measure(block)
                 if how is How.CUT and _can_be_cut(block):
                     continue
-                need = max(need, high if how is How.LINE else low)
+                need = max(need, (high if how is How.LINE else low) + beyond)
     return need + edges

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.characters import find_cluster_ends
 from workers.engine.layout.context import EPSILON, Context
 from workers.engine.layout.lines.bidi import reorder
 from workers.engine.layout.lines.heights import Metrics
-from workers.engine.layout.lines.parts import EMPTY, Inset, Line, Lines, Look, Part, Place, Point
+from workers.engine.layout.lines.parts import (
+    EMPTY,
+    ONE_START,
+    ONE_STRIP,
+    Inset,
+    Line,
+    Lines,
+    Look,
+    Part,
+    Place,
+    Point,
+)
 from workers.engine.layout.lines.strips import (
     HELD,
     SOFT,
@@ -37,21 +49,46 @@ def break_lines(
     A word that cannot be broken to fit stands beyond it.
     """
     metrics = Metrics.of(base, style, context.fonts.find(base))
-    result = Lines()
+    found = _Found([], [], [])
+    lines = found.lines
     y = 0.0
     indent = style.indent if start is None else 0.0
     begin = None if start is None else start.point
     for number, strip in enumerate(make_strips(context, inlines, style)):
         if start is not None and number < start.strip:
             continue
-        result.strips.append(len(result.lines))
-        for line in _break_strip(strip, style, width, indent, metrics, result, begin):
-            placed = line._replace(y=y)
-            result.lines.append(placed)
+        found.strips.append(len(lines))
+        for line in _break_strip(strip, style, width, indent, metrics, found, begin):
+            lines.append(line._replace(y=y) if y else line)
             y += line.height
             indent = 0.0
         begin = None
-    return result
+    return found.close(width, start)
+
+
+@dataclass(slots=True)
+class _Found:
+    """The lines of a paragraph while it is broken, as in `Lines`."""
+
+    lines: list[Line]
+    starts: list[Point]
+    strips: list[int]
+    widest: float = 0.0
+    widest_text: str = ""
+
+    def close(self, width: float, start: Place | None) -> Lines:
+        """Return the lines in as little memory as they need."""
+        is_plain = len(self.lines) == 1 and self.starts[0] == EMPTY and self.strips == [0]
+        return Lines(
+            tuple(self.lines),
+            ONE_START if is_plain else tuple(self.starts),
+            ONE_STRIP if is_plain else tuple(self.strips),
+            self.widest,
+            self.widest_text,
+            None,
+            width,
+            start,
+        )
 
 
 def measure_inlines(
@@ -76,7 +113,7 @@ def _break_strip(
     width: float,
     indent: float,
     metrics: Metrics,
-    result: Lines,
+    result: _Found,
     begin: Point | None,
 ) -> Iterator[Line]:
     count = len(strip.texts)

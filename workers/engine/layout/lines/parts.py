@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from operator import add
 from typing import Final, NamedTuple
@@ -109,6 +109,11 @@ class Point(NamedTuple):
 EMPTY: Final = Point(0, 0, 0.0)  # of a strip that has no units
 
 
+# Shared by paragraphs that are one line, of which a document may have half a million.
+ONE_START: Final = (EMPTY,)
+ONE_STRIP: Final = (0,)
+
+
 class Place(NamedTuple):
     """Where a line begins in inline content, whatever the width: between forced breaks, and there."""
 
@@ -121,13 +126,17 @@ class Lines:
     """All lines of one paragraph at one width, with the place at which each begins.
 
     `widest` is the widest line that could not be broken to fit, with its text; 0 when all fit.
+    `owner`, `width` and `start` are what they were broken for.
     """
 
-    lines: list[Line] = field(default_factory=list)
-    starts: list[Point] = field(default_factory=list)
-    strips: list[int] = field(default_factory=list)  # the number of each strip's first line
+    lines: Sequence[Line]
+    starts: Sequence[Point] = ONE_START
+    strips: Sequence[int] = ONE_STRIP  # the number of each strip's first line
     widest: float = 0.0
     widest_text: str = ""
+    owner: object = None
+    width: float = 0.0
+    start: Place | None = None
 
     @property
     def height(self) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
+from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.context import Context, Space, Typeface
 from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
@@ -24,6 +25,7 @@ from workers.engine.layout.lines.opportunities import (
 from workers.engine.layout.lines.parts import Inset, Look
 from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
 from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
+from workers.engine.tree.whitespace import MAX_TEXT, tell_length
 
 TAB_STOP: Final = 8  # characters, CSS Text 3, 4.2
 SOFT_HYPHEN: Final = "\u00ad"
@@ -225,7 +227,12 @@ class Strip:
 def make_strips(
     context: Context, inlines: Sequence[Inline], style: ParagraphStyle
 ) -> Iterator[Strip]:
-    """Cut inline content at its forced breaks; a strip has what stands between two of them."""
+    """Cut inline content at its forced breaks; a strip has what stands between two of them.
+
+    Raises:
+        AuthoringError: the text is too long.
+    """
+    _check_length(context, inlines)
     keeps_newlines = style.white_space in _KEEPING_NEWLINES
     has_levels = style.is_rtl or any(
         isinstance(inline, Run) and has_right_to_left(inline.text) for inline in inlines
@@ -255,6 +262,15 @@ def make_strips(
     # A break at the very end closes its line and opens none, as in HTML.
     if not ended_by_break or not inlines:
         yield _make_strip(context, content, style, None, has_levels=has_levels)
+
+
+def _check_length(context: Context, inlines: Sequence[Inline]) -> None:
+    """Refuse a text that would take the memory of a render before any of it is laid out."""
+    length = sum(len(inline.text) for inline in inlines if isinstance(inline, Run))
+    if length > MAX_TEXT:
+        places = tuple(dict.fromkeys(source.place for source in context.chain()))
+        context.findings.error("too-long", tell_length(length), *places)
+        raise AuthoringError(context.findings.errors)
 
 
 # What a strip is made of: text in the look of its run, and blocks.
@@ -297,11 +313,10 @@ def _make_strip(
             inset = _lay_out_inset(context, part)
             strip.add_inset(inset._replace(level=levels[0][1]))
         else:
-            looks: dict[tuple[Typeface, int, bool], Look] = {}
             for text, level in levels:
                 shown = CONTROLS.sub("", text)
                 if shown:
-                    _add_run(context, strip, part[0], shown, style, level=level, looks=looks)
+                    _add_run(context, strip, part[0], shown, style, level=level)
     return strip
 
 
@@ -330,21 +345,27 @@ def _add_run(
     style: ParagraphStyle,
     *,
     level: int = 0,
-    looks: dict[tuple[Typeface, int, bool], Look] | None = None,
 ) -> None:
-    """Add text that reads one way; `looks` are those that the run has shown before."""
+    """Add text that reads one way."""
     is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
     for face, part in context.fonts.split(run.style, text):
         is_shaped = face.shapes and (level % 2 == 1 or needs_shaping(part))
-        look = Look(run.style, face, run.link, level, is_shaped)
-        if looks is not None:
-            look = looks.setdefault((face, level, is_shaped), look)
+        look = _look_of(context, run, face, level, is_shaped=is_shaped)
         if is_solid:
             strip.add_solid(look, part, look.measure(part), JOIN)
         elif style.white_space is WhiteSpace.PRE_WRAP:
             strip.add_preserved(look, part, hyphens=style.hyphens != "none")
         else:
             strip.add_text(look, part, hyphens=style.hyphens != "none")
+
+
+def _look_of(context: Context, run: Run, face: Typeface, level: int, *, is_shaped: bool) -> Look:
+    """Return a look: the same for all text that looks alike."""
+    key = (id(run.style), face, run.link, level, is_shaped)
+    known: Look | None = context.looks.get(key)
+    if known is None or known.style is not run.style:
+        known = context.looks[key] = Look(run.style, face, run.link, level, is_shaped)
+    return known
 
 
 def _lay_out_inset(context: Context, inline: InlineBlock) -> Inset:

@@ -60,7 +60,7 @@ BLOCK_ELEMENTS: Final = (
     element(
         "row", "Blocks side by side; a child's width is 1fr unless it says otherwise.", Content.BLOCKS,
         attribute("gap", v.LENGTH, "Space between the blocks.", "5mm"),
-        attribute("align-items", v.choice("start", "center", "end"), "How blocks of different height stand.", "start"),
+        attribute("align-items", v.choice("normal", "start", "center", "end", "stretch", "baseline"), "How blocks of different height stand; normal is start, with text beside text on one baseline.", "normal"),
         *ALL,
     ),
     element(

@@ -41,7 +41,7 @@ TEXT_PROPERTIES: Final = (
     _inherited("color", v.COLOR, "black", "Colour of the text."),
     _inherited("line-height", v.LINE_HEIGHT, "1.35", "Height of a line; a number counts in font sizes."),
     _inherited("letter-spacing", v.SIGNED_LENGTH, "0", "Space added between characters."),
-    _inherited("text-align", v.choice("start", "end", "left", "right", "center", "justify", "decimal"), "start", "Where lines stand; decimal lines up the decimal signs of a table's column, and sets other text to the right."),
+    _inherited("text-align", v.choice("start", "end", "left", "right", "center", "justify", "decimal"), "start", "Where lines stand; decimal lines up the decimal signs of a table's column, with whole numbers before them, and sets text to the right."),
     _inherited("direction", v.choice("ltr", "rtl"), None, "Which way lines and tables read; that of the language unless given."),
     _inherited("text-indent", v.SIGNED_LENGTH, "0", "Indent of a paragraph's first line."),
     _inherited("text-transform", v.choice("none", "uppercase", "lowercase", "capitalize"), "none", "Change of case."),
