@@ -31,9 +31,10 @@ def test_mutated_documents_find_nothing():
         '<document><style element="document" page="k"/><flow/></document>',
         '<document><style element="p" border="1pt solid k"/><flow><p>a</p></flow></document>',
         '<document><style element="p" extends="k"/><flow><p>a</p></flow></document>',
+        '<document><flow/><flow name="k"><barcode type="ean13" alt="" value="1"/></flow></document>',
     ],
 )
-def test_a_style_of_what_is_declared_nowhere_is_an_error_for_both(document):
+def test_validation_and_rendering_agree(document):
     assert judge(document.encode(), None) is None
     assert judge(document.encode() + b"\n", None) is None  # once a template, once a payload
 

@@ -174,7 +174,8 @@ def _validate(
     root = merged.source.root
     if root is not None:
         check_usage(root, findings)
-        judge_codes(root, findings)
+        if not merged.is_data_sound:  # else those that are built are encoded
+            judge_codes(root, findings)
         check_members(root, merged.source.declarations, merged.data, findings)
     if merged.is_data_sound:
         _try_build(blueprint, merged, options, findings)
