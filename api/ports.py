@@ -16,6 +16,7 @@ from shared.job_intake import Intake
 from shared.outbound import Fetcher
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
+from shared.queue.clocks import FarmClock
 from shared.queue.drains import Drains
 from shared.queue.recall import Recall
 from shared.queue.replies import Replies
@@ -42,6 +43,7 @@ class Cell:
     batches: BatchFlow
     intake: Intake
     job_flow: JobFlow
+    clock_ahead: Callable[[], float] = float  # of this shard's Redis, in seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Ports:
     traces: Traces
     render_budget: float
     max_unfinished_batches: int
+    clock: FarmClock | None = None
 
     def cell(self, account_id: str) -> Cell:
         """Give what belongs to the shard that an account lives on."""

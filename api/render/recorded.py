@@ -72,7 +72,7 @@ def render_on_record(
         return _answer_repeated(call, ports) or _refuse_race()
     if lane is Lane.BATCH:
         return write_accepted(record)
-    return _answer_waiting(job, ports)
+    return _answer_waiting(job, admitted.ticket.deadline, ports)
 
 
 def write_accepted(record: JobRecord) -> Response:
@@ -86,6 +86,7 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
     job_id = g.job_id = new_id("job")
     ports.traces.tell(job=job_id)
     is_awaited = lane is Lane.INTERACTIVE
+    ahead = ports.cell(ticket.meter.account_id).clock_ahead()
     return RenderJob(
         id=job_id,
         request_id=admitted.request_id,
@@ -96,8 +97,8 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
         charset=asked.charset,
         template=admitted.template,
         flow=asked.flow,
-        admitted_at=ticket.admitted_at,
-        deadline=ticket.deadline if is_awaited else ticket.admitted_at + LIFETIME_SECONDS,
+        admitted_at=ticket.admitted_at + ahead,
+        deadline=ahead + (ticket.deadline if is_awaited else ticket.admitted_at + LIFETIME_SECONDS),
         lane=lane,
         is_recorded=True,
         budget_seconds=None if is_awaited else ports.render_budget,
@@ -105,12 +106,12 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
     )
 
 
-def _answer_waiting(job: RenderJob, ports: Ports) -> Response:
+def _answer_waiting(job: RenderJob, deadline: float, ports: Ports) -> Response:
     cell = ports.cell(job.meter.account_id)
     record = await_end(
         job.id,
         ports,
-        seconds=job.deadline - epoch(),
+        seconds=deadline - epoch(),
         between=lambda: _withdraw_if_drained(job, cell),
     )
     if record is not None and not record.status.is_final:
