@@ -17,6 +17,7 @@ from shared.job_intake import Intake
 from shared.outbound import Fetcher
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
+from shared.queue.clocks import FarmClock
 from shared.queue.drains import Drains
 from shared.queue.recall import Recall
 from shared.queue.replies import Replies
@@ -44,6 +45,7 @@ class Cell:
     batches: BatchFlow
     intake: Intake
     job_flow: JobFlow
+    clock_ahead: Callable[[], float] = float  # of this shard's Redis, in seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Ports:
     render_budget: float
     max_unfinished_batches: int
     cors_origins: frozenset[str]
+    clock: FarmClock | None = None
 
     def cell(self, account_id: str) -> Cell:
         """Give what belongs to the shard that an account lives on."""

@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from api.exchange import write_json
 from shared.clock import now
-from shared.errors import ErrorKind, ServiceError
+from shared.errors import ErrorKind, NoSpace, ServiceError, is_full
 from shared.identifiers import new_id
 from shared.problems import write_error_body
 from shared.telemetry import log
@@ -64,6 +64,10 @@ def _write_http_problem(error: HTTPException) -> Response:
 
 def _write_internal_problem(error: Exception) -> Response:
     """Write a defect of ours: a reference for the client, the traceback for the log."""
+    if is_full(error):  # a temporary file's disk: the stores report their own
+        no_space = NoSpace("service")
+        no_space.__cause__ = error
+        return _write_service_problem(no_space)
     reference = new_id("err")
     _log.error("request failed", request=g.get("request_id"), reference=reference, exc_info=error)
     message = f"The service failed on this request; tell support the reference {reference}."

@@ -15,6 +15,7 @@ from shared.job_intake import Intake
 from shared.outbound import Fetcher
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
+from shared.queue.clocks import FarmClock
 from shared.queue.drains import Drains
 from shared.queue.endings import Endings
 from shared.queue.fuses import connect_each
@@ -36,11 +37,14 @@ def wire(settings: Settings) -> Ports:
     Raises:
         WrongSetting: no key for secrets is set.
     """
-    metrics = FrontMetrics(
-        settings.metrics_dir, threads=settings.api_processes * settings.api_threads
-    )
     shards = settings.shards
     servers = connect_each(shards)
+    clock = FarmClock.of_shards(shards, kind="front")
+    metrics = FrontMetrics(
+        settings.metrics_dir,
+        threads=settings.api_processes * settings.api_threads,
+        read_skews=lambda: clock.skews,
+    )
     blobs = open_store(settings.blob_url, watch=metrics)
     database = open_database(
         settings.database_url, connections=settings.database_connections, watch=metrics
@@ -63,6 +67,7 @@ def wire(settings: Settings) -> Ports:
             batches=BatchFlow(database, blobs, queue, endings, slots),
             intake=Intake(database, broker),
             job_flow=JobFlow(database, JobStates(redis), endings, blobs, slots),
+            clock_ahead=lambda: clock.ahead_of(shard.name),
         )
 
     return Ports(
@@ -76,6 +81,7 @@ def wire(settings: Settings) -> Ports:
         cells=PerShard(shards, make_cell),
         queue_checks=make_checks(shards, servers.get),
         metrics=metrics,
+        clock=clock,
         traces=open_traces("front", is_on=settings.traces),
         render_budget=settings.render_budget,
         max_unfinished_batches=settings.max_unfinished_batches,

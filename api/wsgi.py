@@ -12,4 +12,6 @@ set_up_logging(level=_settings.log_level, log_format=_settings.log_format)
 _ports = wire(_settings)
 for _cell in _ports.cells.values():
     _cell.recall.start()
+if _ports.clock is not None:
+    _ports.clock.start()
 app = create_app(_ports)

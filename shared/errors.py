@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import errno
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -80,11 +82,41 @@ class ServiceError(Exception):
 class Unavailable(ServiceError):
     """A part the request needs is down: 503 with `Retry-After` (contract.md 1)."""
 
-    def __init__(self, part: str, *, retry_after_seconds: int = 2) -> None:
+    def __init__(
+        self, part: str, *, message: str | None = None, retry_after_seconds: int = 2
+    ) -> None:
         super().__init__(
             503,
-            f"The {part} is not available at the moment; try again shortly.",
+            message or f"The {part} is not available at the moment; try again shortly.",
             kind=ErrorKind.UNAVAILABLE,
             headers={"Retry-After": str(retry_after_seconds)},
         )
         self.part: Final = part
+
+
+class NoSpace(Unavailable):
+    """A part the request needs has no storage space left; what needs none is still served."""
+
+    def __init__(self, part: str) -> None:
+        message = f"The {part} has no storage space left at the moment; try again later."
+        super().__init__(part, message=message, retry_after_seconds=10)
+
+
+@contextmanager
+def space_needed(part: str) -> Iterator[None]:
+    """Turn a full disk into a 503.
+
+    Raises:
+        NoSpace: there is no space left on a disk that the block writes to.
+    """
+    try:
+        yield
+    except OSError as error:
+        if is_full(error):
+            raise NoSpace(part) from error
+        raise
+
+
+def is_full(error: BaseException) -> bool:
+    """Tell whether an operation failed because a disk, or a quota on it, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -35,4 +35,7 @@ def decode(text: str | bytes) -> Any:
     try:
         return orjson.loads(text)
     except ValueError:
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except RecursionError as error:
+            raise ValueError("JSON that nests too deep") from error

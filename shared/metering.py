@@ -115,7 +115,7 @@ class PageEvent:
                 pages=_count(data["pages"]),
                 occurred_at=_instant(raw["time"]),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"not a usage event: {error!r}") from error
 
 

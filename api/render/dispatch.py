@@ -45,6 +45,7 @@ def dispatch(
     refuse_if_drained(purpose, cell)
     job_id = g.job_id = new_id("job")
     ports.traces.tell(job=job_id)
+    ahead = cell.clock_ahead()
     job = RenderJob(
         id=job_id,
         request_id=request_id,
@@ -55,8 +56,8 @@ def dispatch(
         charset=request.charset,
         template=template,
         flow=request.flow,
-        admitted_at=ticket.admitted_at,
-        deadline=ticket.deadline,
+        admitted_at=ticket.admitted_at + ahead,
+        deadline=ticket.deadline + ahead,
         purpose=purpose,
         traceparent=ports.traces.traceparent(),
     )

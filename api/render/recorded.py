@@ -83,7 +83,7 @@ def render_on_record(
         return _answer_repeated(call, prefer, filename, ports) or _refuse_race()
     if prefer is not None:
         return _answer_async(record, prefer, filename, ports)
-    return _answer_waiting(job, filename, ports)
+    return _answer_waiting(job, admitted.ticket.deadline, filename, ports)
 
 
 def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:
@@ -113,6 +113,7 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
     job_id = g.job_id = new_id("job")
     ports.traces.tell(job=job_id)
     is_awaited = lane is Lane.INTERACTIVE
+    ahead = ports.cell(ticket.meter.account_id).clock_ahead()
     return RenderJob(
         id=job_id,
         request_id=admitted.request_id,
@@ -123,8 +124,8 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
         charset=asked.charset,
         template=admitted.template,
         flow=asked.flow,
-        admitted_at=ticket.admitted_at,
-        deadline=ticket.deadline if is_awaited else ticket.admitted_at + LIFETIME_SECONDS,
+        admitted_at=ticket.admitted_at + ahead,
+        deadline=ahead + (ticket.deadline if is_awaited else ticket.admitted_at + LIFETIME_SECONDS),
         lane=lane,
         is_recorded=True,
         budget_seconds=None if is_awaited else ports.render_budget,
@@ -132,12 +133,14 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
     )
 
 
-def _answer_waiting(job: RenderJob, filename: str | None, ports: Ports) -> Response:
+def _answer_waiting(
+    job: RenderJob, deadline: float, filename: str | None, ports: Ports
+) -> Response:
     cell = ports.cell(job.meter.account_id)
     record = await_end(
         job.id,
         ports,
-        seconds=job.deadline - epoch(),
+        seconds=deadline - epoch(),
         between=lambda: _withdraw_if_drained(job, cell),
     )
     if record is not None and not record.status.is_final:

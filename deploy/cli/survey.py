@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlsplit
 
+from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError
 
 from deploy.cli.access import FarmPlace
@@ -22,7 +27,8 @@ from shared.db.batches import list_under_way
 from shared.db.census import measure_backlog
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
-from shared.errors import Unavailable
+from shared.errors import NoSpace, Unavailable
+from shared.limits import MB
 from shared.queue.names import QUEUES
 from shared.shards import ShardAddress
 from shared.telemetry.readings import FarmDepth
@@ -34,6 +40,9 @@ _SHOWN_ERRORS: Final = 5
 _SHOWN_BATCHES: Final = 10
 _LATE_LEDGER_SECONDS: Final = 60.0
 _MILLISECONDS: Final = 1000
+# Less than either is left on a disk that counts as full.
+_SCARCE_SHARE: Final = 0.01
+_SCARCE_BYTES: Final = 4 * MB
 
 
 def survey(place: FarmPlace) -> dict[str, Any]:
@@ -56,6 +65,7 @@ def survey(place: FarmPlace) -> dict[str, Any]:
         # Opened within, so that a wrong URL is told as a problem too.
         check = partial(_check_blobs, place.blob_url)
         stores["object_store"] = _time(check, "the object store", problems)
+    found["disks"] = _look_at_disks(place, problems)
     if place.folder is not None:
         errors = find_errors(place.folder.logs, count=_SHOWN_ERRORS)
         found["last_errors"] = [asdict(error) for error in errors]
@@ -64,6 +74,37 @@ def survey(place: FarmPlace) -> dict[str, Any]:
 
 def _check_blobs(url: str) -> None:
     open_store(url).check()
+
+
+def _look_at_disks(place: FarmPlace, problems: list[str]) -> list[dict[str, Any]]:
+    """Measure the disks of this machine that the farm writes to, each once."""
+    shown: dict[int, dict[str, Any]] = {}
+    for path in _written_paths(place):
+        try:
+            device, disk = path.stat().st_dev, os.statvfs(path)
+        except OSError:
+            continue  # its store is asked as well, and tells what is wrong with it
+        total, free = disk.f_blocks * disk.f_frsize, disk.f_bavail * disk.f_frsize
+        if device in shown or not total:
+            continue
+        shown[device] = {"path": str(path), "free_bytes": free, "total_bytes": total}
+        if free < max(total * _SCARCE_SHARE, _SCARCE_BYTES):
+            problems.append(
+                f"the disk of {path} is full: {free / MB:.0f} MB of {total / MB:.0f} MB are free;"
+                " free some space, the farm goes on by itself"
+            )
+    return list(shown.values())
+
+
+def _written_paths(place: FarmPlace) -> Iterator[Path]:
+    if place.folder is not None:
+        yield place.folder.path
+        yield Path(tempfile.gettempdir())
+    database = make_url(place.database_url)
+    if database.get_backend_name() == "sqlite" and database.database:
+        yield Path(database.database).parent
+    if place.blob_url is not None and place.blob_url.startswith("file://"):
+        yield Path(unquote(urlsplit(place.blob_url).path))
 
 
 def _describe(place: FarmPlace) -> dict[str, Any]:
@@ -142,6 +183,7 @@ def _ask_redis(
     problems: list[str],
 ) -> _Seen | None:
     # Late: of a farm that is down no Redis is asked.
+    from shared.queue.clocks import find_clocks
     from shared.queue.connection import UnfitRedisError, connect
     from shared.queue.depth import QueueReader
     from shared.queue.drains import Drains
@@ -158,7 +200,7 @@ def _ask_redis(
     try:
         assert_shard(redis, Layout.of(shard, shards))
         depth, drained = QueueReader(redis).read_depth(), Drains(redis).find()
-        workers = find_workers(redis)
+        workers, clocks = find_workers(redis), find_clocks(redis)
     except UnfitRedisError as error:
         problems.append(str(error))
         return None
@@ -167,6 +209,12 @@ def _ask_redis(
         return None
     finally:
         redis.close()
+    problems += [
+        f"the clock of {each.name} is {abs(each.ahead_seconds):.0f} s"
+        f" {'ahead of' if each.ahead_seconds > 0 else 'behind'} that of {name}"
+        for each in clocks
+        if each.is_skewed
+    ]
     problems += _queue_problems(workers, "" if is_only else f" of shard {shard.name}")
     return _Seen({} if is_only else {"shard": shard.name}, depth, drained, workers)
 
@@ -246,10 +294,25 @@ def _time(ask: Callable[[], object], name: str, problems: list[str]) -> dict[str
         begun = ticks()
         ask()
         took = ticks() - begun
+    except NoSpace:
+        problems.append(f"{name} has no space left")
+        return None
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a store belongs on the screen
-        problems.append(f"{name} does not answer: {_reason(error)}")
+        problems.append(f"{name} {_explain(error)}")
         return None
     return {"milliseconds": round(took * _MILLISECONDS, 1)}
+
+
+def _explain(error: Exception) -> str:
+    if type(error).__module__.startswith("redis."):
+        # Late: of a farm that is down no Redis is asked.
+        from redis import RedisError
+
+        from shared.queue.connection import is_refused_for_space
+
+        if isinstance(error, RedisError) and is_refused_for_space(error):
+            return "has no disk space left for its append-only file and refuses to write"
+    return f"does not answer: {_reason(error)}"
 
 
 def _reason(error: BaseException) -> str:

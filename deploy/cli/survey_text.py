@@ -82,6 +82,14 @@ def _stores(shown: dict[str, Any]) -> str:
     return write_table(["store", "answers in"], rows)
 
 
+def _disks(shown: Sequence[dict[str, Any]]) -> str:
+    rows = [
+        [each["path"], f"{each['free_bytes'] / _MB:.0f} MB", f"{each['total_bytes'] / _MB:.0f} MB"]
+        for each in shown
+    ]
+    return write_table(["disk of", "free", "of"], rows)
+
+
 def _ledger(shown: dict[str, Any]) -> str:
     return (
         f"ledger: {shown['events_pending']} events on their way, {_span(shown['lag_seconds'])} behind, "
@@ -129,6 +137,7 @@ _SECTIONS: Final[dict[str, Callable[[Any], str]]] = {
     "queues": _queues,
     "workers": _workers,
     "stores": _stores,
+    "disks": _disks,
     "ledger": _ledger,
     "jobs_unfinished": _jobs,
     "batch_backlog": _backlog,

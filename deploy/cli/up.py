@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from deploy.cli.output import Commands
@@ -72,7 +73,9 @@ def run_up(arguments: argparse.Namespace) -> int:
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)
+    # What is said may go to a file, and its disk may be full: the farm goes on.
+    with suppress(OSError):
+        print(line, flush=True)
 
 
 def _port(text: str) -> int:

@@ -61,7 +61,18 @@ class Child:
         return self._process is None and clock.ticks() >= self._due_at
 
     def start(self) -> int:
-        """Start the process in a process group of its own and give its id, which names the group."""
+        """Start the process in a process group of its own and give its id, which names the group.
+
+        Raises:
+            OSError: it could not be started, as without space for its log; its next start is planned.
+        """
+        try:
+            return self._start()
+        except OSError:
+            self._plan_start()
+            raise
+
+    def _start(self) -> int:
         with self.spec.log.open("ab") as log:
             self._process = subprocess.Popen(
                 leashed(list(self.spec.command)),
@@ -90,10 +101,13 @@ class Child:
         self._process = None
         if clock.ticks() - self._started_at >= STEADY_SECONDS:
             self._delay = FIRST_DELAY_SECONDS
-        self._due_at = clock.ticks() + self._delay
-        self._delay = min(self._delay * 2, self.spec.longest_delay_seconds)
+        self._plan_start()
         self.restarts += 1
         return code
+
+    def _plan_start(self) -> None:
+        self._due_at = clock.ticks() + self._delay
+        self._delay = min(self._delay * 2, self.spec.longest_delay_seconds)
 
     def ask_to_stop(self) -> None:
         """Ask the process to finish; `stop` is to follow."""

@@ -117,7 +117,11 @@ class DataFolder:
         return self.secret_key.read_text().strip()
 
     def write_record(self, record: FarmRecord) -> None:
-        """Publish how the farm is reached; readers see the old text or the new, never a part."""
+        """Publish how the farm is reached; readers see the old text or the new, never a part.
+
+        Raises:
+            OSError: it could not be written, as on a full disk; the old text is still there.
+        """
         write_private(self._record_file, json.dumps(asdict(record), indent=2) + "\n")
 
     def read_record(self) -> FarmRecord | None:
@@ -178,6 +182,10 @@ def write_private(path: Path, text: str) -> None:
     """Replace a file at once with one that its owner alone can read."""
     part = path.with_name(path.name + ".part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-    part.replace(path)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

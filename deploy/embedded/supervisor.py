@@ -27,9 +27,11 @@ from deploy.embedded.plan import (
 from deploy.embedded.tail import LogTail, last_lines
 from deploy.embedded.valkey import RedisServer, configure_server
 from shared import clock
+from shared.errors import is_full
 
 TICK_SECONDS: Final = 0.1
 START_SECONDS: Final = 60.0
+PUBLISH_AGAIN_SECONDS: Final = 1.0
 FAILED_STARTS: Final = (
     3  # a process that ends this often before the farm is ready will not get well
 )
@@ -79,6 +81,8 @@ class Farm:
         self._guard: Guard | None = None
         self._listener: socket.socket | None = None
         self._record: FarmRecord | None = None
+        self._is_published = True
+        self._publish_at = 0.0
 
     def ask_to_stop(self) -> None:
         """End `run`, or a start under way; asked twice, running work is no longer waited for.
@@ -96,6 +100,16 @@ class Farm:
             WrongSetting: a `PRESSROOM_` variable of the environment is wrong.
             StopAsked: `ask_to_stop` was called meanwhile.
         """
+        try:
+            return self._start()
+        except OSError as error:
+            if not is_full(error):
+                raise
+            raise FarmFailed(
+                f"there is no space left for {error.filename or self._folder.path}; free some and start again"
+            ) from error
+
+    def _start(self) -> FarmRecord:
         self._folder.create()
         self._lock = self._folder.take()
         self._folder.forget_record()  # a killed farm's: its password and ports are no more
@@ -196,13 +210,19 @@ class Farm:
                 changed = True
                 self._say(f"{child.spec.name} {_ending(code)}; it is started again")
             if child.is_due:
-                self._start_child(child)
+                self._restart(child)
                 changed = True
-        if changed and self._record is not None:
-            self._publish()
+        if changed or not self._is_published:
+            self._try_to_publish()
         if self._tail is not None:
             self._tail.show()
         time.sleep(TICK_SECONDS)
+
+    def _restart(self, child: Child) -> None:
+        try:
+            self._start_child(child)
+        except OSError as error:
+            self._say(f"{child.spec.name} could not be started: {error}; it is tried again")
 
     def _await(self, name: str, is_ready: Callable[[], bool]) -> None:
         deadline = clock.ticks() + START_SECONDS
@@ -244,6 +264,20 @@ class Farm:
                 "fetcher_metrics": settings.fetcher_metrics_port,
             },
         )
+
+    def _try_to_publish(self) -> None:
+        """Write farm.json, or leave it for later: a farm does not end for want of space."""
+        if self._record is None or (not self._is_published and clock.ticks() < self._publish_at):
+            return
+        try:
+            self._publish()
+        except OSError as error:
+            if self._is_published:
+                self._say(f"farm.json could not be written: {error}; it is tried again")
+            self._is_published = False
+            self._publish_at = clock.ticks() + PUBLISH_AGAIN_SECONDS
+        else:
+            self._is_published = True
 
     def _publish(self) -> None:
         assert self._record is not None

@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 from shared.blobs.keys import checked_key
 from shared.blobs.sections import Section
 from shared.blobs.store import BlobMissingError, Part
-from shared.clock import epoch
-from shared.errors import Unavailable
+from shared.clock import machine_epoch
+from shared.errors import NoSpace, Unavailable, is_full
 
 _CHUNK_BYTES: Final = 1024 * 1024
 # Where files lie that must have a name before they have their own; no key begins with a dot.
@@ -83,7 +83,7 @@ class FolderStore:
 
     def remove_drafts(self, *, older_than_seconds: float) -> int:
         """Remove what killed writers left behind; see `BlobStore.remove_drafts`."""
-        written_before = epoch() - older_than_seconds
+        written_before = machine_epoch() - older_than_seconds
         count = 0
         with _failures_named(), suppress(FileNotFoundError), os.scandir(self._drafts) as drafts:
             for draft in drafts:
@@ -234,4 +234,5 @@ def _failures_named() -> Iterator[None]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise Unavailable("object store") from error
+        part = "object store"
+        raise (NoSpace(part) if is_full(error) else Unavailable(part)) from error

@@ -11,7 +11,7 @@ from limits.storage import RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 from redis import Redis, RedisError
 
-from shared.clock import epoch
+from shared.clock import machine_epoch
 from shared.errors import Unavailable
 
 _WINDOWS: Final = {"second": 1, "minute": 60}
@@ -72,6 +72,6 @@ class RateLimiter:
             stats = self._limiter.get_window_stats(item, account_id)
         except RedisError as error:
             raise Unavailable("queue") from error
-        reset_seconds = min(max(stats.reset_time - epoch(), 0.0), 2.0 * rate.window_seconds)
+        reset_seconds = min(max(stats.reset_time - machine_epoch(), 0.0), 2.0 * rate.window_seconds)
         remaining = max(stats.remaining, 0) if is_within else 0
         return Spent(rate, not is_within, remaining, reset_seconds)

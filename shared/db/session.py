@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from shared.clock import ticks
-from shared.errors import Unavailable
+from shared.errors import NoSpace, Unavailable
 from shared.telemetry.watch import UNWATCHED, Store, Watch, timed
 
 Session: TypeAlias = Connection  # the house's word for the connection of one unit of work
@@ -35,6 +35,7 @@ _POSTGRES_OPTIONS: Final[Mapping[str, Any]] = {
     "tcp_user_timeout": 4_000,
     "options": "-c lock_timeout=4s -c statement_timeout=30s -c timezone=UTC",
 }
+_POSTGRES_DISK_FULL: Final = "53100"
 _READS_ONLY: Final = "pressroom_reads_only"
 
 
@@ -201,11 +202,19 @@ def _failures_named() -> Iterator[None]:
         raise Unavailable("database") from error
     except sqlite3.OperationalError as error:
         # A new connection's first statements and new rows run below SQLAlchemy and come unwrapped.
-        raise Unavailable("database") from error
+        raise _outage(error) from error
     except DBAPIError as error:
         if _is_outage(error):
-            raise Unavailable("database") from error
+            raise _outage(error.orig) from error
         raise
+
+
+def _outage(error: BaseException | None) -> Unavailable:
+    is_full = (
+        getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        or getattr(error, "sqlstate", None) == _POSTGRES_DISK_FULL
+    )
+    return NoSpace("database") if is_full else Unavailable("database")
 
 
 def _is_outage(error: DBAPIError) -> bool:

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
-from shared.clock import epoch, ticks
+from redis.exceptions import ResponseError
+
+from shared.clock import ticks
 from shared.limits import STATE_TTL_SECONDS
 from shared.line import Line
 from shared.queue.names import BATCH, FARM_EPOCH, UNACKED, UNACKED_INDEX, is_counted_as_taken
@@ -27,12 +29,16 @@ _RENDERS_WATCHED: Final = 8
 # quote is escaped: the tag that is found is the message's own. A job's delivery is counted as a slot
 # gets it, which spares the slot a step of its own, and when one that is on record was first begun is
 # noted with it: `count` gives which delivery it is, 0 where the job has ended, and '' where the slot
-# is to count it (a slice of a batch, or a message of an earlier release).
+# is to count it (a slice of a batch, or a message of an earlier release). What has no tag is no
+# message of the farm's, and is held by nobody. Times are Redis' own (decision 0212).
 _HOLD: Final = """
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
 local function hold(queue, raw)
     local tag = string.match(raw, '"delivery_tag": ?"([^"]+)"')
+    if not tag then return '' end
     redis.call('HSET', KEYS[1], tag, '[' .. raw .. ',"","' .. queue .. '"]')
-    redis.call('ZADD', KEYS[2], ARGV[1], tag)
+    redis.call('ZADD', KEYS[2], now, tag)
     return tag
 end
 local function count(tag, by)
@@ -42,31 +48,31 @@ local function count(tag, by)
     if redis.call('HEXISTS', key, 'done') == 1 then return 0 end
     if by == 0 then return (redis.call('HGET', key, 'deliveries') or 0) + 1 end
     local delivery = redis.call('HINCRBY', key, 'deliveries', by)
-    if kind == 'recorded' then redis.call('HSETNX', key, 'started_at', ARGV[1]) end
-    if redis.call('TTL', key) < 0 then redis.call('EXPIRE', key, ARGV[2]) end
+    if kind == 'recorded' then redis.call('HSETNX', key, 'started_at', now) end
+    if redis.call('TTL', key) < 0 then redis.call('EXPIRE', key, ARGV[1]) end
     return delivery
 end
 """
 
-# KEYS: held messages, their index, the queue. ARGV: 1 now, 2 TTL of a job's state, 3 the message.
+# KEYS: held messages, their index, the queue. ARGV: 1 TTL of a job's state, 2 the message.
 _NOTE: Final = (
     _HOLD
     + """
-return count(hold(KEYS[3], ARGV[3]), 1)
+return count(hold(KEYS[3], ARGV[2]), 1)
 """
 )
 
 # KEYS: held messages, their index, since when Redis remembers, then the queues in order of precedence.
-# ARGV: 1 now, 2 TTL of a job's state, 3 how many to take from any queue, 4 how many more from the
-#       first queues, 5 how many queues are the first, 6 how many messages have ended, 7.. their
+# ARGV: 1 TTL of a job's state, 2 how many to take from any queue, 3 how many more from the
+#       first queues, 4 how many queues are the first, 5 how many messages have ended, 6.. their
 #       tags, then those of messages taken ahead that slots have now.
 # What is taken is held in the same step, so no kill takes it along. What is taken ahead is counted
 # when a slot has it: one that waits in dying workers' hands must not be thought to have killed them.
 _TURN: Final = (
     _HOLD
     + """
-local ended = 6 + tonumber(ARGV[6])
-for i = 7, #ARGV do
+local ended = 5 + tonumber(ARGV[5])
+for i = 6, #ARGV do
     if i <= ended then
         redis.call('HDEL', KEYS[1], ARGV[i])
         redis.call('ZREM', KEYS[2], ARGV[i])
@@ -86,8 +92,8 @@ local function take(most, last, by)
         end
     end
 end
-take(tonumber(ARGV[3]), #KEYS, 1)
-take(tonumber(ARGV[4]), 3 + tonumber(ARGV[5]), 0)
+take(tonumber(ARGV[2]), #KEYS, 1)
+take(tonumber(ARGV[3]), 3 + tonumber(ARGV[4]), 0)
 return {redis.call('GET', KEYS[3]) or '', taken}
 """
 )
@@ -107,7 +113,7 @@ class Taken(NamedTuple):
     """A message that this worker holds and no slot has yet, since `at` by the process's clock.
 
     `delivery` says which one of its job it is for the slot, 0 where the job has ended, None where
-    the slot is to count it. `memory_since` is since when Redis had its memory as it was taken, None
+    the slot is to count it. `tag` is '' for what is no message of the farm's. `memory_since` is since when Redis had its memory as it was taken, None
     where nobody knows.
     """
 
@@ -176,9 +182,14 @@ class Ahead:
         if not self._held:
             return None
         taken = self._held.popleft()
-        if not taken.is_counted:
+        if not taken.is_counted and taken.tag:
             self._given.append(taken.tag)
         return taken
+
+    def drop(self, tag: str) -> None:
+        """Have what no slot is to get leave Redis with the next turn."""
+        if tag:
+            self._ended.append(tag)
 
     def note(
         self, line: Line, queue: str, text: bytes, *, tag: str, is_redelivered: bool
@@ -189,9 +200,12 @@ class Ahead:
         time is known without the answer; should its job have ended, its commit is refused.
         """
         keys = [UNACKED, UNACKED_INDEX, queue]
-        noted = line.post(("EVAL", _NOTE, len(keys), *keys, epoch(), STATE_TTL_SECONDS, text))
+        noted = line.post(("EVAL", _NOTE, len(keys), *keys, STATE_TTL_SECONDS, text))
         if is_redelivered:
-            return _number(line.answer(noted))
+            try:
+                return _number(line.answer(noted))
+            except ResponseError:
+                return None  # as on a full disk: it is held by nobody, and its slot counts it
         return 1 if is_counted_as_taken(tag) else None
 
     def turn(self, line: Line, queues: Sequence[str], *, free: int, slots: int) -> None:
@@ -210,7 +224,7 @@ class Ahead:
         given, self._given = self._given, []
         keys = [UNACKED, UNACKED_INDEX, FARM_EPOCH, *queues]
         counts = [wanted, more, first, len(ended)]
-        args = [epoch(), STATE_TTL_SECONDS, *counts, *ended, *given]
+        args = [STATE_TTL_SECONDS, *counts, *ended, *given]
         since, taken = line.run(_TURN, keys, args)
         at, memory_since = ticks(), float(since) if since else None
         for queue, tag, text, delivery, by in taken:

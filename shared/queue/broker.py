@@ -194,5 +194,5 @@ def _write(
 
 
 def _limit_seconds(job: RenderJob) -> float:
-    seconds = job.budget_seconds or max(job.deadline - epoch(), 0)
+    seconds = job.budget_seconds or job.deadline - job.admitted_at
     return seconds + HARD_LIMIT_GRACE_SECONDS

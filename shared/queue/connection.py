@@ -9,10 +9,11 @@ from typing import Final
 from redis import Redis, RedisError
 from redis.backoff import ConstantBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
-from shared.errors import Unavailable
+from shared.errors import NoSpace, Unavailable
 
 # Twice the longest of these is under the 5 s of contract.md 1: a first try and one repeat.
 CONNECT_TIMEOUT_SECONDS: Final = 2.0
@@ -53,7 +54,15 @@ def reachable() -> Iterator[None]:
     try:
         yield
     except RedisError as error:
-        raise Unavailable("queue") from error
+        raise (NoSpace("queue") if is_refused_for_space(error) else Unavailable("queue")) from error
+
+
+def is_refused_for_space(error: RedisError) -> bool:
+    """Tell whether Redis refused to write because its append-only file cannot grow.
+
+    It says so of every command that writes, and tries its file again each second.
+    """
+    return isinstance(error, ResponseError) and "No space left on device" in str(error)
 
 
 def assert_durable(redis: Redis) -> None:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from redis import Redis
 
-from shared.clock import epoch
 from shared.queue.connection import reachable
 from shared.queue.messages import read_admitted_at
 from shared.queue.names import (
@@ -43,15 +42,18 @@ class QueueReader:
             pipe.xlen(DEAD_EVENTS)
             pipe.xrange(USAGE_STREAM, count=1)
             pipe.hkeys(DRAINED)
+            pipe.time()
             found = pipe.execute()
         lengths, oldest = found[: len(QUEUES)], found[len(QUEUES) : 2 * len(QUEUES)]
-        held, pending, dead, first, drained = found[2 * len(QUEUES) :]
+        held, pending, dead, first, drained, (seconds, _) = found[2 * len(QUEUES) :]
         running = Counter(queue_of(tag.decode()) for tag in held)
         queues = {
-            queue: QueueDepth(length, running[queue], _job_age(message), queue.encode() in drained)
+            queue: QueueDepth(
+                length, running[queue], _job_age(message, seconds), queue.encode() in drained
+            )
             for queue, length, message in zip(QUEUES, lengths, oldest, strict=True)
         }
-        return FarmDepth(queues, pending, dead, _entry_age(first))
+        return FarmDepth(queues, pending, dead, _entry_age(first, seconds))
 
     def read_totals(self) -> dict[str, float]:
         """Give the sums of what the farm counted, as `shared.telemetry.totals` has them."""
@@ -59,15 +61,15 @@ class QueueReader:
             return read_sums(self._redis)
 
 
-def _job_age(message: bytes | None) -> float:
+def _job_age(message: bytes | None, now: int) -> float:
     if message is None:
         return 0.0
     admitted_at = read_admitted_at(message)
-    return 0.0 if admitted_at is None else max(epoch() - admitted_at, 0.0)
+    return 0.0 if admitted_at is None else max(now - admitted_at, 0.0)
 
 
-def _entry_age(entries: list[Any]) -> float:
+def _entry_age(entries: list[Any], now: int) -> float:
     if not entries:
         return 0.0
     milliseconds, _, _ = entries[0][0].partition(b"-")
-    return max(epoch() - int(milliseconds) / _MILLISECONDS, 0.0)
+    return max(now - int(milliseconds) / _MILLISECONDS, 0.0)

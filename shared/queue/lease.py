@@ -7,13 +7,20 @@ from typing import Any, ClassVar, Final
 from celery import bootsteps
 from redis import RedisError
 
-from shared.clock import epoch
 from shared.queue.names import UNACKED_INDEX
 from shared.telemetry.log import get_logger
 
 # A message not renewed for this long is queued again, by any worker's sweep.
 LEASE_SECONDS: Final = 5
 RENEW_SECONDS: Final = 1.0
+
+# By the server's clock: those of the workers' machines may differ.
+_RENEW: Final = """
+local time = redis.call('TIME')
+for _, tag in ipairs(ARGV) do
+    redis.call('ZADD', KEYS[1], 'XX', time[1] + time[2] / 1000000, tag)
+end
+"""
 
 log: Final = get_logger(__name__)
 
@@ -50,7 +57,7 @@ def _renew(consumer: Any) -> None:
         return
     try:
         with channel.conn_or_acquire() as client:
-            client.zadd(UNACKED_INDEX, dict.fromkeys(held, epoch()), xx=True)
+            client.eval(_RENEW, 1, UNACKED_INDEX, *held)
     except RedisError as error:
         # The consumer notices a lost connection by itself and reconnects.
         log.warning("lease not renewed", messages=len(held), cause=repr(error))

@@ -13,6 +13,7 @@ QUEUES: Final = (INTERACTIVE, VALIDATE, BATCH)
 RENDER_TASK: Final = "pressroom.render"
 SLICE_TASK: Final = "pressroom.slice"  # some documents of a batch
 ASSEMBLE_TASK: Final = "pressroom.assemble"  # the one PDF of a merged batch
+TASKS: Final = frozenset({RENDER_TASK, SLICE_TASK, ASSEMBLE_TASK})
 
 USAGE_STREAM: Final = "usage"  # page events on their way to the ledger
 USAGE_GROUP: Final = "counter"
@@ -26,6 +27,8 @@ FARM_MEMORY: Final = "farm:memory"  # another value once Redis was emptied, see 
 DRAINED: Final = "farm:drained"  # hash of the queues that workers leave alone: since when
 WORKERS: Final = "farm:workers"  # hash of what each worker says of itself
 WORKERS_SEEN: Final = "farm:workers:seen"  # sorted set of them, by when they last did
+CLOCKS: Final = "farm:clocks"  # hash of how far the clock of each process's machine is ahead
+CLOCKS_SEEN: Final = "farm:clocks:seen"  # sorted set of them, by when they last said so
 CLAIM_EXPIRY: Final = "claims:expiry"  # sorted set of claims in the blob store, by when to delete
 
 SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: the message of each

@@ -10,7 +10,6 @@ from typing import Final, cast
 from redis import Redis, RedisError
 
 from shared.clock import ticks
-from shared.errors import Unavailable
 from shared.jobs import Claim, ClaimHome, JobOutcome
 from shared.line import Command, Line
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
@@ -65,9 +64,10 @@ class Replies:
             try:
                 text = self._wait_briefly(job_id, min(left, BLOCK_SECONDS), word)
             except RedisError as error:
-                self._outwait(error)
-                word = [say_word(job_id)]
-                continue
+                text = self._outwait(error, reply_key(job_id))
+                if text is None:
+                    word = [say_word(job_id)]
+                    continue
             if text is not None:
                 self._spent.append(reply_key(job_id))
                 return unpack(text)
@@ -121,14 +121,24 @@ class Replies:
                 break
         return taken
 
-    def _outwait(self, cause: RedisError) -> None:
-        """Wait until Redis is back, for as long as this front's last word may hold there."""
+    def _outwait(self, cause: RedisError, reply: str) -> bytes | None:
+        """Wait until Redis is back, for as long as this front's last word may hold there.
+
+        A Redis whose disk is full refuses to wait for an outcome, but one that was committed before
+        can be read: it is returned, for it is metered.
+        """
         lapses_at = ticks() + AWAITED_SECONDS
-        while ticks() < lapses_at:
+        is_over = False
+        while not is_over:
             time.sleep(_RECONNECT_SECONDS)
+            is_over = ticks() >= lapses_at
             try:
+                text = cast("bytes | None", self._redis.lindex(reply, -1))
+                if text is not None:
+                    return text
                 self._redis.ping()
             except RedisError:
                 continue
-            return
-        raise Unavailable("queue") from cause
+            return None
+        with reachable():
+            raise cause

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from redis import Redis
 
@@ -59,6 +59,18 @@ class Assembly:
     def name(self) -> str:
         """Name it, the same for the same."""
         return f"{self.batch_id}:assembly"
+
+    @classmethod
+    def decode(cls, message: Mapping[str, Any]) -> Assembly:
+        """Read it from a message's argument.
+
+        Raises:
+            ValueError, KeyError, TypeError: it is none.
+        """
+        batch_id = message["batch"]
+        if not isinstance(batch_id, str):
+            raise TypeError(f"batch is {type(batch_id).__name__}, expected text")
+        return cls(batch_id)
 
 
 class SliceQueue:

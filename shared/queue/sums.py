@@ -10,6 +10,8 @@ from redis import Redis
 
 from shared import json_text
 from shared.queue.names import FARM_TOTALS, FRESH_TOTALS
+from shared.telemetry.metrics import Spec
+from shared.telemetry.totals import Tally
 
 # For scripts that commit. A render has some twenty increments: one by one they took 0.1 ms of Redis
 # and as much of the worker, as a line and added up with sixty others a tenth of it.
@@ -31,6 +33,18 @@ end
 def write_line(increments: Mapping[str, float]) -> bytes:
     """Write increments as the script takes them."""
     return json_text.encode(increments)
+
+
+def add_to_totals(redis: Redis, spec: Spec, *labels: str) -> None:
+    """Add 1 to a counter of the farm, where there is no commit to do it with.
+
+    Raises:
+        RedisError: Redis is away.
+    """
+    tally = Tally()
+    tally.count(spec, *labels)
+    for field, amount in tally.drain().items():
+        redis.hincrbyfloat(FARM_TOTALS, field, amount)
 
 
 def read_sums(redis: Redis) -> dict[str, float]:

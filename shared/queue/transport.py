@@ -11,13 +11,20 @@ from typing import Any, Final
 from kombu.transport import redis as kombu_redis
 from kombu.transport import virtual
 from redis import RedisError
+from redis.exceptions import ResponseError
 
-from shared import json_text
+from shared.clock import ticks
 from shared.line import Line
 from shared.queue.ahead import Ahead
+from shared.queue.messages import NOT_A_TASK, NOT_JSON, ForeignMessage, read_message
+from shared.queue.sums import add_to_totals
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)
+
+_REFUSED_SECONDS: Final = 0.5
+_EXCERPT_BYTES: Final = 100
 
 
 class Message(virtual.Message):
@@ -70,6 +77,39 @@ class QoS(kombu_redis.QoS):
         at_work = len(self._delivered) - len(self._dirty) - len(self.channel.nearly_done)
         return max(self.prefetch_count - at_work, 0)
 
+    def restore_visible(self, start: int = 0, num: int | None = 10, interval: int = 10) -> None:
+        """Queue again what dead workers held: kombu's, by the clock of Redis.
+
+        By its own, a worker whose clock is behind would lose what it holds to the others.
+        """
+        with self.channel.conn_or_acquire() as client:
+            seconds, _ = client.time()
+            try:
+                with kombu_redis.Mutex(client, self.unacked_mutex_key, self.unacked_mutex_expire):
+                    left = client.zrange(
+                        self.unacked_index_key,
+                        0,
+                        seconds - self.visibility_timeout,
+                        byscore=True,
+                        offset=start if num else None,
+                        num=num or None,
+                    )
+                    for tag in left:
+                        self._restore_held(tag, client)
+            except kombu_redis.MutexHeld:
+                pass
+
+    def _restore_held(self, tag: bytes, client: Any) -> None:
+        try:
+            self.restore_by_tag(tag, client)  # type: ignore[no-untyped-call]
+        except (ValueError, TypeError):
+            text = client.hget(self.unacked_key, tag) or b""
+            with client.pipeline() as pipe:
+                pipe.hdel(self.unacked_key, tag)
+                pipe.zrem(self.unacked_index_key, tag)
+                pipe.execute()
+            self.channel.report_dropped(self.unacked_key, text, NOT_JSON)
+
     def append(self, message: Any, delivery_tag: str) -> None:
         """Note that a message is held; Redis knows already."""
         virtual.QoS.append(self, message, delivery_tag)  # type: ignore[no-untyped-call]
@@ -105,6 +145,7 @@ class Channel(kombu_redis.Channel):
     _left_alone: AbstractSet[str] = frozenset()
     _watch: Any = None
     _is_cancelled = False
+    _refused_until = 0.0
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.ahead: Final = Ahead()
@@ -175,13 +216,34 @@ class Channel(kombu_redis.Channel):
         queues: list[str] = self._queue_cycle.consume(len(self.active_queues))
         return queues
 
+    def report_dropped(self, queue: str, text: bytes, reason: str) -> None:
+        """Count and log what was in a queue and is no message of the farm's."""
+        log.error(
+            "message dropped",
+            queue=queue,
+            reason=reason,
+            bytes=len(text),
+            excerpt=repr(text[:_EXCERPT_BYTES]),
+        )
+        try:
+            with self.conn_or_acquire() as client:
+                add_to_totals(client, metrics.MESSAGES_DROPPED, reason)
+        except RedisError as error:
+            log.warning("dropped message not counted", cause=repr(error))
+
     def _deliver_next(self) -> bool:
-        taken = self.ahead.take()
-        if taken is None:
-            return False
-        message = json_text.decode(taken.text)
-        self._deliver(message, taken.queue, taken.delivery, memory_since=taken.memory_since)
-        return True
+        while (taken := self.ahead.take()) is not None:
+            try:
+                message = read_message(taken.text, taken.queue)
+                if message["properties"]["delivery_tag"] != taken.tag:
+                    raise ForeignMessage(NOT_A_TASK)
+            except ForeignMessage as error:
+                self.ahead.drop(taken.tag)
+                self.report_dropped(taken.queue, taken.text, error.reason)
+                continue
+            self._deliver(message, taken.queue, taken.delivery, memory_since=taken.memory_since)
+            return True
+        return False
 
     def _deliver(
         self,
@@ -194,17 +256,23 @@ class Channel(kombu_redis.Channel):
         message["headers"] |= {"delivery": delivery, "memory_since": memory_since}
         self.connection._deliver(message, queue)
 
+    def _brpop_start(self, *args: Any, **options: Any) -> None:
+        if ticks() >= self._refused_until:
+            super()._brpop_start(*args, **options)  # type: ignore[no-untyped-call]
+
     def _brpop_read(self, **options: Any) -> bool:
         # As kombu's, but what comes is noted in one step, as what the turns take is; a slot has
-        # the message before Redis has answered that.
+        # the message before Redis has answered that. What Redis refuses, as on a full disk, is asked
+        # for again, where kombu ends the worker.
         connection = self.client.connection
+        queue, text = "", b""
         try:
             found = self.client.parse_response(connection, "BRPOP", **options)
             if not found:
                 raise Empty
-            queue, text = found[0].decode(), found[1]
+            queue, text = found[0].decode(), bytes(found[1])
             self._queue_cycle.rotate(queue)
-            message = json_text.decode(text)
+            message = read_message(text, queue)
             delivery = self.ahead.note(
                 self._line(),
                 queue,
@@ -213,6 +281,13 @@ class Channel(kombu_redis.Channel):
                 is_redelivered="redelivered" in message["headers"],  # kombu's word
             )
             self._deliver(message, queue, delivery)
+        except ResponseError as error:
+            log.warning("no messages taken, Redis refuses", cause=repr(error))
+            self._refused_until = ticks() + _REFUSED_SECONDS
+            raise Empty from error
+        except ForeignMessage as error:
+            self.report_dropped(queue, text, error.reason)
+            raise Empty from error
         except self.connection_errors:
             connection.disconnect()
             raise
@@ -269,6 +344,8 @@ class Transport(kombu_redis.Transport):
     """The transport the workers' Celery application is given by name."""
 
     Channel = Channel
+    # What Redis refuses is tried again, as what is asked of one that is away.
+    connection_errors = (*kombu_redis.Transport.connection_errors, ResponseError)
     loop: Any = None
 
     def register_with_event_loop(self, connection: Any, loop: Any) -> None:

@@ -16,7 +16,7 @@ from shared.errors import Unavailable
 from shared.shards import name_part
 from shared.telemetry import metrics
 from shared.telemetry.readings import Backlog, Census, FarmDepth
-from shared.telemetry.registries import Constants, write_gauge
+from shared.telemetry.registries import ClockSkews, Constants, write_gauge
 from shared.telemetry.totals import write_totals
 
 
@@ -65,11 +65,17 @@ class FarmCollector(Collector):
         yield from _holdings(census)
 
 
-def farm_registry(collector: FarmCollector, *, blob_quota_bytes: int) -> CollectorRegistry:
+def farm_registry(
+    collector: FarmCollector,
+    *,
+    blob_quota_bytes: int,
+    read_skews: Callable[[], Mapping[str, float]] = dict,
+) -> CollectorRegistry:
     """Make the usage counter's registry."""
     registry = CollectorRegistry()
     registry.register(collector)
     registry.register(Constants("counter", [(metrics.BLOB_QUOTA, blob_quota_bytes)]))
+    registry.register(ClockSkews(read_skews))
     return registry
 
 

@@ -2,120 +2,96 @@
 
 from __future__ import annotations
 
-import os
-from functools import cache
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from struct import Struct
-from threading import Event, Lock
-from typing import Any
+from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, values
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.registry import Collector
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
 from shared.telemetry import metrics
+from shared.telemetry.counts import Counts
 from shared.telemetry.files import write_text
-from shared.telemetry.registries import Constants, make_counter, make_histogram, make_live_gauge
+from shared.telemetry.registries import ClockSkews, Constants
 from shared.telemetry.watch import Cache, Store
+
+_COUNTED: Final = (
+    metrics.REQUESTS,
+    metrics.REQUEST_SECONDS,
+    metrics.IN_PROGRESS,
+    metrics.ERRORS,
+    metrics.REFUSALS,
+    metrics.STORE_SECONDS,
+    metrics.STORE_FAILURES,
+    metrics.CACHE_LOOKS,
+)
 
 
 class FrontMetrics:
     """What one front counts, over all its processes when they share a folder; a `Watch`.
 
-    Make it once per process tree, before any other metric of `prometheus_client` in it. `threads`
-    is how many requests all its processes can hold.
+    `threads` is how many requests all its processes can hold.
     """
 
-    def __init__(self, metrics_dir: str | None, *, threads: int = 0) -> None:
-        self._metrics_dir = metrics_dir
-        if metrics_dir is not None:
-            # The library reads the folder from here, and chooses its kind of value at import.
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics_dir
-            Path(metrics_dir).mkdir(parents=True, exist_ok=True)
-            values.ValueClass = _make_values()
-        self._registry = CollectorRegistry()
+    def __init__(
+        self,
+        metrics_dir: str | None,
+        *,
+        threads: int = 0,
+        read_skews: Callable[[], Mapping[str, float]] = dict,
+    ) -> None:
+        self._folder = None if metrics_dir is None else Path(metrics_dir)
+        self._counts = Counts(self._folder)
         self._constants = Constants("front", [(metrics.THREADS, threads)])
-        self._requests = make_counter(metrics.REQUESTS, self._registry)
-        self._seconds = make_histogram(metrics.REQUEST_SECONDS, self._registry)
-        self._in_progress = make_live_gauge(metrics.IN_PROGRESS, self._registry)
-        self._errors = make_counter(metrics.ERRORS, self._registry)
-        self._refusals = make_counter(metrics.REFUSALS, self._registry)
-        self._store_seconds = make_histogram(metrics.STORE_SECONDS, self._registry)
-        self._store_failures = make_counter(metrics.STORE_FAILURES, self._registry)
-        self._looks = make_counter(metrics.CACHE_LOOKS, self._registry)
-        # The series of each set of labels, which come from closed sets, found once.
-        self._answers = cache(self._find_answers)
-        self._look = cache(self._find_look)
+        self._skews = ClockSkews(read_skews)
+        self._in_progress = self._counts.series(metrics.IN_PROGRESS)
 
     def begin(self) -> None:
         """Note that a request holds a thread from now on."""
+        self._counts.catch_up()
         self._in_progress.inc()
 
     def end(self) -> None:
         """Note that a request lets its thread go."""
-        self._in_progress.dec()
+        self._in_progress.inc(-1)
 
     def observe(self, *, route: str, method: str, status: int, seconds: float) -> None:
         """Count one answered request; `route` is the rule, never the path with its ids."""
-        count, times = self._answers(route, method, status)
-        count.inc()
-        times.observe(seconds)
+        self._counts.series(metrics.REQUESTS, route, method, str(status)).inc()
+        status_class = f"{status // 100}xx"
+        self._counts.times(metrics.REQUEST_SECONDS, route, method, status_class).observe(seconds)
 
     def count_error(self, body: ErrorBody) -> None:
         """Count one answer with the error body, and what it refused."""
-        self._errors.labels(body.kind.value).inc()
+        self._counts.series(metrics.ERRORS, body.kind.value).inc()
         if reason := _refused(body):
-            self._refusals.labels(reason).inc()
+            self._counts.series(metrics.REFUSALS, reason).inc()
 
     def time_store(self, store: Store, operation: str, seconds: float) -> None:
         """Note one piece of work of a store."""
-        self._store_seconds.labels(store.value, operation).observe(seconds)
+        self._counts.times(metrics.STORE_SECONDS, store.value, operation).observe(seconds)
 
     def count_failure(self, store: Store, operation: str) -> None:
         """Note that a store was away."""
-        self._store_failures.labels(store.value, operation).inc()
+        self._counts.series(metrics.STORE_FAILURES, store.value, operation).inc()
 
     def count_look(self, cache: Cache, *, is_hit: bool) -> None:
         """Note one look into a cache."""
-        self._look(cache, is_hit).inc()
-
-    def _find_answers(self, route: str, method: str, status: int) -> tuple[Counter, Histogram]:
-        counted = self._requests.labels(route, method, str(status))
-        return counted, self._seconds.labels(route, method, f"{status // 100}xx")
-
-    def _find_look(self, cache: Cache, is_hit: bool) -> Counter:
-        return self._looks.labels(cache.value, "hit" if is_hit else "miss")
+        result = "hit" if is_hit else "miss"
+        self._counts.series(metrics.CACHE_LOOKS, cache.value, result).inc()
 
     def exposition(self) -> bytes:
         """Write the metrics of all the front's processes as Prometheus text."""
-        constants = generate_latest(_only(self._constants))
-        if self._metrics_dir is None:
-            return generate_latest(self._registry) + constants
-        return write_text(Path(self._metrics_dir)).encode() + constants
+        self._counts.catch_up()
+        counted = write_text(self._folder, _COUNTED, in_memory=self._counts.read_memory())
+        return counted.encode() + generate_latest(_only(self._constants, self._skews))
 
 
-def _make_values() -> type:
-    """Make the library's kind of value, with an increment that is written in one step."""
-    kind: Any = values.MultiProcessValue()  # type: ignore[no-untyped-call]
-    write, lock = Struct("d").pack_into, Lock()
-    is_forked = Event()
-    os.register_at_fork(after_in_child=is_forked.set)
-
-    class Value(kind):  # type: ignore[misc] # the library has no types
-        def inc(self, amount: float) -> None:
-            if is_forked.is_set():  # each process has files of its own
-                super().inc(amount)
-                return
-            with lock:
-                self._value += amount
-                file = self._file
-                write(file._m, file._positions[self._key], self._value)
-
-    return Value
-
-
-def _only(constants: Constants) -> CollectorRegistry:
+def _only(*collectors: Collector) -> CollectorRegistry:
     registry = CollectorRegistry()
-    registry.register(constants)
+    for collector in collectors:
+        registry.register(collector)
     return registry
 
 

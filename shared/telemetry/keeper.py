@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Metric
@@ -10,13 +10,19 @@ from prometheus_client.registry import Collector
 
 from shared.errors import Unavailable
 from shared.telemetry import metrics
-from shared.telemetry.registries import Constants, make_counter, write_gauge
+from shared.telemetry.registries import ClockSkews, Constants, make_counter, write_gauge
 
 
 class KeeperMetrics(Collector):
     """The metrics of one keeper; `count_unfinished` is asked at each scrape."""
 
-    def __init__(self, duties: Sequence[str], *, count_unfinished: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        duties: Sequence[str],
+        *,
+        count_unfinished: Callable[[], int],
+        read_skews: Callable[[], Mapping[str, float]] = dict,
+    ) -> None:
         self.registry: Final = CollectorRegistry()
         self._count_unfinished = count_unfinished
         self._repairs = make_counter(metrics.KEEPER_REPAIRS, self.registry)
@@ -25,6 +31,7 @@ class KeeperMetrics(Collector):
             self._repairs.labels(duty)
             self._failures.labels(duty)
         self.registry.register(Constants("keeper"))
+        self.registry.register(ClockSkews(read_skews))
         self.registry.register(self)
 
     def count_repairs(self, duty: str, number: int) -> None:

@@ -83,8 +83,11 @@ def find_log_fields(names: Iterable[str]) -> dict[str, Any]:
 class _Lines:
     """Writes each line with one call, so that neither threads nor processes mix theirs.
 
-    No lock is held: a process that is forked meanwhile could never take it.
+    No lock is held: a process that is forked meanwhile could never take it. A line that cannot be
+    written, as on a full disk, is dropped: no request fails for want of a log.
     """
+
+    _is_cut = False  # of the process: the last line was written in part
 
     def __init__(self, name: str, descriptor: int) -> None:
         self.name = name
@@ -92,8 +95,16 @@ class _Lines:
 
     def _write(self, line: str) -> None:
         data = f"{line}\n".encode("utf-8", "backslashreplace")
-        while data:
-            data = data[os.write(self._descriptor, data) :]
+        if _Lines._is_cut:
+            data = b"\n" + data
+        left = data
+        try:
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+        except OSError:
+            _Lines._is_cut |= 0 < len(left) < len(data)
+        else:
+            _Lines._is_cut = False
 
     debug = info = warning = error = critical = _write
 

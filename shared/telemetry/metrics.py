@@ -143,6 +143,14 @@ DRAINED: Final = _gauge(
     "queue_drained", Exporter.COUNTER, "1 while workers leave the queue alone.", "queue", "shard"
 )
 
+MESSAGES_DROPPED: Final = _counter(
+    "messages_dropped",
+    Exporter.COUNTER,
+    "What was in a queue and is no message of the farm's, by what is wrong with it: not JSON, not a"
+    " task, unknown task, too large, wrong arguments.",
+    "reason",
+)
+
 # --- workers and their child processes ----------------------------------------------------------
 WORKER_UP: Final = _gauge("worker_up", Exporter.WORKER, "1 while the worker runs.")
 SLOTS: Final = _gauge("worker_slots", Exporter.WORKER, "Jobs this worker can run at once.")
@@ -317,6 +325,13 @@ FETCHER_KEPT_BYTES: Final = _gauge(
     "fetcher_cache_bytes", Exporter.FETCHER, "Bytes kept of what was fetched."
 )
 
+CLOCK_AHEAD: Final = _gauge(
+    "clock_ahead_seconds",
+    Exporter.ALL,
+    "How far the clock of the process's machine is ahead of Redis', below 0 behind. Of the front, the"
+    " workers, the keeper and the counter.",
+    "shard",
+)
 BUILD_INFO: Final = _gauge("build_info", Exporter.ALL, "The running version.", "part", "version")
 
 ALL: Final[tuple[Spec, ...]] = tuple(
@@ -324,6 +339,6 @@ ALL: Final[tuple[Spec, ...]] = tuple(
 )
 # Summed up in Redis by whoever ends a job or counts an event, and read from there.
 FARM_TOTALS: Final = (
-    RENDERS, PAGES, VALIDATIONS, ABANDONED, STAGE_SECONDS, EVENTS_COUNTED, STORE_SECONDS,
+    RENDERS, PAGES, VALIDATIONS, ABANDONED, MESSAGES_DROPPED, STAGE_SECONDS, EVENTS_COUNTED, STORE_SECONDS,
     STORE_FAILURES, CACHE_LOOKS,
 )  # fmt: skip

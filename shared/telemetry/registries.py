@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 
-from prometheus_client import Counter, Gauge, Histogram, Metric, disable_created_metrics
+from prometheus_client import Counter, Histogram, Metric, disable_created_metrics
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector, CollectorRegistry
 
@@ -28,19 +28,26 @@ def make_histogram(spec: Spec, registry: CollectorRegistry) -> Histogram:
     )
 
 
-def make_live_gauge(spec: Spec, registry: CollectorRegistry) -> Gauge:
-    """Make a gauge that is the sum over the processes that live."""
-    return Gauge(
-        spec.full_name, spec.text, spec.labels, registry=registry, multiprocess_mode="livesum"
-    )
-
-
 def write_gauge(spec: Spec, values: Mapping[tuple[str, ...], float]) -> Metric:
     """Write a gauge that is read at the scrape: a value for each set of labels."""
     family = GaugeMetricFamily(spec.full_name, spec.text, labels=spec.labels)
     for labels, value in values.items():
         family.add_metric(labels, value)
     return family
+
+
+class ClockSkews(Collector):
+    """How far this machine's clock is ahead of each shard's, as `read` returns it."""
+
+    def __init__(self, read: Callable[[], Mapping[str, float]]) -> None:
+        self._read = read
+
+    def collect(self) -> Iterator[Metric]:
+        """Give them."""
+        yield write_gauge(
+            metrics.CLOCK_AHEAD,
+            {(shard,): round(skew, 3) for shard, skew in self._read().items()},
+        )
 
 
 class Constants(Collector):

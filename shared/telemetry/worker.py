@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from shared.limits import MB
 from shared.memory import read_memory
 from shared.telemetry import metrics
-from shared.telemetry.registries import Constants, make_counter, write_gauge
+from shared.telemetry.registries import ClockSkews, Constants, make_counter, write_gauge
 
 RECYCLED: Final = "recycled"
 _SIGNALS: Final = {
@@ -38,6 +38,7 @@ class WorkerMetrics(Collector):
         child_memory_mb: int,
         count_busy: Callable[[], int],
         find_children: Callable[[], Mapping[int, int]],
+        read_skews: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self.registry: Final = CollectorRegistry()
         self._count_busy = count_busy
@@ -52,6 +53,7 @@ class WorkerMetrics(Collector):
             (metrics.CHILD_MEMORY_LIMIT, child_memory_mb * MB),
         ]
         self.registry.register(Constants("worker", numbers))
+        self.registry.register(ClockSkews(read_skews))
         self.registry.register(self)
 
     def child_started(self) -> None:

@@ -84,7 +84,7 @@ def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
 def wait_until_each_has_begun(metrics, *, processes):
     """Wait for all processes of a front: a signal to one that is still loading is lost."""
     for _ in range(400):
-        if len({file.stem.rpartition("_")[2] for file in metrics.glob("*.db")}) == processes:
+        if len(list(metrics.glob("[0-9]*.counts"))) == processes:
             return
         time.sleep(0.1)
     raise AssertionError("a process of the front has not begun")

@@ -5,6 +5,8 @@ import time
 import pytest
 
 from shared.clock import ticks
+from shared.jobs import JobOutcome, OutcomeStatus
+from shared.queue.commits import Commits
 from shared.queue.names import INTERACTIVE, job_key
 from shared.queue.presence import AWAITED_SECONDS, ServerClock
 
@@ -27,3 +29,17 @@ def test_a_clock_is_not_set_by_an_answer_that_took_long():
     assert abs(clock.read() - time.time()) < 60
     assert clock.note(shown, asked_at=ticks())
     assert abs(clock.read() - shown) < 60
+
+
+def test_an_outcome_is_read_from_a_server_that_refuses_every_write(front):
+    job = front.send()
+    outcome = JobOutcome(job.id, OutcomeStatus.SUCCEEDED, pages=1)
+    assert Commits(front.redis).commit(job, outcome) == outcome
+    front.redis.config_set("min-replicas-to-write", 1)  # as one whose disk is full
+    try:
+        begun = ticks()
+        found = front.replies.wait(job.id, timeout_seconds=10)
+    finally:
+        front.redis.config_set("min-replicas-to-write", 0)
+    assert found == outcome
+    assert ticks() - begun < 2

@@ -10,6 +10,7 @@ import pytest
 
 from deploy.embedded.launch import launched_farm
 from tests.faults.checker import find_violations
+from tests.faults.disks import mounted
 from tests.faults.farm import FaultyFarm
 from tests.faults.figures import TITLE, describe
 
@@ -40,6 +41,13 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
             return farm
 
         yield start
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Give a file system of 16 MB of this test's own."""
+    with mounted(tmp_path / "disk", megabytes=16) as disk:
+        yield disk
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import redis
 import sqlalchemy as sa
@@ -251,6 +254,27 @@ def children_of(pid: int) -> list[int]:
                 if int(fields[1]) == pid and fields[0] not in "ZX":
                     found.append(int(entry.name))
     return found
+
+
+def read_problems(farm: FaultyFarm) -> list[str]:
+    """Give what `pressroom status` says is wrong."""
+    try:
+        found = farm.farm.command("status")
+    except subprocess.CalledProcessError as error:
+        found = json.loads(error.stdout)
+    problems: list[str] = found["problems"]
+    return problems
+
+
+def scrape(farm: FaultyFarm, port: str, name: str, label: str = "") -> list[float]:
+    """Give the values of a metric, of one label if any, as a process exports it."""
+    with urlopen(f"http://127.0.0.1:{farm.farm.record.ports[port]}/metrics") as answer:
+        lines = answer.read().decode().splitlines()
+    return [
+        float(line.split()[-1])
+        for line in lines
+        if line.startswith((f"{name}{{", f"{name} ")) and label in line
+    ]
 
 
 def render_answers(farm: FaultyFarm) -> bool:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from io import BytesIO
-from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
-from PIL import Image
 
 from tests.faults.clients import Client, Crowd
 from tests.faults.conftest import assert_sound
+from tests.faults.disks import fill, picture
 from tests.faults.farm import FaultyFarm, wait_until
 from tests.faults.gate import Gate
 from tests.postgresql import connect_postgresql
@@ -131,26 +128,6 @@ def crash(port: int) -> None:
         os.kill(connection.info.backend_pid, signal.SIGKILL)
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Give a file system of 16 MB of this test's own."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=0700", "pressroom-test", str(disk)]
-    subprocess.run(command, check=True)
-    try:
-        yield disk
-    finally:
-        subprocess.run(["umount", "--lazy", str(disk)], check=True)
-
-
-def picture(number: int) -> bytes:
-    """Give an image of some 700 KB that no other number has."""
-    file = BytesIO()
-    Image.effect_noise((900, 900), 90 + number).save(file, "PNG")
-    return file.getvalue()
-
-
 def test_the_disk_of_the_blobs_is_full_for_a_while(start, small_disk) -> None:
     farm = start(PRESSROOM_BLOB_URL=f"file://{small_disk}/blobs")
     client = farm.client()
@@ -174,14 +151,7 @@ def test_the_disk_of_the_database_is_full_for_a_while(start, small_disk) -> None
     farm = start(PRESSROOM_DATABASE_URL=f"sqlite:///{small_disk}/pressroom.sqlite3")
     client = farm.client()
     assert client.render(0).status == 200
-    filler = small_disk / "filler"
-    with filler.open("wb") as file:
-        block = b"\0" * 65536
-        try:
-            while True:
-                file.write(block)
-        except OSError:
-            pass
+    filler = fill(small_disk)
     entries = [client.render(number) for number in range(20)]
     entries += [client.accept(number) for number in range(200)]
     assert {entry.status for entry in entries[:20]} == {200}  # counted in the stream meanwhile

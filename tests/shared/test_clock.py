@@ -1,10 +1,11 @@
 """Instants are written one way, whatever the year."""
 
+import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from shared.clock import timestamp
+from shared.clock import epoch, follow, follow_machine, machine_epoch, now, ticks, timestamp
 
 
 @pytest.mark.parametrize(
@@ -17,3 +18,30 @@ from shared.clock import timestamp
 )
 def test_an_instant_is_written_in_utc_with_milliseconds(instant, written):
     assert timestamp(instant) == written
+
+
+@pytest.fixture
+def machine_clock():
+    yield
+    follow_machine()
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_followed_is_read_whatever_the_machines_shows(
+    machine_clock, monkeypatch, hours
+):
+    shown = time.time() + hours * 3600
+    follow(shown, at=ticks())
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    assert epoch() == pytest.approx(shown, abs=0.5)
+    assert now().timestamp() == pytest.approx(shown, abs=0.5)
+    assert machine_epoch() == 0.0
+
+
+def test_answers_that_differ_by_their_delay_change_nothing(machine_clock):
+    follow(1000.0, at=ticks())
+    before = epoch() - ticks()
+    follow(epoch() + 0.1, at=ticks())
+    assert epoch() - ticks() == pytest.approx(before, abs=1e-3)
+    follow(epoch() + 1, at=ticks())
+    assert epoch() - ticks() == pytest.approx(before + 1, abs=1e-3)

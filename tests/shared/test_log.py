@@ -73,3 +73,18 @@ def test_whatever_is_logged_is_a_line_that_means_nothing_to_a_terminal():
     assert fields["kind"] == repr(ValueError)
     assert (json.loads(after)["job"], json.loads(after)["part"]) == ("job_1", "outer")
     assert "job" not in json.loads(outside)
+
+
+def test_a_line_that_cannot_be_written_is_dropped_and_fails_nothing():
+    code = "from shared.telemetry.log import *; set_up_logging(level='INFO', log_format='json');"
+    code += "get_logger('x').error('message'); print('went on')"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            check=False,
+        )
+    assert done.stdout == "went on\n"

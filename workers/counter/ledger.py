@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from shared.clock import now
 from shared.db.session import Database
 from shared.db.usage import record_events
 from shared.metering import PageEvent
 from shared.queue.usage import Entry
+
+_LONGEST_REASON: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ def sort_batch(entries: Sequence[Entry]) -> Batch:
             events.append(PageEvent.decode(entry.event))
             readable.append(entry)
         except ValueError as error:
-            unreadable.append(Unreadable(entry, str(error)))
+            unreadable.append(Unreadable(entry, str(error)[:_LONGEST_REASON]))
     return Batch(tuple(events), tuple(readable), tuple(unreadable))
 
 

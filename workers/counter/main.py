@@ -15,6 +15,7 @@ from shared.blobs.store import open_store
 from shared.db.session import open_database
 from shared.errors import Unavailable
 from shared.limits import GB
+from shared.queue.clocks import FarmClock
 from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.depth import QueueReader
 from shared.queue.layout import assert_shards
@@ -38,11 +39,13 @@ def main() -> None:
         census = _census(settings)
     except (WrongSetting, UnfitRedisError, Unavailable, ValueError) as error:
         sys.exit(f"pressroom counter: {error}")
+    clock = FarmClock.of_shards(settings.shards, kind="counter")
+    clock.start()
     if settings.counter_metrics_port:
         census.start()
         start_probe(
             settings.counter_metrics_port,
-            _registry(settings, census),
+            _registry(settings, census, clock),
             address=settings.metrics_address,
         )
     # Each has a loop of its own: one that waits for its server holds up no other.
@@ -72,10 +75,12 @@ def _census(settings: Settings) -> CensusTaker:
     )
 
 
-def _registry(settings: Settings, census: CensusTaker) -> CollectorRegistry:
+def _registry(settings: Settings, census: CensusTaker, clock: FarmClock) -> CollectorRegistry:
     readers = {shard.name: QueueReader(connect(shard.url)) for shard in settings.shards}
     collector = FarmCollector(readers, read_census=lambda: census.latest)
-    return farm_registry(collector, blob_quota_bytes=settings.blob_quota_gb * GB)
+    return farm_registry(
+        collector, blob_quota_bytes=settings.blob_quota_gb * GB, read_skews=lambda: clock.skews
+    )
 
 
 def _stop_on_signals(counters: Sequence[Counter]) -> None:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from shared.errors import ErrorBody, ErrorCode, ErrorKind, ServiceError
+from shared.errors import ErrorBody, ErrorCode, ErrorKind, ServiceError, space_needed
 from shared.telemetry.log import get_logger
 from workers.engine.diagnostics import AuthoringError
 from workers.farm.budget import REMAINS, BudgetExceeded, time_limit
@@ -41,7 +41,7 @@ def attempt_within(
 ) -> T | ErrorBody:
     """Do the work inside of what raises `BudgetExceeded` when its time is over; see `attempt`."""
     try:
-        with limit:
+        with limit, space_needed("worker"):
             return work()
     except AuthoringError as error:
         return _authoring(error)

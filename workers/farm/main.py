@@ -20,6 +20,7 @@ from shared.job_flow import JobFlow
 from shared.outbound import Fetcher
 from shared.queue.charges import Charges
 from shared.queue.claims import Claims
+from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits
 from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.consumer import create_consumer
@@ -87,11 +88,14 @@ def _serve(settings: Settings, engine: Engine) -> None:
     register_tasks(app, child.get_farm)
     register_batch_tasks(app, child.get_farm, child.get_desk)
     children = Children(app)
+    clock = FarmClock.of_shards([settings.own_shard], kind="worker")
+    clock.start()
     watched = WorkerMetrics(
         slots=settings.worker_concurrency,
         child_memory_mb=settings.child_memory_mb,
         count_busy=children.count_busy,
         find_children=children.find,
+        read_skews=lambda: clock.skews,
     )
     children.tell(watched)
     start_probe(settings.worker_metrics_port, watched.registry, address=settings.metrics_address)
@@ -135,6 +139,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         stopper=Stopper(lambda job_id: states.find_end(job_id) is not None),
         traces=open_traces("worker", is_on=settings.traces),
         slot=SLOT,
+        clock=FarmClock({settings.own_shard.name: redis}),
     )
 
 

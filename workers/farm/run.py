@@ -13,6 +13,7 @@ from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.job_flow import JobFlow
 from shared.jobs import Claim, JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
+from shared.queue.clocks import FarmClock
 from shared.queue.commits import Begin, Commit, Commits, Delivery, fail
 from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger, log_context
@@ -101,6 +102,7 @@ class Farm:
     stopper: Stopper
     traces: Traces = UNTRACED
     slot: Slot = SINGLE_SLOT
+    clock: FarmClock | None = None
 
 
 def run_job(job: RenderJob, farm: Farm, *, delivery: Delivery | None = None) -> None:
@@ -111,6 +113,8 @@ def run_job(job: RenderJob, farm: Farm, *, delivery: Delivery | None = None) -> 
     Raises:
         Unavailable: Redis stayed away until the job's deadline.
     """
+    if farm.clock is not None:
+        farm.clock.look_if_due()
     with (
         log_context(**_name(job)),
         farm.traces.span(job.purpose.value, parent=job.traceparent, job=job.id),

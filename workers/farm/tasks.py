@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from celery import Celery
@@ -13,30 +13,53 @@ from celery.states import FAILURE
 
 from shared.jobs import RenderJob
 from shared.queue.commits import Delivery
+from shared.queue.messages import WRONG_ARGUMENTS
 from shared.queue.names import RENDER_TASK
+from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
+from shared.telemetry.totals import Tally
 from workers.farm.run import Farm, run_job
 
 log: Final = get_logger(__name__)
 
+REQUEST: Final = "workers.farm.requests:Request"
+UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError)
+_LONGEST_CAUSE: Final = 200
 _DONE: Final = trace_ok_t(None, None, 0.0, "None")
 
 
 def register_tasks(app: Celery, get_farm: Callable[[], Farm]) -> None:
     """Give the application its task; `get_farm` is called in the child process that runs it."""
 
-    def render(message: str, *, delivery: Delivery | None) -> None:
+    def render(*arguments: Any, delivery: Delivery | None = None, **named: Any) -> None:
         try:
-            job = RenderJob.decode(message)
-        except (ValueError, KeyError, TypeError) as error:
+            job = RenderJob.decode(read_argument(arguments, named))
+        except UNREADABLE as error:
             # Nobody can be answered: the front gives the job up at its deadline.
-            log.error("message not understood", cause=repr(error))
+            drop_message(error, get_farm().tally)
             return
         run_job(job, get_farm(), delivery=delivery)
 
-    task = app.task(render, name=RENDER_TASK)
+    task = app.task(render, name=RENDER_TASK, Request=REQUEST)
     # In the child process, where Celery has just put its own around each task.
     worker_process_init.connect(lambda **_: _run_plainly(task), weak=False)
+
+
+def read_argument(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """Return the one argument that each task of the farm has.
+
+    Raises:
+        ValueError: it has others.
+    """
+    if len(arguments) != 1 or named:
+        raise ValueError(f"{len(arguments)} arguments and {len(named)} named ones, expected one")
+    return arguments[0]
+
+
+def drop_message(error: Exception, tally: Tally) -> None:
+    """Log and count a message whose arguments are none of its task's."""
+    log.error("message dropped", reason=WRONG_ARGUMENTS, cause=repr(error)[:_LONGEST_CAUSE])
+    tally.count(metrics.MESSAGES_DROPPED, WRONG_ARGUMENTS)
 
 
 def _run_plainly(task: Any) -> None:

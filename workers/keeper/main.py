@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
 from shared.batch_flow import BatchFlow
@@ -17,6 +17,7 @@ from shared.errors import Unavailable
 from shared.job_flow import JobFlow
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
+from shared.queue.clocks import FarmClock
 from shared.queue.connection import UnfitRedisError, connect
 from shared.queue.endings import Endings
 from shared.queue.layout import assert_shards
@@ -42,16 +43,20 @@ def main() -> None:
         settings = get_settings()
         set_up_logging(level=settings.log_level, log_format=settings.log_format)
         assert_shards(settings.shards)
-        keepers, metrics = assemble(settings)
+        clock = FarmClock.of_shards(settings.shards, kind="keeper")
+        keepers, metrics = assemble(settings, read_skews=lambda: clock.skews)
     except (WrongSetting, UnfitRedisError, Unavailable, ValueError) as error:
         sys.exit(f"pressroom keeper: {error}")
+    clock.start()
     start_probe(settings.keeper_metrics_port, metrics.registry, address=settings.metrics_address)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: _stop(keepers))
     run_all([keeper.run for keeper in keepers])
 
 
-def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
+def assemble(
+    settings: Settings, *, read_skews: Callable[[], Mapping[str, float]] = dict
+) -> tuple[list[Keeper], KeeperMetrics]:
     """Make the keepers with all duties, and their metrics.
 
     Of several shards each has a keeper of its own, and so has what belongs to none: one that waits for
@@ -91,6 +96,7 @@ def assemble(settings: Settings) -> tuple[list[Keeper], KeeperMetrics]:
     metrics = KeeperMetrics(
         [duty.name for duty in of_shards[0] + of_farm],
         count_unfinished=lambda: _count_unfinished(database),
+        read_skews=read_skews,
     )
     return [Keeper(duties, metrics) for duties in groups], metrics
 

@@ -23,7 +23,7 @@ from shared.db.batches import (
     is_complete,
     take_back_assembly,
 )
-from shared.errors import ErrorBody, ErrorKind, Unavailable
+from shared.errors import ErrorBody, ErrorKind, Unavailable, space_needed
 from shared.queue.slices import Assembly
 from shared.telemetry.log import get_logger, log_context
 from workers.engine.merged import join_parts
@@ -70,7 +70,8 @@ def _try(batch: Batch, desk: Desk) -> None:
         _give_up(batch, desk, _failed(None))
         return
     try:
-        _assemble(batch, desk)
+        with space_needed("worker"):
+            _assemble(batch, desk)
     except (Unavailable, BlobMissingError) as error:
         is_missing = isinstance(error, BlobMissingError)
         if now() - this.first_at >= (_PATIENCE_WITH_MISSING if is_missing else _PATIENCE):

@@ -15,7 +15,7 @@ from shared.blobs.store import BlobMissingError
 from shared.clock import epoch, now, ticks
 from shared.db.batch_chunks import StoredPart, cancel_chunk, commit_slice, start_slice
 from shared.db.usage import find_totals
-from shared.errors import ErrorBody, ErrorKind, Unavailable
+from shared.errors import ErrorBody, ErrorKind, Unavailable, space_needed
 from shared.jobs import BodyKind
 from shared.limits import MAX_DELIVERIES, MB
 from shared.metering import used_up
@@ -52,6 +52,8 @@ def run_slice(asked: Slice, farm: Farm, desk: Desk) -> None:
     Raises:
         Unavailable: a part of the farm is away; the keeper sends the slice again.
     """
+    if farm.clock is not None:
+        farm.clock.look_if_due()
     with desk.database.session() as session:
         started = start_slice(session, asked, at=now())
     desk.flow.try_feed()
@@ -84,7 +86,8 @@ class _SliceRun:
 
     def run(self, asked: Slice) -> None:
         try:
-            self._run(asked)
+            with space_needed("worker"):
+                self._run(asked)
         except Unavailable:
             with suppress(Unavailable):
                 self.desk.charges.leave(self.chunk)  # nobody died

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from celery import Celery
@@ -16,6 +16,7 @@ from workers.farm.batches.assembly import run_assembly
 from workers.farm.batches.desk import Desk
 from workers.farm.batches.slices import run_slice
 from workers.farm.run import Farm
+from workers.farm.tasks import REQUEST, UNREADABLE, drop_message, read_argument
 
 log: Final = get_logger(__name__)
 
@@ -25,21 +26,26 @@ def register_batch_tasks(
 ) -> None:
     """Give the application its tasks; the two calls are made in the child process that runs one."""
 
-    def slice_(message: Mapping[str, Any]) -> None:
+    def slice_(*arguments: Any, **named: Any) -> None:
         try:
-            asked = Slice.decode(message)
-        except (ValueError, KeyError, TypeError) as error:
-            log.error("message not understood", cause=repr(error))
+            asked = Slice.decode(read_argument(arguments, named))
+        except UNREADABLE as error:
+            drop_message(error, get_farm().tally)
             return
         get_farm().slot.settle()
         _leave_outages(lambda: run_slice(asked, get_farm(), get_desk()))
 
-    def assemble(message: Mapping[str, Any]) -> None:
+    def assemble(*arguments: Any, **named: Any) -> None:
+        try:
+            asked = Assembly.decode(read_argument(arguments, named))
+        except UNREADABLE as error:
+            drop_message(error, get_farm().tally)
+            return
         get_farm().slot.settle()
-        _leave_outages(lambda: run_assembly(Assembly(str(message["batch"])), get_desk()))
+        _leave_outages(lambda: run_assembly(asked, get_desk()))
 
-    app.task(slice_, name=SLICE_TASK)
-    app.task(assemble, name=ASSEMBLE_TASK)
+    app.task(slice_, name=SLICE_TASK, Request=REQUEST)
+    app.task(assemble, name=ASSEMBLE_TASK, Request=REQUEST)
 
 
 def _leave_outages(work: Callable[[], None]) -> None:

@@ -1,0 +1,93 @@
+"""Processes follow the clock of Redis, and report how far their machines' clocks differ."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from shared.clock import epoch, follow_machine
+from shared.line import Line
+from shared.queue.ahead import Ahead
+from shared.queue.clocks import FarmClock, find_clocks
+from shared.queue.connection import connect
+from shared.queue.names import INTERACTIVE, UNACKED, UNACKED_INDEX
+from tests.farm.conftest import ROOT, Workers
+
+read = time.time
+
+
+@pytest.fixture
+def shifted(monkeypatch):
+    """Give a function that shifts the machine's clock."""
+    yield lambda seconds: monkeypatch.setattr("time.time", lambda: read() + seconds)
+    follow_machine()
+
+
+@pytest.mark.parametrize("seconds", [-3600, 3600])
+def test_a_process_follows_redis_and_reports_its_machine(front, shifted, seconds):
+    shifted(seconds)
+    clock = FarmClock({"0": front.redis}, kind="front")
+    assert clock.look()
+    assert epoch() == pytest.approx(read(), abs=0.5)
+    assert clock.skews == {"0": pytest.approx(seconds, abs=0.5)}
+    [report] = find_clocks(front.redis)
+    assert report.name.startswith("front ")
+    assert report.ahead_seconds == pytest.approx(seconds, abs=0.5)
+    assert report.is_skewed
+
+
+def test_a_process_without_redis_goes_by_what_it_knows(shifted):
+    clock = FarmClock({"0": connect("redis://127.0.0.1:1/0")}, kind="front")
+    assert not clock.look()
+    assert clock.skews == {}
+    assert clock.ahead_of("0") == 0.0
+    assert epoch() == pytest.approx(read(), abs=0.5)
+
+
+def test_a_second_server_whose_clock_is_ahead_is_known_to_be(front, shifted):
+    class Ahead:
+        def time(self):
+            seconds, microseconds = front.redis.time()
+            return seconds + 60, microseconds
+
+    clock = FarmClock({"0": front.redis, "1": Ahead()})
+    clock.look()
+    assert clock.ahead_of("0") == 0.0
+    assert clock.ahead_of("1") == pytest.approx(60, abs=0.5)
+
+
+def test_a_refusal_to_write_keeps_nobody_from_following(front, shifted):
+    shifted(3600)
+    front.redis.config_set("min-replicas-to-write", 1)
+    try:
+        assert FarmClock({"0": front.redis}, kind="front").look()
+    finally:
+        front.redis.config_set("min-replicas-to-write", 0)
+    assert epoch() == pytest.approx(read(), abs=0.5)
+
+
+def test_messages_are_held_by_the_clock_of_redis(front, shifted):
+    sent = front.broker.publish(front.job())
+    shifted(-3600)
+    Ahead().turn(Line(front.redis), [INTERACTIVE], free=1, slots=1)
+    held_at = front.redis.zscore(UNACKED_INDEX, sent.delivery_tag)
+    assert held_at == pytest.approx(read(), abs=1)
+
+
+def test_a_worker_whose_clock_is_an_hour_ahead_leaves_others_what_they_hold(
+    front, worker_environment, tmp_path
+):
+    shift = "import time; read = time.time; time.time = lambda: read() + 3600"
+    (tmp_path / "sitecustomize.py").write_text(shift)
+    workers = Workers(tmp_path, worker_environment | {"PYTHONPATH": f"{tmp_path}:{ROOT}"})
+    try:
+        workers.start()
+        held = "interactive:x:y:waited"
+        front.redis.hset(UNACKED, held, b"[{},null,null]")
+        front.redis.zadd(UNACKED_INDEX, {held: read()})
+        time.sleep(2.5)  # it looks every second
+        assert front.redis.zscore(UNACKED_INDEX, held) is not None
+        assert front.render().pages == 1
+    finally:
+        workers.kill_all()
