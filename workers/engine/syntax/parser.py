@@ -9,7 +9,7 @@ from xml.parsers import expat
 from workers.engine.diagnostics import Findings, Origin, Place, Span
 from workers.engine.memory import check_memory
 from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
-from workers.engine.syntax.nodes import Element, SyntaxTree, Text
+from workers.engine.syntax.nodes import Element, SyntaxTree, Text, VerbatimText
 
 MAX_DEPTH: Final = 200
 MAX_ELEMENTS: Final = 1_000_000
@@ -81,11 +81,14 @@ class _Reader:
         self._text_start = (1, 1)
         self._text_end = (0, 0)  # known inside `json` only
         self._elements = 0
+        self._cdata_start = -1  # byte offset of the open CDATA section of an attachment
         self._source = b""
         self._parser = expat.ParserCreate("utf-8")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
+        self._parser.StartCdataSectionHandler = self._start_cdata
+        self._parser.EndCdataSectionHandler = self._end_cdata
         self._parser.StartDoctypeDeclHandler = self._refuse_declaration
         self._parser.EntityDeclHandler = self._refuse_declaration
 
@@ -179,6 +182,22 @@ class _Reader:
             self._close_text()
             self._text_start = line, column
         self._text_end = (line + 1, 1) if data == "\n" else (line, column + len(data))
+
+    def _start_cdata(self) -> None:
+        """Keep a section of an attachment apart: its bytes are those of a file."""
+        if self._open[-1].tag == "attachment":
+            self._close_text()
+            self._cdata_start = self._parser.CurrentByteIndex + len(b"<![CDATA[")
+
+    def _end_cdata(self) -> None:
+        """Take the section from the source: XML gives every line end as a line feed (2.11)."""
+        if self._cdata_start < 0:
+            return
+        written = self._source[self._cdata_start : self._parser.CurrentByteIndex].decode()
+        self._cdata_start = -1
+        if written:
+            self._open[-1].children.append(VerbatimText(written, *self._text_start))
+        self._parts.clear()
 
     def _close_text(self) -> None:
         if self._parts:
