@@ -44,7 +44,9 @@ def test_json_changes_what_it_names():
     assert outcome.data["vat_rate"] == Decimal("0.19")
 
 
-NULLS = '<document><data><json>{"a": null, "b": {"c": null, "d": 1}}</json></data><flow/></document>'
+NULLS = (
+    '<document><data><json>{"a": null, "b": {"c": null, "d": 1}}</json></data><flow/></document>'
+)
 
 
 @pytest.mark.parametrize(

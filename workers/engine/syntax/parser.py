@@ -8,16 +8,12 @@ from xml.parsers import expat
 
 from workers.engine.diagnostics import Findings, Origin, Place, Span
 from workers.engine.memory import check_memory
-from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
+from workers.engine.syntax.encodings import EncodingError, decode_xml, position_after
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text, VerbatimText
 
 MAX_DEPTH: Final = 200
 MAX_ELEMENTS: Final = 1_000_000
 MAX_ATTRIBUTES: Final = 200
-
-_DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
-# UTF-16 without a mark still shows in how `<?` is written.
-_WIDE_STARTS: Final = {b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be"}
 
 # White space, comments and processing instructions before the root; possessive, so one pass. For
 # `|(?!)` see decision 0173.
@@ -56,10 +52,8 @@ class _RefusedError(Exception):
 
 def _to_utf8(source: bytes) -> bytes:
     """Give the text in UTF-8 without a byte order mark, checked."""
-    declared = _DECLARED.match(source)
-    name = declared[1].decode() if declared else _WIDE_STARTS.get(source[:4])
     try:
-        return decode_text(source, name).encode()
+        return decode_xml(source).encode()
     except EncodingError as error:
         raise _RefusedError("encoding", str(error), line=error.line, column=error.column) from None
 
