@@ -15,7 +15,7 @@ from api.batches.archive import write_archive
 from api.batches.request import read_batch_request, read_items_query
 from api.batches.views import write_item, write_item_job
 from api.exchange import read_query, read_wait, write_json
-from api.pdf import DEFAULT_FILENAME, write_disposition
+from api.pdf import DEFAULT_FILENAME, write_disposition, write_warning_headers
 from api.ports import Ports
 from shared.batches.records import (
     Batch,
@@ -171,6 +171,7 @@ class BatchRoutes:
             "Content-Disposition": write_disposition(item.filename or DEFAULT_FILENAME),
             "X-Page-Count": str(item.pages),
             "X-Job-Id": job_id,
+            **write_warning_headers(item.warnings),
         }
         part = Part(item.place.offset, item.place.length)
         return Response(self._send(item.part_key, part), 200, headers)

@@ -93,6 +93,7 @@ def _write_pdf(record: JobRecord, ports: Ports) -> Response:
         pages=record.pages or 0,
         filename=record.filename,
         timings=record.timings or {},
+        warnings=record.warnings or (),
     )
     pieces = _read(record.pdf_key, ports)
     try:

@@ -42,6 +42,7 @@ def write_pdf(outcome: JobOutcome, meter: Meter, cell: Cell) -> Response:
         pages=outcome.pages,
         filename=outcome.filename,
         timings=outcome.timings,
+        warnings=outcome.warnings,
     )
     pieces = _started(cell.replies.fetch_pdf(claim))
     # Not before: what fails until here is answered with an error.

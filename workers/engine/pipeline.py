@@ -112,7 +112,13 @@ def _render(
     watch.enter(Stage.LAYOUT)
     laid_out = lay_out(document, resources=resources, findings=findings)
     finished = print_finished(laid_out, wanted, findings=findings, watch=watch)
-    return Rendered(finished, len(laid_out.pages), document.info.filename, findings.warnings)
+    return Rendered(
+        finished,
+        len(laid_out.pages),
+        document.info.filename,
+        findings.warnings,
+        findings.dropped,
+    )
 
 
 def print_finished(

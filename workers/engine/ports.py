@@ -185,3 +185,4 @@ class Rendered:
     pages: int
     filename: str | None = None
     warnings: tuple[Diagnostic, ...] = field(default=())
+    warnings_left_out: int = 0  # beyond those listed
