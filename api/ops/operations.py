@@ -112,7 +112,8 @@ OPERATIONS: Final = (
     Operation(
         "post", "/v2/validate", "validate", "Rendering", "Find problems without rendering",
         "Takes what a render takes. A 200 does not mean that the document is valid: read valid. "
-        "Nothing is metered. What does not fit on its page is found by rendering only.",
+        "Nothing is metered. Stored and embedded images are looked at; those at addresses elsewhere are "
+        "not fetched. What does not fit on its page is found by rendering only.",
         {200: Answer("What was found.", write_json("Findings"))},
         query=_RENDER_QUERY,
         body=_DOCUMENT,

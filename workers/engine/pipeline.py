@@ -16,6 +16,7 @@ from workers.engine.finish.metadata import describe
 from workers.engine.layout.display import LaidOut
 from workers.engine.layout.elements.barcodes import judge_codes
 from workers.engine.layout.pages import lay_out
+from workers.engine.layout.picture_checks import check_pictures
 from workers.engine.merge.payload import Merged, PreparedSource, merge_payload, prepare
 from workers.engine.paint.press import print_pages
 from workers.engine.ports import (
@@ -32,7 +33,7 @@ from workers.engine.ports import (
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.build import Blueprint, compile_blueprint
-from workers.engine.tree.members import check_members
+from workers.engine.tree.members import check_member_uses
 from workers.engine.tree.nodes import Document
 
 # The 200 levels an element may be deep take up to 4,000 calls on top of each other; 1,000 is
@@ -143,11 +144,13 @@ def validate(
     options: RenderOptions,
     resources: Resources | None = None,
 ) -> Findings:
-    """Find every problem that can be found without layout (interface.md, POST /v2/validate)."""
-    del resources  # an image that is missing is found by rendering
+    """Find every problem that can be found without layout (interface.md, POST /v2/validate).
+
+    Images at addresses elsewhere are not fetched; without `resources`, stored ones are not looked for.
+    """
     findings = Findings()
     try:
-        _validate(template, payload, options, findings)
+        _validate(template, payload, options, resources, findings)
     except RecursionError:
         findings.add(_TOO_DEEP)
     return findings
@@ -157,6 +160,7 @@ def _validate(
     template: PreparedTemplate | None,
     payload: Payload | None,
     options: RenderOptions,
+    resources: Resources | None,
     findings: Findings,
 ) -> None:
     merged = merge_payload(template.source if template else None, payload, findings)
@@ -170,9 +174,9 @@ def _validate(
     if root is not None:
         check_usage(root, findings)
         judge_codes(root, findings)
-        check_members(root, merged.source.declarations, merged.data, findings)
+    check_member_uses(blueprint.member_uses, merged.data, findings)
     if merged.is_data_sound:
-        _try_build(blueprint, merged, options, findings)
+        _try_build(blueprint, merged, options, resources, findings)
 
 
 def build_document(
@@ -194,6 +198,7 @@ def build_document(
     findings.raise_errors()
     assert merged is not None, "without a tree there is an error that says why"
     assert blueprint is not None
+    check_member_uses(blueprint.member_uses, merged.data, findings)
     document = blueprint.build(merged.data, options, findings)
     findings.raise_errors()
     return document, merged
@@ -242,10 +247,15 @@ def _blueprint_of(template: PreparedTemplate | None, merged: Merged) -> Blueprin
 
 
 def _try_build(
-    blueprint: Blueprint, merged: Merged, options: RenderOptions, findings: Findings
+    blueprint: Blueprint,
+    merged: Merged,
+    options: RenderOptions,
+    resources: Resources | None,
+    findings: Findings,
 ) -> None:
     try:
-        blueprint.build(merged.data, options, findings, is_trial=True)
+        document = blueprint.build(merged.data, options, findings, is_trial=True)
+        check_pictures(document, resources=resources, findings=findings)
     except AuthoringError as error:
         for diagnostic in error.diagnostics:
             findings.add(diagnostic)

@@ -32,7 +32,7 @@ _OF_INVOICES: Final = (("alternative", "source", "data"), ("data",))  # Factur-X
 _DATA_ADDRESS: Final = re.compile(r"data:[^,;\s]{0,130}(?:;[^,;\s]{1,100})*;base64,")
 
 # A CDATA section may begin on a line of its own: that line end is none of the file's.
-_BEFORE_FIRST_LINE: Final = re.compile(r"\A[ \t]*+(?:\r\n?|\n)?+")
+_BEFORE_FIRST_LINE: Final = re.compile(r"\A[ \t]*+(?:\r\n?|\n)?")
 
 BuildAttachment = Callable[[Scope], Attachment | None]
 # Takes the media type; gives None where what is wrong is told already.
