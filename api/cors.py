@@ -21,6 +21,7 @@ _ALLOWED_HEADERS: Final = (
 )
 _EXPOSED_HEADERS: Final = (
     "Location, Preference-Applied, ETag, Content-Disposition, X-Page-Count, X-Job-Id, Server-Timing, "
+    "X-Warning-Count, X-Warning-Codes, "
     "Retry-After, RateLimit, RateLimit-Policy, Allow, Accept-Encoding"
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,7 @@ from werkzeug.http import parse_options_header
 
 from shared import json_text
 from shared.db.people import UserRef
+from shared.encodings import ACCEPTED, find_codec
 from shared.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -27,13 +27,6 @@ DEFAULT_PAGE: Final = 100
 MAX_PAGE: Final = 1000
 MAX_WAIT_SECONDS: Final = 60
 Choice = TypeVar("Choice", bound=StrEnum)
-
-# Text encodings by their codec's own name. Python knows more, some of which are no encodings
-# of documents (idna, unicode_escape) and some of which are slow on hostile input.
-_CODECS: Final = re.compile(
-    r"(utf-8|ascii|utf-16|utf-16-le|utf-16-be|utf-32|utf-32-le|utf-32-be|iso8859-\d{1,2}"
-    r"|cp125\d|koi8-[ru]|mac-roman|shift_jis|euc_jp|euc_kr|gb18030|gbk|gb2312|big5)\Z"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +134,7 @@ def read_content_type(request: Request) -> ContentType | None:
     codec = find_codec(charset)
     if codec is None:
         raise ServiceError(
-            415,
-            f"Unaccepted charset {_shown(charset)} in Content-Type: accepted are UTF-8, UTF-16, "
-            "US-ASCII, ISO-8859-1 to -16, windows-1250 to -1258 and the common East Asian ones.",
+            415, f"Unaccepted charset {_shown(charset)} in Content-Type: accepted are {ACCEPTED}."
         )
     return ContentType(media, codec)
 
@@ -152,15 +143,6 @@ def read_content_type(request: Request) -> ContentType | None:
 def _split_content_type(header: str) -> tuple[str, str | None]:
     media, options = parse_options_header(header)
     return media.lower(), options.get("charset")
-
-
-def find_codec(name: str) -> str | None:
-    """Give the codec of an encoding's name, None when it is not one that documents come in."""
-    try:
-        codec = codecs.lookup(name).name
-    except (LookupError, ValueError):
-        return None
-    return codec if _CODECS.match(codec) else None
 
 
 def parse_json_object(data: bytes, *, fields: tuple[str, ...]) -> dict[str, Any]:

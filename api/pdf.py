@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from shared.errors import ServiceError
@@ -28,16 +28,30 @@ def write_pdf_headers(
     pages: int,
     filename: str | None,
     timings: Mapping[str, float],
+    warnings: Sequence[Mapping[str, Any]],
 ) -> dict[str, str]:
     """Write the headers of a PDF (interface.md, POST /v2/pdf; contract.md 5)."""
-    return {
+    headers = {
         "Content-Type": "application/pdf",
         "Content-Length": str(size),
         "Content-Disposition": write_disposition(filename or DEFAULT_FILENAME),
         "X-Page-Count": str(pages),
         "X-Job-Id": job_id,
         "Server-Timing": _write_timings(timings),
+        "X-Warning-Count": "0",
     }
+    if warnings:
+        headers |= write_warning_headers(warnings)
+    return headers
+
+
+def write_warning_headers(warnings: Sequence[Mapping[str, Any]] | None) -> dict[str, str]:
+    """Write how many warnings a render had, and the codes of its record, which bounds them."""
+    found = warnings or ()
+    headers = {"X-Warning-Count": str(sum(each["count"] for each in found))}
+    if found:
+        headers["X-Warning-Codes"] = ", ".join(each["code"] for each in found)
+    return headers
 
 
 def write_disposition(

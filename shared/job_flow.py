@@ -176,6 +176,7 @@ def _read_outcome(outcome: JobOutcome, at: datetime) -> JobEnd:
         timings=outcome.timings,
         pdf_key=outcome.pdf.key,
         pdf_size=outcome.pdf.size,
+        warnings=outcome.warnings,
     )
 
 

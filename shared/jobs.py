@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from operator import attrgetter
@@ -161,7 +161,8 @@ class OutcomeStatus(StrEnum):
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
     """What a worker found: a PDF and its page count, or the findings of a validation as the client
-    gets them, or an error body. Timings are milliseconds by stage.
+    gets them, or an error body. Timings are milliseconds by stage; `warnings` are those of a render
+    as records list them, one for each code.
     """
 
     job_id: str
@@ -173,6 +174,7 @@ class JobOutcome:
     timings: Mapping[str, float] = field(default_factory=dict)
     findings: Mapping[str, Any] | None = None
     started_at: float | None = None
+    warnings: Sequence[Mapping[str, Any]] = ()
 
     def encode(self) -> str:
         """Write the outcome as a JSON message."""
@@ -196,6 +198,7 @@ class JobOutcome:
             timings=raw["timings"],
             findings=raw["findings"],
             started_at=raw.get("started_at"),
+            warnings=raw.get("warnings", ()),
         )
 
 

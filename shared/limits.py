@@ -22,6 +22,8 @@ MAX_SVG_SIDE: Final = 1_000_000.0  # CSS px
 REMOTE_IMAGE_SECONDS: Final = 10.0  # contract.md 5: one image fetched from its address
 MAX_REMOTE_IMAGES: Final = 50  # addresses that one document may name
 MAX_REMOTE_BYTES: Final = 128 * MB  # fetched for one document, all together
+MAX_WARNING_CODES: Final = 10  # of a render, as its record and its headers list them
+MAX_WARNING_TEXT: Final = 200  # characters of the message of each
 MAX_WORKSPACE_BYTES: Final = 1 * GB
 MAX_WORKSPACE_IMAGES: Final = 1000
 

@@ -16,7 +16,7 @@ from api.batches.request import read_batch_request, read_batches_query, read_ite
 from api.batches.views import write_item, write_item_job
 from api.exchange import read_query, read_wait, write_json
 from api.long_poll import long_poll, stopping
-from api.pdf import DEFAULT_FILENAME, read_filename, write_disposition
+from api.pdf import DEFAULT_FILENAME, read_filename, write_disposition, write_warning_headers
 from api.ports import Ports
 from shared.batches.records import (
     Batch,
@@ -199,6 +199,7 @@ class BatchRoutes:
             "Content-Disposition": write_disposition(filename or item.filename or DEFAULT_FILENAME),
             "X-Page-Count": str(item.pages),
             "X-Job-Id": job_id,
+            **write_warning_headers(item.warnings),
         }
         part = Part(item.place.offset, item.place.length)
         return Response(self._send(item.part_key, part), 200, headers)

@@ -38,5 +38,5 @@ def write_item_job(batch: Batch, item: Item) -> dict[str, Any]:
 
 
 def _write_end(item: Item) -> dict[str, Any]:
-    end = {"pages": item.pages, "error": item.error}
+    end = {"pages": item.pages, "error": item.error, "warnings": item.warnings}
     return {name: value for name, value in end.items() if value is not None}

@@ -108,6 +108,7 @@ def _write_pdf(record: JobRecord, ports: Ports, filename: str | None) -> Respons
         pages=record.pages or 0,
         filename=filename or record.filename,
         timings=record.timings or {},
+        warnings=record.warnings or (),
     )
     pieces = _read(record.pdf_key, ports)
     try:

@@ -23,7 +23,7 @@ from api.ops.parts import (
     write_binary,
     write_json,
 )
-from api.ops.schemas import REFERENCE
+from api.ops.schemas import REFERENCE, WARNINGS
 from api.ops.shapes import Schema, choice, count, flag, instant, list_of, record, ref, text
 from shared.batches.records import BatchStatus, ItemStatus, Output
 from shared.errors import ErrorCode
@@ -65,8 +65,9 @@ BATCH_SCHEMAS: Final[Mapping[str, Schema]] = {
             "status": choice(ItemStatus),
             "pages": count("Pages of its PDF."),
             "error": ref("Error"),
+            "warnings": WARNINGS,
         },
-        optional=("pages", "error"),
+        optional=("pages", "error", "warnings"),
     ),
     "BatchItems": record(
         {

@@ -17,6 +17,7 @@ from api.ops.parts import (
     Parameter,
     write_json,
 )
+from api.ops.schemas import WARNINGS
 from api.ops.shapes import Schema, choice, count, flag, instant, list_of, record, ref, text
 from shared.db.jobs import JobStatus
 
@@ -43,12 +44,21 @@ JOB_SCHEMAS: Final[Mapping[str, Schema]] = {
             "template": text("The reference, as it was asked for."),
             "pages": count("Of a job that succeeded."),
             "error": ref("Error"),
+            "warnings": WARNINGS,
             "created_at": instant("When it was accepted."),
             "started_at": instant("When a worker first began it."),
             "finished_at": instant("When it ended."),
             "expires_at": instant("When its PDF is deleted."),
         },
-        optional=("template", "pages", "error", "started_at", "finished_at", "expires_at"),
+        optional=(
+            "template",
+            "pages",
+            "error",
+            "warnings",
+            "started_at",
+            "finished_at",
+            "expires_at",
+        ),
     ),
     "JobList": record(
         {

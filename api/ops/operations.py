@@ -125,8 +125,9 @@ OPERATIONS: Final = (
     Operation(
         "post", "/v2/validate", "validate", "Rendering", "Find problems without rendering",
         "Takes what a render takes. A 200 does not mean that the document is valid: read valid. "
-        "Nothing is metered. Only rendering finds what does not fit on its page, images that cannot be "
-        "loaded or read, characters that no font has, and colours that PDF/A does not allow.",
+        "Nothing is metered. Stored and embedded images are read; those at addresses elsewhere are not "
+        "fetched. Only rendering finds what does not fit on its page, characters that no font has, and "
+        "colours that PDF/A does not allow.",
         {200: Answer("What was found.", write_json("Findings"))},
         query=_RENDER_QUERY,
         body=_DOCUMENT,

@@ -78,6 +78,8 @@ PDF: Final = Answer(
         "X-Page-Count": "Number of pages.",
         "X-Job-Id": "The job, as logs and the ledger name it.",
         "Server-Timing": "Milliseconds of queue, merge, layout and finish.",
+        "X-Warning-Count": "Number of warnings; 0 when nothing is noteworthy.",
+        "X-Warning-Codes": "Where there are warnings, their codes, at most eleven: unknown-member, img-alt.",
     },
 )
 DRAFT: Final = Parameter("draft", {"type": "string"}, "A draft exactly when it is true.")

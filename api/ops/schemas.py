@@ -7,6 +7,7 @@ from typing import Final
 
 from api.ops.shapes import Schema, count, flag, instant, list_of, record, ref, request, text
 from shared.errors import ErrorCode
+from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
 
 _NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
 _NAME_RULE: Final = f"^{_NAME}$"
@@ -41,6 +42,25 @@ SLUG: Final = text(
 )
 IMAGE_NAME: Final = text(
     "Lowercase letters, digits and single hyphens.", minLength=3, maxLength=64, pattern=_NAME_RULE
+)
+SOURCE: Final = record(
+    {
+        "tagName": text("The element."),
+        "origin": text(
+            "Which text it stands in, when a template was named.", enum=["template", "payload"]
+        ),
+        "lineStart": count("From 1.", minimum=1),
+        "lineEnd": count("Line of the end.", minimum=1),
+        "columnStart": count("From 1.", minimum=1),
+        "columnEnd": count("The column after the last character.", minimum=1),
+    },
+    optional=("origin",),
+)
+WARNINGS: Final = list_of(
+    "RenderWarning",
+    description="Of a render that had any: one entry for each code; what more there is, is counted "
+    "in a last one, more-warnings.",
+    maxItems=MAX_WARNING_CODES + 1,
 )
 _SHA256: Final = text("SHA-256, hexadecimal.", pattern="^[0-9a-f]{64}$")
 _HAS_MORE: Final = flag("Whether older or further ones exist.")
@@ -165,20 +185,16 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Finding": record(
         {
             "message": text("What is wrong."),
-            "source": record(
-                {
-                    "tagName": text("The element."),
-                    "origin": text(
-                        "Which text it stands in, when a template was named.",
-                        enum=["template", "payload"],
-                    ),
-                    "lineStart": count("From 1.", minimum=1),
-                    "lineEnd": count("Line of the end.", minimum=1),
-                    "columnStart": count("From 1.", minimum=1),
-                    "columnEnd": count("The column after the last character.", minimum=1),
-                },
-                optional=("origin",),
-            ),
+            "source": SOURCE,
+        },
+        optional=("source",),
+    ),
+    "RenderWarning": record(
+        {
+            "code": text("The rule, such as unknown-member; stable."),
+            "message": text("The first warning of this code.", maxLength=MAX_WARNING_TEXT),
+            "count": count("How many there are of this code.", minimum=1),
+            "source": SOURCE,
         },
         optional=("source",),
     ),

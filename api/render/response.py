@@ -44,6 +44,7 @@ def write_pdf(
         pages=outcome.pages,
         filename=filename or outcome.filename,
         timings=outcome.timings,
+        warnings=outcome.warnings,
     )
     pieces = _started(cell.replies.fetch_pdf(claim))
     # Not before: what fails until here is answered with an error.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import Any, Final
 from xml.parsers.expat import ErrorString, ExpatError
@@ -10,24 +9,12 @@ from xml.parsers.expat import ErrorString, ExpatError
 from defusedxml.common import DTDForbidden
 from defusedxml.ElementTree import DefusedXMLParser
 
-from api.exchange import find_codec
+from shared.encodings import UnacceptedEncodingError, find_xml_codec
 from shared.errors import ServiceError
 
 # Far above what the engine accepts, far below what would fill the memory of the front.
 MAX_DEPTH: Final = 10_000
 
-# Longest first: the mark of UTF-32 begins with that of UTF-16.
-_MARKS: Final = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_UNMARKED: Final = ((b"<\x00?\x00", "utf-16-le"), (b"\x00<\x00?", "utf-16-be"))
-_DECLARED: Final = re.compile(
-    rb"<\?xml[^>]{0,100}?\bencoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9._-]{1,40})[\"']"
-)
 _DECLARATION: Final = re.compile(r"<\?xml\s[^>]{0,200}\?>\s*")
 
 
@@ -47,32 +34,12 @@ def read_content(data: bytes, *, charset: str | None) -> str:
 
 
 def _decode(data: bytes, *, charset: str | None) -> str:
-    for mark, codec in _MARKS:
-        if data.startswith(mark):
-            return _decode_as(data[len(mark) :], codec)
-    return _decode_as(data, charset or _find_declared(data))
-
-
-def _find_declared(data: bytes) -> str:
-    for start, codec in _UNMARKED:
-        if data.startswith(start):
-            return codec
-    declared = _DECLARED.match(data)
-    if declared is None:
-        return "utf-8"
-    name = declared[1].decode("ascii")
-    known = find_codec(name)
-    if known is None:
-        raise ServiceError(
-            400, f"The XML declaration names the encoding {name!r}, which is not known."
-        )
-    # A declaration that could be read as ASCII does not stand in a wider encoding.
-    return "utf-8" if known.startswith(("utf-16", "utf-32")) else known
-
-
-def _decode_as(data: bytes, codec: str) -> str:
     try:
-        return data.decode(codec)
+        codec = find_xml_codec(data, charset)
+    except UnacceptedEncodingError as error:
+        raise ServiceError(400, f"{error}.") from error
+    try:
+        return data.decode(codec).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise ServiceError(
             400, f"The body is not {codec} text: byte {error.start + 1} cannot be read."

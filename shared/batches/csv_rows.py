@@ -12,13 +12,13 @@ from typing import Any, BinaryIO, Final
 
 from shared.batches.ndjson import check_number, too_long
 from shared.batches.records import CsvHead
+from shared.encodings import UnacceptedEncodingError, find_text_codec, measure_mark
 from shared.errors import ServiceError
 from shared.limits import MAX_BATCH_ROW, MAX_CSV_COLUMNS, MAX_JSON_DEPTH
 
 _BUFFER_BYTES: Final = 256 * 1024
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _QUOTED: Final = re.compile(r'"[^"]*+"')
-_UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 class CsvBody(io.RawIOBase):
@@ -159,24 +159,39 @@ class _Lines:
 
 
 def _decoded(source: Any, charset: str | None) -> io.TextIOWrapper:
-    reader = io.BufferedReader(_Raw(source), _BUFFER_BYTES)
-    encoding = charset or "utf-8"
-    if encoding in ("utf-8", "ascii"):
-        encoding = "utf-16" if reader.peek(2).startswith(_UTF_16_MARKS) else "utf-8-sig"
-    return io.TextIOWrapper(reader, encoding=encoding, newline="")
+    head = _read_beginning(source)
+    try:
+        codec = find_text_codec(head, charset)
+    except UnacceptedEncodingError as error:
+        raise ServiceError(400, f"{error}.") from error
+    raw = _Raw(source, head[measure_mark(head) :])
+    return io.TextIOWrapper(io.BufferedReader(raw, _BUFFER_BYTES), encoding=codec, newline="")
+
+
+def _read_beginning(source: Any) -> bytes:
+    """Read as much as the longest byte order mark, of a source that may return less at once."""
+    head = b""
+    while len(head) < 4:
+        piece: bytes = source.read(4 - len(head))
+        if not piece:
+            break
+        head += piece
+    return head
 
 
 class _Raw(io.RawIOBase):
-    """A stream that can only be read, as the library's buffers want one."""
+    """A stream that can only be read, as the library's buffers want one; `head` comes before it."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, head: bytes) -> None:
         self._source = source
+        self._head = head
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        piece: bytes = self._source.read(len(buffer))
+        piece: bytes = self._head[: len(buffer)] or self._source.read(len(buffer))
+        self._head = self._head[len(buffer) :]
         buffer[: len(piece)] = piece
         return len(piece)
 

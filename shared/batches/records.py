@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -166,6 +166,7 @@ class Ended:
     filename: str | None = None
     error: ErrorBody | None = None
     place: Place | None = None
+    warnings: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,7 @@ class Item:
     finished_at: datetime | None = None
     part_key: str | None = None
     place: Place | None = None
+    warnings: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -295,4 +295,5 @@ def _item_row(chunk: Chunk, ended: Ended, at: datetime) -> dict[str, Any]:
         "offset": place.offset if place else None,
         "length": place.length if place else None,
         "crc32": place.crc32 if place else None,
+        "warnings": list(ended.warnings) or None,
     }

@@ -139,5 +139,6 @@ def _read_item(row: RowMapping) -> Item:
         filename=row["filename"],
         finished_at=ended_at,
         part_key=row["blob_key"],
+        warnings=row["warnings"],
         place=None if row["offset"] is None else Place(row["offset"], row["length"], row["crc32"]),
     )

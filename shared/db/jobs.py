@@ -104,6 +104,7 @@ class JobRecord:
     finished_at: datetime | None
     expires_at: datetime | None
     sweep_at: datetime | None
+    warnings: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +119,18 @@ class JobEnd:
     error: Mapping[str, Any] | None = None
     pdf_key: str | None = None
     pdf_size: int | None = None
+    warnings: Sequence[Mapping[str, Any]] = ()
 
 
 def write_job(job: JobRecord) -> dict[str, Any]:
     """Write the record as clients see it (contract.md 6)."""
     record: dict[str, Any] = {"id": job.id, "status": job.status.value, "draft": job.is_draft}
-    optional = {"template": job.template, "pages": job.pages, "error": job.error}
+    optional = {
+        "template": job.template,
+        "pages": job.pages,
+        "error": job.error,
+        "warnings": job.warnings,
+    }
     record |= {name: value for name, value in optional.items() if value is not None}
     times = {
         "created_at": job.created_at,
@@ -277,6 +284,7 @@ def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
         "error": end.error and dict(end.error),
         "pdf_key": end.pdf_key,
         "pdf_size": end.pdf_size,
+        "warnings": list(end.warnings) or None,
         "finished_at": at,
         "expires_at": at + RESULT_KEPT,
         "sweep_at": at + RESULT_KEPT,

@@ -275,6 +275,7 @@ jobs: Final = Table(
     Column("expires_at", Instant),
     # When there is something to clean up next: the PDF at its expiry, the record days later.
     Column("sweep_at", Instant),
+    Column("warnings", JSON(none_as_null=True)),
     CheckConstraint(
         "status IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="status_known"
     ),
@@ -443,6 +444,7 @@ batch_items: Final = Table(
     Column("offset", BigInteger),
     Column("length", BigInteger),
     Column("crc32", BigInteger),
+    Column("warnings", JSON(none_as_null=True)),
     CheckConstraint("status IN ('succeeded', 'failed', 'cancelled')", name="status_known"),
     Index("ix_batch_items_batch_id_status_index", "batch_id", "status", "index"),
 )

@@ -268,10 +268,13 @@ def _write_ended(ended: Ended) -> dict[str, Any]:
         "place": {"offset": place.offset, "length": place.length, "crc32": place.crc32}
         if place
         else None,
+        "warnings": ended.warnings,
     }
 
 
 def _read_ended(raw: Mapping[str, Any]) -> Ended:
     error: ErrorBody | None = read_error(raw["error"]) if raw["error"] else None
     place = Place(**raw["place"]) if raw["place"] else None
-    return Ended(raw["index"], raw["pages"], raw["filename"], error, place)
+    # What an earlier release left here has no warnings.
+    warnings = raw.get("warnings", ())
+    return Ended(raw["index"], raw["pages"], raw["filename"], error, place, warnings)

@@ -116,6 +116,7 @@ def test_a_wrong_parameter_is_named(caller, query, media, words):
         "application/x-www-form-urlencoded",
         "text/html",
         "text/xml; charset=utf-7",
+        "text/xml; charset=utf-32",
         "text/xml; charset=rot13",
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -148,6 +149,20 @@ def test_a_415_names_the_type_sent_and_the_accepted(caller):
         *("application/json", "text/csv", "text/markdown"),
     ):
         assert media in message
+
+
+def test_a_pdf_carries_the_number_of_its_warnings_and_their_codes(caller, worker):
+    answer = caller.post("/v2/pdf", data=b"<d/>", content_type="text/xml")
+    assert answer.headers["X-Warning-Count"] == "0"
+    assert "X-Warning-Codes" not in answer.headers
+    warnings = [
+        {"code": "unknown-member", "message": "x", "count": 2},
+        {"code": "more-warnings", "message": "x", "count": 40},
+    ]
+    worker.answer = lambda job: replace(worker.succeed(job), warnings=warnings)
+    answer = caller.post("/v2/pdf", data=b"<d/>", content_type="text/xml")
+    assert answer.headers["X-Warning-Count"] == "42"
+    assert answer.headers["X-Warning-Codes"] == "unknown-member, more-warnings"
 
 
 def test_a_pdf_carries_what_the_contract_adds(caller, worker):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -61,6 +62,14 @@ def test_a_repeated_render_gives_the_first_answer_and_is_metered_once(caller, wo
     assert len(worker.jobs) == 1
     assert worker._redis.xlen("usage") == 1
     assert caller.get(f"/v2/jobs/{first.headers['X-Job-Id']}").json["pages"] == 2
+
+
+def test_a_repeated_render_gives_the_warnings_of_the_first(caller, worker):
+    warnings = [{"code": "a", "message": "x", "count": 2}]
+    worker.answer = lambda job: replace(worker.succeed(job), warnings=warnings)
+    first = send(caller)
+    assert (first.headers["X-Warning-Count"], first.headers["X-Warning-Codes"]) == ("2", "a")
+    same(send(caller), first)
 
 
 def test_a_repeated_failure_gives_the_first_error_body(caller, worker):

@@ -107,6 +107,23 @@ def test_a_job_that_succeeds_has_the_pdf_a_caller_who_waits_would_have_got(calle
     assert caller.get(f"/v2/jobs/{job_id}/pdf").data == worker.pdf  # as often as wanted
 
 
+def test_a_job_has_the_warnings_of_its_render(caller, worker):
+    job_id = send(caller).json["id"]
+    assert "warnings" not in end_of(caller, job_id)
+    assert caller.get(f"/v2/jobs/{job_id}/pdf").headers["X-Warning-Count"] == "0"
+    source = {"tagName": "p", "lineStart": 1, "lineEnd": 1, "columnStart": 1, "columnEnd": 9}
+    warnings = [
+        {"code": "unknown-member", "message": "/a is unknown", "count": 2},
+        {"code": "missing-glyph", "message": "x", "count": 1, "source": source},
+    ]
+    worker.answer = lambda job: replace(worker.succeed(job), warnings=warnings)
+    job_id = send(caller).json["id"]
+    assert end_of(caller, job_id)["warnings"] == warnings
+    headers = caller.get(f"/v2/jobs/{job_id}/pdf").headers
+    assert headers["X-Warning-Count"] == "3"
+    assert headers["X-Warning-Codes"] == "unknown-member, missing-glyph"
+
+
 def test_a_job_that_fails_has_the_error_body(caller, worker):
     worker.answer = failure
     job_id = send(caller).json["id"]
@@ -248,12 +265,15 @@ def test_the_end_and_its_webhooks_are_written_together(caller, worker, database,
             secret="whsec_x",
             at=now(),
         )
+    warnings = [{"code": "missing-glyph", "message": "x", "count": 1}]
+    worker.answer = lambda job: replace(worker.succeed(job), warnings=warnings)
     job_id = send(caller).json["id"]
     end_of(caller, job_id)
     with database.snapshot() as session:
         [delivery] = session.execute(select(webhook_deliveries)).all()
     assert delivery.event == "job.succeeded"
     assert job_id in delivery.payload
+    assert "missing-glyph" in delivery.payload
 
 
 def test_a_job_is_accepted_while_redis_refuses_it(caller, ports, monkeypatch, database):

@@ -139,6 +139,22 @@ def test_a_merged_batch_is_one_pdf_in_input_order(caller, numbered, slices):
     assert caller.get(f"/v2/jobs/{item['job_id']}/pdf").status_code == 409
 
 
+@pytest.mark.parametrize("output", ["files", "merged"])
+def test_a_document_has_the_warnings_of_its_render(caller, numbered, slices, output):
+    batch_id = accept(caller, numbered, ndjson([{"n": 1}, {"n": 2, "nn": 3}]), output=output)
+    slices.work_off()
+    quiet, warned = items_of(caller, batch_id)
+    assert "warnings" not in quiet
+    [warning] = warned["warnings"]
+    assert (warning["code"], warning["count"]) == ("unknown-member", 1)
+    assert '"n"' in warning["message"]
+    assert caller.get(f"/v2/jobs/{warned['job_id']}").json["warnings"] == [warning]
+    if output == "files":
+        headers = [caller.get(f"/v2/jobs/{item['job_id']}/pdf").headers for item in (quiet, warned)]
+        assert [each["X-Warning-Count"] for each in headers] == ["0", "1"]
+        assert headers[1]["X-Warning-Codes"] == "unknown-member"
+
+
 def test_a_merged_batch_of_failures_has_no_result(caller, numbered, slices):
     batch_id = accept(caller, numbered, ndjson(["x", "y"]), output="merged")
     slices.work_off()

@@ -103,6 +103,23 @@ def test_a_document_is_validated_without_rendering(front):
     assert wrong["errors"][0]["source"]["tagName"] == "para"
 
 
+def test_a_validation_finds_an_image_that_the_workspace_lacks(front, template, workspace):
+    for known in (workspace, "ws_other"):
+        outcome = front.render(
+            "{}", template=template, workspace=known, kind="json", purpose=Purpose.VALIDATE
+        )
+        assert outcome.findings["valid"] is (known == workspace)
+
+
+def test_a_render_tells_its_warnings(front, template, workspace):
+    assert not front.render(DOCUMENT).warnings
+    given = '{"nmae": "x"}'
+    outcome = front.render(given, template=template, workspace=workspace, kind="json")
+    [warning] = outcome.warnings
+    assert (warning["code"], warning["count"]) == ("unknown-member", 1)
+    assert 'did you mean "name"?' in warning["message"]
+
+
 def pages(front, outcome) -> int:
     data = b"".join(front.replies.fetch_pdf(outcome.pdf))
     with pikepdf.open(io.BytesIO(data)) as pdf:

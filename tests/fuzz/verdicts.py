@@ -7,7 +7,7 @@ from typing import Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Severity
 
-# What depends on where things come to stand, on the bytes of images, or on the finished file.
+# What depends on where things come to stand, or on the finished file.
 ONLY_BY_RENDERING: Final = frozenset(
     {
         # Sizes and places.
@@ -24,8 +24,6 @@ ONLY_BY_RENDERING: Final = frozenset(
         "barcode-text",  # no text below a code, or too narrow a one
         # What is drawn in the end, of which less may be written.
         *("missing-glyph", "profile-color", "profile-depth", "profile-page"),
-        # Images are loaded where they are laid out.
-        *("image-data", "image-missing"),
     }
 )
 

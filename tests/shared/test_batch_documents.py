@@ -154,6 +154,17 @@ def test_a_charset_is_followed(charset, encoding):
     assert rows("name\nÄrger\n".encode(encoding), (9,), charset) == [{"name": "Ärger"}]
 
 
+@pytest.mark.parametrize("charset", [None, "utf-8", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_wins_over_the_charset(charset, encoding):
+    assert rows("name\nÄrger\n".encode(encoding), (9,), charset) == [{"name": "Ärger"}]
+
+
+def test_utf_32_is_refused_by_name():
+    with pytest.raises(ServiceError, match='"utf-32" is not accepted; accepted are UTF-8'):
+        rows("name\n".encode("utf-32"), (9,), None)
+
+
 def test_a_ragged_row_is_its_own_fault_alone():
     first, ragged, last = rows(b"a,b\n1,2\n1,2,3\n3,4\n")
     assert (first, last) == ({"a": "1", "b": "2"}, {"a": "3", "b": "4"})

@@ -42,6 +42,7 @@ class AddedDocument:
     filename: str | None
     warnings: tuple[Diagnostic, ...]
     was_admitted: bool
+    warnings_left_out: int = 0
 
 
 class MergedPart:
@@ -102,7 +103,12 @@ class MergedPart:
         if was_admitted:
             self._volume.add(drawn, title=title)
         return AddedDocument(
-            len(drawn.pages), title, document.info.filename, findings.warnings, was_admitted
+            len(drawn.pages),
+            title,
+            document.info.filename,
+            findings.warnings,
+            was_admitted,
+            findings.left_out(Severity.WARNING),
         )
 
 

@@ -17,6 +17,7 @@ from workers.engine.finish.security import check_passwords
 from workers.engine.layout.display import LaidOut
 from workers.engine.layout.elements.barcodes import encode_barcode, judge_codes
 from workers.engine.layout.pages import lay_out
+from workers.engine.layout.picture_checks import check_pictures
 from workers.engine.layout.problems import Problem
 from workers.engine.merge.payload import Merged, PreparedSource, merge_payload, prepare
 from workers.engine.paint.press import print_pages
@@ -34,7 +35,7 @@ from workers.engine.ports import (
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.build import Blueprint, compile_blueprint
-from workers.engine.tree.members import check_members
+from workers.engine.tree.members import check_member_uses
 from workers.engine.tree.nodes import Barcode, Document
 
 # The 200 levels an element may be deep take up to 4,000 calls on top of each other; 1,000 is
@@ -148,11 +149,13 @@ def validate(
     options: RenderOptions,
     resources: Resources | None = None,
 ) -> Findings:
-    """Find every problem that can be found without layout (interface.md, POST /v2/validate)."""
-    del resources  # an image that is missing is found by rendering
+    """Find every problem that can be found without layout (interface.md, POST /v2/validate).
+
+    Images at addresses elsewhere are not fetched; without `resources`, stored ones are not looked for.
+    """
     findings = Findings()
     try:
-        _validate(template, payload, options, findings)
+        _validate(template, payload, options, resources, findings)
     except RecursionError:
         findings.add(_TOO_DEEP)
     return findings
@@ -162,6 +165,7 @@ def _validate(
     template: PreparedTemplate | None,
     payload: Payload | None,
     options: RenderOptions,
+    resources: Resources | None,
     findings: Findings,
 ) -> None:
     merged = merge_payload(template.source if template else None, payload, findings)
@@ -176,9 +180,9 @@ def _validate(
         check_usage(root, findings)
         if not merged.is_data_sound:  # else those that are built are encoded
             judge_codes(root, findings)
-        check_members(root, merged.source.declarations, merged.data, findings)
+    check_member_uses(blueprint.member_uses, merged.data, findings)
     if merged.is_data_sound:
-        _try_build(blueprint, merged, options, findings)
+        _try_build(blueprint, merged, options, resources, findings)
 
 
 def build_document(
@@ -200,6 +204,7 @@ def build_document(
     findings.raise_errors()
     assert merged is not None, "without a tree there is an error that says why"
     assert blueprint is not None
+    check_member_uses(blueprint.member_uses, merged.data, findings)
     document = blueprint.build(merged.data, options, findings)
     findings.raise_errors()
     return document, merged
@@ -248,10 +253,15 @@ def _blueprint_of(template: PreparedTemplate | None, merged: Merged) -> Blueprin
 
 
 def _try_build(
-    blueprint: Blueprint, merged: Merged, options: RenderOptions, findings: Findings
+    blueprint: Blueprint,
+    merged: Merged,
+    options: RenderOptions,
+    resources: Resources | None,
+    findings: Findings,
 ) -> None:
     try:
         document = blueprint.build(merged.data, options, findings, trial=_Trial())
+        check_pictures(document, resources=resources, findings=findings)
         if document.security is not None:
             check_passwords(document.security)
     except AuthoringError as error:

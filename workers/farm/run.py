@@ -35,6 +35,7 @@ from workers.farm.resources import Images, Templates
 from workers.farm.slot import SINGLE_SLOT, Slot
 from workers.farm.stopping import Stopper
 from workers.farm.timing import StageTimer
+from workers.farm.warnings import summarise
 from workers.farm.watchdog import Watchdog
 
 # Code that swallows its alarm or never returns from C is ended with its process this much later;
@@ -256,6 +257,7 @@ def _render(job: RenderJob, farm: Farm) -> JobOutcome:
         filename=rendered.filename,
         timings={"queue": queued_ms, **timer.stop()},
         pdf=_store(job, rendered.pdf, farm),
+        warnings=summarise(rendered.warnings, left_out=rendered.warnings_left_out),
     )
 
 

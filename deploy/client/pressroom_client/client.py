@@ -284,6 +284,8 @@ def _rendered(pdf: bytes, told: Mapping[str, str]) -> Rendered:
         filename=_read_filename(told.get("Content-Disposition", "")),
         job_id=told["X-Job-Id"],
         timings=timings,
+        warning_count=int(told.get("X-Warning-Count", "0")),
+        warning_codes=tuple(filter(None, told.get("X-Warning-Codes", "").split(", "))),
     )
 
 

@@ -57,13 +57,18 @@ class RenderOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A PDF as the farm gave it. `timings` are milliseconds by stage."""
+    """A PDF as the farm returned it. `timings` are milliseconds by stage.
+
+    `warning_codes` are those of its warnings, a bounded number; `warning_count` counts all.
+    """
 
     pdf: bytes
     pages: int
     filename: str
     job_id: str
     timings: Mapping[str, float] = field(default_factory=dict)
+    warning_count: int = 0
+    warning_codes: Sequence[str] = ()
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the PDF to a file and give its path."""
@@ -74,7 +79,10 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The record of a job; `error` is the error body of one that failed."""
+    """The record of a job; `error` is the error body of one that failed.
+
+    Each of the `warnings` has a `code`, the `message` of the first of that code, and a `count`.
+    """
 
     id: str
     status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
@@ -86,6 +94,7 @@ class Job:
     started_at: str | None = None
     finished_at: str | None = None
     expires_at: str | None = None
+    warnings: Sequence[Mapping[str, Any]] = ()
 
     @property
     def has_ended(self) -> bool:
@@ -126,13 +135,17 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """One document of a batch, in the order it was sent; `index` counts from 0."""
+    """One document of a batch, in the order it was sent; `index` counts from 0.
+
+    Its `warnings` are as those of a `Job`.
+    """
 
     index: int
     job_id: str
     status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
     pages: int | None = None
     error: Mapping[str, Any] | None = None
+    warnings: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ TAKEN = (
 PDF = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 4\r\nX-Page-Count: 3\r\n"
     b"X-Job-Id: job_1\r\nServer-Timing: queue;dur=1.5, layout;dur=20.0\r\n"
+    b"X-Warning-Count: 4\r\nX-Warning-Codes: unknown-member, missing-glyph\r\n"
     b"Content-Disposition: inline; filename=\"Rechnung.pdf\"; filename*=UTF-8''%C3%9Cber.pdf\r\n"
     b"Connection: close\r\n\r\n%PDF"
 )
@@ -50,6 +51,8 @@ def test_a_refusal_for_a_while_is_asked_again(serve, refusal) -> None:
     assert rendered.pages == 3
     assert rendered.filename == "Über.pdf"
     assert rendered.timings == {"queue": 1.5, "layout": 20.0}
+    assert rendered.warning_count == 4
+    assert rendered.warning_codes == ("unknown-member", "missing-glyph")
     assert time.monotonic() - begun_at >= (1 if refusal else 0.4)
     keys = [
         line

@@ -152,6 +152,34 @@ def test_text_is_taken_as_written():
     assert attached("{{ '{{' }} ä") == "{{ ä".encode()
 
 
+@pytest.mark.parametrize(
+    ("inside", "held"),
+    [
+        ("<![CDATA[a;b\r\n1;2\r\n]]>", b"a;b\r\n1;2\r\n"),
+        ("<![CDATA[a\rb\nc\r\n]]>", b"a\rb\nc\r\n"),
+        ("<![CDATA[a\n\n]]>", b"a\n\n"),
+        ("\r\n  <![CDATA[\r\na\r\n  b\r\n  ]]>\r\n", b"a\r\n  b\r\n"),
+        ("<![CDATA[\n\na]]>", b"\na"),  # one line end puts the text on a line of its own
+        ("<![CDATA[{{ 'ä' }}\r\n]]><![CDATA[ü\r\n]]>", "ä\r\nü\r\n".encode()),
+        ("<!-- -->a\r\n<![CDATA[b\r\n]]> <!-- -->", b"a\nb\r\n"),
+        ("a&#13;\r\nb\r\n", b"a\r\nb"),  # of other text XML itself makes line feeds (XML 1.0, 2.11)
+    ],
+)
+def test_cdata_keeps_its_line_ends(inside: str, held: bytes):
+    assert attached(inside) == held
+
+
+def test_the_line_ends_of_xml_stay_but_for_those_around_it():
+    written = "<![CDATA[\r\n<?xml version='1.0'?>\r\n<a>\r\n</a>\r\n]]>"
+    held = b"<?xml version='1.0'?>\r\n<a>\r\n</a>"
+    assert attached(written, type="application/xml") == held
+
+
+def test_cdata_of_white_space_alone_is_an_empty_attachment():
+    inside = "<attachment name='a'> <![CDATA[ \r\n ]]></attachment>"
+    assert errors(f"<document><flow/>{inside}</document>")[0].endswith("[empty-attachment]")
+
+
 def test_records_become_json_with_exact_numbers():
     data = '{"r": {"n": 0.10, "big": 12345678901234567890.5, "t": "a\\"b", "l": [true, null], "ä": ""}}'
     assert attached("", data, value="r").decode() == (

@@ -50,6 +50,18 @@ def test_a_byte_order_mark_and_a_charset_are_understood():
     assert read(body, charset="rot13").only.code == "encoding"
 
 
+@pytest.mark.parametrize("charset", ["shift_jis", "euc_jp", "gb18030", "big5"])
+def test_every_charset_that_the_front_accepts_is_read(charset: str):
+    body = "date,amount,details\n2026-03-02,1.50,漢字\n"
+    assert read(body.encode(charset), charset=charset).data["rows"][0]["details"] == "漢字"
+
+
+def test_csv_in_utf_32_is_refused_by_name():
+    outcome = read("date\n".encode("utf-32"))
+    assert outcome.only.code == "encoding"
+    assert '"utf-32" is not accepted; accepted are UTF-8' in outcome.only.message
+
+
 def test_quoted_cells_hold_signs_quotes_and_line_ends():
     outcome = read('date,details,amount\n2026-01-02,"a, ""b""\nc",1\n2026-01-03,x,y\n')
     assert outcome.data["rows"][0]["details"] == 'a, "b"\nc'

@@ -44,6 +44,16 @@ def test_a_json_error_after_a_reference_keeps_its_column():
     assert "at line 1, column 38: a colon is missing" in finding.message
 
 
+def test_a_null_of_the_defaults_is_a_value():
+    declared = with_data('<json>{"a": null, "b": {"c": null}}</json>').declarations
+    assert declared.defaults == {"a": None, "b": {"c": None}}
+
+
+def test_a_null_of_later_defaults_removes_a_member():
+    sections = '<json>{"a": 1, "b": null}</json><json>{"a": null, "c": {"d": null}}</json>'
+    assert with_data(sections).declarations.defaults == {"b": None, "c": {}}
+
+
 @pytest.mark.parametrize("text", ["[]", "1", '"x"', "null"])
 def test_defaults_are_an_object(text: str):
     (finding,) = with_data(f"<json>{text}</json>").findings

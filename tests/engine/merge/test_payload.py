@@ -44,6 +44,32 @@ def test_json_changes_what_it_names():
     assert outcome.data["vat_rate"] == Decimal("0.19")
 
 
+NULLS = (
+    '<document><data><json>{"a": null, "b": {"c": null, "d": 1}}</json></data><flow/></document>'
+)
+
+
+@pytest.mark.parametrize(
+    ("payload", "data"),
+    [
+        (None, {"a": None, "b": {"c": None, "d": 1}}),
+        ("{}", {"a": None, "b": {"c": None, "d": 1}}),
+        ('{"b": {"d": 2}}', {"a": None, "b": {"c": None, "d": 2}}),
+        ('{"a": null, "b": {"c": null}}', {"b": {"d": 1}}),
+    ],
+)
+def test_a_null_of_the_defaults_stays_until_a_payload_removes_it(payload: str | None, data: object):
+    assert merge(template(NULLS), payload).data == data
+    xml = f"<document><data><json>{payload or '{}'}</json></data></document>"
+    assert merge(template(NULLS), xml, PayloadKind.XML).data == data
+
+
+def test_a_null_of_a_payload_adds_no_member_to_a_template_without_defaults():
+    xml = '<document><data><json>{"a": null}</json></data></document>'
+    bare = template("<document><flow/></document>")
+    assert merge(bare, xml, PayloadKind.XML).data == merge(bare, '{"a": null}').data == {}
+
+
 def test_markdown_fills_a_flow():
     outcome = merge(template(INVOICE), "Delivered **free**.", PayloadKind.MARKDOWN, flow="notes")
     assert outcome.findings == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,6 +106,8 @@ def test_an_unknown_entity_gets_advice():
         '<?xml version="1.0" encoding="UTF-16"?><p>ä</p>'.encode("utf-16-le"),
         '<?xml version="1.0" encoding="ISO-8859-1"?><p>ä</p>'.encode("latin-1"),
         '<?xml version="1.0" encoding="windows-1252"?><p>ä</p>'.encode("cp1252"),
+        '<?xml version="1.0" encoding="macintosh"?><p>ä</p>'.encode("mac-roman"),
+        b'<?xml version="1.0" encoding="UTF-16"?><p>\xc3\xa4</p>',  # as a text that was converted
     ],
 )
 def test_declared_and_marked_encodings_are_converted(source: bytes):
@@ -120,6 +124,29 @@ def test_bytes_that_are_no_text_are_told_with_line_and_column():
 def test_codecs_that_are_no_text_encodings_are_refused(name: str):
     source = f'<?xml version="1.0" encoding="{name}"?><p/>'
     assert refusal(source).code == "encoding"
+
+
+UTF_32_TEXT = '<?xml version="1.0" encoding="UTF-32"?><p/>'
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        UTF_32_TEXT.encode(),
+        UTF_32_TEXT.encode("utf-32"),
+        UTF_32_TEXT.encode("utf-32-le"),
+        UTF_32_TEXT.encode("utf-32-be"),
+        "\ufeff<p/>".encode("utf-32-le"),
+        "\ufeff<p/>".encode("utf-32-be"),
+        "<p/>".encode("utf-32-be"),
+    ],
+)
+def test_utf_32_is_refused_by_name(source: bytes):
+    finding = refusal(source)
+    assert finding.code == "encoding"
+    assert re.search(
+        '"utf-32" is not accepted; accepted are UTF-8, ', finding.message, re.IGNORECASE
+    )
 
 
 def test_nesting_has_a_bound():

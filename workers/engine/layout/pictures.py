@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workers.engine.diagnostics import Findings, Place
 from workers.engine.layout.context import Context
 from workers.engine.layout.images.prepare import load_picture
 from workers.engine.layout.problems import Problem
@@ -23,10 +24,16 @@ def find_picture(
     known: Drawable | Problem | None = context.memory.get(key)
     if known is None:
         known = context.memory[key] = load_picture(picture, context.resources)
-        if isinstance(known, VectorImage) and known.left_out:
-            places = () if source is None else (source.place,)
-            what = ", ".join(known.left_out)
-            context.findings.warn("svg-left-out", f"The SVG image is drawn without {what}", *places)
+        if not isinstance(known, Problem):
+            warn_left_out(known, None if source is None else source.place, context.findings)
         if isinstance(known, VectorImage) and known.missing:
             context.tell_missing(known.missing, source)
     return known
+
+
+def warn_left_out(image: Drawable, place: Place | None, findings: Findings) -> None:
+    """Warn of what of an SVG is not drawn."""
+    if isinstance(image, VectorImage) and image.left_out:
+        places = () if place is None else (place,)
+        what = ", ".join(image.left_out)
+        findings.warn("svg-left-out", f"The SVG image is drawn without {what}", *places)

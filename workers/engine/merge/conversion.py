@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity, counted
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, Field
+from workers.engine.merge.mistyped import ReadNames, warn_mistyped
 from workers.engine.merge.types import Convert, FieldType, Value, converter, csv_reader, to_string
+from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.suggestions import nearest
 
 MAX_DATA_FINDINGS: Final = 20  # language.md 1.3, for CSV; the same bound serves JSON
@@ -106,7 +108,9 @@ class Converter:
     converted then, and are not converted again where a payload leaves them alone.
     """
 
-    def __init__(self, declarations: Declarations) -> None:
+    def __init__(self, declarations: Declarations, root: Element | None = None) -> None:
+        self._root = root
+        self._read: ReadNames | None = None
         self._fields = tuple((field, json_converter(field)) for field in declarations.fields)
         self._datasets = tuple(
             (dataset, tuple((field, json_converter(field)) for field in dataset.fields))
@@ -131,8 +135,13 @@ class Converter:
         return result
 
     def warn_unknown(self, payload: dict[str, Any], findings: Findings) -> None:
-        """Warn of payload members that neither a declaration nor the defaults have."""
+        """Warn of payload members that neither a declaration nor the defaults have.
+
+        Where nothing is declared, any member may be one that the template has no use for: then only
+        what looks mistyped is a warning.
+        """
         if self._known is None:
+            self._warn_mistyped(payload, findings)
             return
         unknown = _unknown_members(payload, self._known, "")
         for pointer, name, known in islice(unknown, MAX_DATA_FINDINGS):
@@ -145,6 +154,13 @@ class Converter:
             findings.warn(
                 "more-findings", f"The payload has {counted(more, 'more member')} like these"
             )
+
+    def _warn_mistyped(self, payload: dict[str, Any], findings: Findings) -> None:
+        if self._root is None:
+            return
+        if self._read is None:
+            self._read = ReadNames(self._root)
+        warn_mistyped(payload, self.defaults, self._read, findings)
 
     def _convert_defaults(self, defaults: dict[str, Any]) -> dict[str, Any]:
         """Convert each default that breaks no rule; the others are told when they are used."""

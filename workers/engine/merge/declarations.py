@@ -9,7 +9,7 @@ from decimal import Decimal
 from re import Pattern
 from typing import Any, Final
 
-from workers.engine.diagnostics import Findings, Place
+from workers.engine.diagnostics import Findings, Origin, Place
 from workers.engine.merge.dates import compile_pattern
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
 from workers.engine.merge.types import FieldType, read_typed
@@ -265,13 +265,21 @@ def _check_csv(datasets: Sequence[Dataset], findings: Findings) -> None:
 
 
 def _read_defaults(data: Element, findings: Findings) -> dict[str, Any]:
-    """Read the `json` elements; a payload's is merged into its template's."""
-    defaults: dict[str, Any] = {}
+    """Read the `json` elements; a payload's is merged into its template's.
+
+    The first of a template's own is the data themselves: a `null` in it is a value. Those that
+    follow, and all of a payload laid over a template, are patches, in which it removes a member.
+    """
+    defaults: dict[str, Any] | None = None
     for element in data.elements("json"):
         value = _read_default(element, findings)
-        if value is not None:
+        if value is None:
+            continue
+        if defaults is None and element.place.origin is not Origin.PAYLOAD:
+            defaults = value
+        else:
             defaults = merge_patch(defaults, value)
-    return defaults
+    return defaults or {}
 
 
 def _read_default(element: Element, findings: Findings) -> dict[str, Any] | None:

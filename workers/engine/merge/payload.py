@@ -94,7 +94,7 @@ def _prepare_root(root: Element, found: Findings) -> PreparedSource:
         return PreparedSource(None, Declarations(), Converter(Declarations()), findings)
     check_effects(root, findings)
     declarations = read_declarations(root.find("data"), findings)
-    return PreparedSource(root, declarations, Converter(declarations), findings)
+    return PreparedSource(root, declarations, Converter(declarations, root), findings)
 
 
 def _merge_source(

@@ -1,22 +1,8 @@
-"""Bytes become text: the encodings that are accepted, and where a text breaks its own."""
+"""Bytes become text, and a text that breaks its own encoding is reported with line and column."""
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
-ACCEPTED: Final = "UTF-8, UTF-16, US-ASCII, ISO-8859-1 to -16 and windows-1250 to -1258"
-
-# Other codecs of Python are no text encodings, or cost more than linear time.
-_ENCODINGS: Final = re.compile(
-    r"utf-?8|us-ascii|ascii|utf-?16(?:le|be|-le|-be)?|iso-?8859-\d{1,2}|latin-?1"
-    r"|windows-125\d|cp125\d"
-)
-_BYTE_ORDER_MARKS: Final = (
-    (b"\xef\xbb\xbf", "utf-8"),
-    (b"\xff\xfe", "utf-16-le"),
-    (b"\xfe\xff", "utf-16-be"),
-)
+from shared.encodings import UnacceptedEncodingError, find_text_codec, find_xml_codec
 
 
 class EncodingError(Exception):
@@ -34,18 +20,22 @@ def decode_text(source: bytes, encoding: str | None) -> str:
     Raises:
         EncodingError: the encoding is not accepted, or bytes stand for no character in it.
     """
-    name = _marked_encoding(source) or _accepted_name(encoding or "utf-8")
     try:
-        return source.decode(name).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line, column = position_after(source[: error.start].decode(name, "replace"))
-        sent = " ".join(f"{byte:02x}" for byte in source[error.start : error.end][:4])
-        raise EncodingError(
-            f"The text is not valid {name.upper()}: the byte {sent} at line {line}, column {column}"
-            " stands for no character; save the text as UTF-8, or name its encoding",
-            line=line,
-            column=column,
-        ) from None
+        return _decode(source, find_text_codec(source, encoding))
+    except UnacceptedEncodingError as error:
+        raise EncodingError(str(error)) from None
+
+
+def decode_xml(source: bytes) -> str:
+    """Decode an XML text by its mark or its declaration, without the mark.
+
+    Raises:
+        EncodingError: the encoding is not accepted, or bytes stand for no character in it.
+    """
+    try:
+        return _decode(source, find_xml_codec(source))
+    except UnacceptedEncodingError as error:
+        raise EncodingError(str(error)) from None
 
 
 def position_after(text: str) -> tuple[int, int]:
@@ -54,20 +44,15 @@ def position_after(text: str) -> tuple[int, int]:
     return lines.count("\n") + 1, len(lines) - lines.rfind("\n")
 
 
-def _marked_encoding(source: bytes) -> str | None:
-    return next((name for mark, name in _BYTE_ORDER_MARKS if source.startswith(mark)), None)
-
-
-def _accepted_name(encoding: str) -> str:
-    name = encoding.strip().lower().replace("_", "-")
-    if _ENCODINGS.fullmatch(name) is None or not _is_codec(name):
-        raise EncodingError(f'The encoding "{name[:40]}" is not accepted; accepted are {ACCEPTED}')
-    return name
-
-
-def _is_codec(name: str) -> bool:
+def _decode(source: bytes, codec: str) -> str:
     try:
-        b"".decode(name)
-    except LookupError:
-        return False
-    return True
+        return source.decode(codec).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line, column = position_after(source[: error.start].decode(codec, "replace"))
+        sent = " ".join(f"{byte:02x}" for byte in source[error.start : error.end][:4])
+        raise EncodingError(
+            f"The text is not valid {codec.upper()}: the byte {sent} at line {line}, column {column}"
+            " stands for no character; save the text as UTF-8, or name its encoding",
+            line=line,
+            column=column,
+        ) from None

@@ -21,6 +21,11 @@ class Text:
     is_literal: bool = False
 
 
+@dataclass(slots=True)
+class VerbatimText(Text):
+    """A CDATA section exactly as it stands in the source, with the line ends written there."""
+
+
 @dataclass(slots=True, eq=False)
 class Element:
     """One element of the text: tag, attributes as written, children in order, place.

@@ -8,18 +8,14 @@ from xml.parsers import expat
 
 from workers.engine.diagnostics import Findings, Origin, Place, Span
 from workers.engine.memory import check_memory
-from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
-from workers.engine.syntax.nodes import Element, SyntaxTree, Text
+from workers.engine.syntax.encodings import EncodingError, decode_xml, position_after
+from workers.engine.syntax.nodes import Element, SyntaxTree, Text, VerbatimText
 
 MAX_DEPTH: Final = 200
 MAX_ELEMENTS: Final = 400_000  # a paragraph takes 1.5 KB, a child of the farm has 1 GB
 MAX_ATTRIBUTES: Final = 200
 
 _NO_ATTRIBUTES: Final[dict[str, str]] = {}  # of elements without any, which nobody adds to
-
-_DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
-# UTF-16 without a mark still shows in how `<?` is written.
-_WIDE_STARTS: Final = {b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be"}
 
 # White space, comments and processing instructions before the root; possessive, so one pass. For
 # `|(?!)` see decision 0173.
@@ -58,10 +54,8 @@ class _RefusedError(Exception):
 
 def _to_utf8(source: bytes) -> bytes:
     """Give the text in UTF-8 without a byte order mark, checked."""
-    declared = _DECLARED.match(source)
-    name = declared[1].decode() if declared else _WIDE_STARTS.get(source[:4])
     try:
-        return decode_text(source, name).encode()
+        return decode_xml(source).encode()
     except EncodingError as error:
         raise _RefusedError("encoding", str(error), line=error.line, column=error.column) from None
 
@@ -83,11 +77,14 @@ class _Reader:
         self._text_start = (1, 1)
         self._text_end = (0, 0)  # known inside `json` only
         self._elements = 0
+        self._cdata_start = -1  # byte offset of the open CDATA section of an attachment
         self._source = b""
         self._parser = expat.ParserCreate("utf-8")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
+        self._parser.StartCdataSectionHandler = self._start_cdata
+        self._parser.EndCdataSectionHandler = self._end_cdata
         self._parser.StartDoctypeDeclHandler = self._refuse_declaration
         self._parser.EntityDeclHandler = self._refuse_declaration
 
@@ -184,6 +181,22 @@ class _Reader:
             self._close_text()
             self._text_start = line, column
         self._text_end = (line + 1, 1) if data == "\n" else (line, column + len(data))
+
+    def _start_cdata(self) -> None:
+        """Keep a section of an attachment apart: its bytes are those of a file."""
+        if self._open[-1].tag == "attachment":
+            self._close_text()
+            self._cdata_start = self._parser.CurrentByteIndex + len(b"<![CDATA[")
+
+    def _end_cdata(self) -> None:
+        """Take the section from the source: XML gives every line end as a line feed (2.11)."""
+        if self._cdata_start < 0:
+            return
+        written = self._source[self._cdata_start : self._parser.CurrentByteIndex].decode()
+        self._cdata_start = -1
+        if written:
+            self._open[-1].children.append(VerbatimText(written, *self._text_start))
+        self._parts.clear()
 
     def _close_text(self) -> None:
         if self._parts:

@@ -16,7 +16,7 @@ from workers.engine.diagnostics import Place
 from workers.engine.ports import Attachment, Profile
 from workers.engine.syntax.files import guess_media_type
 from workers.engine.syntax.invoices import INVOICE_NAMES, NotWellFormedError, read_invoice_level
-from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.nodes import Element, Text, VerbatimText
 from workers.engine.tree.compiler import Attribute, Context
 from workers.engine.tree.grammar import TextTemplate
 from workers.engine.tree.run import RUN
@@ -30,6 +30,9 @@ _XML: Final = ("/xml", "+xml")
 _PARTIAL_LEVELS: Final = ("MINIMUM", "BASIC WL")  # which hold no lines, so are no whole invoice
 _OF_INVOICES: Final = (("alternative", "source", "data"), ("data",))  # Factur-X 1.0, 6.2.2
 _DATA_ADDRESS: Final = re.compile(r"data:[^,;\s]{0,130}(?:;[^,;\s]{1,100})*;base64,")
+
+# A CDATA section may begin on a line of its own: that line end is none of the file's.
+_BEFORE_FIRST_LINE: Final = re.compile(r"\A[ \t]*+(?:\r\n?|\n)?")
 
 BuildAttachment = Callable[[Scope], Attachment | None]
 # Takes the media type; gives None where what is wrong is told already.
@@ -211,7 +214,7 @@ def _decode_text(text: str, scope: Scope, place: Place) -> bytes | None:
 
 def _compile_written(element: Element, context: Context) -> ReadContent:
     """Compile the text inside; what data bring cannot become markup of the file's own kind."""
-    written = element.text.strip()
+    written = _read_written(element)
     template = context.template(written, element.place, is_literal=element.is_literal)
     parts = [
         part if isinstance(part, str) else context.text(TextTemplate((part,)), element.place)
@@ -223,9 +226,27 @@ def _compile_written(element: Element, context: Context) -> ReadContent:
         texts = (
             part if isinstance(part, str) else quote(part.evaluate(scope) or "") for part in parts
         )
-        return "".join(texts).encode("utf-8", "replace")
+        text = "".join(texts)
+        if media_type.endswith(_XML):
+            text = text.strip()  # a declaration stands at the very beginning, or is an error
+        return text.encode("utf-8", "replace")
 
     return read
+
+
+def _read_written(element: Element) -> str:
+    """Return the text inside, trimmed; CDATA keeps every line end but one right after `[`."""
+    texts = [child for child in element.children if isinstance(child, Text)]
+    while texts and not isinstance(texts[0], VerbatimText) and not texts[0].text.strip():
+        texts.pop(0)
+    while texts and not isinstance(texts[-1], VerbatimText) and not texts[-1].text.strip():
+        texts.pop()
+    written = "".join(text.text for text in texts)
+    if not written.strip():
+        return ""
+    is_verbatim = isinstance(texts[0], VerbatimText), isinstance(texts[-1], VerbatimText)
+    written = _BEFORE_FIRST_LINE.sub("", written, count=1) if is_verbatim[0] else written.lstrip()
+    return written.rstrip(" \t") if is_verbatim[1] else written.rstrip()
 
 
 def _quoting(media_type: str) -> Callable[[str], str]:

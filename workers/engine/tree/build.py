@@ -30,6 +30,7 @@ from workers.engine.tree.expressions import FORMATS
 from workers.engine.tree.formats import DEFAULT_LANGUAGE, Formats, get_formats
 from workers.engine.tree.grammar import TOTALS
 from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
+from workers.engine.tree.members import find_member_uses
 from workers.engine.tree.nodes import Document, DocumentInfo, Flow, Source
 from workers.engine.tree.pages import DEFAULT_FAMILY, compile_pages
 from workers.engine.tree.run import LOOP, RUN, Evaluation, Run, Trial
@@ -55,6 +56,7 @@ class Blueprint:
     """A compiled template: everything that does not depend on data is done.
 
     `findings` are what compiling found wrong; they hold for every document made from it.
+    `member_uses` are the members that it reads and only data may have.
     """
 
     def __init__(self, root: Element, declarations: Declarations) -> None:
@@ -90,6 +92,7 @@ class Blueprint:
             for element in root.elements("attachment")
         ]
         self._compile_uninserted(flows, context)
+        self.member_uses = find_member_uses(root, declarations)
         self._roots: dict[str, Look] = {}
 
     def build(

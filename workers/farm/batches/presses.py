@@ -20,6 +20,7 @@ from workers.engine.ports import ImageAwayError, RenderOptions, Resources, Stage
 from workers.farm.batches.documents import to_payload
 from workers.farm.remote import DocumentFullError
 from workers.farm.run import Farm
+from workers.farm.warnings import summarise
 
 _SPOOL_BYTES: Final = 8 * MB  # a larger part waits on disk
 _REMOTE_BYTES_KEPT: Final = 32 * MB  # of images at addresses, for the documents of a part
@@ -83,7 +84,8 @@ class FilePress:
         place = Place(self.size, len(rendered.pdf), zlib.crc32(rendered.pdf))
         self._file.write(rendered.pdf)
         self.size += len(rendered.pdf)
-        return Ended(index, rendered.pages, rendered.filename, place=place)
+        warnings = summarise(rendered.warnings, left_out=rendered.warnings_left_out)
+        return Ended(index, rendered.pages, rendered.filename, place=place, warnings=warnings)
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Give what was made; see `Press.close`."""
@@ -119,7 +121,8 @@ class MergedPress:
         self._surroundings.begin_document()
         added = self._part.add(payload, name=f"Document {index + 1}")
         self._surroundings.end_document()
-        return Ended(index, added.pages, added.filename)
+        warnings = summarise(added.warnings, left_out=added.warnings_left_out)
+        return Ended(index, added.pages, added.filename, warnings=warnings)
 
     def close(self) -> tuple[BinaryIO, int] | None:
         """Give the PDF; see `Press.close`."""

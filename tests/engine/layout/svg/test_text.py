@@ -50,3 +50,49 @@ def test_patterns_and_masks_hold_shaped_text_too():
     )
     image = rendered(file_of(svg(pattern))).convert("L")
     assert image.getextrema()[0] < 100
+
+
+def box_of(attributes: str, text: str = "I") -> tuple[int, int, int, int]:
+    """Give the box of what is drawn black of a text at the middle of the drawing."""
+    content = f'<text x="50" y="50" font-size="30" {attributes}>{text}</text>'
+    box = rendered(file_of(svg(content))).convert("L").point(lambda v: 255 * (v < 128)).getbbox()
+    assert box is not None
+    return box
+
+
+@pytest.mark.parametrize("paint", ["", 'fill="none" stroke="black"'])
+def test_a_turned_character_lies_about_where_it_begins(paint: str):
+    left, top, right, bottom = box_of(paint)
+    assert bottom - top > 2 * (right - left)
+    assert bottom <= 52
+    left, top, right, bottom = box_of(f'rotate="90" {paint}')
+    assert right - left > 2 * (bottom - top)
+    assert left >= 48
+    assert top >= 49
+
+
+def test_each_character_has_its_angle_and_the_last_holds_on():
+    for text, attributes in (
+        ("III", 'rotate="0 90"'),
+        ('I<tspan rotate="90">II</tspan>', ""),
+        ('<tspan rotate="0 45 90">I</tspan><tspan rotate="90">II</tspan>', 'rotate="5"'),
+    ):
+        image = rendered(
+            file_of(svg(f'<text x="5" y="40" font-size="30" {attributes}>{text}</text>'))
+        ).convert("L")
+        first = image.crop((0, 0, 14, 100)).point(lambda v: 255 * (v < 128)).getbbox()
+        rest = image.crop((14, 41, 100, 100)).point(lambda v: 255 * (v < 128)).getbbox()
+        assert first is not None
+        assert first[3] <= 42
+        assert rest is not None  # below the line, where no upright letter is
+
+
+def test_turned_text_keeps_its_marks_and_can_be_copied():
+    file = file_of(svg('<text x="20" y="50" font-size="20" rotate="5 10">e&#x301;a कि</text>'))
+    assert set(same(extracted(file))) >= set("éaकि")
+
+
+def test_turned_text_has_a_bound_that_is_told():
+    long = converted(svg(f'<text rotate="5">{"a" * 10_001}</text>'))
+    assert long.left_out == ("the rotation of text of more than 10,000 characters",)
+    assert converted(svg(f'<text rotate="0">{"a" * 10_001}</text>')).left_out == ()

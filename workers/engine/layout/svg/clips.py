@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Final
 
 from workers.engine.layout.svg.canvas import Canvas
-from workers.engine.layout.svg.extents import find_extent
+from workers.engine.layout.svg.conditions import meets_conditions
+from workers.engine.layout.svg.extents import find_extent, find_transform
 from workers.engine.layout.svg.paths import Box, rectangle
 from workers.engine.layout.svg.reader import Node
 from workers.engine.layout.svg.shapes import SHAPES
 from workers.engine.layout.svg.spot import Job, Spot
 from workers.engine.layout.svg.styles import Look
-from workers.engine.layout.svg.values import Viewport, to_length, to_matrix, to_reference
+from workers.engine.layout.svg.values import Viewport, to_length, to_reference
 
 DrawChildren = Callable[[Node, Look, Spot], None]
 
@@ -63,8 +64,10 @@ class Clipper:
         job = self._job
         look = job.look_of(clip)
         inner = _placed(clip, "clipPathUnits", "userSpaceOnUse", node, spot, job)
-        own = to_matrix(clip.attributes.get("transform"))
-        if inner is None or own is None:
+        if inner is None:
+            return False
+        own = find_transform(clip, look, inner.viewport, job)
+        if own is None:
             return False
         inner = inner.moved(own)
         if look["clip-path"] != "none" and not self.clip(clip, look | {"mask": "none"}, inner):
@@ -89,10 +92,12 @@ class Clipper:
     def _cut_simply(self, child: Node, parent: Look, spot: Spot) -> bool:
         """Set one shape as the clipping path; False when it is not as simple."""
         look = self._job.look_in(child, parent)
-        matrix = to_matrix(child.attributes.get("transform"))
-        if child.tag not in SHAPES or look["clip-path"] != "none" or matrix is None:
+        if child.tag not in SHAPES or look["clip-path"] != "none":
             return False
         if look["display"] == "none" or look["visibility"] != "visible":
+            return False
+        matrix = find_transform(child, look, spot.viewport, self._job)
+        if matrix is None or not meets_conditions(child, self._job):
             return False
         segments = self._job.segments_of(child, spot.sized(look))
         operator = b"W* n\n" if look["clip-rule"] == "evenodd" else b"W n\n"

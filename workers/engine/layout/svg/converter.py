@@ -6,16 +6,21 @@ import base64
 import binascii
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from math import cos, radians, sin
 from typing import Final
 
 from workers.engine.layout.images.prepared import (
     DECODER_ERRORS,
     MAX_DECODED_PIXELS,
+    Matrix,
     PreparedImage,
     UndrawableError,
 )
 from workers.engine.layout.svg.canvas import Canvas, number, numbers
 from workers.engine.layout.svg.clips import Clipper
+from workers.engine.layout.svg.conditions import meets_conditions, note_other_languages
+from workers.engine.layout.svg.extents import find_extent, find_transform
 from workers.engine.layout.svg.limits import MAX_DAMAGED, MAX_DEPTH, MAX_IMAGES, SIMPLER, too_much
 from workers.engine.layout.svg.markers import draw_markers
 from workers.engine.layout.svg.outlines import outline_letters
@@ -25,16 +30,17 @@ from workers.engine.layout.svg.patterns import TileMaker
 from workers.engine.layout.svg.reader import Node
 from workers.engine.layout.svg.shapes import SHAPES, read_side
 from workers.engine.layout.svg.sizes import ViewBox, fit_box, read_view_box
-from workers.engine.layout.svg.spot import Job, Spot
+from workers.engine.layout.svg.spot import Job, PaintContext, Spot
 from workers.engine.layout.svg.styles import Look, font_size, opacity
 from workers.engine.layout.svg.text import Letters, TextFlow, spread_clusters
-from workers.engine.layout.svg.values import Viewport, multiply, to_matrix
+from workers.engine.layout.svg.values import Viewport, multiply
 
 # Drawn only where something refers to them, or not at all and without a loss.
 _SILENT: Final = frozenset(
     {"defs", "symbol", "linearGradient", "radialGradient", "stop", "pattern", "clipPath", "mask"}
     | {"marker", "filter", "style", "title", "desc", "metadata", "view", "cursor"}
 )
+_TURNED: Final = 20  # segments that a character at an angle of its own costs as much as
 _MARKED: Final = frozenset({"path", "line", "polyline", "polygon"})
 
 
@@ -51,7 +57,7 @@ class Converter:
     def draw_root(self, root: Node, spot: Spot) -> None:
         """Draw a whole drawing, already fitted into its size."""
         look = self._job.look_of(root)
-        matrix = to_matrix(look["transform"] or root.attributes.get("transform"))
+        matrix = find_transform(root, look, spot.viewport, self._job)
         if look["display"] != "none" and matrix is not None:
             spot = spot.moved(matrix)
             self._draw_seen(root, look, spot, lambda at: self.draw_children(root, look, at))
@@ -71,9 +77,9 @@ class Converter:
                 f"The SVG nests what is drawn deeper than {MAX_DEPTH}", advice=SIMPLER
             )
         look = job.look_in(node, parent)
-        if look["display"] == "none":
+        if look["display"] == "none" or not meets_conditions(node, job):
             return
-        matrix = to_matrix(look["transform"] or node.attributes.get("transform"))
+        matrix = find_transform(node, look, spot.viewport, job)
         if matrix is None:
             return
         self._draw_seen(node, look, spot.moved(matrix), lambda at: draw(self, node, look, at))
@@ -116,11 +122,9 @@ class Converter:
 
     def _draw_switch(self, node: Node, look: Look, spot: Spot) -> None:
         """Draw the first that asks for nothing we lack (SVG 2, 5.7)."""
+        note_other_languages(node, self._job)
         for child in node.elements():
-            given = child.attributes
-            languages = given.get("systemLanguage", "en").replace(",", " ").split()
-            is_ours = any(language.startswith("en") for language in languages)
-            if child.tag in _DRAW and is_ours and not given.get("requiredExtensions"):
+            if child.tag in _DRAW and meets_conditions(child, self._job):
                 self.draw(
                     child, look, Spot(spot.canvas, spot.matrix, spot.viewport, spot.depth + 1)
                 )
@@ -161,6 +165,9 @@ class Converter:
             job.leave_out("a `use` that refers to itself")
             return
         viewport = spot.sized(look)
+        outer = job.context
+        extent = cache(lambda: find_extent(node, viewport, job))
+        job.context = PaintContext(look, extent, spot, outer)
         x = read_side(node, "x", viewport.width, viewport)
         y = read_side(node, "y", viewport.height, viewport)
         spot = spot.moved((1, 0, 0, 1, x, y))
@@ -171,6 +178,7 @@ class Converter:
         else:
             self.draw(target, look, spot)
         job.entered.discard(target)
+        job.context = outer
 
     def _draw_symbol(self, target: Node, use: Node, parent: Look, spot: Spot) -> None:
         job, viewport = self._job, spot.viewport
@@ -249,17 +257,24 @@ class Converter:
         job, viewport = self._job, spot.viewport
         # The opacity of the element itself is applied around it.
         flow = TextFlow(
-            node, look | {"opacity": "1"}, job.look_in, (viewport.width, viewport.height)
+            node, look | {"opacity": "1"}, self._look_of_part, (viewport.width, viewport.height)
         )
         for what in flow.left_out:
             job.leave_out(what)
         job.missing.update(dict.fromkeys(flow.missing))
         placed = flow.place()
         job.work.draw_segments(max(flow.length // 20, sum(len(letters.text) for letters in placed)))
+        job.work.draw_segments(_TURNED * sum(1 for letters in placed if letters.turns))
         extent = _extent_of(placed)
         for letters in placed:
             if letters.look["visibility"] == "visible":
                 self._draw_letters(letters, extent, spot)
+
+    def _look_of_part(self, node: Node, parent: Look) -> Look | None:
+        """Give the look of a part of a text, None for one that is not drawn."""
+        look = self._job.look_in(node, parent)
+        is_drawn = look["display"] != "none" and meets_conditions(node, self._job)
+        return look if is_drawn else None
 
     def _draw_letters(self, letters: Letters, extent: Box | None, spot: Spot) -> None:
         look = letters.look
@@ -267,6 +282,10 @@ class Converter:
         assert letters.y is not None
         spot = replace(spot, alpha=spot.alpha * opacity(look))
         fill = self._painter.find_paint(look, "fill", lambda: extent, spot)
+        stroke = self._painter.find_paint(look, "stroke", lambda: extent, spot)
+        if letters.turn:  # what it is painted with stays upright
+            turn = _turn_about(letters.turn, letters.x, letters.y)
+            spot = spot.moved(turn)
         apply_paint(
             spot,
             fill,
@@ -274,12 +293,19 @@ class Converter:
             lambda canvas: _write_letters(letters, spot, canvas),
             is_stroke=False,
         )
-        stroke = self._painter.find_paint(look, "stroke", lambda: extent, spot)
         if stroke is not None:
             outline = outline_letters(
                 letters.runs, letters.x, letters.y, font_size(look), letters.spacing
             )
             self._painter.stroke(outline, look, spot, stroke)
+
+
+def _turn_about(degrees: float, x: float, y: float) -> Matrix:
+    cosine, sine = cos(radians(degrees)), sin(radians(degrees))
+    return (
+        *(cosine, sine, -sine, cosine),
+        *(x - cosine * x + sine * y, y - sine * x - cosine * y),
+    )
 
 
 def _write_letters(letters: Letters, spot: Spot, canvas: Canvas) -> None:

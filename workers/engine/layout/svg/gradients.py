@@ -10,11 +10,12 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.images.prepared import Matrix
 from workers.engine.layout.svg.drawing import Gradient
-from workers.engine.layout.svg.limits import Work
 from workers.engine.layout.svg.paths import Box
 from workers.engine.layout.svg.reader import Node
+from workers.engine.layout.svg.spot import Job
 from workers.engine.layout.svg.styles import Look, find_color, opacity
 from workers.engine.layout.svg.values import (
+    IDENTITY,
     RGB,
     Viewport,
     apply,
@@ -48,37 +49,42 @@ class Paint(NamedTuple):
     mask: Gradient | None
 
 
-def build_paint(  # noqa: PLR0913 - a shape, its place, and where it counts
+def build_paint(
     node: Node,
-    identities: Mapping[str, Node],
-    look_of: Callable[[Node], Look],
     *,
     box: Box | None,
     matrix: Matrix,
     viewport: Viewport,
     area: Box,
-    work: Work,
+    job: Job,
+    otherwise: tuple[RGB, float] | None,
 ) -> Paint | tuple[RGB, float] | None:
     """Build the paint of a gradient for a shape; one colour where it is none, None for no paint.
 
     `box` is the shape's, `matrix` leads from its units to those of the form, whose extent is `area`.
+    `otherwise` is the paint of what has no extent to fit it to, or is pressed flat by it.
     """
-    chain = _follow(node, identities)
-    stops = _read_stops(chain, look_of)
-    work.draw_segments(len(stops))
+    chain = _follow(node, job.identities)
+    stops = _read_stops(chain, job.look_of)
+    job.work.draw_segments(len(stops))
     if not stops:
         return None
     last = stops[-1]
-    if len(stops) == 1:
-        return last.color, last.opacity
     given = _merged(chain)
     is_relative = given.get("gradientUnits", "objectBoundingBox") != "userSpaceOnUse"
     own = to_matrix(given.get("gradientTransform"))
     if own is None:
-        return None
+        job.leave_out("a gradientTransform that is wrong")
+        own = IDENTITY
+    if own != IDENTITY and "transform-origin" in given:
+        job.leave_out("the transform-origin of a gradient")
+    if invert(own) is None:
+        return otherwise
+    if len(stops) == 1:
+        return last.color, last.opacity
     if is_relative:
         if box is None or box[2] <= box[0] or box[3] <= box[1]:
-            return None
+            return otherwise
         matrix = multiply(matrix, (box[2] - box[0], 0, 0, box[3] - box[1], box[0], box[1]))
         viewport = Viewport(1.0, 1.0, viewport.font_size)
     matrix = multiply(matrix, own)
@@ -91,7 +97,7 @@ def build_paint(  # noqa: PLR0913 - a shape, its place, and where it counts
         ends, stops = _repeat(
             ends, stops, _reach(ends, back, area), is_mirrored=spread == "reflect"
         )
-    work.draw_segments(len(stops))
+    job.work.draw_segments(len(stops))
     return _to_paint(ends, stops, matrix)
 
 
@@ -118,7 +124,9 @@ def _merged(chain: list[Node]) -> dict[str, str]:
     return merged
 
 
-_COMMON: Final = frozenset({"gradientUnits", "gradientTransform", "spreadMethod"})
+_COMMON: Final = frozenset(
+    {"gradientUnits", "gradientTransform", "spreadMethod", "transform-origin"}
+)
 
 
 def _read_stops(chain: list[Node], look_of: Callable[[Node], Look]) -> list[Stop]:

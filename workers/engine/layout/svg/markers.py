@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import atan2, degrees, hypot
 from typing import Final
 
 from workers.engine.layout.svg.clips import DrawChildren
-from workers.engine.layout.svg.paths import Segments, rectangle
+from workers.engine.layout.svg.paths import Segments, find_box, rectangle
 from workers.engine.layout.svg.reader import Node
 from workers.engine.layout.svg.shapes import read_side
 from workers.engine.layout.svg.sizes import fit_box, read_view_box
-from workers.engine.layout.svg.spot import Job, Spot
+from workers.engine.layout.svg.spot import Job, PaintContext, Spot
 from workers.engine.layout.svg.styles import Look
 from workers.engine.layout.svg.values import (
     Viewport,
@@ -32,6 +33,8 @@ def draw_markers(
     found = {where: _find(job, look[f"marker-{where}"]) for where in ("start", "mid", "end")}
     if not any(found.values()):
         return
+    outer = job.context
+    job.context = PaintContext(look, cache(lambda: find_box(segments)), spot, outer)
     corners = _corners(segments)
     width = to_length(look["stroke-width"], spot.viewport.diagonal) or 0.0
     last = len(corners) - 1
@@ -47,6 +50,7 @@ def draw_markers(
                 is_turned = place == "start"
                 _draw(job, marker, point, angle, width, spot, draw_children, is_turned=is_turned)
                 job.entered.discard(marker)
+    job.context = outer
 
 
 def _find(job: Job, value: str) -> Node | None:

@@ -15,6 +15,7 @@ from workers.engine.layout.svg.spot import Job, Spot
 from workers.engine.layout.svg.styles import Look, find_color, font_size, opacity
 from workers.engine.layout.svg.values import (
     RGB,
+    read_fallback,
     to_color,
     to_length,
     to_lengths,
@@ -26,6 +27,7 @@ Plain = tuple[RGB, float]
 AnyPaint = Plain | Paint | Tile
 BuildTile = Callable[[Node, Box | None, Spot], Tile | None]
 
+_CONTEXT: Final = {"context-fill": "fill", "context-stroke": "stroke"}
 _CAPS: Final = {"round": 1, "square": 2}
 _JOINS: Final = {"round": 1, "bevel": 2}
 _MAX_DASHES: Final = 64
@@ -67,11 +69,16 @@ class Painter:
     ) -> AnyPaint | None:
         """Give what `fill` or `stroke` paints with; None for nothing."""
         value = look[name]
+        if value.lower() in _CONTEXT:
+            return self._find_context_paint(_CONTEXT[value.lower()])
         reference = to_reference(value)
         if reference is None:
-            if value.startswith("url("):
+            outside = read_fallback(value)
+            if outside is None:
+                return find_color(look, name)
+            if not outside:
                 self._job.leave_out(f"a {name} that is outside of the file")
-            return find_color(look, name)
+            return _to_plain(outside, look)
         identity, otherwise = reference
         node = self._job.identities.get(identity)
         if node is None or node.tag not in TAGS | {"pattern"}:
@@ -82,14 +89,23 @@ class Painter:
             return self._build_tile(node, find_extent(), spot) or _to_plain(otherwise, look)
         return build_paint(
             node,
-            self._job.identities,
-            self._job.look_of,
             box=find_extent(),
             matrix=spot.matrix,
             viewport=spot.sized(look),
             area=spot.canvas.box,
-            work=self._job.work,
+            job=self._job,
+            otherwise=_to_plain(otherwise, look),
         )
+
+    def _find_context_paint(self, name: str) -> AnyPaint | None:
+        """Give the paint of the element that is copied or marked, where it stands; None without one."""
+        job, context = self._job, self._job.context
+        if context is None:
+            return None
+        job.context = context.outer
+        paint = self.find_paint(context.look, name, context.find_extent, context.spot)
+        job.context = context
+        return paint
 
     def _fill(self, segments: Segments, look: Look, spot: Spot, paint: AnyPaint | None) -> None:
         operator = b"f*\n" if look["fill-rule"] == "evenodd" else b"f\n"

@@ -11,7 +11,14 @@ from workers.engine.layout.svg.paths import Box
 from workers.engine.layout.svg.reader import Node
 from workers.engine.layout.svg.sizes import fit_box, read_view_box
 from workers.engine.layout.svg.spot import Job, Spot
-from workers.engine.layout.svg.values import Viewport, multiply, to_length, to_matrix
+from workers.engine.layout.svg.values import (
+    IDENTITY,
+    Viewport,
+    invert,
+    multiply,
+    to_length,
+    to_matrix,
+)
 
 _MAX_CHAIN: Final = 16  # patterns that refer to patterns
 _FINE: Final = 100.0  # units of a tile in its longer side
@@ -37,6 +44,11 @@ class TileMaker:
             given |= link.attributes
         matrix = to_matrix(given.get("patternTransform"))
         if matrix is None:
+            self._job.leave_out("a patternTransform that is wrong")
+            matrix = IDENTITY
+        if matrix != IDENTITY and "transform-origin" in given:
+            self._job.leave_out("the transform-origin of a pattern")
+        if invert(matrix) is None:
             return None
         is_relative = given.get("patternUnits", "objectBoundingBox") == "objectBoundingBox"
         if is_relative and (box is None or box[2] <= box[0] or box[3] <= box[1]):

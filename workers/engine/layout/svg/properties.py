@@ -32,7 +32,6 @@ INHERITED: Final[dict[str, str]] = {
     "text-anchor": "start",
     "visibility": "visible",
     "white-space": "normal",
-    "word-spacing": "normal",
 }
 OWN: Final[dict[str, str]] = {
     "alignment-baseline": "auto",
@@ -46,15 +45,28 @@ OWN: Final[dict[str, str]] = {
     "overflow": "",
     "stop-color": "black",
     "stop-opacity": "1",
-    "text-decoration": "none",
     "transform": "",
+    "transform-box": "view-box",
+    "transform-origin": "",
     "vector-effect": "none",
 }
 KNOWN: Final = frozenset(INHERITED) | frozenset(OWN)
+# Properties that are not drawn, with the beginnings of values that ask for nothing.
+UNDRAWN: Final[dict[str, tuple[str, ...]]] = {
+    "font-variant": ("normal", "none"),
+    "offset-path": ("none",),
+    "rotate": ("none",),
+    "scale": ("none",),
+    "text-decoration": ("none",),
+    "text-decoration-line": ("none",),
+    "translate": ("none",),
+    "word-spacing": ("normal", "0"),
+    "writing-mode": ("horizontal", "lr", "rl"),
+}
 # Shorthands are taken apart.
-ACCEPTED: Final = KNOWN | {"font", "marker"}
+ACCEPTED: Final = KNOWN | UNDRAWN.keys() | {"font", "marker"}
 # `transform` is no presentation attribute of every element: it is read where it stands.
-ATTRIBUTES: Final = KNOWN - {"transform"}
+ATTRIBUTES: Final = (KNOWN - {"transform"}) | {"font-variant", "writing-mode"}
 FONT_SIZES: Final = {
     "xx-small": 9.0,
     "x-small": 10.0,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from workers.engine.layout.svg.limits import MAX_RULES, Work, too_much
-from workers.engine.layout.svg.properties import ACCEPTED
+from workers.engine.layout.svg.properties import ACCEPTED, UNDRAWN
 from workers.engine.layout.svg.reader import Node
+from workers.engine.layout.svg.validity import COLORS, OF_CSS, PAINTS, is_valid
 
 _COMMENT: Final = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 _BRACE: Final = re.compile(r"[{}]")
@@ -78,8 +79,20 @@ class StyleSheet:
         """Give what the `style` of an element says, plain and important; read once for all copies."""
         known = self._own.get(node)
         if known is None:
-            known = self._own[node] = read_declarations(node.attributes["style"])
+            known = self._own[node] = read_declarations(node.attributes["style"], self.accepts)
         return known
+
+    def accepts(self, name: str, value: str) -> bool:
+        """Tell whether a declaration counts; a paint that does not, and what is not drawn, is told."""
+        if name in UNDRAWN:
+            if value and value not in OF_CSS and not value.startswith(UNDRAWN[name]):
+                self._left_out[f"the property `{name}`"] = None
+            return False
+        if is_valid(name, value):
+            return True
+        if value and name in PAINTS | COLORS:
+            self._left_out[f'the {name} "{value[:40]}"'] = None
+        return False
 
     def _read(self, text: str) -> None:
         text = _COMMENT.sub("", text.replace("<!--", "").replace("-->", ""))
@@ -95,7 +108,7 @@ class StyleSheet:
                 break
             end = text.find("}", brace)
             end = len(text) if end < 0 else end
-            plain, important = read_declarations(text[brace + 1 : end])
+            plain, important = read_declarations(text[brace + 1 : end], self.accepts)
             for selector in text[at:brace].split(","):
                 self._add(selector.strip(), plain, important)
             at = end + 1
@@ -135,15 +148,17 @@ def _end_of_block(text: str, at: int) -> int:
     return len(text)
 
 
-def read_declarations(text: str) -> tuple[Declarations, Declarations]:
+def read_declarations(
+    text: str, accepts: Callable[[str, str], bool]
+) -> tuple[Declarations, Declarations]:
     """Read `name: value; …`; gives what is plain, and what is marked important."""
     plain: Declarations = {}
     important: Declarations = {}
-    for name, value in _split_declarations(text):
-        if "!" in value and (mark := _IMPORTANT.search(value)):
-            important[name] = value[: mark.start()].strip()
-        else:
-            plain[name] = value
+    for name, written in _split_declarations(text):
+        mark = _IMPORTANT.search(written) if "!" in written else None
+        value = written[: mark.start()].strip() if mark else written
+        if accepts(name, value):
+            (important if mark else plain)[name] = value
     return plain, important
 
 

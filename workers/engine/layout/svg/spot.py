@@ -9,7 +9,7 @@ from typing import Final
 from workers.engine.layout.images.prepared import Matrix, PreparedImage
 from workers.engine.layout.svg.canvas import Canvas
 from workers.engine.layout.svg.limits import Work
-from workers.engine.layout.svg.paths import Segments
+from workers.engine.layout.svg.paths import Box, Segments
 from workers.engine.layout.svg.reader import Node
 from workers.engine.layout.svg.shapes import find_segments
 from workers.engine.layout.svg.sheets import StyleSheet
@@ -53,6 +53,16 @@ class Spot:
         return self.viewport._replace(font_size=font_size(look))
 
 
+@dataclass(frozen=True, slots=True)
+class PaintContext:
+    """The element whose paint `context-fill` and `context-stroke` stand for (SVG 2, 13.2)."""
+
+    look: Look
+    find_extent: Callable[[], Box | None]
+    spot: Spot
+    outer: PaintContext | None
+
+
 @dataclass(slots=True)
 class Job:
     """One conversion: the elements by id, the style sheet, the count, and what was left out."""
@@ -67,6 +77,7 @@ class Job:
     looks: dict[Node, Look] = field(default_factory=dict)
     segments: dict[Node, Segments] = field(default_factory=dict)
     missing: dict[str, None] = field(default_factory=dict)  # characters that no font has
+    context: PaintContext | None = None  # of the copy or the marker being drawn
     is_clipping: bool = False  # shapes count, not what they are painted with
 
     def leave_out(self, what: str) -> None:
@@ -84,13 +95,18 @@ class Job:
 
     def look_in(self, node: Node, parent: Look) -> Look:
         """Give the look of an element that is drawn in a parent of a look."""
-        look = resolve_look(node, parent, self.sheet)
-        return look | _SHAPE_ONLY | {"fill-rule": look["clip-rule"]} if self.is_clipping else look
+        return self._shaped(resolve_look(node, parent, self.sheet))
 
     def look_of(self, node: Node) -> Look:
         """Give the look of an element where it stands in the file."""
+        return self._shaped(self._resolve(node))
+
+    def _resolve(self, node: Node) -> Look:
         known = self.looks.get(node)
         if known is None:
-            parent = INITIAL if node.parent is None else self.look_of(node.parent)
-            known = self.looks[node] = self.look_in(node, parent)
+            parent = INITIAL if node.parent is None else self._resolve(node.parent)
+            known = self.looks[node] = resolve_look(node, parent, self.sheet)
         return known
+
+    def _shaped(self, look: Look) -> Look:
+        return look | _SHAPE_ONLY | {"fill-rule": look["clip-rule"]} if self.is_clipping else look

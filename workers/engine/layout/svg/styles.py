@@ -40,7 +40,11 @@ def resolve_look(node: Node, parent: Look, sheet: StyleSheet) -> Look:
 
 def _declared(node: Node, sheet: StyleSheet) -> Declarations:
     """Give what is declared for an element, the stronger over the weaker (CSS Cascade 5, 6)."""
-    given = {name: value.strip() for name, value in node.attributes.items() if name in ATTRIBUTES}
+    given = {
+        name: value
+        for name, written in node.attributes.items()
+        if name in ATTRIBUTES and sheet.accepts(name, value := written.strip())
+    }
     important: Declarations = {}
     for rule in sheet.find(node):
         given |= rule.declarations

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+from unicodedata import category
 
 from workers.engine.layout.fonts import (
     Cluster,
@@ -18,11 +19,12 @@ from workers.engine.layout.fonts import (
 from workers.engine.layout.lines.bidi import has_right_to_left, reorder, resolve_levels
 from workers.engine.layout.svg.reader import Node
 from workers.engine.layout.svg.styles import Look, font_size, is_bold
-from workers.engine.layout.svg.values import to_length, to_lengths, to_number
+from workers.engine.layout.svg.values import to_length, to_lengths, to_number, to_numbers
 
 _SPACE: Final = re.compile(r"[ \t\r\n]+")
 _BREAK: Final = re.compile(r"[\t\r\n]")
 MAX_CHARACTERS: Final = 100_000
+MAX_TURNED: Final = 10_000  # characters of one text that stand at angles of their own
 _PARTS: Final = frozenset({"tspan", "a"})
 
 
@@ -36,6 +38,20 @@ class LetterRun(NamedTuple):
 
 
 @dataclass(slots=True)
+class _Turns:
+    """The angles of a `rotate`: one for each character in the element, the last for all further ones."""
+
+    angles: list[float]
+    at: int = 0
+
+    def take(self, characters: int) -> float:
+        """Give the angle of the next so many characters, which stand as one."""
+        angle = self.angles[min(self.at, len(self.angles) - 1)]
+        self.at += characters
+        return angle
+
+
+@dataclass(slots=True)
 class Letters:
     """Characters of one look that stand together; x and y are where they begin, once placed."""
 
@@ -46,6 +62,8 @@ class Letters:
     dx: float = 0.0
     dy: float = 0.0
     keeps_space: bool = False
+    turn: float = 0.0  # degrees, about where it begins
+    turns: tuple[_Turns, ...] = ()  # that reach it, the nearest first
     spacing: float = 0.0  # between letters
     width: float = 0.0
     runs: list[LetterRun] = field(default_factory=list)
@@ -58,7 +76,7 @@ class TextFlow:
         self,
         node: Node,
         look: Look,
-        look_in: Callable[[Node, Look], Look],
+        look_in: Callable[[Node, Look], Look | None],
         whole: tuple[float, float],
     ) -> None:
         self._look_in = look_in
@@ -68,8 +86,9 @@ class TextFlow:
         self.length = 0  # characters as written
         self.left_out: list[str] = []
         self.missing: list[str] = []  # characters that are drawn as empty boxes
-        self._collect(node, look, keeps_space=False)
+        self._collect(node, look, (), keeps_space=False)
         self._strip()
+        self._turn()
         self._measure()
         self._stretch(node)
 
@@ -94,7 +113,9 @@ class TextFlow:
                 x += letters.width
         return self._letters
 
-    def _collect(self, node: Node, look: Look, *, keeps_space: bool) -> None:
+    def _collect(
+        self, node: Node, look: Look, turns: tuple[_Turns, ...], *, keeps_space: bool
+    ) -> None:
         """Take the text of an element; its lists of places belong to its first characters."""
         keeps_space = (
             node.attributes.get("xml:space", "preserve" if keeps_space else "") == "preserve"
@@ -105,16 +126,20 @@ class TextFlow:
             to_lengths(node.attributes.get(name, ""), whole, size)[:1000]
             for name, whole in zip(("x", "y", "dx", "dy"), self._whole * 2, strict=True)
         )
+        angles = to_numbers(node.attributes.get("rotate", "")[:10_000])
+        if any(angles) or (angles and turns):
+            turns = (_Turns(angles), *turns)
+        steps = max(map(len, (xs, ys, dxs, dys)))
         before = len(self._letters)
         for child in node.children:
             if isinstance(child, str):
-                self._add(
-                    child, look, keeps_space=keeps_space, steps=max(map(len, (xs, ys, dxs, dys)))
-                )
+                self._add(child, look, turns, keeps_space=keeps_space, steps=steps)
             elif child.tag in _PARTS:
                 inner = self._look_in(child, look)
-                if inner["display"] != "none":
-                    self._collect(child, inner, keeps_space=keeps_space)
+                if "textLength" in child.attributes:
+                    self.left_out.append("the `textLength` of a part of a text")
+                if inner is not None:
+                    self._collect(child, inner, turns, keeps_space=keeps_space)
             elif child.tag not in ("title", "desc"):
                 self.left_out.append(f"the element `{child.tag[:40]}`")
         added = [letters for letters in self._letters[before:] if letters.text.strip()]
@@ -123,7 +148,9 @@ class TextFlow:
                 if getattr(letters, name) in (None, 0.0):
                     setattr(letters, name, value)
 
-    def _add(self, text: str, look: Look, *, keeps_space: bool, steps: int) -> None:
+    def _add(
+        self, text: str, look: Look, turns: tuple[_Turns, ...], *, keeps_space: bool, steps: int
+    ) -> None:
         before = len(text)
         text = _BREAK.sub(" ", text) if keeps_space else _SPACE.sub(" ", text)
         self._count += len(text)
@@ -133,10 +160,19 @@ class TextFlow:
             return
         # Where characters have places of their own, each is a piece.
         cut = min(steps, len(text)) if steps > 1 else 0
-        pieces = [*text[:cut], text[cut:]]
+        if turns and self._count > MAX_TURNED:
+            self.left_out.append(f"the rotation of text of more than {MAX_TURNED:,} characters")
+            turns = ()
+        pieces = _split_marked(text) if turns else [*text[:cut], text[cut:]]
         self._letters += [
-            Letters(piece, look, keeps_space=keeps_space) for piece in pieces if piece
+            Letters(piece, look, keeps_space=keeps_space, turns=turns) for piece in pieces if piece
         ]
+
+    def _turn(self) -> None:
+        """Turn each character by the angle of the nearest `rotate`; the others go on to the next."""
+        for letters in self._letters:
+            found = [turns.take(len(letters.text)) for turns in letters.turns]
+            letters.turn = found[0] if found else 0.0
 
     def _strip(self) -> None:
         """Take away the space at both ends, and where two pieces meet."""
@@ -173,10 +209,23 @@ class TextFlow:
         count = sum(len(letters.text) for letters in self._letters)
         if wanted <= 0 or count < 2:
             return
+        if node.attributes.get("lengthAdjust") == "spacingAndGlyphs":
+            self.left_out.append("the width of letters that `lengthAdjust` asks for")
         missing = wanted - sum(letters.width + letters.dx for letters in self._letters)
         for letters in self._letters:
             letters.spacing += missing / (count - 1)
             letters.width += missing / (count - 1) * len(letters.text)
+
+
+def _split_marked(text: str) -> list[str]:
+    """Cut text into characters, each with the marks that stand on it."""
+    pieces: list[str] = []
+    for char in text:
+        if pieces and category(char)[0] == "M":
+            pieces[-1] += char
+        else:
+            pieces.append(char)
+    return pieces
 
 
 def spread_clusters(run: LetterRun, spacing: float) -> tuple[Cluster, ...]:

@@ -26,6 +26,11 @@ _BETWEEN: Final = re.compile(r"[\s,]+")
 _CALL: Final = re.compile(r"(rgba?|hsla?)\(([^()]{1,100})\)")
 _COMPONENT: Final = re.compile(rf"({_NUMBER})(%|deg|rad|turn)?")
 _URL: Final = re.compile(r"url\(\s*(['\"]?)#([^'\")\s]{1,200})\1\s*\)\s*(.*)", re.DOTALL)
+_ANY_URL: Final = re.compile(
+    r"url\(\s*(?:\"[^\"]*+\"|'[^']*+'|[^'\")\s]*+)\s*\)\s*(.*)", re.DOTALL | re.IGNORECASE
+)
+# What SVG 1.1 writes behind a colour for those who know the profile.
+_ICC: Final = re.compile(r"\s+(?:icc-color|device-cmyk)\([^()]{0,200}\)\Z", re.IGNORECASE)
 _PER_UNIT: Final = {
     "px": 1.0,
     "pt": 96 / 72,
@@ -187,7 +192,7 @@ def _turn(angle: float) -> Matrix:
 @lru_cache(maxsize=4096)
 def to_color(text: str) -> tuple[RGB, float] | None:
     """Read a colour and its opacity; None for what is none."""
-    text = text.strip().lower()
+    text = _ICC.sub("", text.strip().lower())
     if text.startswith("#"):
         return _from_hex(text[1:])
     if text == "transparent":
@@ -245,6 +250,12 @@ def _unit(value: float) -> float:
 def to_opacity(text: str | None) -> float:
     """Read an opacity, 1 for what is none."""
     return _unit(to_number(text, 1.0))
+
+
+def read_fallback(text: str) -> str | None:
+    """Read what follows `url(…)`, empty for nothing; None for a text that begins otherwise."""
+    match = _ANY_URL.match(text)
+    return None if match is None else match[1].strip()
 
 
 def to_reference(text: str) -> tuple[str, str] | None:

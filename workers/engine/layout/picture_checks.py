@@ -1,0 +1,208 @@
+"""Pictures of a document checked before layout: those that a render would stop for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from workers.engine.diagnostics import Findings, Place
+from workers.engine.layout.images.prepare import load_picture
+from workers.engine.layout.pictures import warn_left_out
+from workers.engine.layout.problems import Problem
+from workers.engine.ports import NoImages, Resources
+from workers.engine.tree.nodes import (
+    AnyImage,
+    Block,
+    Break,
+    Container,
+    Document,
+    Grid,
+    Image,
+    InlineBlock,
+    ListBlock,
+    On,
+    PageMaster,
+    Paragraph,
+    PieceValues,
+    RemoteImage,
+    Row,
+    RunningBox,
+    StoredImage,
+    Table,
+    TableRow,
+    Watermark,
+    read_image,
+)
+from workers.engine.tree.pagetime import TRIAL_PAGE
+
+_MAYBE: Final = "; it stands on some pages only, so a render may go without it"
+_OTHER_PIECES: Final = (On.REST, On.LAST, On.NOT_LAST)
+
+
+class _Use(NamedTuple):
+    """A picture where it is drawn. One `is_certain` is drawn by every render of the document."""
+
+    picture: AnyImage
+    place: Place | None
+    what: str = ""
+    is_certain: bool = True
+    is_optional: bool = False
+    advice: str = ""
+
+
+def check_pictures(document: Document, *, resources: Resources | None, findings: Findings) -> None:
+    """Report stored and embedded pictures that cannot be drawn, as a render does.
+
+    What is at an address elsewhere is not fetched. Without `resources` stored pictures are not
+    looked for.
+    """
+    known: dict[AnyImage, Problem | None] = {}
+    for use in _walk_document(document):
+        picture = use.picture
+        if isinstance(picture, RemoteImage) or (
+            resources is None and isinstance(picture, StoredImage)
+        ):
+            continue
+        if picture not in known:
+            known[picture] = _check(use, resources or NoImages(), findings)
+        problem = known[picture]
+        if problem is not None:
+            _report(use, problem, findings)
+
+
+def _check(use: _Use, resources: Resources, findings: Findings) -> Problem | None:
+    found = load_picture(use.picture, resources)
+    if isinstance(found, Problem):
+        return found
+    warn_left_out(found, use.place, findings)
+    return None
+
+
+def _report(use: _Use, problem: Problem, findings: Findings) -> None:
+    places = () if use.place is None else (use.place,)
+    if use.is_optional:
+        findings.warn(problem.code, f"{problem.text}; it is left out", *places)
+    elif use.is_certain:
+        advice = f". {problem.advice}{use.advice}" if problem.advice else ""
+        findings.error(problem.code, f"{problem.text}{use.what}{advice}", *places)
+    else:
+        findings.warn(problem.code, f"{problem.text}{use.what}{_MAYBE}", *places)
+
+
+# --- where pictures are ---------------------------------------------------------------------------------
+
+
+def _walk_document(document: Document) -> Iterator[_Use]:
+    walk = _Walk()
+    for flow in document.flows:
+        for use in walk.blocks(flow.blocks):
+            # A flow of its own stands in areas, which not every page has.
+            yield use if flow is document.flows[0] else _as_uncertain(use)
+    for mark in document.watermarks:
+        yield from _of_mark(mark)
+    first_page = "" if walk.changes_pages or not document.flows else document.flows[0].page
+    members = Counter(master.name for master in document.masters)
+    for master in document.masters:
+        is_drawn = master.name == first_page and (
+            master.on is On.FIRST or (master.on is On.ALL and members[master.name] == 1)
+        )
+        for use in _walk_master(master, walk):
+            yield use if is_drawn else _as_uncertain(use)
+
+
+def _as_uncertain(use: _Use) -> _Use:
+    """Return a use that a render may go without."""
+    return use._replace(is_certain=False)
+
+
+def _walk_master(master: PageMaster, walk: _Walk) -> Iterator[_Use]:
+    if master.background_image is not None:
+        place = None if master.source is None else master.source.place
+        yield _Use(master.background_image, place, ", for the background of the page")
+    for mark in master.watermarks:
+        yield from _of_mark(mark)
+    for running in (master.header, master.footer):
+        if running is not None:
+            yield from _of_running(running, walk)
+    if master.boxes is not None:
+        is_static = master.boxes.is_static
+        for use in walk.blocks(master.boxes.evaluate(TRIAL_PAGE)):
+            yield use if is_static else _as_uncertain(use)
+
+
+def _of_running(running: RunningBox, walk: _Walk) -> Iterator[_Use]:
+    for use in walk.blocks(running.content.evaluate(TRIAL_PAGE)):
+        yield use if running.content.is_static else _as_uncertain(use)
+
+
+def _of_mark(mark: Watermark) -> Iterator[_Use]:
+    if mark.picture is not None:
+        place = None if mark.source is None else mark.source.place
+        yield _Use(mark.picture, place, ", for the watermark")
+
+
+class _Walk:
+    """Walks blocks, and notes whether any of them asks for a family of pages."""
+
+    def __init__(self) -> None:
+        self.changes_pages = False
+
+    def blocks(self, blocks: Iterable[Block]) -> Iterator[_Use]:
+        for block in blocks:
+            yield from self._block(block)
+
+    def _block(self, block: Block) -> Iterator[_Use]:
+        if isinstance(block, Break):
+            return
+        style = block.style
+        self.changes_pages = self.changes_pages or style.breaks.page is not None
+        named = style.box.background_image
+        if named is not None:
+            tag = block.source.place.tag_name
+            text = f", for the background of `{tag}`"
+            yield _Use(read_image(named), block.source.place, text)
+        match block:
+            case Image():
+                yield _of_image(block)
+            case Paragraph():
+                for inline in block.inlines:
+                    if isinstance(inline, InlineBlock) and isinstance(inline.block, Image):
+                        yield _of_image(inline.block)
+            case Container() | Row() | Grid():
+                yield from self.blocks(block.children)
+            case ListBlock():
+                for item in block.items:
+                    yield from self.blocks(item.children)
+            case Table():
+                yield from self._table(block)
+            case _:
+                pass
+
+    def _table(self, table: Table) -> Iterator[_Use]:
+        for body in table.bodies:
+            yield from self._rows(body.rows)
+        for caption in table.captions:
+            for use in self._block(caption.block):
+                yield _as_uncertain(use) if caption.on in _OTHER_PIECES else use
+        starts = tuple(total.start for total in table.totals)
+        values = PieceValues(starts, starts, starts, starts, TRIAL_PAGE)
+        for group in (*table.heads, *table.feet):
+            is_certain = group.rows.is_static and group.on not in _OTHER_PIECES
+            for use in self._rows(group.rows.evaluate(values)):
+                yield use if is_certain else _as_uncertain(use)
+
+    def _rows(self, rows: Iterable[TableRow]) -> Iterator[_Use]:
+        for row in rows:
+            for content in row.cells:
+                if not isinstance(content, str):
+                    yield from self.blocks(content)
+
+
+def _of_image(image: Image) -> _Use:
+    return _Use(
+        image.picture,
+        image.source.place,
+        is_optional=image.is_optional,
+        advice=' With optional="true" it is left out.',
+    )

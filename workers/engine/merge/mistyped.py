@@ -1,0 +1,104 @@
+"""Payload members that are probably mistyped, for templates that declare nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+from workers.engine.diagnostics import Findings
+from workers.engine.syntax.suggestions import nearest
+from workers.engine.syntax.nodes import Element, Text
+from workers.engine.syntax.vocabulary import ELEMENTS
+
+_MAX_LOOKED_AT: Final = 50  # members that nothing reads, of one payload
+_MAX_CANDIDATES: Final = 500  # names that one of them is compared with
+_MAX_ROWS: Final = 100  # records of a list of the defaults that show what its records have
+
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+# A name that stands for itself: no member, no filter, no function.
+_NAME: Final = re.compile(r"(?<![.|\w])(?<!\| )[^\W\d]\w*(?!\w|\s*\()")
+
+
+class ReadNames:
+    """The names in the expressions of a template: all of them, and those that may be of the data."""
+
+    def __init__(self, root: Element) -> None:
+        self.words: set[str] = set()
+        self.names: set[str] = set()
+        for expression in _walk_expressions(root):
+            self.words.update(_WORD.findall(expression))
+            self.names.update(_NAME.findall(expression))
+
+
+def warn_mistyped(
+    payload: dict[str, Any], defaults: dict[str, Any], read: ReadNames, findings: Findings
+) -> None:
+    """Warn of members that nothing reads and whose name is nearly one that is missing."""
+    unread = _find_unread(payload, defaults, read.words, "", read.names)
+    for pointer, name, candidates in islice(unread, _MAX_LOOKED_AT):
+        if len(candidates) > _MAX_CANDIDATES:
+            continue
+        near = nearest(name, candidates)
+        if near:
+            findings.warn("unknown-member", f"{pointer} is read by nothing in the template{near}")
+
+
+def _walk_expressions(root: Element) -> Iterator[str]:
+    for element in root.walk():
+        if element.is_literal or element.tag not in ELEMENTS:
+            continue
+        specs = ELEMENTS[element.tag].attributes
+        for name, text in element.attributes.items():
+            if name in specs and specs[name].is_expression:
+                yield text
+            elif "{{" in text:
+                yield from _cut_expressions(text)
+        for child in element.children:
+            if isinstance(child, Text) and "{{" in child.text and element.tag != "json":
+                yield from _cut_expressions(child.text)
+
+
+def _cut_expressions(text: str) -> Iterator[str]:
+    begin = text.find("{{")
+    while begin >= 0:
+        end = text.find("}}", begin)
+        if end < 0:
+            return
+        yield text[begin + 2 : end]
+        begin = text.find("{{", end)
+
+
+def _find_unread(
+    payload: dict[str, Any],
+    defaults: dict[str, Any],
+    words: set[str],
+    pointer: str,
+    names: set[str],
+) -> Iterator[tuple[str, str, set[str]]]:
+    for name, value in payload.items():
+        here = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')[:100]}"
+        if name in defaults:
+            yield from _find_unread_in(value, defaults[name], words, here)
+        elif name not in words:
+            yield here, name, (defaults.keys() | names) - payload.keys()
+
+
+def _find_unread_in(
+    value: Any, default: Any, words: set[str], pointer: str
+) -> Iterator[tuple[str, str, set[str]]]:
+    if type(value) is dict and type(default) is dict:
+        yield from _find_unread(value, default, words, pointer, set())
+    elif type(value) is list and type(default) is list:
+        record: dict[str, Any] = {}
+        for row in default[:_MAX_ROWS]:
+            record |= row if type(row) is dict else {}
+        told: set[str] = set()
+        known = record.keys() | words
+        for at, row in enumerate(value if record else ()):
+            if type(row) is not dict or row.keys() <= known:
+                continue
+            for name in sorted(row.keys() - known - told):
+                told.add(name)
+                yield f"{pointer}/{at}/{name[:100]}", name, record.keys() - row.keys()
