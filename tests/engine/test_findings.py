@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from datetime import UTC, datetime
 
@@ -198,14 +197,3 @@ def test_each_document_of_a_template_is_told_what_is_wrong(content, code):
         told.append([error.code for error in caught.value.diagnostics])
     assert told[0] == told[1] == told[2]
     assert code in told[0]
-
-
-def test_rows_written_one_by_one_are_compiled_in_linear_time():
-    def seconds(rows: int) -> float:
-        text = f"<document><flow><table>{'<tr><td>a</td></tr>' * rows}</table></flow></document>"
-        started = time.process_time()
-        validate(None, xml(text), options=OPTIONS)
-        return time.process_time() - started
-
-    seconds(100)
-    assert seconds(8_000) < 24 * seconds(1_000)  # in quadratic time it would be 64

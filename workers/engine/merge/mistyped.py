@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.syntax.suggestions import nearest
 from workers.engine.syntax.nodes import Element, Text
+from workers.engine.syntax.suggestions import nearest
 from workers.engine.syntax.vocabulary import ELEMENTS
 
 _MAX_LOOKED_AT: Final = 50  # members that nothing reads, of one payload

@@ -127,6 +127,8 @@ class Strip:
     def _meet(self, word: str) -> None:
         """Let lines break between the last unit and a word or a block as in text of one look."""
         before, glue = self.texts[-1] or INSET, self.glues[-1]
+        if before.isspace():
+            return  # a preserved indent stays with what it indents, however long that is
         last, first = before[-1], word[0]
         if last.isalnum() and first.isalnum() and (glue == SPACE or (last + first).isascii()):
             return  # between most words there is nothing to look up
