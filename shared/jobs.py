@@ -198,7 +198,7 @@ class JobOutcome:
             timings=raw["timings"],
             findings=raw["findings"],
             started_at=raw.get("started_at"),
-            warnings=raw.get("warnings", ()),
+            warnings=tuple(raw.get("warnings", ())),
         )
 
 

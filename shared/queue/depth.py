@@ -21,6 +21,7 @@ from shared.queue.sums import read_sums
 from shared.telemetry.readings import FarmDepth, QueueDepth
 
 _MILLISECONDS: Final = 1000
+_MICROSECONDS: Final = 1_000_000
 
 
 class QueueReader:
@@ -45,15 +46,16 @@ class QueueReader:
             pipe.time()
             found = pipe.execute()
         lengths, oldest = found[: len(QUEUES)], found[len(QUEUES) : 2 * len(QUEUES)]
-        held, pending, dead, first, drained, (seconds, _) = found[2 * len(QUEUES) :]
+        held, pending, dead, first, drained, (seconds, microseconds) = found[2 * len(QUEUES) :]
+        at = seconds + microseconds / _MICROSECONDS
         running = Counter(queue_of(tag.decode()) for tag in held)
         queues = {
             queue: QueueDepth(
-                length, running[queue], _job_age(message, seconds), queue.encode() in drained
+                length, running[queue], _job_age(message, at), queue.encode() in drained
             )
             for queue, length, message in zip(QUEUES, lengths, oldest, strict=True)
         }
-        return FarmDepth(queues, pending, dead, _entry_age(first, seconds))
+        return FarmDepth(queues, pending, dead, _entry_age(first, at))
 
     def read_totals(self) -> dict[str, float]:
         """Give the sums of what the farm counted, as `shared.telemetry.totals` has them."""
@@ -61,14 +63,14 @@ class QueueReader:
             return read_sums(self._redis)
 
 
-def _job_age(message: bytes | None, now: int) -> float:
+def _job_age(message: bytes | None, now: float) -> float:
     if message is None:
         return 0.0
     admitted_at = read_admitted_at(message)
     return 0.0 if admitted_at is None else max(now - admitted_at, 0.0)
 
 
-def _entry_age(entries: list[Any], now: int) -> float:
+def _entry_age(entries: list[Any], now: float) -> float:
     if not entries:
         return 0.0
     milliseconds, _, _ = entries[0][0].partition(b"-")

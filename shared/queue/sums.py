@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from redis import Redis
 
 from shared import json_text
 from shared.queue.names import FARM_TOTALS, FRESH_TOTALS
-from shared.telemetry.metrics import Spec
-from shared.telemetry.totals import Tally
+
+if TYPE_CHECKING:
+    from shared.telemetry.metrics import Spec
 
 # For scripts that commit. A render has some twenty increments: one by one they took 0.1 ms of Redis
 # and as much of the worker, as a line and added up with sixty others a tenth of it.
@@ -41,6 +42,9 @@ def add_to_totals(redis: Redis, spec: Spec, *labels: str) -> None:
     Raises:
         RedisError: Redis is away.
     """
+    # Late: commands that only read totals load no metrics.
+    from shared.telemetry.totals import Tally
+
     tally = Tally()
     tally.count(spec, *labels)
     for field, amount in tally.drain().items():

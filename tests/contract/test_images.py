@@ -40,7 +40,7 @@ def test_the_bytes_decide_and_a_disagreeing_declared_type_is_ignored(caller, kin
 def test_bytes_of_no_accepted_format_are_refused_and_the_accepted_named(caller):
     answer = put(caller, "logo", draw("GIF"))
     assert answer.status_code == 400
-    assert "PNG, JPEG, WebP and SVG" in answer.json["message"]
+    assert "neither PNG, JPEG, WebP nor SVG" in answer.json["message"]
 
 
 def test_a_replacement_keeps_who_made_the_name_and_draws_the_new_image(caller):
