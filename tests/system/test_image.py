@@ -14,6 +14,7 @@ import pytest
 
 from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
+from shared.encryption import new_key
 from tests.conftest import start_redis
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
 
@@ -46,6 +47,7 @@ def environment(installed, tmp_path_factory):
         "PRESSROOM_DATABASE_URL": f"sqlite:///{folder}/farm.sqlite",
         "PRESSROOM_REDIS_URL": f"redis://127.0.0.1:{port}/0",
         "PRESSROOM_BLOB_URL": f"file://{folder}/blobs",
+        "PRESSROOM_SECRET_KEYS": new_key(),
         "PYTHONPATH": str(installed),
         "PYTHONSAFEPATH": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -77,7 +79,7 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
         for name in ("front", "worker", "batch", "counter", "keeper", "hooks", "fetcher"):
             own = {**environment, **(compose()["services"][name]["environment"])}
             own |= {
-                name: environment[name] for name in environment if name.endswith(("_URL", "_DIR"))
+                name: environment[name] for name in environment if name.endswith(("_URL", "_DIR", "_KEYS"))
             }
             if name == "batch":
                 own["PRESSROOM_WORKER_METRICS_PORT"] = str(free_port())
