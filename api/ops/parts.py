@@ -83,9 +83,21 @@ PDF: Final = Answer(
     },
 )
 DRAFT: Final = Parameter("draft", {"type": "string"}, "A draft exactly when it is true.")
+_UNSAFE: Final = (
+    r'\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff'
+)
+_FILENAME: Final = f"^[^ .{_UNSAFE}]([^{_UNSAFE}]*[^ .{_UNSAFE}])?$"
+_ENTITY_TAG: Final = '(W/)?"[!#-~]*"'
+_ENTITY_TAGS: Final = rf"^(\*|{_ENTITY_TAG}(, ?{_ENTITY_TAG})*)$"
 FILENAME: Final = Parameter(
     "filename",
-    {"type": "string", "minLength": 1, "maxLength": 200, "examples": ["Rechnung 2026-114.pdf"]},
+    {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 200,
+        "pattern": _FILENAME,
+        "examples": ["Rechnung 2026-114.pdf"],
+    },
     "The file name in Content-Disposition, in place of the document's own; the extension is added where "
     'it is missing. No control characters and none of " / \\ : * ? < > |.',
 )
@@ -103,13 +115,13 @@ IDEMPOTENCY_KEY: Final = Parameter(
 )
 IF_MATCH: Final = Parameter(
     "If-Match",
-    {"type": "string", "examples": ['"5f2b9c1e7d3a4f60"']},
+    {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"5f2b9c1e7d3a4f60"']},
     "Makes the change only while the ETag that was read is that of the current state, else 412; * stands "
     "for any state. Two clients that read the same state cannot overwrite each other's change.",
 )
 IF_NONE_MATCH: Final = Parameter(
     "If-None-Match",
-    {"type": "string", "examples": ['"5f2b9c1e7d3a4f60"']},
+    {"type": "string", "pattern": _ENTITY_TAGS, "examples": ['"5f2b9c1e7d3a4f60"']},
     "The ETag of what the client has: 304 without a body while it is the current one.",
 )
 ETAG: Final[Mapping[str, str]] = {

@@ -79,7 +79,9 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
         for name in ("front", "worker", "batch", "counter", "keeper", "hooks", "fetcher"):
             own = {**environment, **(compose()["services"][name]["environment"])}
             own |= {
-                name: environment[name] for name in environment if name.endswith(("_URL", "_DIR", "_KEYS"))
+                name: environment[name]
+                for name in environment
+                if name.endswith(("_URL", "_DIR", "_KEYS"))
             }
             if name == "batch":
                 own["PRESSROOM_WORKER_METRICS_PORT"] = str(free_port())

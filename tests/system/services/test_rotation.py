@@ -19,6 +19,7 @@ from standardwebhooks.webhooks import Webhook
 from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
 from shared.blobs.store import open_store
+from shared.encryption import new_key
 from tests.conftest import start_redis
 from tests.postgresql import connect_postgresql
 from tests.s3 import rclone_binary
@@ -89,6 +90,7 @@ def farm(tmp_path_factory, postgresql_port, redis_port, s3):
             "PRESSROOM_DATABASE_URL": database_url(postgresql_port, "farm", "one"),
             "PRESSROOM_REDIS_URL": f"redis://:one@127.0.0.1:{redis_port}/0",
             "PRESSROOM_BLOB_URL": s3.url("first,a-long-secret"),
+            "PRESSROOM_SECRET_KEYS": new_key(),
         },
     )
     parts.command("migrate")
