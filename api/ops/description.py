@@ -39,6 +39,7 @@ _EVERY_KEYED: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
     400: (),
     401: (ErrorCode.KEY_REVOKED, ErrorCode.KEY_EXPIRED),
     403: (ErrorCode.ACCOUNT_DISABLED, ErrorCode.EMAIL_NOT_VERIFIED),
+    414: (),
     429: (ErrorCode.RATE_LIMITED,),
     500: (),
     503: (),
