@@ -83,9 +83,7 @@ PDF: Final = Answer(
     },
 )
 DRAFT: Final = Parameter("draft", {"type": "string"}, "A draft exactly when it is true.")
-_UNSAFE: Final = (
-    r'\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff'
-)
+_UNSAFE: Final = r'\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff'
 _FILENAME: Final = f"^[^ .{_UNSAFE}]([^{_UNSAFE}]*[^ .{_UNSAFE}])?$"
 _ENTITY_TAG: Final = '(W/)?"[!#-~]*"'
 _ENTITY_TAGS: Final = rf"^(\*|{_ENTITY_TAG}(, ?{_ENTITY_TAG})*)$"
