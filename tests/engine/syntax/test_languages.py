@@ -159,7 +159,7 @@ def test_no_tag_takes_long():
     for text in ("a-" * 50_000, "aa-" * 33, "en" + "-abcdefgh" * 11, "en-" + "1a1a-" * 19 + "!"):
         with pytest.raises(ValueError):
             read_language(text)
-    assert time.process_time() - started < 0.1
+    assert time.process_time() - started < 2  # backtracking would take minutes
 
 
 def test_the_likely_scripts_are_those_of_cldr():
