@@ -22,6 +22,7 @@ from deploy.embedded.loopback import free_port
 from deploy.simulate.farm import Pool
 from shared.db.accounts import create_account
 from shared.db.migrate import upgrade
+from shared.encryption import new_key
 from shared.settings import Settings
 from tests.conftest import start_redis
 from tests.farm.conftest import FAKE_WORKER, ROOT, Front
@@ -127,6 +128,7 @@ def running(pools: Sequence[Pool]) -> Iterator[RealPools]:
             database_url=f"sqlite:///{folder}/farm.sqlite",
             redis_url=f"redis://127.0.0.1:{port}/0",
             blob_url=f"file://{folder}/blobs",
+            secret_keys=new_key(),
             enforce_rate_limits=False,
             log_level="WARNING",
         )
