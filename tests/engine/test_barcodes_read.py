@@ -118,6 +118,16 @@ def test_code128_holds_all_of_latin_1():
         assert read(draw("code128", value)).text == value
 
 
+@pytest.mark.parametrize("symbology", ["qr", "aztec", "datamatrix", "pdf417", "code128"])
+def test_a_code_without_width_is_no_failure_of_the_service(symbology):
+    attributes = {"width": "0mm", "show-text": "true"}
+    try:
+        pdf = draw(symbology, "12345", **attributes)
+    except AuthoringError:
+        return
+    assert pdf.startswith(b"%PDF-")
+
+
 def test_the_language_names_the_types_that_are_drawn():
     assert set(BARCODE_TYPES) == {"qr", "epc-qr", "swiss-qr", *CODE_TYPES}
 

@@ -38,8 +38,14 @@ def find_disagreement(found: Findings, errors: Sequence[Diagnostic]) -> str | No
         return None if errors else "has errors for validate, but renders"
     told = {(error.code, error.place) for error in found.errors}
     for error in errors:
-        if error.code not in ONLY_BY_RENDERING and (error.code, error.place) not in told:
+        if not _is_of_rendering(error) and (error.code, error.place) not in told:
             return f"render alone finds: {error.text}"
     if told and not errors:
         return f"has errors for validate, but renders: {found.errors[0].text}"
     return None
+
+
+def _is_of_rendering(error: Diagnostic) -> bool:
+    """Whether only a render can find an error: validation fetches no image from elsewhere."""
+    is_elsewhere = error.code == "image-missing" and error.text.startswith('The image at "http')
+    return is_elsewhere or error.code in ONLY_BY_RENDERING

@@ -164,7 +164,7 @@ def lay_out_barcode(context: Context, node: Barcode, space: Space, _resume: Resu
     if node.shows_text and symbol.text:
         width = _size(node, frame, space, natural, is_held=is_held, is_free=symbol.is_bars)[0]
         caption = _caption(context, node, symbol.text, width)
-        scale = 1.0 if symbol.is_bars else natural[0] / width
+        scale = 1.0 if symbol.is_bars or width == 0 else natural[0] / width
         natural = (natural[0], natural[1] + caption.height * scale)
     width, height = _size(node, frame, space, natural, is_held=is_held, is_free=symbol.is_bars)
     frame = with_width(frame, width + frame.insets.left + frame.insets.right, space)
