@@ -17,6 +17,7 @@ from workers.engine.diagnostics import (
 )
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from workers.engine.syntax.vocabulary import PROPERTIES
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 MANY = 210
@@ -197,3 +198,13 @@ def test_each_document_of_a_template_is_told_what_is_wrong(content, code):
         told.append([error.code for error in caught.value.diagnostics])
     assert told[0] == told[1] == told[2]
     assert code in told[0]
+
+
+@pytest.mark.parametrize("value", ["none", "transparent", "auto", "9999fr", "#12", "@@", ""])
+def test_a_property_of_a_style_with_any_value_fails_no_request(value):
+    given = " ".join(f'{name}="{value}"' for name in PROPERTIES)
+    styles = "".join(f'<style element="{element}" {given}/>' for element in ("document", "p"))
+    found = validated(f"<document>{styles}<flow><p>a</p></flow></document>")
+    assert {error.code for error in found.errors} <= {
+        "wrong-value", "unknown-color", "unknown-font", "unknown-page", "missing-value",
+    }  # fmt: skip

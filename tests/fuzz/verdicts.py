@@ -37,8 +37,10 @@ def find_disagreement(found: Findings, errors: Sequence[Diagnostic]) -> str | No
     if found.left_out(Severity.ERROR):
         return None if errors else "has errors for validate, but renders"
     told = {(error.code, error.place) for error in found.errors}
+    # An image that may not come to stand anywhere is a warning of the validation.
+    maybe = {(each.code, each.place) for each in found.warnings if each.code.startswith("image-")}
     for error in errors:
-        if not _is_of_rendering(error) and (error.code, error.place) not in told:
+        if not _is_of_rendering(error) and (error.code, error.place) not in told | maybe:
             return f"render alone finds: {error.text}"
     if told and not errors:
         return f"has errors for validate, but renders: {found.errors[0].text}"

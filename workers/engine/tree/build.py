@@ -270,7 +270,10 @@ class _StyleReader:
             spec = ELEMENTS["style"].attributes.get(name)
             if spec is None or name in ("name", "element", "extends", "final"):
                 continue
-            value = _try_parse(spec.kind.parse, text)
+            try:
+                value = spec.kind.parse(text)
+            except ValueError:
+                continue  # reported by the checks of the text; the property keeps its default
             is_none = text.strip() in ("none", "transparent")
             if (value is not None or is_none) and self._is_declared(name, value):
                 own[name] = value
