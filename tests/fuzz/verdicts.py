@@ -40,14 +40,17 @@ def find_disagreement(found: Findings, errors: Sequence[Diagnostic]) -> str | No
     # An image that may not come to stand anywhere is a warning of the validation.
     maybe = {(each.code, each.place) for each in found.warnings if each.code.startswith("image-")}
     for error in errors:
-        if not _is_of_rendering(error) and (error.code, error.place) not in told | maybe:
+        if (
+            not is_of_rendering(error.code, error.text)
+            and (error.code, error.place) not in told | maybe
+        ):
             return f"render alone finds: {error.text}"
     if told and not errors:
         return f"has errors for validate, but renders: {found.errors[0].text}"
     return None
 
 
-def _is_of_rendering(error: Diagnostic) -> bool:
+def is_of_rendering(code: str, text: str) -> bool:
     """Whether only a render can find an error: validation fetches no image from elsewhere."""
-    is_elsewhere = error.code == "image-missing" and error.text.startswith('The image at "http')
-    return is_elsewhere or error.code in ONLY_BY_RENDERING
+    is_elsewhere = code == "image-missing" and text.startswith('The image at "http')
+    return is_elsewhere or code in ONLY_BY_RENDERING
