@@ -30,7 +30,7 @@ class Preconditions:
 
     @property
     def are_given(self) -> bool:
-        """Tell whether there is anything to check."""
+        """Return whether there is anything to check."""
         return self.if_match is not None or self.if_none_match is not None
 
     def check(self, etag: str | None) -> None:

@@ -60,7 +60,7 @@ def admit_origin(asked: Request, answer: Response, ports: Ports) -> None:
 
 
 def is_admitted(asked: Request, ports: Ports) -> bool:
-    """Tell whether a request comes from a page of an origin that the operator admits."""
+    """Return whether the Origin of a request is one that the operator allows."""
     origin = asked.headers.get("Origin")
     if origin is None:
         return False

@@ -1,4 +1,4 @@
-"""What HTTP demands of a request's head beyond what gunicorn checks (RFC 9112)."""
+"""Checks of the request head that RFC 9112 requires and gunicorn leaves out."""
 
 from __future__ import annotations
 

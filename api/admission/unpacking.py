@@ -21,7 +21,7 @@ _GZIP: Final = 16 + zlib.MAX_WBITS
 
 
 def is_packed(request: Request) -> bool:
-    """Tell whether the body is compressed.
+    """Return whether the body is compressed.
 
     Raises:
         ServiceError: 415 for a coding that is not accepted.

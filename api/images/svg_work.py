@@ -1,4 +1,4 @@
-"""What drawing an SVG takes at least: its style rules, and the path segments that are certainly drawn.
+"""The least work of drawing an SVG: its style rules, and the path segments certainly drawn.
 
 The engine counts while it draws; some of that depends on style sheets, masks and patterns. Here only
 what every render counts is counted: nothing that can be drawn is refused (decision 0200).

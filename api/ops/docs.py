@@ -47,7 +47,7 @@ class DocsRoutes:
         return routes
 
     def read_start(self) -> Response:
-        """Say what this is and where it is described: as a page to browsers, as JSON to programs."""
+        """Return the links to the description, as HTML to browsers and JSON to programs."""
         if "text/html" in request.headers.get("Accept", ""):
             headers = {"Content-Security-Policy": _POLICY}
             answer = Response(_START, 200, headers, content_type="text/html; charset=utf-8")
