@@ -130,8 +130,8 @@ def embedded(number: int, size: tuple[int, int]) -> str:
     return f'<image width="9" height="9" href="{address}"/>'
 
 
+NOTHING = b""  # refused before it comes to a worker
 REFUSED = {
-    "nothing": b"",
     "no image": b"hello",
     "gif": encode("GIF", plain("P")),
     "arithmetic jpeg": with_frame(0xC9),
