@@ -22,7 +22,7 @@ from shared.jobs import BodyKind, JobOutcome, Purpose, RenderJob
 
 # Of one account in one process of the front: inspections in the queue or in a worker.
 MAX_AT_ONCE: Final = 4
-_WAIT_SECONDS: Final = 10.0
+_WAIT_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 5
 
 

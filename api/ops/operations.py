@@ -339,7 +339,7 @@ OPERATIONS: Final = (
         "`use` makes, 300,000 path segments, 2,000 style rules, and no entities. A worker prepares the image as a "
         "render does, and what renders refuse is refused with 400 in the same words. Nothing is metered. Without a "
         "worker the answer is 503, over the time budget 504; further uploads while four are being inspected wait, "
-        "and are 429 after 10 s. The size of an SVG is its width and height in px, or "
+        "and are 429 after 30 s. The size of an SVG is its width and height in px, or "
         "its view box; 409 without a code when the workspace has no room.",
         {
             201: Answer("Stored.", write_json("Image")),
