@@ -41,19 +41,19 @@ class Inspections:
                 inspected; 503, no worker takes it; 504, its inspection exceeds the time budget.
         """
         give_way()
+        # The wait for a turn is part of the time budget: a front that stops waits no longer for it.
+        ticket = admit_validation(principal, self._ports)
+        cell = self._ports.cell(principal.state.account_id)
+        refuse_if_drained(Purpose.INSPECT, cell)
         with self._turns.take(principal.state.account_id, seconds=_WAIT_SECONDS):
-            outcome = self._run(kind, body, principal)
+            outcome = self._run(kind, body, ticket, cell)
         raise_failure(outcome)
         assert outcome.properties is not None  # those of every inspection that succeeded
         return outcome.properties
 
-    def _run(self, kind: BodyKind, body: Body, principal: Principal) -> JobOutcome:
-        ports = self._ports
-        ticket = admit_validation(principal, ports)
-        cell = ports.cell(principal.state.account_id)
-        refuse_if_drained(Purpose.INSPECT, cell)
+    def _run(self, kind: BodyKind, body: Body, ticket: Ticket, cell: Cell) -> JobOutcome:
         job = self._make_job(kind, body, ticket, cell)
-        budget = ports.render_budget
+        budget = self._ports.render_budget
         try:
             return run_queued(job, cell, deadline=ticket.deadline, budget_seconds=budget)
         except ServiceError:
