@@ -207,6 +207,7 @@ PROBES: Final[dict[str, Probe]] = {
     "white-space": Probe("pre-line", other="normal"),
     "direction": Probe("rtl"),
     "hyphens": Probe("none"),
+    "text-wrap": Probe("balance", base='font-size="6pt"'),
     "overflow-wrap": Probe("normal", told="wider-than-container"),
     "vertical-align": Probe("3pt"),
     "width": Probe("60mm"),
@@ -491,3 +492,23 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "direction": Probe("rtl", host="<p>zero <a @>one!</a> end</p>"),
     },
 }  # fmt: skip
+
+# Lines of these are narrow, or too long for what stands in them.
+_HEADING: Final = "A heading that is broken into two lines"
+_WRAPPED: Final = {
+    "row": f'<row @><p width="30mm">{_HEADING}</p><p>one</p></row>',
+    "pre": f'<pre @ white-space="pre-wrap" width="40mm">{_HEADING}</pre>',
+    "table": f'<table @><col width="30mm"/><tr><td>{_HEADING}</td></tr></table>',
+    "col": _table(f'<col @ width="30mm"/><tr><td>{_HEADING}</td></tr>'),
+    "tr": _table(f'<col width="30mm"/><tr @><td>{_HEADING}</td></tr>'),
+    **{
+        tag: _table(f'<col width="30mm"/><{tag} @><tr><td>{_HEADING}</td></tr></{tag}>')
+        for tag in ("thead", "tbody", "tfoot")
+    },
+    **{
+        tag: _table(f'<col width="30mm"/><tr><{tag} @>{_HEADING}</{tag}></tr>')
+        for tag in ("td", "th")
+    },
+}
+for _tag, _host in _WRAPPED.items():
+    OWN.setdefault(_tag, {})["text-wrap"] = Probe("balance", host=_host)

@@ -32,6 +32,7 @@ from workers.engine.tree.styles import (
     Style,
     TextStyle,
     VerticalAlign,
+    TextWrap,
     WhiteSpace,
 )
 from workers.engine.units import (
@@ -72,6 +73,7 @@ class Inherited(NamedTuple):
     transform: str = "none"
     white_space: WhiteSpace = WhiteSpace.NORMAL
     hyphens: str = "manual"
+    text_wrap: TextWrap = TextWrap.AUTO
     breaks_anywhere: bool = True
     orphans: int = 2
     widows: int = 2
@@ -267,6 +269,7 @@ class _Values:
             transform=get("text-transform", parent.transform),
             white_space=_given(get("white-space"), WhiteSpace, parent.white_space),
             hyphens=get("hyphens", parent.hyphens),
+            text_wrap=_given(get("text-wrap"), TextWrap, parent.text_wrap),
             breaks_anywhere=_given(
                 get("overflow-wrap"), lambda v: v == "anywhere", parent.breaks_anywhere
             ),
@@ -313,6 +316,7 @@ class _Values:
             widows=own.widows,
             is_rtl=is_rtl,
             decimal_sign=find_decimal_sign(own.lang) if own.align == "decimal" else ".",
+            text_wrap=own.text_wrap,
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:

@@ -32,6 +32,18 @@ class WhiteSpace(StrEnum):
     PRE = "pre"
 
 
+class TextWrap(StrEnum):
+    """How the breaks of a paragraph are chosen: CSS `text-wrap-style` (CSS Text 4, 6.4.1).
+
+    `auto` breaks justified text as `pretty` does, and any other as `stable`: line after line.
+    """
+
+    AUTO = "auto"
+    STABLE = "stable"
+    PRETTY = "pretty"
+    BALANCE = "balance"
+
+
 class VerticalAlign(StrEnum):
     """How a cell's content stands in its row."""
 
@@ -99,6 +111,7 @@ class ParagraphStyle:
     widows: int
     is_rtl: bool
     decimal_sign: str = "."
+    text_wrap: TextWrap = TextWrap.AUTO
 
 
 @dataclass(frozen=True, slots=True)

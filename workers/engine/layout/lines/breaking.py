@@ -1,9 +1,9 @@
-"""Breaking: strips become lines of one width, greedy and linear in the text."""
+"""Breaking: strips become lines of one width, line after line or all together (optimal.py)."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ from workers.engine.characters import find_cluster_ends
 from workers.engine.layout.context import EPSILON, Context
 from workers.engine.layout.lines.bidi import reorder
 from workers.engine.layout.lines.heights import Metrics
+from workers.engine.layout.lines.optimal import MAX_CHANCES, SHRINK, Breaker, Measure
 from workers.engine.layout.lines.parts import (
     EMPTY,
     ONE_START,
@@ -32,7 +33,7 @@ from workers.engine.layout.lines.strips import (
     make_strips,
 )
 from workers.engine.tree.nodes import Inline
-from workers.engine.tree.styles import Align, ParagraphStyle, TextStyle, WhiteSpace
+from workers.engine.tree.styles import Align, ParagraphStyle, TextStyle, TextWrap, WhiteSpace
 
 
 def break_lines(
@@ -126,26 +127,28 @@ def _break_strip(
     rights = strip.rights
     ends = rights if len(chances) == count else [rights[i] for i in chances]
     start = begin or Point(0, 0, strip.lefts[0])
-    at = bisect_left(chances, start.unit)
     characters = _Characters(strip)
-    may_cut = style.breaks_anywhere and style.white_space in (
-        WhiteSpace.NORMAL,
-        WhiteSpace.PRE_LINE,
-        WhiteSpace.PRE_WRAP,
-    )
+    may_cut = style.breaks_anywhere and style.white_space in _WRAPPING
+    chooser = _make_chooser(strip, style, chances, width)
     while True:
+        for unit in chooser(start, indent) if chooser else ():
+            result.starts.append(start)
+            end = Point(unit, -1, rights[unit])
+            yield _compose(strip, style, metrics, start, end, width, indent)
+            if unit == count - 1:
+                return
+            start = Point(unit + 1, 0, strip.lefts[unit + 1])
+            indent = 0.0
         result.starts.append(start)
+        at = bisect_left(chances, start.unit)
         room = width - indent
         limit = start.x + room + EPSILON
         chance = bisect_right(ends, limit, lo=at) - 1
         while chance >= at and _hyphen_width(strip, chances[chance], count) + ends[chance] > limit:
             chance -= 1
         if chance >= at:
-            unit = chances[chance]
-            yield _compose(
-                strip, style, metrics, start, Point(unit, -1, rights[unit]), width, indent
-            )
-            at = chance + 1
+            end = Point(chances[chance], -1, ends[chance])
+            following = chances[chance] + 1
         elif may_cut and (cut := characters.cut(start, chances[at], limit)):
             yield _compose(strip, style, metrics, start, cut, width, indent)
             start = characters.begin_after(cut)
@@ -153,24 +156,58 @@ def _break_strip(
             continue
         elif (held := strip.find_last_held(start.unit, chances[at], limit)) is not None:
             end = Point(held, -1, rights[held])
-            yield _compose(strip, style, metrics, start, end, width, indent)
-            start = Point(held + 1, 0, strip.lefts[held + 1])
-            indent = 0.0
-            continue
+            following = held + 1
         else:
-            unit = chances[at]
-            line = _compose(
-                strip, style, metrics, start, Point(unit, -1, rights[unit]), width, indent
-            )
-            if line.width > room + EPSILON and line.width > result.widest:
-                result.widest = line.width
-                result.widest_text = "".join(part.text for part in line.parts)
-            yield line
-            at += 1
-        if at >= len(chances):
+            end = Point(chances[at], -1, ends[at])
+            following = chances[at] + 1
+        line = _compose(strip, style, metrics, start, end, width, indent)
+        if line.width > room + EPSILON and line.width > result.widest:
+            result.widest = line.width
+            result.widest_text = "".join(part.text for part in line.parts)
+        yield line
+        if following == count:
             return
-        start = Point(chances[at - 1] + 1, 0, strip.lefts[chances[at - 1] + 1])
+        start = Point(following, 0, strip.lefts[following])
         indent = 0.0
+
+
+_SOLID: Final = (WhiteSpace.PRE, WhiteSpace.NOWRAP)
+_WRAPPING: Final = tuple(value for value in WhiteSpace if value not in _SOLID)
+# Returns the units that the next lines end with, from a start and the indent of its line on; none
+# where the next line is to be filled greedily.
+_Chooser = Callable[[Point, float], Sequence[int]]
+
+
+def _make_chooser(
+    strip: Strip, style: ParagraphStyle, chances: Sequence[int], width: float
+) -> _Chooser | None:
+    """Return what chooses the lines of a strip together; None where they are filled one by one."""
+    is_justified = style.align is Align.JUSTIFY
+    wrap = style.text_wrap
+    if wrap is TextWrap.AUTO:
+        wrap = TextWrap.PRETTY if is_justified else TextWrap.STABLE
+    if wrap is TextWrap.STABLE or style.white_space in _SOLID or len(chances) > MAX_CHANCES:
+        return None
+    if _has_ideographs(strip):
+        return None  # lines may end nearly anywhere
+    count = len(strip.texts)
+
+    def hyphen_width(unit: int) -> float:
+        return _hyphen_width(strip, unit, count)
+
+    def choose(start: Point, indent: float) -> Sequence[int]:
+        if strip.rights[-1] - start.x <= width - indent + EPSILON:
+            return ()
+        measure = Measure.of(width, indent, is_justified=is_justified)
+        breaker = Breaker(strip, chances, start.unit, start.x, measure, hyphen_width)
+        return breaker.find_balanced() if wrap is TextWrap.BALANCE else breaker.find_optimal()
+
+    return choose
+
+
+def _has_ideographs(strip: Strip) -> bool:
+    looks = strip.looks[:1] if strip.has_one_look else strip.looks
+    return any(isinstance(look, Look) and look.face.is_ideographic for look in looks)
 
 
 class _Characters:
@@ -267,7 +304,10 @@ def _compose(
         case Align.JUSTIFY:
             gaps = sum(map(_count_gaps, parts)) - _ends_in_gap(parts)
             is_last = end.unit == len(strip.texts) - 1
-            if slack > 0 and gaps and end.offset < 0 and not is_last:
+            is_spread = slack > 0 and end.offset < 0 and not is_last
+            if gaps and (
+                is_spread or (slack < -EPSILON and _can_shrink(strip, start, end, -slack))
+            ):
                 word_spacing = slack / gaps
                 parts = _spread(parts, word_spacing)
                 own_width = room
@@ -278,6 +318,16 @@ def _compose(
     if strip.has_levels:
         parts = arrange(parts)
     return Line(x, 0.0, height, baseline, own_width, parts, word_spacing)
+
+
+def _can_shrink(strip: Strip, start: Point, end: Point, excess: float) -> bool:
+    """Tell whether the spaces of a line give way by so much, as `optimal` lets them."""
+    spaces = sum(
+        strip.lefts[unit + 1] - strip.rights[unit]
+        for unit in range(start.unit, end.unit)
+        if strip.glues[unit] in (SPACE, HELD)
+    )
+    return excess <= spaces * SHRINK + 2 * EPSILON
 
 
 def arrange(parts: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -48,6 +48,7 @@ TEXT_PROPERTIES: Final = (
     _property(Group.TEXT, "text-decoration", v.choice("none", "underline", "line-through"), "none", "Line under or through the text."),
     _inherited("white-space", v.choice("normal", "nowrap", "pre-line", "pre-wrap", "pre"), "normal", "How spaces and line ends are kept: pre keeps both and never wraps, pre-wrap keeps both and wraps, pre-line keeps line ends."),
     _inherited("hyphens", v.choice("none", "manual", "auto"), "manual", "Where words may be broken: nowhere, at soft hyphens, or as the language does."),
+    _inherited("text-wrap", v.choice("auto", "stable", "pretty", "balance"), "auto", "How line breaks are chosen: stable fills line after line, pretty chooses all breaks of a paragraph together, balance makes up to 10 lines about equally long; auto is pretty for justified text, stable for other text and in tables."),
     _inherited("overflow-wrap", v.choice("normal", "anywhere"), "anywhere", "Whether a word that is too long breaks anywhere."),
     _property(Group.TEXT, "vertical-align", v.VERTICAL_ALIGN, "top", "In cells, where content stands; in lines, sub, super or a rise."),
 )  # fmt: skip

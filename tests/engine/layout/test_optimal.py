@@ -1,0 +1,131 @@
+"""Line breaks that are chosen together are no worse than any others, measured in the square font."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engine.layout.builders import context, styled
+from workers.engine.layout.lines import break_lines
+from workers.engine.layout.lines.optimal import RAGGED_RUNT_DEMERITS, SHRINK
+from workers.engine.tree.nodes import Run
+from workers.engine.tree.styles import Align, TextWrap
+
+WIDTH = 100.0
+LETTER = 5.0  # the width of every character of the square font in these tests
+
+
+def lines_of(text: str, *, width: float = WIDTH, **given_style: object):
+    style = styled(**given_style)
+    inlines = [Run(text, style.text)]
+    return break_lines(
+        context(), inlines, base=style.text, style=style.paragraph, width=width
+    ).lines
+
+
+def broken(text: str, *, width: float = WIDTH, **given_style: object) -> list[str]:
+    lines = lines_of(text, width=width, **given_style)
+    return ["".join(part.text for part in line.parts) for line in lines]
+
+
+def demerits(words: list[str], breaks: tuple[int, ...]) -> float:
+    """Return the demerits of ragged lines that begin with these words; infinite if one is too long."""
+    total = 0.0
+    bounds = [0, *breaks, len(words)]
+    for first, last in pairwise(bounds):
+        slack = WIDTH - len(" ".join(words[first:last])) * LETTER
+        if slack < -0.01:
+            return float("inf")
+        is_last = last == len(words)
+        badness = 0.0 if is_last else min(100 * (slack / (WIDTH * 0.1)) ** 3, 10_000)
+        total += (1 + badness) ** 2
+        if is_last and last - first == 1 and breaks:
+            total += RAGGED_RUNT_DEMERITS
+    return total
+
+
+WORDS = st.lists(st.integers(1, 12).map("x".__mul__), min_size=2, max_size=9)
+
+
+@given(WORDS)
+def test_pretty_breaks_have_the_fewest_demerits_of_all(words: list[str]):
+    found = broken(" ".join(words), text_wrap=TextWrap.PRETTY)
+    ends: list[int] = []
+    for line in found[:-1]:
+        ends.append((ends[-1] if ends else 0) + len(line.split()))
+    every = [
+        demerits(words, breaks)
+        for count in range(len(words))
+        for breaks in combinations(range(1, len(words)), count)
+    ]
+    assert demerits(words, tuple(ends)) <= min(every)
+
+
+@given(WORDS)
+def test_nothing_is_lost_whatever_chooses_the_breaks(words: list[str]):
+    text = " ".join(words)
+    for wrap in TextWrap:
+        for align in (Align.LEFT, Align.JUSTIFY):
+            assert " ".join(broken(text, text_wrap=wrap, align=align)) == text
+
+
+@given(WORDS)
+def test_justified_lines_end_at_the_margin_but_for_the_last(words: list[str]):
+    lines = lines_of(" ".join(words), align=Align.JUSTIFY)
+    for line in lines[:-1]:
+        if line.word_spacing or " " not in line.parts[0].text:
+            continue
+        assert abs(line.width - WIDTH) < 0.01
+    assert all(line.width <= WIDTH + 0.01 for line in lines)
+    assert all(line.word_spacing >= -SHRINK * LETTER - 0.01 for line in lines)
+
+
+def test_spaces_shrink_where_one_more_word_then_fits():
+    # 21 characters in 20: five spaces give a character's width.
+    text = "aaaa bb cc dd ee ffff gggggggg hhhhhhhhh iiii"
+    lines = lines_of(text, align=Align.JUSTIFY)
+    assert lines[0].word_spacing < 0
+    assert abs(lines[0].width - WIDTH) < 0.01
+
+
+def test_a_last_line_has_two_words_where_others_can_give_one_away():
+    text = "aaaa bbbb cccc dddd eeee"
+    assert broken(text, text_wrap=TextWrap.STABLE)[-1] == "eeee"
+    assert broken(text, text_wrap=TextWrap.PRETTY)[-1] == "dddd eeee"
+
+
+def test_two_lines_in_a_row_end_in_hyphens_only_where_nothing_else_is_possible():
+    word = "aaaaaa\u00adbbbbbb\u00adcccccc"
+    text = f"xxxx {word} yyyy {word} zzzz {word} wwww {word} vvvv"
+    hyphens = [line.endswith("-") for line in broken(text, align=Align.JUSTIFY, width=140)]
+    assert (True, True) not in list(pairwise(hyphens))
+
+
+def test_balanced_lines_are_as_few_as_others_and_about_equally_long():
+    text = "one two three four five"
+    stable = broken(text, text_wrap=TextWrap.STABLE)
+    balanced = broken(text, text_wrap=TextWrap.BALANCE)
+    assert len(balanced) == len(stable)
+    assert max(map(len, balanced)) - min(map(len, balanced)) <= 5
+    assert max(map(len, balanced)) < max(map(len, stable))
+
+
+def test_more_than_ten_lines_are_not_balanced():
+    text = " ".join(["aaaa bbbb"] * 30)
+    assert broken(text, text_wrap=TextWrap.BALANCE) == broken(text, text_wrap=TextWrap.STABLE)
+
+
+def test_a_word_wider_than_the_line_is_cut_and_the_rest_is_chosen_again():
+    lines = broken("aa " + "b" * 45 + " cc dddd eeee ffff gggg hhhh", text_wrap=TextWrap.PRETTY)
+    assert lines[:3] == ["aa", "b" * 20, "b" * 20]
+    assert lines[3].startswith("bbbbb cc")
+    assert " " in lines[-1]
+
+
+def test_a_long_text_is_broken_in_linear_time():
+    text = "aaaa bbbb cc\u00addd " * 8_000  # more chances than are weighed
+    assert broken(text, align=Align.JUSTIFY) == broken(
+        text, align=Align.JUSTIFY, text_wrap=TextWrap.STABLE
+    )
