@@ -31,8 +31,8 @@ from workers.engine.tree.styles import (
     ParagraphStyle,
     Style,
     TextStyle,
-    VerticalAlign,
     TextWrap,
+    VerticalAlign,
     WhiteSpace,
 )
 from workers.engine.units import (
