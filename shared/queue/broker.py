@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from redis import Redis, RedisError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.clock import epoch, ticks
 from shared.errors import Unavailable
 from shared.jobs import Lane, Purpose, RenderJob
-from shared.line import AnswerLostError, Line
 from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.connection import reachable
 from shared.queue.messages import Envelope, write_message
@@ -72,7 +73,6 @@ class Broker:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._line = Line(redis)
         self._clock = ServerClock()
         self._requeue = redis.register_script(_REQUEUE)
         self._withdraw = redis.register_script(_WITHDRAW)
@@ -101,11 +101,13 @@ class Broker:
         """
         # The word comes before the job can end, or a quick one would find nobody waiting.
         asked_at, until = ticks(), self._clock.read() + AWAITED_SECONDS
-        command = publish(job.job_id, job.queue, job.message, until=until)
-        with reachable():
+        with reachable(self._redis):
             try:
-                [(is_queued, seconds, microseconds)] = self._line.ask(command)
-            except AnswerLostError:
+                is_queued, seconds, microseconds = publish(
+                    self._redis, job.job_id, job.queue, job.message, until=until
+                )
+            except (RedisConnectionError, RedisTimeoutError):
+                # It may have been sent: it is waited for while its word holds.
                 if self._clock.read() >= until:
                     raise
                 return True
@@ -153,9 +155,9 @@ class Broker:
         by_queue: defaultdict[str, list[str]] = defaultdict(list)
         for each in published:
             by_queue[each.queue].append(each.message)
-        with reachable():
+        with reachable(self._redis):
             for queue, messages in by_queue.items():
-                self._line.ask(("LPUSH", queue, *messages))
+                self._redis.lpush(queue, *messages)
 
     def withdraw(self, job: Published) -> bool:
         """Take a job back that no worker has begun; tell whether it was. Nothing of it is committed then.
@@ -164,7 +166,7 @@ class Broker:
             Unavailable: Redis is away.
         """
         keys = [job_key(job.job_id), job.queue]
-        with reachable():
+        with reachable(self._redis):
             return bool(self._withdraw(keys=keys, args=[CLAIM_TTL_SECONDS, job.message]))
 
 
