@@ -99,6 +99,10 @@ class Unavailable(ServiceError):
         self.part: Final = part
 
 
+class UnfitPartError(Exception):
+    """A part must not be used as it is set up; the text names what to change."""
+
+
 class NoSpace(Unavailable):
     """A part the request needs has no storage space left; what needs none is still served."""
 

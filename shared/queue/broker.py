@@ -12,16 +12,14 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.clock import epoch, ticks
 from shared.errors import Unavailable
-from shared.jobs import Lane, Purpose, RenderJob
+from shared.jobs import RenderJob
 from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.connection import reachable
+from shared.queue.lanes import queue_for
 from shared.queue.messages import Envelope, write_message
 from shared.queue.names import (
-    BATCH,
-    INTERACTIVE,
     RENDER_TASK,
     UNACKED,
-    VALIDATE,
     job_key,
     new_recorded_tag,
     new_waited_tag,
@@ -34,8 +32,6 @@ log: Final = get_logger(__name__)
 # The worker's own alarm ends a render at its deadline, and its watchdog the process a second
 # later; Celery's hard limit stands behind both.
 HARD_LIMIT_GRACE_SECONDS: Final = 5.0
-
-_LANES: Final = {Lane.INTERACTIVE: INTERACTIVE, Lane.BATCH: BATCH}
 
 
 # A worker takes a message from the queue and writes down that it holds it in two steps (kombu's);
@@ -172,7 +168,7 @@ class Broker:
 
 def queue_of_job(job: RenderJob) -> str:
     """Name the queue that a job waits in."""
-    return VALIDATE if job.purpose is Purpose.VALIDATE else _LANES[job.lane]
+    return queue_for(job.purpose, job.lane)
 
 
 def _write(

@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 from redis.retry import Retry
 
-from shared.errors import NoSpace, Unavailable
+from shared.errors import NoSpace, Unavailable, UnfitPartError
 from shared.queue.breaker import Breaker
 from shared.shards import PerShard, ShardAddress
 
@@ -32,7 +32,7 @@ _HEALTH_CHECK_SECONDS: Final = 30
 _BATCH: Final = 500
 
 
-class UnfitRedisError(Exception):
+class UnfitRedisError(UnfitPartError):
     """The Redis server could lose what it accepted; the text names the setting to change."""
 
 
