@@ -98,6 +98,9 @@ class Broker:
         # The word comes before the job can end, or a quick one would find nobody waiting.
         asked_at, until = ticks(), self._clock.read() + AWAITED_SECONDS
         with reachable(self._redis):
+            # A server that no connection can be had to has queued nothing: that is told apart here.
+            pool = self._redis.connection_pool
+            pool.release(pool.get_connection())
             try:
                 is_queued, seconds, microseconds = publish(
                     self._redis, job.job_id, job.queue, job.message, until=until
