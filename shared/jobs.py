@@ -118,7 +118,7 @@ class RenderJob:
 
     @property
     def is_draft(self) -> bool:
-        """Tell whether the PDF carries the DRAFT mark and no security."""
+        """Return whether the PDF carries the DRAFT mark and no security."""
         return self.meter.allowance is Allowance.DRAFT
 
     def encode(self) -> str:

@@ -40,7 +40,7 @@ class Totals:
     draft: Usage = Usage()
 
     def of(self, allowance: Allowance) -> Usage:
-        """Give what was used of one allowance."""
+        """Return what was used of one allowance."""
         return self.draft if allowance is Allowance.DRAFT else self.production
 
 

@@ -60,7 +60,7 @@ class AdmissionCache:
         self._seed = register(redis, "seed_usage", package=_PACKAGE)
 
     def find(self, key_digest: str) -> Admission | None:
-        """Give what is cached for a key, by the key's SHA-256; None when nothing is.
+        """Return what is cached for a key, by the key's SHA-256; None when nothing is.
 
         A state read a moment ago is given again, without what was used, unless it has changed.
         """
@@ -128,13 +128,13 @@ class AdmissionCache:
             self._seed(keys=[usage_key(account_id, period)], args=[COUNTER_TTL_SECONDS, *pairs])
 
     def find_usage(self, account_id: str, period: str) -> Totals | None:
-        """Give what is counted of a period, None where nothing was compared with the ledger yet."""
+        """Return what is counted of a period, None where nothing was compared with the ledger yet."""
         with reachable(self._redis):
             counters = self._redis.hmget(usage_key(account_id, period), *_FIELDS)
         return _totals(cast("list[bytes | None]", counters))
 
     def unseed_usage(self, account_id: str, period: str) -> None:
-        """Have a period's counters compared with the ledger again when they are next needed."""
+        """Let a period's counters compared with the ledger again when they are next needed."""
         with reachable(self._redis):
             self._redis.hdel(usage_key(account_id, period), "seeded")
 

@@ -38,7 +38,7 @@ class Pins:
         self._watch = watch
 
     def find(self, owner: str, name: str) -> str | None:
-        """Give what a name is known to stand for; None when it has to be read."""
+        """Return what a name is known to stand for; None when it has to be read."""
         with reachable(self._redis):
             text = cast("bytes | None", self._redis.hget(self._key(owner), name))
         self._watch.count_look(self._cache, is_hit=text is not None)
@@ -65,7 +65,7 @@ class TemplatePins:
         self._pins = Pins(redis, "templates", cache=Cache.TEMPLATE_PINS, watch=watch)
 
     def find(self, account_id: str, reference: str) -> PinnedTemplate | None:
-        """Give what a reference is known to name; None when it has to be read."""
+        """Return what a reference is known to name; None when it has to be read."""
         text = self._pins.find(account_id, reference)
         return None if text is None else PinnedTemplate(*json.loads(text))
 
@@ -80,5 +80,5 @@ class TemplatePins:
 
 
 def image_pins(redis: Redis, *, watch: Watch = UNWATCHED) -> Pins:
-    """Give the pins of image names: by workspace, the SHA-256 of the bytes."""
+    """Return the pins of image names: by workspace, the SHA-256 of the bytes."""
     return Pins(redis, "images", cache=Cache.IMAGE_PINS, watch=watch)

@@ -108,7 +108,7 @@ class Charges:
         )
 
     def step(self, chunk: Chunk, meter: Meter, *, index: int, is_careful: bool) -> Stepped:
-        """Say which document is next, and hear whether there is a reason to stop before it."""
+        """Note which document is next, and return whether there is a reason to stop before it."""
         keys = [
             _key(chunk),
             cancelled_key(chunk.batch_id),

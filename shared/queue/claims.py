@@ -33,7 +33,7 @@ class BlobHome(Protocol):
 
     @property
     def is_near(self) -> bool:
-        """Tell whether the bytes lie in a file system of this machine."""
+        """Return whether the bytes lie in a file system of this machine."""
 
     def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
         """Store `size` bytes of `stream`; what is brief need not survive the machine."""
@@ -82,7 +82,7 @@ class Claims:
         return self._store_in_redis(job_id, stream.read(size))
 
     def load(self, claim: Claim) -> bytes:
-        """Give the bytes of a claim.
+        """Return the bytes of a claim.
 
         Raises:
             ClaimLostError: they are gone.
@@ -90,7 +90,7 @@ class Claims:
         return b"".join(self.stream(claim))
 
     def stream(self, claim: Claim) -> Iterator[bytes]:
-        """Give the bytes of a claim in pieces; nothing is read before the first is asked for.
+        """Return the bytes of a claim in pieces; nothing is read before the first is asked for.
 
         Raises:
             ClaimLostError: they are gone.
@@ -115,7 +115,7 @@ class Claims:
             self._redis.zrem(CLAIM_EXPIRY, key)
 
     def find_listed(self, keys: Sequence[str]) -> frozenset[str]:
-        """Give those of some keys of the blob store whose time is not over."""
+        """Return those of some keys of the blob store whose time is not over."""
         if not keys:
             return frozenset()
         with reachable(self._redis):

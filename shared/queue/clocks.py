@@ -40,7 +40,7 @@ class ClockReport:
 
     @property
     def is_skewed(self) -> bool:
-        """Tell whether that is more than it may be."""
+        """Return whether that is more than it may be."""
         return abs(self.ahead_seconds) > MOST_SKEW_SECONDS
 
 

@@ -70,7 +70,7 @@ class Commits:
         self._commit = register(redis, "commit")
 
     def begin(self, job: RenderJob, *, delivery: Delivery | None = None) -> Begin:
-        """Say what to do with a delivery of the job, by which one it is; None has it counted now."""
+        """Decide what to do with a delivery of the job, by which one it is; None has it counted now."""
         if delivery is None:
             delivery = _outwait(job, lambda: self._count_delivery(job))
         if delivery.number == 0:
@@ -170,7 +170,7 @@ def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
 
 
 def _is_remembered(job: RenderJob, delivery: Delivery) -> bool:
-    """Tell whether Redis would know that a job has ended: it is delivered for the first time, and
+    """Return whether Redis would know that a job has ended: it is delivered for the first time, and
     Redis has had its memory since before it was accepted.
     """
     if delivery.number > 1 or delivery.memory_since is None:

@@ -20,7 +20,7 @@ _LOOK_AGAIN_SECONDS: Final = 5.0
 
 
 class Endings:
-    """Tells and hears of ends; nothing depends on it but how soon a waiting client is answered."""
+    """Announces ends and waits for them; nothing depends on it but how soon a waiting client is answered."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis

@@ -79,7 +79,7 @@ class Recall:
         Thread(target=self._watch, name="recall", daemon=True).start()
 
     def look(self) -> int:
-        """Look once whether Redis has lost its memory and give how many events it was given again.
+        """Look once whether Redis has lost its memory and return how many events it was sent again.
 
         Raises:
             Unavailable: Redis is away; nothing is forgotten meanwhile.

@@ -67,9 +67,9 @@ class Replies:
         return None
 
     def abandon(self, job_id: str) -> JobOutcome | None:
-        """Give the job up: from now on nothing of it is committed or metered.
+        """Abandon the job: from now on nothing of it is committed or metered.
 
-        Gives the outcome instead when the job ended just before.
+        Return the outcome instead when the job ended just before.
 
         Raises:
             Unavailable: Redis is away; the job's own deadline ends it.
@@ -82,7 +82,7 @@ class Replies:
         return None if text is None else decode_reply(text)
 
     def fetch_pdf(self, claim: Claim) -> Iterator[bytes]:
-        """Give the bytes of a PDF, `claim.size` in all, in pieces; they can be fetched once.
+        """Return the bytes of a PDF, `claim.size` in all, in pieces; they can be fetched once.
 
         Raises:
             ClaimLostError: when the first piece is asked for and the bytes are gone.

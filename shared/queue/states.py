@@ -50,7 +50,7 @@ class JobStates:
         self._withdraw = register(redis, "withdraw")
 
     def find_started(self, job_id: str) -> datetime | None:
-        """Give when a worker first began the job, None when none did."""
+        """Return when a worker first began the job, None when none did."""
         with reachable(self._redis):
             started = cast("bytes | None", self._redis.hget(job_key(job_id), "started_at"))
         return None if started is None else datetime.fromtimestamp(float(started), UTC)
@@ -68,12 +68,12 @@ class JobStates:
         }
 
     def count_deliveries(self, job_id: str) -> int:
-        """Give how often workers began the job."""
+        """Return how often workers began the job."""
         with reachable(self._redis):
             return int(cast("bytes | None", self._redis.hget(job_key(job_id), "deliveries")) or 0)
 
     def find_end(self, job_id: str) -> Ended | None:
-        """Give how the job ended, None when it has not."""
+        """Return how the job ended, None when it has not."""
         with reachable(self._redis):
             word, outcome = cast(
                 "list[bytes | None]", self._redis.hmget(job_key(job_id), "done", "outcome")
@@ -83,7 +83,7 @@ class JobStates:
     def close(self, job_id: str, word: str) -> Ended | None:
         """End a job without an outcome: nothing of it is committed or metered from now on.
 
-        Gives how it ended instead when it had ended before.
+        Return how it ended instead when it had ended before.
         """
         with reachable(self._redis):
             before = cast(
@@ -95,7 +95,7 @@ class JobStates:
         return _ended(before[0], before[1])
 
     def withdraw(self, job_id: str, queue: str) -> bool:
-        """Take a job out of a queue that no worker has begun; tell whether it was. It never runs then."""
+        """Withdraw a job that no worker has begun from a queue and return whether it was. It never runs then."""
         mark = f'"delivery_tag":"{queue}:{job_id}:'
         with reachable(self._redis):
             return bool(
@@ -124,18 +124,18 @@ class JobStates:
         )
 
     def begin_epoch(self) -> bool:
-        """Tell whether Redis has lost what it had, or never had anything; asked again, it has not."""
+        """Return whether Redis has lost what it had, or never had anything; asked again, it has not."""
         with reachable(self._redis):
             return bool(self._redis.set(FARM_EPOCH, str(epoch()), nx=True))
 
     def read_epoch_age(self) -> float:
-        """Give for how many seconds Redis has had its memory; 0 when nobody has looked yet."""
+        """Return for how many seconds Redis has had its memory; 0 when nobody has looked yet."""
         with reachable(self._redis):
             begun = cast("bytes | None", self._redis.get(FARM_EPOCH))
         return 0.0 if begun is None else max(epoch() - float(begun), 0.0)
 
     def end_epoch(self) -> None:
-        """Have the next `begin_epoch` tell that Redis has lost what it had."""
+        """Make the next `begin_epoch` return that Redis has lost what it had."""
         with reachable(self._redis):
             self._redis.delete(FARM_EPOCH)
 

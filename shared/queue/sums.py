@@ -36,7 +36,7 @@ def add_to_totals(redis: Redis, spec: Spec, *labels: str) -> None:
 
 
 def read_sums(redis: Redis) -> dict[str, float]:
-    """Give the sums of all that was committed; nothing is written, so a full Redis answers too.
+    """Return the sums of all that was committed; nothing is written, so a full Redis answers too.
 
     Raises:
         RedisError: Redis is away.
