@@ -16,10 +16,11 @@ from api.heads import RepeatedRequest, create, write_date
 from api.problems import make_body
 from shared.errors import ServiceError
 from shared.settings import get_settings
+from shared.startup import start
 from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.log import set_up_logging
 
-_settings = get_settings()
+_settings = start("front", get_settings, lambda settings: settings)
 
 worker_class = "api.gunicorn_worker.FrontWorker"
 workers = _settings.api_processes

@@ -16,9 +16,9 @@ from shared.outbound import Fetcher
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
+from shared.queue.connection import connect_each
 from shared.queue.drains import Drains
 from shared.queue.endings import Endings
-from shared.queue.fuses import connect_each
 from shared.queue.layout import make_checks
 from shared.queue.recall import Recall
 from shared.queue.replies import Replies

@@ -21,12 +21,12 @@ class _Followed:
 
 
 def now() -> datetime:
-    """Give the current instant, aware, in UTC."""
+    """Return the current instant, aware, in UTC."""
     return datetime.fromtimestamp(epoch(), UTC)
 
 
 def epoch() -> float:
-    """Give the current instant as seconds since 1970, comparable between machines."""
+    """Return the current instant as seconds since 1970, comparable between machines."""
     origin = _Followed.origin
     return time.time() if origin is None else origin + time.perf_counter()
 
@@ -37,19 +37,19 @@ def machine_epoch() -> float:
 
 
 def follow(shown: float, *, at: float) -> None:
-    """Have `now` and `epoch` follow a clock that showed `shown` when `ticks` was `at`."""
+    """Make `now` and `epoch` follow a clock that showed `shown` when `ticks` was `at`."""
     origin = shown - at
     if _Followed.origin is None or abs(origin - _Followed.origin) > _AGREED_SECONDS:
         _Followed.origin = origin
 
 
 def follow_machine() -> None:
-    """Have `now` and `epoch` follow this machine's clock, as they do at first."""
+    """Make `now` and `epoch` follow this machine's clock, as they do at first."""
     _Followed.origin = None
 
 
 def ticks() -> float:
-    """Give a monotonic reading in seconds, for durations within one process."""
+    """Return a monotonic reading in seconds, for durations within one process."""
     return time.perf_counter()
 
 

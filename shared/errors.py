@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from shared.clock import ticks
+
+T = TypeVar("T")
 
 
 class ErrorCode(StrEnum):
@@ -94,12 +99,41 @@ class Unavailable(ServiceError):
         self.part: Final = part
 
 
+class UnfitPartError(Exception):
+    """A part must not be used as it is set up; the text names what to change."""
+
+
 class NoSpace(Unavailable):
     """A part the request needs has no storage space left; what needs none is still served."""
 
     def __init__(self, part: str) -> None:
         message = f"The {part} has no storage space left at the moment; try again later."
         super().__init__(part, message=message, retry_after_seconds=10)
+
+
+def outwait(
+    attempt: Callable[[], T],
+    *,
+    seconds: float,
+    pause_seconds: float,
+    report: Callable[[Unavailable], object] = lambda _: None,
+) -> T:
+    """Call `attempt` until the part that it needs is back, and return what it returns.
+
+    `report` is called with each failure that is waited out.
+
+    Raises:
+        Unavailable: the part stayed away for so many seconds.
+    """
+    give_up_at = ticks() + seconds
+    while True:
+        try:
+            return attempt()
+        except Unavailable as error:
+            if ticks() >= give_up_at:
+                raise
+            report(error)
+        time.sleep(pause_seconds)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Final
@@ -120,7 +120,7 @@ class RenderJob:
 
     @property
     def is_draft(self) -> bool:
-        """Tell whether the PDF carries the DRAFT mark and no security."""
+        """Return whether the PDF carries the DRAFT mark and no security."""
         return self.meter.allowance is Allowance.DRAFT
 
     def encode(self) -> str:
@@ -140,7 +140,7 @@ class RenderJob:
             **{key: raw[key] for key in ("id", "request_id", "workspace_id", "charset", "flow")},
             admitted_at=raw["admitted_at"],
             deadline=raw["deadline"],
-            meter=_meter(raw["meter"]),
+            meter=read_meter(raw["meter"]),
             body_kind=BodyKind(raw["body_kind"]),
             body=_claim(raw["body"]),
             template=PinnedTemplate(**template) if template else None,
@@ -208,6 +208,34 @@ class JobOutcome:
         )
 
 
+# No JSON text has this byte, so the first one ends it.
+_END_OF_JSON: Final = b"\0"
+
+
+def encode_reply(outcome: JobOutcome) -> bytes:
+    """Write an outcome for its reply list: its JSON and, of a small PDF, a zero byte and the bytes.
+
+    Base64 in the JSON would cost 0.3 ms for a PDF of 30 KB.
+    """
+    if outcome.pdf is None or not outcome.pdf.data:
+        return outcome.encode().encode()
+    bare = replace(outcome, pdf=replace(outcome.pdf, data=b""))
+    return bare.encode().encode() + _END_OF_JSON + outcome.pdf.data
+
+
+def decode_reply(reply: bytes) -> JobOutcome:
+    """Read an outcome that `encode_reply` wrote.
+
+    Raises:
+        ValueError: the message is of another version.
+    """
+    text, _, data = reply.partition(_END_OF_JSON)
+    outcome = JobOutcome.decode(text)
+    if outcome.pdf is None or not data:
+        return outcome
+    return replace(outcome, pdf=replace(outcome.pdf, data=data))
+
+
 def _encode(message: RenderJob | JobOutcome) -> str:
     # Not `asdict`, which copies all the way down and takes three times as long.
     values = zip(message.__slots__, _GETTERS[type(message)](message), strict=True)
@@ -236,7 +264,8 @@ def _claim(raw: dict[str, Any]) -> Claim:
     return Claim(ClaimHome(raw["home"]), raw["size"], b64decode(raw["data"]), raw["key"])
 
 
-def _meter(raw: dict[str, Any]) -> Meter:
+def read_meter(raw: Mapping[str, Any]) -> Meter:
+    """Read a meter from what `asdict` makes of one."""
     return Meter(raw["account_id"], raw["period"], Allowance(raw["allowance"]), raw["cap"])
 
 

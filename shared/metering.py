@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
@@ -39,7 +40,7 @@ class Totals:
     draft: Usage = Usage()
 
     def of(self, allowance: Allowance) -> Usage:
-        """Give what was used of one allowance."""
+        """Return what was used of one allowance."""
         return self.draft if allowance is Allowance.DRAFT else self.production
 
 
@@ -75,6 +76,11 @@ class PageEvent:
     allowance: Allowance
     pages: int
     occurred_at: datetime
+
+    @classmethod
+    def of(cls, meter: Meter, job_id: str, *, pages: int, at: datetime) -> PageEvent:
+        """Make the event of a job that was rendered for an account, with the instant of its end."""
+        return cls(job_id, meter.account_id, meter.period, meter.allowance, pages, at)
 
     def encode(self) -> str:
         """Write the event as a CloudEvents 1.0 JSON object."""
@@ -117,6 +123,26 @@ class PageEvent:
             )
         except (KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"not a usage event: {error!r}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """A document that has ended: its pages, and its event where it is metered."""
+
+    pages: int
+    event: PageEvent | None
+
+
+def metering_args(meter: Meter, ended: Iterable[Metered]) -> list[str | int]:
+    """Return what `metering.lua` takes: TTL of the counters, allowance, cap, pages and events in turns."""
+    args: list[str | int] = [
+        COUNTER_TTL_SECONDS,
+        meter.allowance.value,
+        "" if meter.cap is None else meter.cap,
+    ]
+    for each in ended:
+        args += each.pages, "" if each.event is None else each.event.encode()
+    return args
 
 
 def _text(value: object) -> str:

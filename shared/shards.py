@@ -58,12 +58,12 @@ def parse_shards(text: str) -> tuple[ShardAddress, ...]:
 
 
 def slot_of(account_id: str) -> str:
-    """Give the part of an account's id that decides where it lives."""
+    """Return the part of an account's id that decides where it lives."""
     return account_id[-SLOT_LENGTH:]
 
 
 def find_home(slot: str, names: Sequence[str]) -> str:
-    """Give the name of the shard that a slot falls to.
+    """Return the name of the shard that a slot falls to.
 
     The highest hash wins (rendezvous hashing): a shard that comes takes its share from each of the
     others, and one that goes leaves its own to them; nothing else moves.
@@ -82,7 +82,7 @@ class PerShard(Generic[T]):
         self._by_slot = {slot: self._parts[find_home(slot, self._names)] for slot in slots}
 
     def of(self, account_id: str) -> T:
-        """Give the one of the shard that an account lives on."""
+        """Return the one of the shard that an account lives on."""
         if self._only is not None:
             return self._only
         slot = slot_of(account_id)
@@ -91,7 +91,7 @@ class PerShard(Generic[T]):
         return home if home is not None else self._parts[find_home(slot, self._names)]
 
     def get(self, name: str) -> T:
-        """Give the one of a shard by its name.
+        """Return the one of a shard by its name.
 
         Raises:
             KeyError: there is no such shard.
@@ -100,25 +100,25 @@ class PerShard(Generic[T]):
 
     @property
     def only(self) -> T | None:
-        """Give the one there is where there is one shard; None where there are several."""
+        """Return the one there is where there is one shard; None where there are several."""
         return self._only
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Give the names of the shards."""
+        """Return the names of the shards."""
         return self._names
 
     def items(self) -> Iterator[tuple[str, T]]:
-        """Go through them all, each with the name of its shard."""
+        """Iterate over all of them, each with the name of its shard."""
         return iter(self._parts.items())
 
     def values(self) -> Iterator[T]:
-        """Go through them all."""
+        """Iterate over all of them."""
         return iter(self._parts.values())
 
 
 def count_moved(before: Sequence[str], after: Sequence[str]) -> float:
-    """Give the share of the accounts that live elsewhere after a change of the shards, 0 to 1."""
+    """Return the share of the accounts that live elsewhere after a change of the shards, 0 to 1."""
     moved = sum(find_home(slot, before) != find_home(slot, after) for slot in _SLOTS)
     return moved / len(_SLOTS)
 
@@ -139,7 +139,7 @@ def run_all(loops: Sequence[Callable[[], None]]) -> None:
 
 
 def slots_of(name: str, names: Sequence[str]) -> frozenset[str] | None:
-    """Give the slots that fall to a shard, for a query; None where one shard has them all."""
+    """Return the slots that fall to a shard, for a query; None where one shard has them all."""
     if len(names) == 1:
         return None
     return frozenset(slot for slot in _SLOTS if find_home(slot, names) == name)

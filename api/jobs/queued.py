@@ -11,17 +11,12 @@ from shared.clock import epoch
 from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
 from shared.jobs import JobOutcome, Purpose, RenderJob
 from shared.queue.broker import Published
-from shared.queue.names import INTERACTIVE, VALIDATE
+from shared.queue.lanes import queue_for
 
 _DOING: Final = {
     Purpose.RENDER: "render",
     Purpose.VALIDATE: "validation",
     Purpose.INSPECT: "inspection of the upload",
-}
-_QUEUES: Final = {
-    Purpose.RENDER: INTERACTIVE,
-    Purpose.VALIDATE: VALIDATE,
-    Purpose.INSPECT: VALIDATE,
 }
 # A drained queue is an operator's doing: minutes, rather than the seconds of a restart.
 _DRAINED_RETRY_SECONDS: Final = 30
@@ -77,7 +72,7 @@ def refuse_if_drained(purpose: Purpose, cell: Cell) -> None:
     Raises:
         ServiceError: 503, the operator has drained the queue of this kind of work.
     """
-    if cell.drains.holds(_QUEUES[purpose]):
+    if cell.drains.holds(queue_for(purpose)):
         raise drained(purpose)
 
 

@@ -48,14 +48,8 @@ def write_pdf(
     )
     pieces = _started(cell.replies.fetch_pdf(claim))
     # Not before: what fails until here is answered with an error.
-    cell.recall.note(_event(outcome, meter))
+    cell.recall.note(PageEvent.of(meter, outcome.job_id, pages=outcome.pages, at=now()))
     return Response(pieces, 200, headers)
-
-
-def _event(outcome: JobOutcome, meter: Meter) -> PageEvent:
-    return PageEvent(
-        outcome.job_id, meter.account_id, meter.period, meter.allowance, outcome.pages, now()
-    )
 
 
 def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:

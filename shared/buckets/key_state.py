@@ -35,14 +35,14 @@ class KeyState:
     email_verified: bool
 
     def cap(self, allowance: Allowance) -> int | None:
-        """Give the pages at which the account is refused; None where it never is."""
+        """Return the pages at which the account is refused; None where it never is."""
         if self.plan != "free":
             return None
         return self.max_draft_pages if allowance is Allowance.DRAFT else self.max_pages
 
     @property
     def is_capped(self) -> bool:
-        """Tell whether what the account used has to be known to admit a render."""
+        """Return whether what the account used has to be known to admit a render."""
         return any(self.cap(allowance) is not None for allowance in Allowance)
 
     def encode(self) -> str:

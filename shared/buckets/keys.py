@@ -26,7 +26,7 @@ class KeyStates:
         self._homes: dict[str, str] = {}
 
     def find(self, key_digest: str) -> Admission | None:
-        """Give what is cached for a key, by the key's SHA-256; None when it is not known here."""
+        """Return what is cached for a key, by the key's SHA-256; None when it is not known here."""
         only = self._caches.only
         if only is not None:
             return only.find(key_digest)
@@ -55,9 +55,9 @@ class KeyStates:
         self._caches.of(account_id).seed_usage(account_id, period, totals)
 
     def find_usage(self, account_id: str, period: str) -> Totals | None:
-        """Give what is counted of a period, None where nothing was compared with the ledger yet."""
+        """Return what is counted of a period, None where nothing was compared with the ledger yet."""
         return self._caches.of(account_id).find_usage(account_id, period)
 
     def unseed_usage(self, account_id: str, period: str) -> None:
-        """Have a period's counters compared with the ledger again when they are next needed."""
+        """Let a period's counters compared with the ledger again when they are next needed."""
         self._caches.of(account_id).unseed_usage(account_id, period)

@@ -9,10 +9,10 @@ from typing import Final
 from limits import RateLimitItem, RateLimitItemPerMinute, RateLimitItemPerSecond
 from limits.storage import RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
-from redis import Redis, RedisError
+from redis import Redis
 
 from shared.clock import machine_epoch
-from shared.errors import Unavailable
+from shared.queue.connection import reachable
 
 _WINDOWS: Final = {"second": 1, "minute": 60}
 _ITEMS: Final[dict[int, type[RateLimitItem]]] = {
@@ -56,6 +56,7 @@ class RateLimiter:
     """Counts requests by account, for all processes of the front together."""
 
     def __init__(self, redis: Redis) -> None:
+        self._redis = redis
         # Our own client's connections: its protocol, its patience, its pool.
         storage = RedisStorage("redis://", connection_pool=redis.connection_pool, key_prefix="rate")
         self._limiter = SlidingWindowCounterRateLimiter(storage)
@@ -67,11 +68,9 @@ class RateLimiter:
             Unavailable: Redis is away.
         """
         item = _ITEMS[rate.window_seconds](rate.requests)
-        try:
+        with reachable(self._redis):
             is_within = self._limiter.hit(item, account_id)
             stats = self._limiter.get_window_stats(item, account_id)
-        except RedisError as error:
-            raise Unavailable("queue") from error
         reset_seconds = min(max(stats.reset_time - machine_epoch(), 0.0), 2.0 * rate.window_seconds)
         remaining = max(stats.remaining, 0) if is_within else 0
         return Spent(rate, not is_within, remaining, reset_seconds)

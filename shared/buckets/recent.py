@@ -2,134 +2,143 @@
 
 from __future__ import annotations
 
-import time
 import weakref
-from collections.abc import Callable, Iterable
-from contextlib import suppress
 from datetime import date
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final
 
-from redis import Redis, RedisError
-from redis.connection import Connection
-from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis import Redis
 
 from shared.clock import ticks
+from shared.telemetry.log import get_logger
 
 if TYPE_CHECKING:
     from shared.buckets.admission import Admission
 
-# Should word of a change get lost: half of what contract.md 2 allows a revoked key.
+# The channel on which whoever changes a cached state publishes its key (`put_key.lua`, `drop_keys.lua`).
+CHANGES: Final = "key:changes"
+EVERY_KEY: Final = "*"  # published in place of a key where all have changed
+# Should a message get lost: half of what contract.md 2 allows a revoked key.
 FRESH_SECONDS: Final = 0.5
 _MOST_KEPT: Final = 10_000
 _LISTEN_SECONDS: Final = 1.0
 _RECONNECT_SECONDS: Final = 1.0
 
+log: Final = get_logger(__name__)
+
 
 class RecentKeys:
-    """Keeps what was read of a key for half a second, or until Redis says that the key changed.
+    """Keeps what was read of a key for half a second, or until somebody says that the key changed.
 
-    Redis sends word itself (`CLIENT TRACKING`), on a connection that is begun by the first look. As
-    long as there is none, nothing is kept. What Redis does not say reaches nobody later than
-    `FRESH_SECONDS`.
+    The first look subscribes to the channel of changes. As long as there is no subscription, nothing
+    is kept. A change without a message, as of an emptied Redis, is seen after `FRESH_SECONDS`.
     """
 
     def __init__(self, redis: Redis, *, prefix: str) -> None:
         self._redis = redis
-        self._prefix = prefix
+        self._kept = _Kept(prefix)
         self._lock = Lock()
-        self._kept: dict[str, tuple[float, date, Admission]] = {}
-        self._version = 0  # changes with every word that was heard
         self._listener: Thread | None = None
-        self._is_listening = False
+
+    @property
+    def is_listening(self) -> bool:
+        """Return whether changes are heard of at the moment."""
+        return self._kept.is_listening
 
     def find(self, key_digest: str, *, today: date) -> Admission | None:
-        """Give what is kept of a key; periods end with the day, so what was read yesterday is not."""
-        kept = self._kept.get(key_digest)
-        if kept is None or kept[0] <= ticks() or kept[1] != today:
-            return None
-        return kept[2]
+        """Return what is kept of a key; periods end with the day, so what was read yesterday is not."""
+        return self._kept.find(key_digest, today=today)
 
     def begin(self) -> int | None:
-        """Give what `keep` has to know of the moment before a key is read; None: keep nothing."""
+        """Return what `keep` has to know of the moment before a key is read; None: keep nothing."""
         if self._listener is None:
             self._start()
-        return self._version if self._is_listening else None
+        return self._kept.version if self._kept.is_listening else None
 
     def keep(self, key_digest: str, admission: Admission, *, today: date, begun: int) -> None:
         """Keep what was read, unless anything changed meanwhile: it may have been this key."""
-        with self._lock:
-            if begun != self._version:
-                return
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            self._kept[key_digest] = (ticks() + FRESH_SECONDS, today, admission)
+        self._kept.keep(key_digest, admission, today=today, begun=begun)
 
     def forget(self) -> None:
         """Forget all that was kept, and what is being read."""
-        with self._lock:
-            self._version += 1
-            self._kept.clear()
-
-    def hear(self, keys: Iterable[bytes] | None) -> None:
-        """Take Redis' word for which keys changed; None is everything."""
-        if keys is None:
-            self.forget()
-            return
-        with self._lock:
-            self._version += 1
-            for key in keys:
-                self._kept.pop(key.decode("utf-8", "replace").removeprefix(self._prefix), None)
-
-    def set_listening(self, is_listening: bool) -> None:
-        """Say whether Redis' word is heard from now on; what was kept before is forgotten."""
-        self._is_listening = is_listening
-        self.forget()
+        self._kept.forget()
 
     def _start(self) -> None:
         with self._lock:
             if self._listener is not None:
                 return
-            # It ends with its owner, and so must not keep it.
+            stop = Event()
             self._listener = Thread(
                 target=_listen,
-                args=(weakref.ref(self), self._redis.connection_pool, self._prefix),
+                args=(self._redis, self._kept, stop),
                 name="key-changes",
                 daemon=True,
             )
             self._listener.start()
+            weakref.finalize(self, stop.set)
 
 
-def _listen(owner: weakref.ref[RecentKeys], pool: Any, prefix: str) -> None:
-    """Tell the owner of every change for as long as there is one."""
-    while owner() is not None:
-        # Only protocol 3 brings word beside answers.
-        connection = pool.connection_class(**pool.connection_kwargs | {"protocol": 3})
-        try:
-            _follow(owner, connection, prefix)
-        except (RedisError, OSError):
-            _tell(owner, lambda keys: keys.set_listening(False))
-            time.sleep(_RECONNECT_SECONDS)
-        finally:
-            connection.disconnect()
+class _Kept:
+    """What is kept; shared with the thread that listens, which must not hold the owner."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._lock = Lock()
+        self._states: dict[str, tuple[float, date, Admission]] = {}
+        self.version = 0  # changes with every message
+        self.is_listening = False
+
+    def find(self, key_digest: str, *, today: date) -> Admission | None:
+        kept = self._states.get(key_digest)
+        if kept is None or kept[0] <= ticks() or kept[1] != today:
+            return None
+        return kept[2]
+
+    def keep(self, key_digest: str, admission: Admission, *, today: date, begun: int) -> None:
+        with self._lock:
+            if begun != self.version:
+                return
+            if len(self._states) >= _MOST_KEPT:
+                self._states.clear()
+            self._states[key_digest] = (ticks() + FRESH_SECONDS, today, admission)
+
+    def forget(self) -> None:
+        with self._lock:
+            self.version += 1
+            self._states.clear()
+
+    def set_listening(self, is_listening: bool) -> None:
+        """Note whether messages come from now on; what was kept before is forgotten."""
+        self.is_listening = is_listening
+        self.forget()
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Take a message of the channel, as redis-py returns it."""
+        if message["type"] == "subscribe":  # after each reconnect too: some may have been missed
+            self.set_listening(True)
+            return
+        key = bytes(message["data"]).decode("utf-8", "replace")
+        if key == EVERY_KEY:
+            self.forget()
+            return
+        with self._lock:
+            self.version += 1
+            self._states.pop(key.removeprefix(self._prefix), None)
 
 
-def _follow(owner: weakref.ref[RecentKeys], connection: Connection, prefix: str) -> None:
-    connection.connect()  # type: ignore[no-untyped-call]
-    connection.send_command("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", prefix)  # type: ignore[no-untyped-call]
-    connection.read_response()
-    connection._parser.set_invalidation_push_handler(
-        lambda word: _tell(owner, lambda keys: keys.hear(word[1]))
-    )
-    _tell(owner, lambda keys: keys.set_listening(True))
-    while owner() is not None:
-        with suppress(RedisTimeoutError):
-            connection.read_response(
-                push_request=True, timeout=_LISTEN_SECONDS, disconnect_on_error=False
-            )
-
-
-def _tell(owner: weakref.ref[RecentKeys], what: Callable[[RecentKeys], None]) -> None:
-    keys = owner()
-    if keys is not None:
-        what(keys)
+def _listen(redis: Redis, kept: _Kept, stop: Event) -> None:
+    with redis.pubsub() as channel:  # type: ignore[no-untyped-call]
+        is_subscribed = False
+        while not stop.is_set():
+            try:
+                if not is_subscribed:
+                    channel.subscribe(CHANGES)
+                    is_subscribed = True
+                message = channel.get_message(timeout=_LISTEN_SECONDS)
+            except Exception as error:  # noqa: BLE001 - redis-py raises anything where its client is closed meanwhile
+                log.debug("changes of keys not heard of", cause=repr(error))
+                kept.set_listening(False)
+                stop.wait(_RECONNECT_SECONDS)
+            else:
+                if message is not None:
+                    kept.take(message)

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, String, and_, cast, func, literal,
 from shared.db.jobs import JobStatus
 from shared.db.session import Session
 from shared.db.tables import batch_items, batch_parts, batches, jobs, usage_ledger
-from shared.jobs import Allowance, RenderJob
+from shared.jobs import RenderJob, read_meter
 from shared.metering import PageEvent
 
 
@@ -72,9 +72,8 @@ def _unmetered_items() -> Select[Any]:
 def _read_items(session: Session, query: Select[Any]) -> list[PageEvent]:
     events = []
     for item_job_id, raw_meter, pages, ended_at in session.execute(query):
-        account_id, period = raw_meter["account_id"], raw_meter["period"]
-        allowance = Allowance(raw_meter["allowance"])
-        events.append(PageEvent(item_job_id, account_id, period, allowance, pages, ended_at))
+        meter = read_meter(raw_meter)
+        events.append(PageEvent.of(meter, item_job_id, pages=pages, at=ended_at))
     return events
 
 
@@ -91,9 +90,7 @@ def _read_jobs(session: Session, query: Select[Any]) -> list[PageEvent]:
     events = []
     for job_id, message, pages, finished_at in session.execute(query):
         meter = RenderJob.decode(message).meter
-        events.append(
-            PageEvent(job_id, meter.account_id, meter.period, meter.allowance, pages, finished_at)
-        )
+        events.append(PageEvent.of(meter, job_id, pages=pages, at=finished_at))
     return events
 
 

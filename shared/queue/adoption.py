@@ -7,13 +7,13 @@ either on record, and the keeper queues it again, or a copy of what the database
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from redis import Redis
 
-from shared.queue.connection import assert_durable, reachable
+from shared.queue.connection import assert_durable, reachable, scan
 from shared.queue.layout import Layout, find_layout, write_layout
 from shared.queue.names import (
     CLAIM_EXPIRY,
@@ -142,9 +142,9 @@ def _forget(redis: Redis) -> None:
     """Leave a server without what another shard may say otherwise from now on."""
     with reachable():
         for pattern in _COPIES:
-            for keys in _batches(redis, pattern):
+            for keys in scan(redis, pattern):
                 redis.unlink(*keys)
-        for keys in _batches(redis, _COUNTERS):
+        for keys in scan(redis, _COUNTERS):
             # They stay: neither they nor the ledger are above the truth, and the larger one counts.
             pipe = redis.pipeline()
             for key in keys:
@@ -152,14 +152,3 @@ def _forget(redis: Redis) -> None:
             pipe.execute()
         # The keeper queues again what is on record, by the epoch; nobody waits for the rest.
         redis.unlink(*QUEUES, UNACKED, UNACKED_INDEX, SENT_SLICES, FARM_EPOCH)
-
-
-def _batches(redis: Redis, pattern: str) -> Iterator[list[bytes]]:
-    batch: list[bytes] = []
-    for key in redis.scan_iter(pattern, count=1000):
-        batch.append(key)
-        if len(batch) == _AT_ONCE:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -7,20 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from redis import Redis, RedisError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from shared.clock import epoch, ticks
 from shared.errors import Unavailable
-from shared.jobs import Lane, Purpose, RenderJob
-from shared.line import AnswerLostError, Line
+from shared.jobs import RenderJob
 from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.connection import reachable
+from shared.queue.lanes import queue_for
 from shared.queue.messages import Envelope, write_message
 from shared.queue.names import (
-    BATCH,
-    INTERACTIVE,
     RENDER_TASK,
     UNACKED,
-    VALIDATE,
     job_key,
     new_recorded_tag,
     new_waited_tag,
@@ -33,8 +32,6 @@ log: Final = get_logger(__name__)
 # The worker's own alarm ends a render at its deadline, and its watchdog the process a second
 # later; Celery's hard limit stands behind both.
 HARD_LIMIT_GRACE_SECONDS: Final = 5.0
-
-_LANES: Final = {Lane.INTERACTIVE: INTERACTIVE, Lane.BATCH: BATCH}
 
 
 # A worker takes a message from the queue and writes down that it holds it in two steps (kombu's);
@@ -72,7 +69,6 @@ class Broker:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._line = Line(redis)
         self._clock = ServerClock()
         self._requeue = redis.register_script(_REQUEUE)
         self._withdraw = redis.register_script(_WITHDRAW)
@@ -101,11 +97,16 @@ class Broker:
         """
         # The word comes before the job can end, or a quick one would find nobody waiting.
         asked_at, until = ticks(), self._clock.read() + AWAITED_SECONDS
-        command = publish(job.job_id, job.queue, job.message, until=until)
-        with reachable():
+        with reachable(self._redis):
+            # A server that no connection can be had to has queued nothing: that is told apart here.
+            pool = self._redis.connection_pool
+            pool.release(pool.get_connection())
             try:
-                [(is_queued, seconds, microseconds)] = self._line.ask(command)
-            except AnswerLostError:
+                is_queued, seconds, microseconds = publish(
+                    self._redis, job.job_id, job.queue, job.message, until=until
+                )
+            except (RedisConnectionError, RedisTimeoutError):
+                # It may have been sent: it is waited for while its word holds.
                 if self._clock.read() >= until:
                     raise
                 return True
@@ -153,9 +154,9 @@ class Broker:
         by_queue: defaultdict[str, list[str]] = defaultdict(list)
         for each in published:
             by_queue[each.queue].append(each.message)
-        with reachable():
+        with reachable(self._redis):
             for queue, messages in by_queue.items():
-                self._line.ask(("LPUSH", queue, *messages))
+                self._redis.lpush(queue, *messages)
 
     def withdraw(self, job: Published) -> bool:
         """Take a job back that no worker has begun; tell whether it was. Nothing of it is committed then.
@@ -164,13 +165,13 @@ class Broker:
             Unavailable: Redis is away.
         """
         keys = [job_key(job.job_id), job.queue]
-        with reachable():
+        with reachable(self._redis):
             return bool(self._withdraw(keys=keys, args=[CLAIM_TTL_SECONDS, job.message]))
 
 
 def queue_of_job(job: RenderJob) -> str:
     """Name the queue that a job waits in."""
-    return _LANES[job.lane] if job.purpose is Purpose.RENDER else VALIDATE
+    return queue_for(job.purpose, job.lane)
 
 
 def _write(

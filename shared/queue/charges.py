@@ -8,9 +8,8 @@ again finds the journal and completes it, instead of charging anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any, Final, cast
 
 from redis import Redis
@@ -19,69 +18,12 @@ from shared.batches.records import Chunk, Ended, Place, item_job_id
 from shared.clock import now
 from shared.errors import ErrorBody
 from shared.jobs import Meter, read_error
-from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
+from shared.metering import Metered, PageEvent, metering_args, usage_key, used_up
 from shared.queue.connection import reachable
 from shared.queue.names import FARM_TOTALS, USAGE_STREAM, cancelled_key, chunk_key
+from shared.queue.scripts import register
 
 _STATE_TTL_SECONDS: Final = 2 * 24 * 3600
-
-# `work` is the document that a run was at, or behind, when it last said so. A run that finds one
-# has died with it, and goes on carefully: from then on each document is named before it begins, so
-# that the next death is known to be this document's.
-_BEGIN: Final = """
-local work = redis.call('HGET', KEYS[1], 'work')
-if work then
-    local index, careful = string.match(work, '^(%d+):(%d)$')
-    if careful == '1' then redis.call('HINCRBY', KEYS[1], 'deaths:' .. index, 1) end
-    redis.call('HSET', KEYS[1], 'careful', 1)
-end
-local careful = redis.call('HGET', KEYS[1], 'careful') or '0'
-redis.call('HSET', KEYS[1], 'work', ARGV[2] .. ':' .. careful)
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-return redis.call('HGETALL', KEYS[1])
-"""
-
-_STEP: Final = """
-redis.call('HSET', KEYS[1], 'work', ARGV[2])
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-return {redis.call('EXISTS', KEYS[2]), redis.call('HGET', KEYS[3], ARGV[3] .. ':pages') or '0'}
-"""
-
-# KEYS: chunk state, usage counters, usage stream. ARGV: 1 cursor, 2 journal, 3 allowance,
-# 4 cap ('' for none), 5 TTL of the counters, 6 TTL of the state, 7.. pairs of pages and event,
-# the event '' where no PDF was made. All comparisons come before all writes. The journal in the
-# answer is of the run that was first, '' where this one was.
-_CHARGE: Final = """
-local state = redis.call('HMGET', KEYS[1], 'settled', 'journal', 'verdicts', 'charged_at')
-if state[1] and tonumber(state[1]) > tonumber(ARGV[1]) then return {'stale'} end
-if state[2] and state[4] == ARGV[1] then return {'charged', state[2], state[3]} end
-local is_capped = ARGV[4] ~= ''
-if is_capped and redis.call('HEXISTS', KEYS[2], 'seeded') == 0 then return {'unseeded'} end
-local used = tonumber(redis.call('HGET', KEYS[2], ARGV[3] .. ':pages') or '0')
-local verdicts, pages, calls = {}, 0, 0
-for i = 7, #ARGV, 2 do
-    local verdict = ''
-    if ARGV[i + 1] ~= '' then
-        if is_capped and used + pages >= tonumber(ARGV[4]) then
-            verdict = tostring(used + pages)
-        else
-            pages = pages + tonumber(ARGV[i])
-            calls = calls + 1
-            redis.call('XADD', KEYS[3], '*', 'event', ARGV[i + 1])
-        end
-    end
-    verdicts[#verdicts + 1] = verdict
-end
-if calls > 0 then
-    redis.call('HINCRBY', KEYS[2], ARGV[3] .. ':pages', pages)
-    redis.call('HINCRBY', KEYS[2], ARGV[3] .. ':calls', calls)
-    redis.call('EXPIRE', KEYS[2], ARGV[5])
-end
-local written = table.concat(verdicts, ',')
-redis.call('HSET', KEYS[1], 'journal', ARGV[2], 'verdicts', written, 'charged_at', ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[6])
-return {'charged', '', written}
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +84,13 @@ class Charges:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._begin = redis.register_script(_BEGIN)
-        self._step = redis.register_script(_STEP)
-        self._charge = redis.register_script(_CHARGE)
+        self._begin = register(redis, "begin_slice")
+        self._step = register(redis, "step_slice")
+        self._charge = register(redis, "charge_slice")
 
     def begin(self, chunk: Chunk) -> Begun:
         """Begin a run of a chunk's next slice."""
-        with reachable():
+        with reachable(self._redis):
             flat = cast(
                 "list[bytes]",
                 self._begin(keys=[_key(chunk)], args=[_STATE_TTL_SECONDS, chunk.next_index]),
@@ -166,7 +108,7 @@ class Charges:
         )
 
     def step(self, chunk: Chunk, meter: Meter, *, index: int, is_careful: bool) -> Stepped:
-        """Say which document is next, and hear whether there is a reason to stop before it."""
+        """Note which document is next, and return whether there is a reason to stop before it."""
         keys = [
             _key(chunk),
             cancelled_key(chunk.batch_id),
@@ -177,7 +119,7 @@ class Charges:
             f"{index}:{int(is_careful)}",
             meter.allowance.value,
         ]
-        with reachable():
+        with reachable(self._redis):
             is_cancelled, used = cast("list[Any]", self._step(keys=keys, args=args))
         return Stepped(bool(is_cancelled), int(used))
 
@@ -192,13 +134,10 @@ class Charges:
         args: list[str | int] = [
             journal.cursor,
             journal.encode(),
-            meter.allowance.value,
-            "" if meter.cap is None else meter.cap,
-            COUNTER_TTL_SECONDS,
             _STATE_TTL_SECONDS,
-            *_events(chunk, meter, journal.ended),
+            *metering_args(meter, _events(chunk, meter, journal.ended)),
         ]
-        with reachable():
+        with reachable(self._redis):
             match cast("list[bytes]", self._charge(keys=keys, args=args)):
                 case [b"charged", text, verdicts]:
                     return _judge(Journal.decode(text) if text else journal, verdicts, meter)
@@ -210,7 +149,7 @@ class Charges:
     def settle(self, chunk: Chunk, totals: Mapping[str, float], *, cursor: int) -> None:
         """Note that a slice is in the database, and add its numbers to the farm's."""
         key = _key(chunk)
-        with reachable(), self._redis.pipeline() as pipe:
+        with reachable(self._redis), self._redis.pipeline() as pipe:
             if cursor >= chunk.count:
                 pipe.delete(key)
                 # A run that comes late must still find that it is.
@@ -225,7 +164,7 @@ class Charges:
 
     def leave(self, chunk: Chunk) -> None:
         """Note that a run stopped of its own will, so that nobody takes it for dead."""
-        with reachable():
+        with reachable(self._redis):
             self._redis.hdel(_key(chunk), "work")
 
 
@@ -233,18 +172,12 @@ def _key(chunk: Chunk) -> str:
     return chunk_key(chunk.batch_id, chunk.number)
 
 
-def _events(chunk: Chunk, meter: Meter, ended: Sequence[Ended]) -> list[str | int]:
+def _events(chunk: Chunk, meter: Meter, ended: Sequence[Ended]) -> Iterator[Metered]:
     at = now()
-    args: list[str | int] = []
     for each in ended:
-        args += [each.pages, "" if each.error else _event(chunk, meter, each, at)]
-    return args
-
-
-def _event(chunk: Chunk, meter: Meter, ended: Ended, at: datetime) -> str:
-    job_id = item_job_id(chunk.batch_id, ended.index)
-    event = PageEvent(job_id, meter.account_id, meter.period, meter.allowance, ended.pages, at)
-    return event.encode()
+        job_id = item_job_id(chunk.batch_id, each.index)
+        event = None if each.error else PageEvent.of(meter, job_id, pages=each.pages, at=at)
+        yield Metered(each.pages, event)
 
 
 def _judge(journal: Journal, verdicts: bytes, meter: Meter) -> Journal:

@@ -18,7 +18,6 @@ from shared.clock import epoch
 from shared.errors import Unavailable
 from shared.jobs import Claim, ClaimHome
 from shared.limits import INLINE_BODY_BYTES, KB, REDIS_BODY_BYTES
-from shared.line import Line
 from shared.queue.connection import reachable
 from shared.queue.names import CLAIM_EXPIRY, claim_key
 
@@ -34,7 +33,7 @@ class BlobHome(Protocol):
 
     @property
     def is_near(self) -> bool:
-        """Tell whether the bytes lie in a file system of this machine."""
+        """Return whether the bytes lie in a file system of this machine."""
 
     def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
         """Store `size` bytes of `stream`; what is brief need not survive the machine."""
@@ -61,7 +60,6 @@ class Claims:
 
     def __init__(self, redis: Redis, blobs: BlobHome) -> None:
         self._redis = redis
-        self._line = Line(redis)
         self._blobs = blobs
 
     def store(self, job_id: str, data: bytes) -> Claim:
@@ -84,7 +82,7 @@ class Claims:
         return self._store_in_redis(job_id, stream.read(size))
 
     def load(self, claim: Claim) -> bytes:
-        """Give the bytes of a claim.
+        """Return the bytes of a claim.
 
         Raises:
             ClaimLostError: they are gone.
@@ -92,7 +90,7 @@ class Claims:
         return b"".join(self.stream(claim))
 
     def stream(self, claim: Claim) -> Iterator[bytes]:
-        """Give the bytes of a claim in pieces; nothing is read before the first is asked for.
+        """Return the bytes of a claim in pieces; nothing is read before the first is asked for.
 
         Raises:
             ClaimLostError: they are gone.
@@ -108,19 +106,19 @@ class Claims:
     def lend(self, key: str) -> None:
         """Have bytes that will lie under a key of the blob store swept, unless they are kept in time."""
         self._sweep()
-        with reachable():
+        with reachable(self._redis):
             self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
 
     def keep(self, key: str) -> None:
         """Have the bytes of a lent key stay: they go on record now."""
-        with reachable():
+        with reachable(self._redis):
             self._redis.zrem(CLAIM_EXPIRY, key)
 
     def find_listed(self, keys: Sequence[str]) -> frozenset[str]:
-        """Give those of some keys of the blob store whose time is not over."""
+        """Return those of some keys of the blob store whose time is not over."""
         if not keys:
             return frozenset()
-        with reachable():
+        with reachable(self._redis):
             times = self._redis.zmscore(CLAIM_EXPIRY, list(keys))
         at = epoch()
         return frozenset(
@@ -133,8 +131,8 @@ class Claims:
             case ClaimHome.INLINE:
                 return
             case ClaimHome.REDIS:
-                with reachable():
-                    self._line.ask(("UNLINK", claim.key))
+                with reachable(self._redis):
+                    self._redis.unlink(claim.key)
             case ClaimHome.BLOB if self._blobs.is_near:
                 self._blobs.delete(claim.key)
             case ClaimHome.BLOB:
@@ -142,8 +140,8 @@ class Claims:
 
     def _store_in_redis(self, job_id: str, data: bytes) -> Claim:
         key = _fresh_key(job_id)
-        with reachable():
-            self._line.ask(("SET", key, data, "EX", CLAIM_TTL_SECONDS))
+        with reachable(self._redis):
+            self._redis.set(key, data, ex=CLAIM_TTL_SECONDS)
         return Claim(ClaimHome.REDIS, len(data), key=key)
 
     def _store_blob(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
@@ -154,8 +152,8 @@ class Claims:
         return Claim(ClaimHome.BLOB, size, key=key)
 
     def _load_from_redis(self, claim: Claim) -> bytes:
-        with reachable():
-            [data] = cast("list[bytes | None]", self._line.ask(("GET", claim.key)))
+        with reachable(self._redis):
+            data = cast("bytes | None", self._redis.get(claim.key))
         if data is None:
             raise ClaimLostError(claim.key)
         return data
@@ -170,12 +168,12 @@ class Claims:
 
     def _delete_listed(self, key: str) -> None:
         self._blobs.delete(key)
-        with reachable():
+        with reachable(self._redis):
             self._redis.zrem(CLAIM_EXPIRY, key)
 
     def _sweep(self) -> None:
         """Delete what nobody claimed in time: a blob store has no time to live of its own."""
-        with reachable():
+        with reachable(self._redis):
             overdue = self._redis.zrangebyscore(
                 CLAIM_EXPIRY, "-inf", epoch(), start=0, num=_SWEEP_AT_ONCE
             )

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event, Thread
-from typing import Any, Final, cast
+from typing import Final
 
 from redis import Redis, RedisError
 
 from shared.clock import follow, machine_epoch, ticks
-from shared.queue.connection import connect, reachable
+from shared.queue.connection import connect
 from shared.queue.names import CLOCKS, CLOCKS_SEEN
+from shared.queue.reports import Reports
 from shared.shards import ShardAddress
 from shared.telemetry.log import get_logger
 
@@ -25,27 +25,8 @@ _LOOK_AGAIN_SECONDS: Final = 1.0
 _FIRST_LOOK_SECONDS: Final = 1.0  # how long a process that starts waits for it
 # An answer that took longer does not tell what the server's clock shows.
 _QUICK_SECONDS: Final = 0.2
-_GONE_AFTER_SECONDS: Final = 25.0
-_FORGOTTEN_AFTER_SECONDS: Final = 60.0
 
-_REPORT: Final = """
-local time = redis.call('TIME')
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('ZADD', KEYS[2], time[1], ARGV[1])
-local old = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', time[1] - ARGV[3], 'LIMIT', 0, 100)
-for _, name in ipairs(old) do
-    redis.call('HDEL', KEYS[1], name)
-    redis.call('ZREM', KEYS[2], name)
-end
-"""
-_FIND: Final = """
-local time = redis.call('TIME')
-local found = {}
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], time[1] - ARGV[1], '+inf')) do
-    found[#found + 1] = redis.call('HGET', KEYS[1], name)
-end
-return found
-"""
+_REPORTS: Final = Reports(CLOCKS, CLOCKS_SEEN, valid_seconds=25.0)
 
 log: Final = get_logger(__name__)
 
@@ -59,7 +40,7 @@ class ClockReport:
 
     @property
     def is_skewed(self) -> bool:
-        """Tell whether that is more than it may be."""
+        """Return whether that is more than it may be."""
         return abs(self.ahead_seconds) > MOST_SKEW_SECONDS
 
 
@@ -141,11 +122,9 @@ class FarmClock:
         return True
 
     def _report(self, redis: Redis, skew: float) -> None:
-        said = json.dumps({"name": self._name, "ahead_seconds": round(skew, 3)})
+        report = {"name": self._name, "ahead_seconds": round(skew, 3)}
         with suppress(RedisError):  # as on a full disk: the next report is seconds away
-            redis.eval(
-                _REPORT, 2, CLOCKS, CLOCKS_SEEN, self._name, said, str(_FORGOTTEN_AFTER_SECONDS)
-            )
+            _REPORTS.put(redis, self._name, report)
 
 
 def find_clocks(redis: Redis) -> Sequence[ClockReport]:
@@ -154,8 +133,7 @@ def find_clocks(redis: Redis) -> Sequence[ClockReport]:
     Raises:
         Unavailable: Redis is away.
     """
-    with reachable():
-        said = cast("Any", redis.eval(_FIND, 2, CLOCKS, CLOCKS_SEEN, str(_GONE_AFTER_SECONDS)))
-    words = [json.loads(text) for text in said if text]
-    found = [ClockReport(word["name"], float(word["ahead_seconds"])) for word in words]
-    return sorted(found, key=lambda report: report.name)
+    return [
+        ClockReport(report["name"], float(report["ahead_seconds"]))
+        for report in _REPORTS.find(redis)
+    ]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 import secrets
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from redis import Redis
 
 from shared.clock import epoch, now
-from shared.errors import ErrorBody, ErrorKind, Unavailable
-from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
+from shared.errors import ErrorBody, ErrorKind, outwait
+from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob, encode_reply
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
-from shared.line import Line, Posted
-from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
+from shared.metering import Metered, PageEvent, metering_args, usage_key, used_up
 from shared.queue.connection import reachable
 from shared.queue.names import (
     FARM_EPOCH,
@@ -27,64 +24,17 @@ from shared.queue.names import (
     job_key,
     reply_key,
 )
-from shared.queue.parcels import pack
-from shared.queue.sums import LEAVE_LINE, write_line
+from shared.queue.scripts import register
+from shared.queue.sums import write_line
 from shared.telemetry.totals import count_outcome
 
 T = TypeVar("T")
+Argument = str | bytes | int | float
 
 # The state of a job outlives every message of it that might still come.
 _STATE_SLACK_SECONDS: Final = 600
 _RECONNECT_SECONDS: Final = 0.2
 _CLOCKS_APART_SECONDS: Final = 60.0  # of a front and a keeper, at most
-
-_BEGIN: Final = """
-if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return {0} end
-local delivery = redis.call('HINCRBY', KEYS[1], 'deliveries', 1)
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-if ARGV[2] ~= '' then redis.call('HSETNX', KEYS[1], 'started_at', ARGV[2]) end
-return {delivery, redis.call('GET', KEYS[2])}
-"""
-
-_GIVE_BACK: Final = """
-if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return 0 end
-return redis.call('HINCRBY', KEYS[1], 'deliveries', -1)
-"""
-
-# KEYS: job state, reply list, usage counters, usage stream, farm totals, what is new for them.
-# ARGV: 1 token of this attempt, 2 outcome, 3 its TTL, 4 TTL of the state, 5 metered (1/0),
-#       6 deadline, 7 allowance, 8 pages, 9 cap ('' for none), 10 event, 11 TTL of the counters,
-#       12 whose the outcome is (a waiting front's, or recorded), 13 line for the farm totals.
-# All comparisons come before all writes: the step happens whole or not at all.
-_COMMIT: Final = (
-    LEAVE_LINE
-    + """
-local state = redis.call('HMGET', KEYS[1], 'done', 'awaited_until')
-if state[1] == ARGV[1] then return {'committed'} end
-if state[1] then return {'ended'} end
-if ARGV[5] == '1' then
-    local time = redis.call('TIME')
-    local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
-    if now > tonumber(ARGV[6]) then return {'late'} end
-    if ARGV[12] == 'front' and state[2] and now > tonumber(state[2]) then return {'unawaited'} end
-    local used = tonumber(redis.call('HGET', KEYS[3], ARGV[7] .. ':pages') or '0')
-    if ARGV[9] ~= '' and used >= tonumber(ARGV[9]) then return {'over', used} end
-    redis.call('HINCRBY', KEYS[3], ARGV[7] .. ':pages', ARGV[8])
-    redis.call('HINCRBY', KEYS[3], ARGV[7] .. ':calls', 1)
-    redis.call('EXPIRE', KEYS[3], ARGV[11])
-    redis.call('XADD', KEYS[4], '*', 'event', ARGV[10])
-end
-redis.call('HSET', KEYS[1], 'done', ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[4])
-if ARGV[12] ~= 'front' then redis.call('HSET', KEYS[1], 'outcome', ARGV[2]) end
-if ARGV[12] ~= 'nobody' then
-    redis.call('RPUSH', KEYS[2], ARGV[2])
-    redis.call('EXPIRE', KEYS[2], ARGV[3])
-end
-leave_line(KEYS[6], KEYS[5], ARGV[13])
-return {'committed'}
-"""
-)
 
 
 class Begin(StrEnum):
@@ -106,30 +56,23 @@ class Delivery(NamedTuple):
     memory_since: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """An end of a job that was sent to Redis."""
-
-    job: RenderJob
-    outcome: JobOutcome
-    beside: Mapping[str, float] | None
-    posted: Posted
-
-
 class Commits:
-    """Begins and ends jobs; a thread settles what it posted.
+    """Begins and ends jobs, for any number of threads.
 
     Its methods wait for a Redis that is away until the job's deadline, or as long as one run of
     it may take, then raise `Unavailable`.
     """
 
     def __init__(self, redis: Redis) -> None:
-        self._line = Line(redis)
+        self._redis = redis
+        self._begin = register(redis, "begin")
+        self._give_back = register(redis, "give_back")
+        self._commit = register(redis, "commit")
 
     def begin(self, job: RenderJob, *, delivery: Delivery | None = None) -> Begin:
-        """Say what to do with a delivery of the job, by which one it is; None has it counted now."""
+        """Decide what to do with a delivery of the job, by which one it is; None has it counted now."""
         if delivery is None:
-            delivery = self._outwait(job, lambda: self._count_delivery(job))
+            delivery = _outwait(job, lambda: self._count_delivery(job))
         if delivery.number == 0:
             return Begin.ENDED
         if epoch() >= job.deadline:
@@ -146,8 +89,8 @@ class Commits:
         Raises:
             Unavailable: Redis is away.
         """
-        with reachable():
-            self._line.run(_GIVE_BACK, [job_key(job.id)], [])
+        with reachable(self._redis):
+            self._give_back(keys=[job_key(job.id)])
 
     def commit(
         self, job: RenderJob, outcome: JobOutcome, *, beside: Mapping[str, float] | None = None
@@ -156,33 +99,16 @@ class Commits:
 
         `beside` are increments of the farm's totals that the worker counted meanwhile.
 
-        Gives the outcome that was committed: the given one, or a failure in its place when the
+        Return the outcome that was committed: the given one, or a failure in its place when the
         allowance was used up meanwhile (402) or the front has stopped waiting (503). None when
         nothing was, because the job has ended already or its deadline is over.
         Only a render that succeeded is metered.
         """
-        return self.settle(self.post(job, outcome, beside=beside))
-
-    def post(
-        self, job: RenderJob, outcome: JobOutcome, *, beside: Mapping[str, float] | None = None
-    ) -> Commit:
-        """Send what `commit` does, and leave to `settle` what becomes of it."""
         # One token for all attempts: one whose answer was lost on the way is known again.
-        token = secrets.token_hex(8)
-        command = _command(job, outcome, beside or {}, token)
-        return Commit(job, outcome, beside, self._line.post(command))
-
-    def has_answer(self, commit: Commit) -> bool:
-        """Wait for the answer to a commit; False where `settle` has to ask again."""
-        with reachable():
-            return self._line.has_answer(commit.posted)
-
-    def settle(self, commit: Commit) -> JobOutcome | None:
-        """Give what `commit` does of a commit that was sent."""
-        job, beside = commit.job, commit.beside
-        match self._outwait(job, lambda: self._answer(commit)):
+        keys, args = _keys(job), _args(job, outcome, beside or {}, secrets.token_hex(8))
+        match _outwait(job, lambda: self._run_commit(keys, args)):
             case [b"committed"]:
-                return commit.outcome
+                return outcome
             case [b"over", int(used)]:
                 return self.commit(job, _quota_exceeded(job, used), beside=beside)
             case [b"unawaited"]:
@@ -190,59 +116,52 @@ class Commits:
             case _:
                 return None
 
-    def _answer(self, commit: Commit) -> list[bytes | int]:
-        with reachable():
-            return cast("list[bytes | int]", self._line.answer(commit.posted))
+    def _run_commit(self, keys: Sequence[str], args: Sequence[Argument]) -> list[bytes | int]:
+        with reachable(self._redis):
+            return cast("list[bytes | int]", self._commit(keys=keys, args=args))
 
     def _count_delivery(self, job: RenderJob) -> Delivery:
-        with reachable():
+        with reachable(self._redis):
             started_at = str(epoch()) if job.is_recorded else ""
-            args = [_state_ttl(job), started_at]
-            number, *since = self._line.run(_BEGIN, [job_key(job.id), FARM_EPOCH], args)
+            args: list[str | int] = [_state_ttl(job), started_at]
+            number, *since = cast(
+                "list[Any]", self._begin(keys=[job_key(job.id), FARM_EPOCH], args=args)
+            )
             return Delivery(int(number), float(since[0]) if since and since[0] else None)
 
-    def _outwait(self, job: RenderJob, attempt: Callable[[], T]) -> T:
-        patient_until = min(job.deadline, epoch() + (job.budget_seconds or math.inf))
-        while True:
-            try:
-                return attempt()
-            except Unavailable:
-                if epoch() >= patient_until:
-                    raise
-                time.sleep(_RECONNECT_SECONDS)
+
+def _outwait(job: RenderJob, attempt: Callable[[], T]) -> T:
+    patient_until = min(job.deadline, epoch() + (job.budget_seconds or math.inf))
+    return outwait(attempt, seconds=patient_until - epoch(), pause_seconds=_RECONNECT_SECONDS)
 
 
-def _command(
-    job: RenderJob, outcome: JobOutcome, beside: Mapping[str, float], token: str
-) -> Sequence[str | bytes | int | float]:
-    meter = job.meter
-    metered = job.purpose is Purpose.RENDER and outcome.status is OutcomeStatus.SUCCEEDED
-    event = PageEvent(job.id, meter.account_id, meter.period, meter.allowance, outcome.pages, now())
-    totals = {**beside, **count_outcome(job, outcome)}
-    keys = [
+def _keys(job: RenderJob) -> Sequence[str]:
+    return (
         job_key(job.id),
         reply_key(job.id),
-        usage_key(meter.account_id, meter.period),
+        usage_key(job.meter.account_id, job.meter.period),
         USAGE_STREAM,
         FARM_TOTALS,
         FRESH_TOTALS,
-    ]
-    args: list[str | bytes | int | float] = [
+    )
+
+
+def _args(
+    job: RenderJob, outcome: JobOutcome, beside: Mapping[str, float], token: str
+) -> Sequence[Argument]:
+    is_metered = job.purpose is Purpose.RENDER and outcome.status is OutcomeStatus.SUCCEEDED
+    event = PageEvent.of(job.meter, job.id, pages=outcome.pages, at=now())
+    metered = [Metered(outcome.pages, event)] if is_metered else []
+    return (
         token,
-        pack(outcome),
+        encode_reply(outcome),
         REPLY_TTL_SECONDS,
         _state_ttl(job),
-        int(metered),
         job.deadline,
-        meter.allowance.value,
-        outcome.pages,
-        "" if meter.cap is None else meter.cap,
-        event.encode() if metered else "",
-        COUNTER_TTL_SECONDS,
         _reader(job),
-        write_line(totals),
-    ]
-    return ("EVAL", _COMMIT, len(keys), *keys, *args)
+        write_line({**beside, **count_outcome(job, outcome)}),
+        *metering_args(job.meter, metered),
+    )
 
 
 def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
@@ -251,7 +170,7 @@ def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
 
 
 def _is_remembered(job: RenderJob, delivery: Delivery) -> bool:
-    """Tell whether Redis would know that a job has ended: it is delivered for the first time, and
+    """Return whether Redis would know that a job has ended: it is delivered for the first time, and
     Redis has had its memory since before it was accepted.
     """
     if delivery.number > 1 or delivery.memory_since is None:

@@ -2,63 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final, TypeVar, cast
 
-from redis import Redis, RedisError
+from redis import BlockingConnectionPool, Redis, RedisError
 from redis.backoff import ConstantBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
-from shared.errors import NoSpace, Unavailable
+from shared.errors import NoSpace, Unavailable, UnfitPartError
+from shared.queue.breaker import Breaker
+from shared.shards import PerShard, ShardAddress
 
-# Twice the longest of these is under the 5 s of contract.md 1: a first try and one repeat.
+T = TypeVar("T")
+
+# Together under the 5 s of contract.md 1: the longest call connects once and is answered once. A
+# call that ran out of time is not repeated; one whose connection broke is, once.
 CONNECT_TIMEOUT_SECONDS: Final = 2.0
-SOCKET_TIMEOUT_SECONDS: Final = 2.2
-# A slice of a blocking read: shorter than the socket's patience, or an idle wait would look dead.
+SOCKET_TIMEOUT_SECONDS: Final = 2.8
+# One blocking read: shorter than the socket's time-out, or an idle wait would look dead.
 BLOCK_SECONDS: Final = 1.0
+# More than the threads of any process (settings: 1,024 of a front, and its own few).
+_MOST_CONNECTIONS: Final = 1_100
+_POOL_TIMEOUT_SECONDS: Final = 2.0
+# A connection idle for longer is tried before it is used: a firewall may have forgotten it.
+_HEALTH_CHECK_SECONDS: Final = 30
+_BATCH: Final = 500
 
 
-class UnfitRedisError(Exception):
+class UnfitRedisError(UnfitPartError):
     """The Redis server could lose what it accepted; the text names the setting to change."""
+
+
+class ShardClient(Redis):
+    """A client of one shard of several, with the circuit breaker that `reachable` asks."""
+
+    breaker: Breaker
 
 
 def connect(redis_url: str) -> Redis:
     """Make a client with a pool of its own; nothing is sent until it is used.
 
-    A call that fails on a stale connection is repeated once, so a command may run twice: every
-    script of the farm is written for that.
+    A call whose connection breaks is repeated once, so a command may run twice: every script of the
+    farm is written for that.
     """
-    return Redis.from_url(
+    return Redis.from_pool(_make_pool(redis_url))
+
+
+def connect_each(shards: Sequence[ShardAddress]) -> PerShard[Redis]:
+    """Make a client for each shard; where there are several, each has a circuit breaker.
+
+    A farm of one shard needs none: no other account waits for the threads that its server holds up.
+    """
+    if len(shards) == 1:
+        return PerShard(shards, lambda shard: connect(shard.url))
+    return PerShard(shards, _connect_shard)
+
+
+def _connect_shard(shard: ShardAddress) -> Redis:
+    client = cast("ShardClient", ShardClient.from_pool(_make_pool(shard.url)))
+    client.breaker = Breaker()
+    return client
+
+
+def _make_pool(redis_url: str) -> BlockingConnectionPool:
+    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
         redis_url,
+        max_connections=_MOST_CONNECTIONS,
+        timeout=_POOL_TIMEOUT_SECONDS,
         # RESP3, the default of redis-py 8, is slow on large values (queueing.md B3).
         protocol=2,
         socket_connect_timeout=CONNECT_TIMEOUT_SECONDS,
         socket_timeout=SOCKET_TIMEOUT_SECONDS,
         socket_keepalive=True,
         socket_read_size=1024 * 1024,
-        retry=Retry(ConstantBackoff(0.05), 1, (RedisConnectionError, RedisTimeoutError)),
+        health_check_interval=_HEALTH_CHECK_SECONDS,
+        retry=Retry(ConstantBackoff(0.05), 1, (RedisConnectionError,)),
     )
+    return pool
 
 
 @contextmanager
-def reachable() -> Iterator[None]:
+def reachable(redis: Redis | None = None) -> Iterator[None]:
     """Turn whatever goes wrong with Redis into a 503.
+
+    With the client that the block uses, its shard's breaker refuses the block at once while the
+    server does not answer.
 
     Raises:
         Unavailable: Redis is away, full or refuses; the cause is chained for the log.
     """
     try:
-        yield
+        with guarded(redis):
+            yield
     except RedisError as error:
         raise (NoSpace("queue") if is_refused_for_space(error) else Unavailable("queue")) from error
 
 
+@contextmanager
+def guarded(redis: Redis | None) -> Iterator[None]:
+    """Run a block behind the breaker of the client's shard, if it has one.
+
+    Raises:
+        RedisConnectionError: the server did not answer a moment ago.
+    """
+    if isinstance(redis, ShardClient):
+        with redis.breaker.watch():
+            yield
+    else:
+        yield
+
+
+def batched(items: Iterable[T], size: int = _BATCH) -> Iterator[list[T]]:
+    """Yield the items in lists of `size`, the last one shorter."""
+    batch: list[T] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def scan(redis: Redis, pattern: str) -> Iterator[list[Any]]:
+    """Yield the keys that match a pattern, as bytes, some hundred at once."""
+    return batched(redis.scan_iter(pattern, count=1000))
+
+
 def is_refused_for_space(error: RedisError) -> bool:
-    """Tell whether Redis refused to write because its append-only file cannot grow.
+    """Return whether Redis refused to write because its append-only file cannot grow.
 
     It says so of every command that writes, and tries its file again each second.
     """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, cast
 
 from redis import Redis, RedisError
 
 from shared.clock import ticks
-from shared.line import Command, Line
-from shared.queue.connection import BLOCK_SECONDS
+from shared.queue.connection import BLOCK_SECONDS, guarded
 from shared.queue.names import ending_key
 
 # Whoever begins to wait later asks the database first.
@@ -20,18 +20,20 @@ _LOOK_AGAIN_SECONDS: Final = 5.0
 
 
 class Endings:
-    """Tells and hears of ends; nothing depends on it but how soon a waiting client is answered."""
+    """Announces ends and waits for them; nothing depends on it but how soon a waiting client is answered."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._line = Line(redis)
 
     def tell(self, *names: str) -> None:
-        """Wake everybody who waits for these; nobody waits until that is done."""
-        commands: list[Command] = []
-        for key in map(ending_key, names):
-            commands += ("DEL", key), ("RPUSH", key, 1), ("EXPIRE", key, _WORD_KEPT_SECONDS)
-        self._line.send(*commands)
+        """Wake everybody who waits for these; without Redis they look into the record themselves."""
+        with suppress(RedisError), guarded(self._redis):
+            pipe = self._redis.pipeline(transaction=False)
+            for key in map(ending_key, names):
+                pipe.delete(key)
+                pipe.rpush(key, 1)
+                pipe.expire(key, _WORD_KEPT_SECONDS)
+            pipe.execute()
 
     def wait(
         self,
@@ -57,5 +59,6 @@ class Endings:
     def _hear(self, key: str, seconds: float) -> bool:
         # Moved onto its own list, so that each of several who wait hears it.
         timeout = max(seconds, 0.01)
-        heard = self._redis.blmove(key, key, timeout, "LEFT", "RIGHT")  # type: ignore[arg-type] # the server takes fractions
+        with guarded(self._redis):
+            heard = self._redis.blmove(key, key, timeout, "LEFT", "RIGHT")  # type: ignore[arg-type] # the server takes fractions
         return cast("bytes | None", heard) is not None

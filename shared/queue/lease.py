@@ -8,19 +8,12 @@ from celery import bootsteps
 from redis import RedisError
 
 from shared.queue.names import UNACKED_INDEX
+from shared.queue.scripts import register
 from shared.telemetry.log import get_logger
 
 # A message not renewed for this long is queued again, by any worker's sweep.
 LEASE_SECONDS: Final = 5
 RENEW_SECONDS: Final = 1.0
-
-# By the server's clock: those of the workers' machines may differ.
-_RENEW: Final = """
-local time = redis.call('TIME')
-for _, tag in ipairs(ARGV) do
-    redis.call('ZADD', KEYS[1], 'XX', time[1] + time[2] / 1000000, tag)
-end
-"""
 
 log: Final = get_logger(__name__)
 
@@ -57,7 +50,7 @@ def _renew(consumer: Any) -> None:
         return
     try:
         with channel.conn_or_acquire() as client:
-            client.eval(_RENEW, 1, UNACKED_INDEX, *held)
+            register(client, "renew_leases")(keys=[UNACKED_INDEX], args=held)
     except RedisError as error:
         # The consumer notices a lost connection by itself and reconnects.
         log.warning("lease not renewed", messages=len(held), cause=repr(error))

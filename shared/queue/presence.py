@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+from redis import Redis
 
 from shared.clock import epoch, ticks
-from shared.line import Command
 from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.names import job_key
 
 # A front renews its word every second. One that has not for this long has answered 503, after
 # Redis was away, or is gone; `Commits.commit` then refuses a success.
 AWAITED_SECONDS: Final = 4.0
-
-# By the server's clock, which the commit compares with too.
-_AWAIT: Final = """
-local time = redis.call('TIME')
-redis.call('HSET', KEYS[1], 'awaited_until', time[1] + time[2] / 1000000 + ARGV[1])
-if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
-"""
-
 
 # The first word comes with the message, and is a time rather than so many seconds: a server that
 # hears of it late, because it stood still or was away, must not take it for one that was just said.
@@ -55,14 +48,10 @@ class ServerClock:
         return is_quick
 
 
-def publish(job_id: str, queue: str, message: str, *, until: float) -> Command:
-    """Make the command that queues a job and says that the front waits until then, by the server's
-    clock; it gives 1, or 0 where that is over and nothing is changed, and the server's time.
+def publish(redis: Redis, job_id: str, queue: str, message: str, *, until: float) -> Any:
+    """Queue a job and note that the front waits until then, by the server's clock.
+
+    Return 1, or 0 where that is over and nothing is changed, and the server's time.
     """
     key = job_key(job_id)
-    return ("EVAL", _PUBLISH, 2, key, queue, repr(until), CLAIM_TTL_SECONDS, message)
-
-
-def say_word(job_id: str) -> Command:
-    """Make the command by which the front says that it waits for `AWAITED_SECONDS` from now."""
-    return ("EVAL", _AWAIT, 1, job_key(job_id), AWAITED_SECONDS, CLAIM_TTL_SECONDS)
+    return redis.eval(_PUBLISH, 2, key, queue, repr(until), str(CLAIM_TTL_SECONDS), message)

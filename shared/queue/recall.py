@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock, Thread
 from typing import Final
@@ -15,7 +14,7 @@ from redis import Redis
 from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.metering import PageEvent
-from shared.queue.connection import reachable
+from shared.queue.connection import batched, reachable
 from shared.queue.names import FARM_MEMORY, USAGE_STREAM
 from shared.telemetry.log import get_logger
 
@@ -28,7 +27,6 @@ LOOK_EVERY_SECONDS: Final = 1.0
 # seconds is given again too.
 _STRAGGLERS_SECONDS: Final = 5.0
 _REST_SECONDS: Final = 10.0  # between two losses that are believed
-_AT_ONCE: Final = 500
 
 log: Final = get_logger(__name__)
 
@@ -81,7 +79,7 @@ class Recall:
         Thread(target=self._watch, name="recall", daemon=True).start()
 
     def look(self) -> int:
-        """Look once whether Redis has lost its memory and give how many events it was given again.
+        """Look once whether Redis has lost its memory and return how many events it was sent again.
 
         Raises:
             Unavailable: Redis is away; nothing is forgotten meanwhile.
@@ -115,7 +113,7 @@ class Recall:
             time.sleep(LOOK_EVERY_SECONDS)
 
     def _ask(self) -> _Look:
-        with reachable(), self._redis.pipeline(transaction=False) as pipe:
+        with reachable(self._redis), self._redis.pipeline(transaction=False) as pipe:
             # Whoever finds no mark leaves one: it stands until Redis is emptied.
             pipe.set(FARM_MEMORY, secrets.token_hex(8), nx=True)
             pipe.get(FARM_MEMORY)
@@ -130,8 +128,8 @@ class Recall:
     def _give_again(self) -> int:
         with self._lock:
             notes = [note for note in self._notes if note.number > self._given]
-        for some in _portions(notes):
-            with reachable(), self._redis.pipeline(transaction=False) as pipe:
+        for some in batched(notes):
+            with reachable(self._redis), self._redis.pipeline(transaction=False) as pipe:
                 for note in some:
                     pipe.xadd(USAGE_STREAM, {"event": note.event.encode()})
                 pipe.execute()
@@ -158,8 +156,3 @@ class Recall:
 
 def _second_of(entry_id: bytes) -> float:
     return int(entry_id.partition(b"-")[0]) / 1000
-
-
-def _portions(notes: Sequence[_Note]) -> Iterator[Sequence[_Note]]:
-    for start in range(0, len(notes), _AT_ONCE):
-        yield notes[start : start + _AT_ONCE]

@@ -10,25 +10,16 @@ from typing import Final, cast
 from redis import Redis, RedisError
 
 from shared.clock import ticks
-from shared.jobs import Claim, ClaimHome, JobOutcome
-from shared.line import Command, Line
+from shared.jobs import Claim, ClaimHome, JobOutcome, decode_reply
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
-from shared.queue.connection import BLOCK_SECONDS, reachable
+from shared.queue.connection import BLOCK_SECONDS, guarded, reachable
 from shared.queue.names import FARM_TOTALS, job_key, reply_key
-from shared.queue.parcels import unpack
-from shared.queue.presence import AWAITED_SECONDS, say_word
+from shared.queue.presence import AWAITED_SECONDS
+from shared.queue.scripts import register
 from shared.telemetry.totals import ABANDONED
 
 _RECONNECT_SECONDS: Final = 0.1
 _SWEEP_AT_ONCE: Final = 100
-
-_ABANDON: Final = """
-if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return redis.call('LINDEX', KEYS[2], 0) end
-redis.call('HSET', KEYS[1], 'done', 'abandoned')
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-redis.call('HINCRBYFLOAT', KEYS[3], ARGV[2], 1)
-return false
-"""
 
 
 class Replies:
@@ -36,9 +27,9 @@ class Replies:
 
     def __init__(self, redis: Redis, claims: Claims) -> None:
         self._redis = redis
-        self._line = Line(redis)
         self._claims = claims
-        self._abandon = redis.register_script(_ABANDON)
+        self._abandon = register(redis, "abandon")
+        self._await = register(redis, "await")
         # Keys that were read and are of no more use. They go with the next wait's round trip
         # rather than one of their own; should the process end first, their time to live ends too.
         self._spent: deque[str] = deque()
@@ -59,39 +50,39 @@ class Replies:
             Unavailable: Redis stayed away for `AWAITED_SECONDS`; the job will not be metered.
         """
         give_up_at = ticks() + timeout_seconds
-        word: list[Command] = []  # said with the message; each wait from the second on says it anew
+        is_noted = True  # with the message; each wait from the second on notes it again
         while (left := give_up_at - ticks()) > 0:
             try:
-                text = self._wait_briefly(job_id, min(left, BLOCK_SECONDS), word)
+                text = self._wait_briefly(job_id, min(left, BLOCK_SECONDS), is_noted=is_noted)
             except RedisError as error:
-                text = self._outwait(error, reply_key(job_id))
+                text = self._await_server(error, reply_key(job_id))
                 if text is None:
-                    word = [say_word(job_id)]
+                    is_noted = False
                     continue
             if text is not None:
                 self._spent.append(reply_key(job_id))
-                return unpack(text)
+                return decode_reply(text)
             between()
-            word = [say_word(job_id)]
+            is_noted = False
         return None
 
     def abandon(self, job_id: str) -> JobOutcome | None:
-        """Give the job up: from now on nothing of it is committed or metered.
+        """Abandon the job: from now on nothing of it is committed or metered.
 
-        Gives the outcome instead when the job ended just before.
+        Return the outcome instead when the job ended just before.
 
         Raises:
             Unavailable: Redis is away; the job's own deadline ends it.
         """
         keys = [job_key(job_id), reply_key(job_id), FARM_TOTALS]
-        with reachable():
+        with reachable(self._redis):
             text = cast(
                 "bytes | None", self._abandon(keys=keys, args=[CLAIM_TTL_SECONDS, ABANDONED])
             )
-        return None if text is None else unpack(text)
+        return None if text is None else decode_reply(text)
 
     def fetch_pdf(self, claim: Claim) -> Iterator[bytes]:
-        """Give the bytes of a PDF, `claim.size` in all, in pieces; they can be fetched once.
+        """Return the bytes of a PDF, `claim.size` in all, in pieces; they can be fetched once.
 
         Raises:
             ClaimLostError: when the first piece is asked for and the bytes are gone.
@@ -102,15 +93,18 @@ class Replies:
         else:
             self._claims.drop(claim)
 
-    def _wait_briefly(self, job_id: str, seconds: float, word: list[Command]) -> bytes | None:
-        commands = list(word)
-        if spent := self._take_spent():
-            commands.append(("UNLINK", *spent))
-        # The outcome is moved from the list onto itself: read without taking it out, so that an
-        # answer lost with its connection can be read again.
+    def _wait_briefly(self, job_id: str, seconds: float, *, is_noted: bool) -> bytes | None:
         reply = reply_key(job_id)
-        commands.append(("BLMOVE", reply, reply, "RIGHT", "LEFT", max(seconds, 0.01)))
-        return cast("bytes | None", self._line.ask(*commands)[-1])
+        with guarded(self._redis):
+            if not is_noted:
+                self._await(keys=[job_key(job_id)], args=[AWAITED_SECONDS, CLAIM_TTL_SECONDS])
+            pipe = self._redis.pipeline(transaction=False)
+            if spent := self._take_spent():
+                pipe.unlink(*spent)
+            # The outcome is moved from the list onto itself: read without taking it out, so that
+            # an answer lost with its connection can be read again.
+            pipe.blmove(reply, reply, max(seconds, 0.01), "RIGHT", "LEFT")  # type: ignore[arg-type] # the server takes fractions
+            return cast("bytes | None", pipe.execute()[-1])
 
     def _take_spent(self) -> list[str]:
         taken: list[str] = []
@@ -121,7 +115,7 @@ class Replies:
                 break
         return taken
 
-    def _outwait(self, cause: RedisError, reply: str) -> bytes | None:
+    def _await_server(self, cause: RedisError, reply: str) -> bytes | None:
         """Wait until Redis is back, for as long as this front's last word may hold there.
 
         A Redis whose disk is full refuses to wait for an outcome, but one that was committed before
@@ -133,10 +127,11 @@ class Replies:
             time.sleep(_RECONNECT_SECONDS)
             is_over = ticks() >= lapses_at
             try:
-                text = cast("bytes | None", self._redis.lindex(reply, -1))
-                if text is not None:
-                    return text
-                self._redis.ping()
+                with guarded(self._redis):
+                    text = cast("bytes | None", self._redis.lindex(reply, -1))
+                    if text is not None:
+                        return text
+                    self._redis.ping()
             except RedisError:
                 continue
             return None

@@ -20,33 +20,12 @@ from shared.queue.names import (
     UNACKED,
     cancelled_key,
 )
+from shared.queue.scripts import register
 
 # What a slice may take besides its longest document: its other documents, and storing them.
 _SLICE_SLACK_SECONDS: Final = 120.0
 _ASSEMBLE_SECONDS: Final = 3600.0
 _STOP_SECONDS: Final = 3600  # longer than any slice may take; the database knows for good
-
-# KEYS: messages sent, kombu's held messages, the queue. ARGV: pairs of name and delivery tag.
-# A message that a dead worker held is put back with other text, at the end that is taken from;
-# so the last few are searched for its tag as well.
-_FIND_LOST: Final = """
-local lost = {}
-local next = redis.call('LRANGE', KEYS[3], -20, -1)
-for i = 1, #ARGV, 2 do
-    local there = redis.call('HEXISTS', KEYS[2], ARGV[i + 1]) == 1
-    if not there then
-        local message = redis.call('HGET', KEYS[1], ARGV[i])
-        there = message and redis.call('LPOS', KEYS[3], message)
-    end
-    if not there then
-        for _, waiting in ipairs(next) do
-            if string.find(waiting, ARGV[i + 1], 1, true) then there = true end
-        end
-    end
-    if not there then lost[#lost + 1] = ARGV[i] end
-end
-return lost
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +57,7 @@ class SliceQueue:
 
     def __init__(self, redis: Redis, *, render_budget: float) -> None:
         self._redis = redis
-        self._find_lost = redis.register_script(_FIND_LOST)
+        self._find_lost = register(redis, "find_lost")
         self._slice_seconds = render_budget + _SLICE_SLACK_SECONDS
 
     def send(self, work: Sequence[Slice | Assembly]) -> None:

@@ -4,47 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast
 
-from redis import Redis
+from redis import Redis, RedisError
 
 from shared.clock import epoch
-from shared.jobs import JobOutcome
+from shared.jobs import JobOutcome, decode_reply
 from shared.limits import STATE_TTL_SECONDS
-from shared.line import Line
-from shared.queue.connection import reachable
+from shared.queue.connection import guarded, reachable
 from shared.queue.messages import read_admitted_at
 from shared.queue.names import FARM_EPOCH, UNACKED, job_key, job_of
-from shared.queue.parcels import unpack
+from shared.queue.scripts import register
 
 CANCELLED: Final = "cancelled"
 OVERDUE: Final = "overdue"  # its deadline was over before it ended
 WITHDRAWN: Final = "withdrawn"  # taken out of a drained queue before a worker began it
 _SETTLED_TTL_SECONDS: Final = 600
-
-# Gives how the job ended before, false where this closed it.
-_CLOSE: Final = """
-local state = redis.call('HMGET', KEYS[1], 'done', 'outcome')
-if state[1] and state[1] ~= ARGV[1] then return state end
-redis.call('HSET', KEYS[1], 'done', ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[2])
-return false
-"""
-
-# As `_CLOSE`, unless a worker has begun it; its message goes too. The start of a delivery tag stands
-# in quotes of the message's own, which no body can hold unescaped.
-_WITHDRAW: Final = """
-local state = redis.call('HMGET', KEYS[1], 'done', 'deliveries')
-if state[1] or tonumber(state[2] or '0') > 0 then return 0 end
-redis.call('HSET', KEYS[1], 'done', ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[2])
-for _, message in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-    if string.find(message, ARGV[3], 1, true) then redis.call('LREM', KEYS[2], 1, message) end
-end
-return 1
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +46,18 @@ class JobStates:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._line = Line(redis)
-        self._close = redis.register_script(_CLOSE)
-        self._withdraw = redis.register_script(_WITHDRAW)
+        self._close = register(redis, "close")
+        self._withdraw = register(redis, "withdraw")
 
     def find_started(self, job_id: str) -> datetime | None:
-        """Give when a worker first began the job, None when none did."""
-        with reachable():
-            started = self._line.ask(("HGET", job_key(job_id), "started_at"))[0]
+        """Return when a worker first began the job, None when none did."""
+        with reachable(self._redis):
+            started = cast("bytes | None", self._redis.hget(job_key(job_id), "started_at"))
         return None if started is None else datetime.fromtimestamp(float(started), UTC)
 
     def list_started(self, job_ids: Sequence[str]) -> Mapping[str, datetime]:
         """Return when workers first began jobs; those that none has begun are not in it."""
-        with reachable(), self._redis.pipeline(transaction=False) as pipe:
+        with reachable(self._redis), self._redis.pipeline(transaction=False) as pipe:
             for job_id in job_ids:
                 pipe.hget(job_key(job_id), "started_at")
             found = pipe.execute()
@@ -91,13 +68,13 @@ class JobStates:
         }
 
     def count_deliveries(self, job_id: str) -> int:
-        """Give how often workers began the job."""
-        with reachable():
+        """Return how often workers began the job."""
+        with reachable(self._redis):
             return int(cast("bytes | None", self._redis.hget(job_key(job_id), "deliveries")) or 0)
 
     def find_end(self, job_id: str) -> Ended | None:
-        """Give how the job ended, None when it has not."""
-        with reachable():
+        """Return how the job ended, None when it has not."""
+        with reachable(self._redis):
             word, outcome = cast(
                 "list[bytes | None]", self._redis.hmget(job_key(job_id), "done", "outcome")
             )
@@ -106,9 +83,9 @@ class JobStates:
     def close(self, job_id: str, word: str) -> Ended | None:
         """End a job without an outcome: nothing of it is committed or metered from now on.
 
-        Gives how it ended instead when it had ended before.
+        Return how it ended instead when it had ended before.
         """
-        with reachable():
+        with reachable(self._redis):
             before = cast(
                 "list[bytes | None] | None",
                 self._close(keys=[job_key(job_id)], args=[word, STATE_TTL_SECONDS]),
@@ -118,9 +95,9 @@ class JobStates:
         return _ended(before[0], before[1])
 
     def withdraw(self, job_id: str, queue: str) -> bool:
-        """Take a job out of a queue that no worker has begun; tell whether it was. It never runs then."""
+        """Withdraw a job that no worker has begun from a queue and return whether it was. It never runs then."""
         mark = f'"delivery_tag":"{queue}:{job_id}:'
-        with reachable():
+        with reachable(self._redis):
             return bool(
                 self._withdraw(
                     keys=[job_key(job_id), queue], args=[WITHDRAWN, STATE_TTL_SECONDS, mark]
@@ -128,12 +105,16 @@ class JobStates:
             )
 
     def settle(self, job_ids: Iterable[str]) -> None:
-        """Let states go soon: the jobs' ends are on record. Nobody waits until that is done."""
-        self._line.send(*(("EXPIRE", job_key(each), _SETTLED_TTL_SECONDS) for each in job_ids))
+        """Let states expire soon: the jobs' ends are on record. Without Redis they expire later."""
+        with suppress(RedisError), guarded(self._redis):
+            pipe = self._redis.pipeline(transaction=False)
+            for job_id in job_ids:
+                pipe.expire(job_key(job_id), _SETTLED_TTL_SECONDS)
+            pipe.execute()
 
     def look(self, queue: str) -> QueueView:
         """Look at a queue: all that came into it before its oldest message has left it."""
-        with reachable(), self._redis.pipeline() as pipe:
+        with reachable(self._redis), self._redis.pipeline() as pipe:
             pipe.lindex(queue, -1)
             pipe.hkeys(UNACKED)
             oldest, held = pipe.execute()
@@ -143,21 +124,21 @@ class JobStates:
         )
 
     def begin_epoch(self) -> bool:
-        """Tell whether Redis has lost what it had, or never had anything; asked again, it has not."""
-        with reachable():
+        """Return whether Redis has lost what it had, or never had anything; asked again, it has not."""
+        with reachable(self._redis):
             return bool(self._redis.set(FARM_EPOCH, str(epoch()), nx=True))
 
     def read_epoch_age(self) -> float:
-        """Give for how many seconds Redis has had its memory; 0 when nobody has looked yet."""
-        with reachable():
+        """Return for how many seconds Redis has had its memory; 0 when nobody has looked yet."""
+        with reachable(self._redis):
             begun = cast("bytes | None", self._redis.get(FARM_EPOCH))
         return 0.0 if begun is None else max(epoch() - float(begun), 0.0)
 
     def end_epoch(self) -> None:
-        """Have the next `begin_epoch` tell that Redis has lost what it had."""
-        with reachable():
+        """Make the next `begin_epoch` return that Redis has lost what it had."""
+        with reachable(self._redis):
             self._redis.delete(FARM_EPOCH)
 
 
 def _ended(word: bytes, outcome: bytes | None) -> Ended:
-    return Ended(word.decode(), None if outcome is None else unpack(outcome))
+    return Ended(word.decode(), None if outcome is None else decode_reply(outcome))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from redis import Redis
 
@@ -13,22 +13,6 @@ from shared.queue.names import FARM_TOTALS, FRESH_TOTALS
 
 if TYPE_CHECKING:
     from shared.telemetry.metrics import Spec
-
-# For scripts that commit. A render has some twenty increments: one by one they took 0.1 ms of Redis
-# and as much of the worker, as a line and added up with sixty others a tenth of it.
-LEAVE_LINE: Final = """
-local function leave_line(lines, totals, line)
-    if redis.call('RPUSH', lines, line) < 64 then return end
-    local sums = {}
-    for _, each in ipairs(redis.call('LRANGE', lines, 0, -1)) do
-        for field, amount in pairs(cjson.decode(each)) do
-            sums[field] = (sums[field] or 0) + amount
-        end
-    end
-    redis.call('DEL', lines)
-    for field, amount in pairs(sums) do redis.call('HINCRBYFLOAT', totals, field, amount) end
-end
-"""
 
 
 def write_line(increments: Mapping[str, float]) -> bytes:
@@ -52,7 +36,7 @@ def add_to_totals(redis: Redis, spec: Spec, *labels: str) -> None:
 
 
 def read_sums(redis: Redis) -> dict[str, float]:
-    """Give the sums of all that was committed; nothing is written, so a full Redis answers too.
+    """Return the sums of all that was committed; nothing is written, so a full Redis answers too.
 
     Raises:
         RedisError: Redis is away.

@@ -91,7 +91,7 @@ class UsageStream:
 
 
 def find_newest(redis: Redis) -> bytes | None:
-    """Give the id of the newest event that is not in the ledger yet, None when all are.
+    """Return the id of the newest event that is not in the ledger yet, None when all are.
 
     Raises:
         Unavailable: Redis is away.

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.errors import ErrorBody, ErrorCode, ErrorKind
+from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
 from shared.jobs import Allowance, JobOutcome, OutcomeStatus
 from shared.metering import PageEvent
 from shared.queue.commits import Begin, Commits, fail
@@ -50,38 +50,31 @@ def test_the_second_commit_of_a_job_changes_nothing(front, commits):
     assert front.redis.llen(f"job:{job.id}:reply") == 1
 
 
-def test_a_commit_that_was_posted_is_settled_later(front, commits):
-    jobs = [front.job(cap=3) for _ in range(2)]
-    first, second = [commits.post(job, succeeded(job)) for job in jobs]
-    assert front.wait(jobs[0]) == first.outcome
-    assert commits.settle(second).error.status == 402
-    assert commits.settle(first) == first.outcome
-    assert front.wait(jobs[1]).error.status == 402
-    assert front.used() == (3, 1)
-
-
-def test_a_commit_whose_answer_was_lost_counts_once(front, commits):
+def test_a_commit_whose_answer_was_lost_counts_once(front, commits, monkeypatch):
     job = front.job()
-    commit = commits.post(job, succeeded(job))
-    assert front.wait(job) == commit.outcome
-    front.redis.client_kill_filter(_type="normal", skipme=True)
-    # What the server had written lies in the socket: it takes another to find the end of it.
-    assert commits.has_answer(commit)
-    lost = commits.post(job, succeeded(job))
-    assert not commits.has_answer(lost)
-    assert commits.settle(lost) is None
-    assert commits.settle(commit) == commit.outcome
+    outcome = succeeded(job)
+    run, attempts = commits._run_commit, []
+
+    def lose_the_first(keys, args):
+        attempts.append(run(keys, args))
+        if len(attempts) == 1:
+            raise Unavailable("queue")
+        return attempts[-1]
+
+    monkeypatch.setattr(commits, "_run_commit", lose_the_first)
+    assert commits.commit(job, outcome) == outcome
+    assert attempts == [[b"committed"], [b"committed"]]
     assert front.used() == (3, 1)
     assert front.events() == 1
 
 
-def test_a_commit_that_never_arrived_is_made_as_it_is_settled(front, commits):
+def test_a_commit_on_a_connection_that_broke_is_made(front, commits):
     commits.commit(front.job(), succeeded(front.job()))
     front.redis.client_kill_filter(_type="normal", skipme=True)
     job = front.job()
-    commit = commits.post(job, succeeded(job))
-    assert commits.settle(commit) == commit.outcome
-    assert front.wait(job) == commit.outcome
+    outcome = succeeded(job)
+    assert commits.commit(job, outcome) == outcome
+    assert front.wait(job) == outcome
     assert front.used() == (6, 2)
 
 

@@ -38,7 +38,7 @@ class CensusTaker:
 
     @property
     def latest(self) -> Census:
-        """Give what was found last; empty before the first look."""
+        """Return what was found last; empty before the first look."""
         return self._latest
 
     def start(self) -> None:

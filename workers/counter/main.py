@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import sys
 from collections.abc import Sequence
-from typing import Any
 
 from prometheus_client import CollectorRegistry
 
 from shared.blobs.store import open_store
 from shared.db.session import open_database
-from shared.errors import Unavailable
 from shared.limits import GB
 from shared.queue.clocks import FarmClock
-from shared.queue.connection import UnfitRedisError, connect
+from shared.queue.connection import connect
 from shared.queue.depth import QueueReader
 from shared.queue.layout import assert_shards
 from shared.queue.usage import UsageStream
-from shared.settings import Settings, WrongSetting, get_settings
+from shared.settings import Settings, get_settings
 from shared.shards import ShardAddress, run_all
+from shared.startup import start, stop_on_signals
 from shared.telemetry.farm import FarmCollector, farm_registry
-from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
 from shared.telemetry.totals import Tally
 from workers.counter.census import CensusTaker
@@ -32,13 +28,15 @@ from workers.counter.stream import Counter
 
 def main() -> None:
     """Count until told to stop; exit 1 with one line when it must not start."""
-    try:
-        settings = get_settings()
-        set_up_logging(level=settings.log_level, log_format=settings.log_format)
-        assert_shards(settings.shards)
-        census = _census(settings)
-    except (WrongSetting, UnfitRedisError, Unavailable, ValueError) as error:
-        sys.exit(f"pressroom counter: {error}")
+    # Each has a loop of its own: one that waits for its server holds up no other.
+    counters = start("counter", get_settings, _make)
+    stop_on_signals(*(counter.stop for counter in counters))
+    run_all([counter.run for counter in counters])
+
+
+def _make(settings: Settings) -> Sequence[Counter]:
+    assert_shards(settings.shards)
+    census = _census(settings)
     clock = FarmClock.of_shards(settings.shards, kind="counter")
     clock.start()
     if settings.counter_metrics_port:
@@ -48,10 +46,7 @@ def main() -> None:
             _registry(settings, census, clock),
             address=settings.metrics_address,
         )
-    # Each has a loop of its own: one that waits for its server holds up no other.
-    counters = [_counter(settings, shard) for shard in settings.shards]
-    _stop_on_signals(counters)
-    run_all([counter.run for counter in counters])
+    return [_counter(settings, shard) for shard in settings.shards]
 
 
 def _counter(settings: Settings, shard: ShardAddress) -> Counter:
@@ -81,15 +76,6 @@ def _registry(settings: Settings, census: CensusTaker, clock: FarmClock) -> Coll
     return farm_registry(
         collector, blob_quota_bytes=settings.blob_quota_gb * GB, read_skews=lambda: clock.skews
     )
-
-
-def _stop_on_signals(counters: Sequence[Counter]) -> None:
-    def stop(_signal: int, _frame: Any) -> None:
-        for counter in counters:
-            counter.stop()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
 
 
 if __name__ == "__main__":

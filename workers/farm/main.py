@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -15,22 +14,21 @@ from shared.blobs.store import open_store
 from shared.buckets.admission import AdmissionCache
 from shared.buckets.pins import image_pins
 from shared.db.session import open_database
-from shared.errors import Unavailable
 from shared.job_flow import JobFlow
 from shared.outbound import Fetcher
 from shared.queue.charges import Charges
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.commits import Commits
-from shared.queue.connection import UnfitRedisError, connect
+from shared.queue.connection import connect
 from shared.queue.consumer import create_consumer
 from shared.queue.endings import Endings
 from shared.queue.layout import Layout, assert_shard
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
-from shared.settings import Settings, WrongSetting, get_settings
+from shared.settings import Settings, get_settings
 from shared.shards import slots_of
-from shared.telemetry.log import set_up_logging
+from shared.startup import start
 from shared.telemetry.probe import start_probe
 from shared.telemetry.totals import Tally
 from shared.telemetry.traces import open_traces
@@ -65,12 +63,7 @@ def run_worker(engine: Engine, *, rehearse: Callable[[Engine], None] | None = No
 
     `rehearse` is called before there are children, which share what it loads.
     """
-    try:
-        settings = get_settings()
-        set_up_logging(level=settings.log_level, log_format=settings.log_format)
-        _assert_fit(settings)
-    except (WrongSetting, UnfitRedisError, UnsafeLibraryError, Unavailable, ValueError) as error:
-        sys.exit(f"pressroom worker: {error}")
+    settings = start("worker", get_settings, _assert_fit, refusals=(UnsafeLibraryError,))
     if rehearse is not None:
         rehearse(engine)
     _serve(settings, engine)
@@ -208,7 +201,7 @@ def _leave_log(**_: Any) -> None:
     """Leave the log as it is."""
 
 
-def _assert_fit(settings: Settings) -> None:
+def _assert_fit(settings: Settings) -> Settings:
     assert_safe_libraries()
     open_traces("worker", is_on=settings.traces).close()  # not installed is told here
     open_store(settings.blob_url)
@@ -218,6 +211,7 @@ def _assert_fit(settings: Settings) -> None:
         assert_shard(redis, Layout.of(shard, settings.shards))
     finally:
         redis.close()
+    return settings
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from threading import Thread
 from typing import Final, NamedTuple
 
 from shared.clock import ticks
-from shared.errors import Unavailable
+from shared.errors import Unavailable, outwait
 from shared.job_flow import JobFlow
 from shared.jobs import JobOutcome, RenderJob
 from shared.queue.claims import Claims
@@ -129,14 +129,8 @@ class Records:
 
 
 def _outwait(step: Callable[[], None]) -> None:
-    patient_until = ticks() + PATIENCE_SECONDS
-    while True:
-        try:
-            step()
-        except Unavailable as error:
-            if ticks() >= patient_until:
-                raise
-            log.warning("end not on record yet", part=error.part, cause=repr(error.__cause__))
-            time.sleep(_PAUSE_SECONDS)
-        else:
-            return
+    outwait(step, seconds=PATIENCE_SECONDS, pause_seconds=_PAUSE_SECONDS, report=_report)
+
+
+def _report(error: Unavailable) -> None:
+    log.warning("end not on record yet", part=error.part, cause=repr(error.__cause__))

@@ -14,7 +14,7 @@ from shared.job_flow import JobFlow
 from shared.jobs import Claim, JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
-from shared.queue.commits import Begin, Commit, Commits, Delivery, fail
+from shared.queue.commits import Begin, Commits, Delivery, fail
 from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
@@ -181,19 +181,20 @@ def _leave_on_record(job: RenderJob, verdict: Begin, farm: Farm) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """The end of a job, from when its commit was sent (`workers.farm.slot.End`)."""
+    """The end of a job that was committed, or not (`workers.farm.slot.End`)."""
 
-    commit: Commit
+    job: RenderJob
+    outcome: JobOutcome
+    committed: JobOutcome | None
     farm: Farm
 
     def has_come(self) -> bool:
-        """Wait for the commit's answer; False where it was lost on its way."""
-        return self.farm.commits.has_answer(self.commit)
+        """Return True: the commit has its answer."""
+        return True
 
     def settle(self, *, has_next: bool) -> None:
         """Do what comes after the commit; with another job here, some ends go on record together."""
-        job, outcome, farm = self.commit.job, self.commit.outcome, self.farm
-        committed = farm.commits.settle(self.commit)
+        job, outcome, committed, farm = self.job, self.outcome, self.committed, self.farm
         if committed is not outcome and outcome.pdf is not None:
             farm.claims.drop(outcome.pdf)
         if job.is_recorded and committed is not None:
@@ -212,8 +213,8 @@ class _Ending:
 
 def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
     with farm.traces.span("commit"):
-        commit = farm.commits.post(job, outcome, beside=farm.tally.drain())
-        ending = _Ending(commit, farm)
+        committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
+        ending = _Ending(job, outcome, committed, farm)
         if farm.traces.is_on or _is_waited_on_record(job):
             ending.settle(has_next=False)
         else:

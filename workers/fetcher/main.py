@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from threading import Event, Thread
 from typing import Final
 
 from shared.limits import MB
 from shared.outbound import Outbound
-from shared.settings import FetcherSettings, WrongSetting, get_fetcher_settings
+from shared.settings import FetcherSettings, get_fetcher_settings
+from shared.startup import start, stop_on_signals
 from shared.telemetry.fetcher import FetcherMetrics
-from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
 from workers.fetcher.fetching import Fetching
 from workers.fetcher.server import FetcherServer, Parts
@@ -26,22 +24,21 @@ _STOP_SECONDS: Final = 25.0
 
 def main() -> None:
     """Fetch until told to stop; exit 1 with one line when it must not start."""
-    try:
-        settings = get_fetcher_settings()
-        set_up_logging(level=settings.log_level, log_format=settings.log_format)
-        fetcher = RunningFetcher(settings)
-    except (WrongSetting, OSError) as error:
-        sys.exit(f"pressroom fetcher: {error}")
-    start_probe(
-        settings.fetcher_metrics_port, fetcher.metrics.registry, address=settings.metrics_address
-    )
+    fetcher = start("fetcher", get_fetcher_settings, _make)
     stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop_on_signals(stop.set)
     fetcher.start()
     while not stop.wait(_CLEAR_EVERY_SECONDS):
         fetcher.clear_old()
     fetcher.stop(patience_seconds=_STOP_SECONDS)
+
+
+def _make(settings: FetcherSettings) -> RunningFetcher:
+    fetcher = RunningFetcher(settings)
+    start_probe(
+        settings.fetcher_metrics_port, fetcher.metrics.registry, address=settings.metrics_address
+    )
+    return fetcher
 
 
 class RunningFetcher:

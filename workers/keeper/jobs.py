@@ -22,9 +22,9 @@ from shared.db.jobs import (
 from shared.db.session import Database, Session
 from shared.errors import Unavailable
 from shared.job_flow import JobFlow
-from shared.jobs import Lane, RenderJob
+from shared.jobs import Lane, Purpose, RenderJob
 from shared.queue.broker import Broker
-from shared.queue.names import BATCH, INTERACTIVE
+from shared.queue.lanes import queue_for
 from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger
 
@@ -34,8 +34,6 @@ FORGOTTEN_AFTER: Final = timedelta(seconds=3)
 _CLOCK_SLACK: Final = timedelta(seconds=2)
 _AT_ONCE: Final = 500
 _ROUND_SECONDS: Final = 10.0  # others of the keeper's duties wait meanwhile
-
-_QUEUES: Final = {Lane.INTERACTIVE: INTERACTIVE, Lane.BATCH: BATCH}
 
 log: Final = get_logger(__name__)
 
@@ -84,7 +82,7 @@ class RequeueJobs:
         return [job for jobs in found for job in jobs]
 
     def _requeue_forgotten(self, lane: Lane) -> int:
-        seen = self.flow.states.look(_QUEUES[lane])
+        seen = self.flow.states.look(queue_for(Purpose.RENDER, lane))
         before = now() - FORGOTTEN_AFTER
         if seen.oldest is not None:
             before = min(before, datetime.fromtimestamp(seen.oldest, UTC) - _CLOCK_SLACK)

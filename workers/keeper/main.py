@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
@@ -13,20 +11,19 @@ from shared.buckets.admission import AdmissionCache
 from shared.buckets.keys import KeyStates
 from shared.db.jobs import count_unfinished
 from shared.db.session import Database, open_database
-from shared.errors import Unavailable
 from shared.job_flow import JobFlow
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
-from shared.queue.connection import UnfitRedisError, connect
+from shared.queue.connection import connect
 from shared.queue.endings import Endings
 from shared.queue.layout import assert_shards
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
-from shared.settings import Settings, WrongSetting, get_settings
+from shared.settings import Settings, get_settings
 from shared.shards import PerShard, ShardAddress, run_all, slots_of
+from shared.startup import start, stop_on_signals
 from shared.telemetry.keeper import KeeperMetrics
-from shared.telemetry.log import set_up_logging
 from shared.telemetry.probe import start_probe
 from workers.keeper.batches import RepairTurns, batch_duties
 from workers.keeper.duty import Duty
@@ -39,19 +36,18 @@ from workers.keeper.sweeps import sweep_duties
 
 def main() -> None:
     """Keep until told to stop; exit 1 with one line when it must not start."""
-    try:
-        settings = get_settings()
-        set_up_logging(level=settings.log_level, log_format=settings.log_format)
-        assert_shards(settings.shards)
-        clock = FarmClock.of_shards(settings.shards, kind="keeper")
-        keepers, metrics = assemble(settings, read_skews=lambda: clock.skews)
-    except (WrongSetting, UnfitRedisError, Unavailable, ValueError) as error:
-        sys.exit(f"pressroom keeper: {error}")
+    keepers = start("keeper", get_settings, _make)
+    stop_on_signals(*(keeper.stop for keeper in keepers))
+    run_all([keeper.run for keeper in keepers])
+
+
+def _make(settings: Settings) -> Sequence[Keeper]:
+    assert_shards(settings.shards)
+    clock = FarmClock.of_shards(settings.shards, kind="keeper")
+    keepers, metrics = assemble(settings, read_skews=lambda: clock.skews)
     clock.start()
     start_probe(settings.keeper_metrics_port, metrics.registry, address=settings.metrics_address)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: _stop(keepers))
-    run_all([keeper.run for keeper in keepers])
+    return keepers
 
 
 def assemble(
@@ -99,11 +95,6 @@ def assemble(
         read_skews=read_skews,
     )
     return [Keeper(duties, metrics) for duties in groups], metrics
-
-
-def _stop(keepers: Sequence[Keeper]) -> None:
-    for keeper in keepers:
-        keeper.stop()
 
 
 def _count_unfinished(database: Database) -> int:

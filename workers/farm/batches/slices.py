@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from shared.blobs.store import BlobMissingError
 from shared.clock import epoch, now, ticks
 from shared.db.batch_chunks import StoredPart, cancel_chunk, commit_slice, start_slice
 from shared.db.usage import find_totals
-from shared.errors import ErrorBody, ErrorKind, Unavailable, space_needed
+from shared.errors import ErrorBody, ErrorKind, Unavailable, outwait, space_needed
 from shared.jobs import BodyKind
 from shared.limits import MAX_DELIVERIES, MB
 from shared.metering import used_up
@@ -312,15 +311,11 @@ def _may_be_half_printed(outcome: Ended) -> bool:
 
 def _outwait(work: Callable[[], T]) -> T:
     """Do it when the part that it needs is back, if that is within a minute."""
-    give_up_at = ticks() + _OUTWAIT_SECONDS
-    while True:
-        try:
-            return work()
-        except Unavailable as error:
-            if ticks() >= give_up_at:
-                raise
-            log.warning("slice waits", part=error.part, cause=repr(error.__cause__))
-            time.sleep(_RETRY_SECONDS)
+    return outwait(work, seconds=_OUTWAIT_SECONDS, pause_seconds=_RETRY_SECONDS, report=_report)
+
+
+def _report(error: Unavailable) -> None:
+    log.warning("slice waits", part=error.part, cause=repr(error.__cause__))
 
 
 def _rewound(stream: BinaryIO) -> BinaryIO:

@@ -1,0 +1,11 @@
+-- End a recorded job without an outcome, as cancelled or overdue.
+--
+-- KEYS: 1 state of the job
+-- ARGV: 1 word to end it with, 2 time to live of the state in seconds
+-- Returns: false where this ended it, now or before; {word, outcome} where it had ended otherwise
+-- Atomic: a commit in between would be overwritten.
+local state = redis.call('HMGET', KEYS[1], 'done', 'outcome')
+if state[1] and state[1] ~= ARGV[1] then return state end
+redis.call('HSET', KEYS[1], 'done', ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return false

@@ -1,0 +1,102 @@
+"""A client as every process makes it: what breaks is repeated once, what takes too long is not."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from shared.errors import NoSpace, Unavailable
+from shared.queue.connection import batched, connect, reachable, scan
+
+
+@pytest.fixture
+def redis(redis_url):
+    with connect(redis_url) as client:
+        yield client
+
+
+class AlarmError(Exception):
+    """What goes off in the middle of a call."""
+
+
+def test_a_connection_that_the_server_closed_is_made_again(redis):
+    redis.set("a", 1)
+    redis.client_kill_filter(_type="normal", skipme=True)
+    assert redis.get("a") == b"1"
+
+
+def test_an_answer_that_an_alarm_cut_off_is_not_the_next_ones(redis):
+    def go_off(*_):
+        raise AlarmError
+
+    before = signal.signal(signal.SIGALRM, go_off)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(AlarmError):
+            redis.blpop(["empty"], 1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert redis.set("a", 1)
+    assert redis.get("a") == b"1"
+
+
+def test_threads_do_not_wait_for_each_other(redis):
+    begun = time.monotonic()
+    with ThreadPoolExecutor(120) as pool:  # more than redis-py's own bound of a pool
+        list(pool.map(lambda _: redis.blpop(["empty"], 0.5), range(120)))
+    assert time.monotonic() - begun < 3
+
+
+@contextmanager
+def silent_server(*, connects: bool):
+    """Listen on a port and answer nothing; with a full backlog nobody gets a connection either."""
+    with ExitStack() as opened:
+        listener = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        port = listener.getsockname()[1]
+        for _ in range(0 if connects else 4):
+            filler = opened.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(("127.0.0.1", port))
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+@pytest.mark.parametrize("connects", [True, False])
+def test_a_server_that_says_nothing_costs_less_than_five_seconds(connects):
+    with silent_server(connects=connects) as url, connect(url) as redis:
+        begun = time.monotonic()
+        with pytest.raises(Unavailable) as failed, reachable(redis):
+            redis.get("a")
+        assert 1 < time.monotonic() - begun < 4.9
+        assert isinstance(failed.value.__cause__, RedisTimeoutError)
+
+
+def test_a_server_that_is_away_is_reported_at_once():
+    begun = time.monotonic()
+    redis = connect("redis://127.0.0.1:1/0")
+    with pytest.raises(Unavailable) as failed, reachable(redis):
+        redis.get("a")
+    assert isinstance(failed.value.__cause__, RedisConnectionError)
+    assert time.monotonic() - begun < 1
+
+
+def test_a_full_disk_of_the_server_is_told_from_a_server_that_is_away():
+    with pytest.raises(NoSpace), reachable():
+        raise ResponseError("MISCONF Errors writing to the AOF file: No space left on device")
+
+
+def test_keys_come_in_lists(redis):
+    redis.mset({f"x:{number}": number for number in range(1_001)})
+    redis.set("y", 1)
+    lists = list(scan(redis, "x:*"))
+    assert [len(each) for each in lists] == [500, 500, 1]
+    assert len({key for each in lists for key in each}) == 1_001
+    assert list(batched([], 2)) == []
+    assert list(batched("abc", 2)) == [["a", "b"], ["c"]]
