@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from redis import Redis, RedisError
 
-from shared.clock import epoch, ticks
+from shared.clock import ticks
 from shared.errors import Unavailable
-from shared.jobs import Lane, Purpose, RenderJob
+from shared.jobs import Purpose, RenderJob
 from shared.line import AnswerLostError, Line
 from shared.queue.claims import CLAIM_TTL_SECONDS
 from shared.queue.connection import reachable
 from shared.queue.messages import Envelope, write_message
 from shared.queue.names import (
-    BATCH,
     INTERACTIVE,
     RENDER_TASK,
     UNACKED,
@@ -33,8 +31,6 @@ log: Final = get_logger(__name__)
 # The worker's own alarm ends a render at its deadline, and its watchdog the process a second
 # later; Celery's hard limit stands behind both.
 HARD_LIMIT_GRACE_SECONDS: Final = 5.0
-
-_LANES: Final = {Lane.INTERACTIVE: INTERACTIVE, Lane.BATCH: BATCH}
 
 
 # A worker takes a message from the queue and writes down that it holds it in two steps (kombu's);
@@ -87,7 +83,7 @@ class Broker:
         Raises:
             Unavailable: Redis is away; the job is not queued, or nothing of it is metered.
         """
-        published = _write(job, new_waited_tag, admitted_at=job.admitted_at)
+        published = _write(job, new_waited_tag)
         # A second time where the server refused because its clock shows another time than ours.
         if not any(self._publish(published) for _ in range(2)):
             raise Unavailable("queue")
@@ -115,25 +111,16 @@ class Broker:
         return bool(is_queued)
 
     def queue_recorded(self, jobs: Mapping[str, RenderJob]) -> None:
-        """Queue jobs that stand in the job table, given by their encoded messages.
+        """Queue jobs that stand in the job table, given by their encoded messages; twice in the queue
+        is harmless.
 
         Raises:
             Unavailable: Redis is away; the keeper queues the jobs later.
         """
-        self._push(
-            [
-                _write(job, new_recorded_tag, admitted_at=job.admitted_at, encoded=encoded)
-                for encoded, job in jobs.items()
-            ]
-        )
-
-    def queue_again(self, jobs: Sequence[RenderJob]) -> None:
-        """Queue recorded jobs that were queued before; twice in the queue is harmless.
-
-        Raises:
-            Unavailable: Redis is away.
-        """
-        self._push([_write(job, new_recorded_tag, admitted_at=epoch()) for job in jobs])
+        if jobs:
+            published = [_write(job, new_recorded_tag, encoded=each) for each, job in jobs.items()]
+            with reachable():
+                self._line.ask(("LPUSH", INTERACTIVE, *(each.message for each in published)))
 
     def requeue_forgotten(self, job: Published) -> bool:
         """Queue a job again that is neither begun nor queued nor held by a worker; tell whether.
@@ -149,14 +136,6 @@ class Broker:
             log.warning("job was forgotten by the queue and is queued again", job=job.job_id)
         return bool(requeued)
 
-    def _push(self, published: Sequence[Published]) -> None:
-        by_queue: defaultdict[str, list[str]] = defaultdict(list)
-        for each in published:
-            by_queue[each.queue].append(each.message)
-        with reachable():
-            for queue, messages in by_queue.items():
-                self._line.ask(("LPUSH", queue, *messages))
-
     def withdraw(self, job: Published) -> bool:
         """Take a job back that no worker has begun; tell whether it was. Nothing of it is committed then.
 
@@ -170,14 +149,13 @@ class Broker:
 
 def queue_of_job(job: RenderJob) -> str:
     """Name the queue that a job waits in."""
-    return VALIDATE if job.purpose is Purpose.VALIDATE else _LANES[job.lane]
+    return VALIDATE if job.purpose is Purpose.VALIDATE else INTERACTIVE
 
 
 def _write(
     job: RenderJob,
     new_tag: Callable[[str, str], str],
     *,
-    admitted_at: float,
     encoded: str | None = None,
 ) -> Published:
     queue = queue_of_job(job)
@@ -187,7 +165,7 @@ def _write(
         queue=queue,
         delivery_tag=new_tag(queue, job.id),
         limit_seconds=_limit_seconds(job),
-        admitted_at=admitted_at,
+        admitted_at=job.admitted_at,
     )
     message = write_message(envelope, [encoded or job.encode()])
     return Published(job.id, queue, envelope.delivery_tag, message)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NamedTuple, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from redis import Redis
 
@@ -16,11 +16,10 @@ from shared.clock import epoch, now
 from shared.errors import ErrorBody, ErrorKind, Unavailable
 from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
-from shared.line import Line, Posted
+from shared.line import Command, Line, Posted
 from shared.metering import COUNTER_TTL_SECONDS, PageEvent, usage_key, used_up
 from shared.queue.connection import reachable
 from shared.queue.names import (
-    FARM_EPOCH,
     FARM_TOTALS,
     FRESH_TOTALS,
     USAGE_STREAM,
@@ -36,14 +35,13 @@ T = TypeVar("T")
 # The state of a job outlives every message of it that might still come.
 _STATE_SLACK_SECONDS: Final = 600
 _RECONNECT_SECONDS: Final = 0.2
-_CLOCKS_APART_SECONDS: Final = 60.0  # of a front and a keeper, at most
 
 _BEGIN: Final = """
-if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return {0} end
+if redis.call('HEXISTS', KEYS[1], 'done') == 1 then return 0 end
 local delivery = redis.call('HINCRBY', KEYS[1], 'deliveries', 1)
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HSETNX', KEYS[1], 'started_at', ARGV[2]) end
-return {delivery, redis.call('GET', KEYS[2])}
+return delivery
 """
 
 _GIVE_BACK: Final = """
@@ -91,19 +89,9 @@ class Begin(StrEnum):
     """What a delivery of a job is to do."""
 
     RUN = "run"
-    RUN_IF_OPEN = "run if open"  # Redis may have forgotten that it ended: the job table has not
     ENDED = "ended"  # answered or given up already: nothing to do
     OVERDUE = "overdue"  # past its deadline: nobody would get the answer
     EXHAUSTED = "exhausted"  # it has brought its worker down before; fail it, do not run it
-
-
-class Delivery(NamedTuple):
-    """Which delivery of its job a message is, 0 where the job has ended, and since when Redis had its
-    memory as that was counted; None where nobody knows.
-    """
-
-    number: int
-    memory_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +114,17 @@ class Commits:
     def __init__(self, redis: Redis) -> None:
         self._line = Line(redis)
 
-    def begin(self, job: RenderJob, *, delivery: Delivery | None = None) -> Begin:
-        """Say what to do with a delivery of the job, by which one it is; None has it counted now."""
+    def begin(self, job: RenderJob, *, delivery: int | None = None) -> Begin:
+        """Say what to do with a delivery of the job, by its number, 0 where the job has ended; None has
+        it counted now.
+        """
         if delivery is None:
             delivery = self._outwait(job, lambda: self._count_delivery(job))
-        if delivery.number == 0:
+        if delivery == 0:
             return Begin.ENDED
         if epoch() >= job.deadline:
             return Begin.OVERDUE
-        if delivery.number > MAX_DELIVERIES:
-            return Begin.EXHAUSTED
-        if not job.is_recorded or _is_remembered(job, delivery):
-            return Begin.RUN
-        return Begin.RUN_IF_OPEN
+        return Begin.EXHAUSTED if delivery > MAX_DELIVERIES else Begin.RUN
 
     def give_back(self, job: RenderJob) -> None:
         """Take a delivery back that came to nothing through no fault of the job.
@@ -163,6 +149,23 @@ class Commits:
         """
         return self.settle(self.post(job, outcome, beside=beside))
 
+    def commit_all(
+        self, ends: Sequence[tuple[RenderJob, JobOutcome]], *, beside: Mapping[str, float]
+    ) -> list[JobOutcome | None]:
+        """End several jobs in one round trip, each for itself; return what `commit` does of each."""
+        if not ends:
+            return []
+        counted = [beside, *[{}] * (len(ends) - 1)]
+        commands = [
+            _command(job, outcome, also, secrets.token_hex(8))
+            for (job, outcome), also in zip(ends, counted, strict=True)
+        ]
+        answers = self._outwait(ends[0][0], lambda: self._ask(commands))
+        return [
+            self._read(job, outcome, answer, beside=also)
+            for (job, outcome), answer, also in zip(ends, answers, counted, strict=True)
+        ]
+
     def post(
         self, job: RenderJob, outcome: JobOutcome, *, beside: Mapping[str, float] | None = None
     ) -> Commit:
@@ -179,10 +182,20 @@ class Commits:
 
     def settle(self, commit: Commit) -> JobOutcome | None:
         """Give what `commit` does of a commit that was sent."""
-        job, beside = commit.job, commit.beside
-        match self._outwait(job, lambda: self._answer(commit)):
+        answer = self._outwait(commit.job, lambda: self._answer(commit))
+        return self._read(commit.job, commit.outcome, answer, beside=commit.beside)
+
+    def _read(
+        self,
+        job: RenderJob,
+        outcome: JobOutcome,
+        answer: list[bytes | int],
+        *,
+        beside: Mapping[str, float] | None,
+    ) -> JobOutcome | None:
+        match answer:
             case [b"committed"]:
-                return commit.outcome
+                return outcome
             case [b"over", int(used)]:
                 return self.commit(job, _quota_exceeded(job, used), beside=beside)
             case [b"unawaited"]:
@@ -190,16 +203,18 @@ class Commits:
             case _:
                 return None
 
+    def _ask(self, commands: Sequence[Command]) -> list[list[bytes | int]]:
+        with reachable():
+            return self._line.ask(*commands)
+
     def _answer(self, commit: Commit) -> list[bytes | int]:
         with reachable():
             return cast("list[bytes | int]", self._line.answer(commit.posted))
 
-    def _count_delivery(self, job: RenderJob) -> Delivery:
+    def _count_delivery(self, job: RenderJob) -> int:
         with reachable():
-            started_at = str(epoch()) if job.is_recorded else ""
-            args = [_state_ttl(job), started_at]
-            number, *since = self._line.run(_BEGIN, [job_key(job.id), FARM_EPOCH], args)
-            return Delivery(int(number), float(since[0]) if since and since[0] else None)
+            args = [_state_ttl(job), str(epoch()) if job.is_recorded else ""]
+            return int(self._line.run(_BEGIN, [job_key(job.id)], args))
 
     def _outwait(self, job: RenderJob, attempt: Callable[[], T]) -> T:
         patient_until = min(job.deadline, epoch() + (job.budget_seconds or math.inf))
@@ -248,15 +263,6 @@ def _command(
 def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
     """Make the outcome of a job that gave no PDF."""
     return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
-
-
-def _is_remembered(job: RenderJob, delivery: Delivery) -> bool:
-    """Tell whether Redis would know that a job has ended: it is delivered for the first time, and
-    Redis has had its memory since before it was accepted.
-    """
-    if delivery.number > 1 or delivery.memory_since is None:
-        return False
-    return job.admitted_at > delivery.memory_since + _CLOCKS_APART_SECONDS
 
 
 def _state_ttl(job: RenderJob) -> int:
