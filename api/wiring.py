@@ -54,6 +54,7 @@ def wire(settings: Settings) -> Ports:
         redis, slots = servers.get(shard.name), slots_of(shard.name, servers.names)
         claims, broker, endings = Claims(redis, blobs), Broker(redis), Endings(redis)
         queue = SliceQueue(redis, render_budget=settings.render_budget)
+        batches = BatchFlow(database, blobs, queue, endings, slots)
         return Cell(
             template_pins=TemplatePins(redis, watch=metrics),
             image_pins=image_pins(redis),
@@ -64,8 +65,8 @@ def wire(settings: Settings) -> Ports:
             recall=Recall(redis),
             drains=Drains(redis),
             claims=claims,
-            batches=BatchFlow(database, blobs, queue, endings, slots),
-            intake=Intake(database, broker),
+            batches=batches,
+            intake=Intake(database, broker, batches),
             job_flow=JobFlow(database, JobStates(redis), endings, blobs, slots),
             clock_ahead=lambda: clock.ahead_of(shard.name),
         )

@@ -1,4 +1,4 @@
-"""A batch on its way: fed to the queue in turns, finished, cleaned up; any process may do any of it."""
+"""Slices fed to the queue in turns, batches finished and cleaned up; any process may do any of it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 from shared.batches.records import Batch, Output
 from shared.blobs.store import BlobStore
 from shared.clock import now
-from shared.db.batch_chunks import claim_slices, needs_feeding
 from shared.db.batches import cancel_batch, finish_batch, forget_body, is_complete
-from shared.db.session import Database
+from shared.db.feeding import Work, claim_slices, needs_feeding
+from shared.db.session import Database, Session
 from shared.errors import Unavailable
 from shared.queue.endings import Endings
 from shared.queue.slices import Assembly, SliceQueue
 from shared.telemetry.log import get_logger
 
-# How many slices wait in the queue at most, whatever the number of batches. Every worker fills up
+# How many slices wait in the queue at most, whatever there is to do. Every worker fills up
 # to it when it takes a slice, so however many there are, each finds one: and a batch that comes
 # later waits for no more than these.
 WINDOW: Final = 4
@@ -27,7 +27,7 @@ log: Final = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BatchFlow:
-    """Moves batches on. Every method may be repeated, by several processes at once.
+    """Moves batches and accepted renders on. Every method may be repeated, by several processes at once.
 
     Of a farm of several shards it is one shard's: `slots` are those of the accounts that live there.
     """
@@ -45,13 +45,17 @@ class BatchFlow:
             Unavailable: the database or Redis is away; the keeper feeds later.
         """
         with self.database.snapshot() as session:
-            if not needs_feeding(session, window=WINDOW, slots=self.slots):
+            if not needs_feeding(session, window=WINDOW, at=now(), slots=self.slots):
                 return 0
         with self.database.session() as session:
-            slices = claim_slices(session, window=WINDOW, at=now(), slots=self.slots)
+            slices = self.claim(session)
         # After the commit: a slice that is not sent after all is found lost by the keeper.
         self.queue.send(slices)
         return len(slices)
+
+    def claim(self, session: Session) -> list[Work]:
+        """Choose the slices that fill the queue up, to be sent once the unit of work is done."""
+        return claim_slices(session, window=WINDOW, at=now(), slots=self.slots)
 
     def try_feed(self) -> None:
         """Feed, or leave it to the keeper."""

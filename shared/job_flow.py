@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,10 +19,9 @@ from shared.db.jobs import (
     JobStatus,
     end_jobs,
     find_job,
-    is_job_open,
     remove_job,
 )
-from shared.db.session import Database
+from shared.db.session import Database, Session
 from shared.db.unmetered import find_unmetered_job
 from shared.db.usage import record_events
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
@@ -48,15 +47,6 @@ class JobFlow:
     blobs: BlobStore
     slots: AbstractSet[str] | None = None
 
-    def is_open(self, job_id: str) -> bool:
-        """Tell whether a job is on record and has not ended.
-
-        Raises:
-            Unavailable: the database is away.
-        """
-        with self.database.snapshot() as session:
-            return is_job_open(session, job_id)
-
     def store_pdf(self, job_id: str, pdf: bytes) -> Claim:
         """Put a PDF where it is kept until it expires; each run of a job has a place of its own.
 
@@ -67,8 +57,12 @@ class JobFlow:
         self.blobs.put(key, BytesIO(pdf), len(pdf))
         return Claim(ClaimHome.BLOB, len(pdf), key=key)
 
-    def record_ends(self, ended: Mapping[str, Ended]) -> None:
+    def record_ends(
+        self, ended: Mapping[str, Ended], *, first: Callable[[Session], object] = lambda _: None
+    ) -> None:
         """Put on record how jobs ended in the queue, by their ids, and wake those who wait for them.
+
+        `first` is called first in the same unit of work.
 
         Raises:
             Unavailable: the database is away.
@@ -76,6 +70,7 @@ class JobFlow:
         at = now()
         ends = {job_id: _read_end(each, at) for job_id, each in ended.items()}
         with self.database.session() as session:
+            first(session)
             were_open = end_jobs(session, ends, at=at)
             others = {job_id: find_job(session, job_id) for job_id in ended.keys() - were_open}
         for job_id, kept in others.items():

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
+from shared.batch_flow import BatchFlow
 from shared.clock import now
+from shared.db.batch_turns import keep_turns
 from shared.db.idempotency import FirstCall, IdempotencyKey, take_key
 from shared.db.jobs import JobRecord, add_jobs
 from shared.db.session import Database, Session
 from shared.errors import Unavailable
-from shared.jobs import RenderJob
+from shared.jobs import Lane, RenderJob
 from shared.queue.broker import Broker
 
 _MOST_AT_ONCE: Final = 100
@@ -69,9 +71,10 @@ class Intake:
     writes for all that came meanwhile, then hands on to one of those that came since.
     """
 
-    def __init__(self, database: Database, broker: Broker) -> None:
+    def __init__(self, database: Database, broker: Broker, batches: BatchFlow) -> None:
         self._database = database
         self._broker = broker
+        self._batches = batches
         self._lock = Lock()
         self._waiting: deque[Entry] = deque()
         self._is_writing = False
@@ -116,11 +119,7 @@ class Intake:
             entries = [self._waiting.popleft() for _ in range(count)]
             self._is_busy = count > 1
         try:
-            with self._database.session() as session:
-                _write(session, entries)
-            accepted = {e.record.message: e.job for e in entries if e.first is None}
-            with suppress(Unavailable):
-                self._broker.queue_recorded(accepted)
+            self._record(entries)
         except BaseException as error:  # noqa: BLE001 - each thread raises it to its own client
             if isinstance(error, Unavailable):
                 # Those behind have waited for the database as well. A wait of their own would
@@ -141,8 +140,23 @@ class Intake:
         if next_writer is not None:
             next_writer.ready.release()
 
+    def _record(self, entries: Sequence[Entry]) -> None:
+        """Put jobs on record and queue them: one somebody waits for by itself, others in slices."""
+        with self._database.session() as session:
+            _take_keys(session, entries)
+            accepted = [entry for entry in entries if entry.first is None]
+            unawaited = {e.record.account_id for e in accepted if e.record.lane is Lane.BATCH}
+            if unawaited:
+                keep_turns(session, unawaited, at=now())
+            add_jobs(session, [entry.record for entry in accepted])
+            slices = self._batches.claim(session) if unawaited else []
+        awaited = {e.record.message: e.job for e in accepted if e.record.lane is Lane.INTERACTIVE}
+        with suppress(Unavailable):
+            self._batches.queue.send(slices)
+            self._broker.queue_recorded(awaited)
 
-def _write(session: Session, entries: Sequence[Entry]) -> None:
+
+def _take_keys(session: Session, entries: Sequence[Entry]) -> None:
     at = now()
     for entry in entries:
         if entry.call is not None:
@@ -153,4 +167,3 @@ def _write(session: Session, entries: Sequence[Entry]) -> None:
                 job_id=entry.record.id,
                 at=at,
             )
-    add_jobs(session, [entry.record for entry in entries if entry.first is None])

@@ -24,7 +24,10 @@ from api.ports import Ports
 from api.wiring import wire
 from deploy.embedded.launch import LaunchedFarm
 from deploy.embedded.loopback import free_port
+from shared.batches.records import JobSlice
+from shared.clock import now
 from shared.db.accounts import CreatedAccount, create_account
+from shared.db.job_slices import claim_jobs, end_job_slice, start_job_slice
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
 from shared.encryption import new_key
@@ -33,7 +36,7 @@ from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
-from shared.queue.names import INTERACTIVE, VALIDATE
+from shared.queue.names import INTERACTIVE, JOBS_TASK, VALIDATE
 from shared.queue.states import Ended
 from shared.settings import FetcherSettings, Settings
 from tests.farm.conftest import environment, real_worker
@@ -344,9 +347,23 @@ class ScriptedWorker:
             if message := self._redis.brpop(self.queues, timeout=0.1):
                 self._take(json.loads(message[1]))
 
-    def _take(self, message: dict[str, str]) -> None:
-        (text,), _, _ = json.loads(message["body"])
-        job = RenderJob.decode(text)
+    def _take(self, message: dict[str, Any]) -> None:
+        (argument,), _, _ = json.loads(message["body"])
+        if message["headers"]["task"] == JOBS_TASK:
+            self._take_slice(JobSlice.decode(argument))
+        else:
+            self._take_job(RenderJob.decode(argument))
+
+    def _take_slice(self, asked: JobSlice) -> None:
+        with self._flow.database.session() as session:
+            start_job_slice(session, asked)
+            claimed = claim_jobs(session, asked, limit=100, at=now())
+        for message in claimed:
+            self._take_job(RenderJob.decode(message))
+        with self._flow.database.session() as session:
+            end_job_slice(session, asked)
+
+    def _take_job(self, job: RenderJob) -> None:
         self.jobs.append(job)
         self.bodies.append(self.claims.load(job.body))
         if outcome := self.answer(job):

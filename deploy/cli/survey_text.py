@@ -102,7 +102,10 @@ def _jobs(count: int) -> str:
 
 
 def _backlog(left: dict[str, int]) -> str:
-    return f"documents of batches left: {left['documents']:,} in {left['batches']:,} unfinished batches"
+    return (
+        f"documents and accepted renders left: {left['documents']:,}; "
+        f"unfinished batches: {left['batches']:,}"
+    )
 
 
 def _batches(shown: Sequence[dict[str, Any]]) -> str:

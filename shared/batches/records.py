@@ -213,6 +213,33 @@ class Slice:
         return cls(str(raw["batch"]), int(raw["chunk"]), int(raw["done"]))
 
 
+@dataclass(frozen=True, slots=True)
+class JobSlice:
+    """What a worker is asked to do: some of the accepted renders of the account that it is for."""
+
+    id: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of its message."""
+        return self.id
+
+    def encode(self) -> Mapping[str, Any]:
+        """Write it for a message."""
+        return {"v": 1, "slice": self.id}
+
+    @classmethod
+    def decode(cls, raw: Mapping[str, Any]) -> JobSlice:
+        """Read it from a message.
+
+        Raises:
+            ValueError: the message is of another version.
+        """
+        if raw.get("v") != 1:
+            raise ValueError("message of another version")
+        return cls(str(raw["slice"]))
+
+
 def item_job_id(batch_id: str, index: int) -> str:
     """Give the job id of a document: it is metered and read under it."""
     found = _BATCH_ID.match(batch_id)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_, union_all
 
 from shared.db.session import Session
 from shared.db.slots import write_slot
 from shared.db.tables import (
+    IS_CLAIMED,
     IS_OPEN,
     IS_UNFINISHED,
+    IS_WAITING,
     accounts,
     batch_chunks,
     batches,
     images,
+    jobs,
     usage_totals,
 )
 from shared.jobs import Allowance
@@ -59,7 +62,9 @@ def find_heaviest(session: Session, *, today: date, limit: int) -> tuple[Account
 
 
 def measure_backlog(session: Session) -> dict[str, Backlog]:
-    """Return what is left of the unfinished batches, by the slot of their account (`shared.shards`)."""
+    """Return what is left of the unfinished batches and of the accepted renders, by the slot of their
+    account (`shared.shards`).
+    """
     chunks = batch_chunks.c
     left = (
         select(func.sum(chunks["count"] - chunks.done))
@@ -73,10 +78,28 @@ def measure_backlog(session: Session) -> dict[str, Backlog]:
         .where(IS_UNFINISHED)
         .group_by(slot)
     )
-    return {
+    found = {
         name: Backlog(int(count), int(documents or 0), oldest_at)
         for name, count, documents, oldest_at in session.execute(per_slot)
     }
+    for name, count, oldest_at in session.execute(_ACCEPTED_PER_SLOT):
+        before = found.get(name, Backlog())
+        oldest = min(filter(None, (before.oldest_at, oldest_at)))
+        found[name] = Backlog(before.batches, before.documents + int(count), oldest)
+    return found
+
+
+def _count_per_slot(condition: ColumnElement[bool]) -> Select[str, int, Any]:
+    slot = write_slot(jobs.c.account_id).label("slot")
+    counted = select(slot, func.count().label("count"), func.min(jobs.c.queued_at).label("oldest"))
+    return counted.where(condition).group_by(slot)
+
+
+# Each part is read from an index of its own, whose rows say all that is asked for.
+_ACCEPTED: Final = union_all(_count_per_slot(IS_WAITING), _count_per_slot(IS_CLAIMED)).subquery()
+_ACCEPTED_PER_SLOT: Final = select(
+    _ACCEPTED.c.slot, func.sum(_ACCEPTED.c.count), func.min(_ACCEPTED.c.oldest)
+).group_by(_ACCEPTED.c.slot)
 
 
 def sum_image_bytes(session: Session) -> int:

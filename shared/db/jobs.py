@@ -60,7 +60,6 @@ _FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
 # Made once: to make one takes as long as to run it, and every job comes by these.
 _IS_JOB: Final = jobs.c.id == bindparam("of_job")
 _FIND: Final = select(jobs).where(_IS_JOB)
-_FIND_STATUS: Final = select(jobs.c.status).where(_IS_JOB)
 # In one order, so that of two who end the same jobs one waits for the other.
 _TAKE_OPEN: Final = (
     select(jobs)
@@ -105,6 +104,7 @@ class JobRecord:
     expires_at: datetime | None
     sweep_at: datetime | None
     warnings: Sequence[Mapping[str, Any]] | None = None
+    slice_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +172,6 @@ def list_jobs(
     )
     found = session.execute(_LIST, {"of_jobs": newest}) if newest else ()
     return [_record(row) for row in found]
-
-
-def is_job_open(session: Session, job_id: str) -> bool:
-    """Tell whether a job is on record and has not ended."""
-    status = session.scalar(_FIND_STATUS, {"of_job": job_id})
-    return status is not None and status not in _FINAL
 
 
 def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> AbstractSet[str]:

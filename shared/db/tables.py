@@ -268,7 +268,7 @@ jobs: Final = Table(
     Column("pdf_key", String(255)),
     Column("pdf_size", BigInteger),
     Column("created_at", Instant, nullable=False),
-    # When it was last given to the queue, and so where a look for forgotten ones begins.
+    # Since when it waits for a worker: since it was accepted, or queued again, or postponed to.
     Column("queued_at", Instant, nullable=False),
     Column("started_at", Instant),
     Column("finished_at", Instant),
@@ -276,6 +276,8 @@ jobs: Final = Table(
     # When there is something to clean up next: the PDF at its expiry, the record days later.
     Column("sweep_at", Instant),
     Column("warnings", JSON(none_as_null=True)),
+    # The slice that has claimed it; kept once it has ended.
+    Column("slice_id", String(64)),
     CheckConstraint(
         "status IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="status_known"
     ),
@@ -284,6 +286,32 @@ jobs: Final = Table(
     Index("ix_jobs_account_id_status_id", "account_id", "status", "id"),
     Index("ix_jobs_status_finished_at", "status", "finished_at"),
     Index("ix_jobs_sweep_at", "sweep_at"),
+    # The accepted renders of an account that no slice has claimed, in the order they are claimed in.
+    Index(
+        "ix_jobs_waiting_account_id_queued_at",
+        "account_id",
+        "queued_at",
+        "id",
+        sqlite_where=text("status = 'queued' AND lane = 'batch' AND slice_id IS NULL"),
+        postgresql_where=text("status = 'queued' AND lane = 'batch' AND slice_id IS NULL"),
+    ),
+    Index(
+        "ix_jobs_claimed_slice_id",
+        "slice_id",
+        sqlite_where=text("status = 'queued' AND slice_id IS NOT NULL"),
+        postgresql_where=text("status = 'queued' AND slice_id IS NOT NULL"),
+    ),
+)
+
+# A slice of an account's accepted renders in the queue or at work; it claims them as it runs.
+job_slices: Final = Table(
+    "job_slices",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(64), nullable=False),
+    Column("is_running", Boolean, nullable=False),
+    Column("queued_at", Instant, nullable=False),
+    Index("ix_job_slices_account_id", "account_id"),
 )
 
 # The first answer to a key. A row without fingerprint is a call that still reads its body: it
@@ -359,13 +387,15 @@ batches: Final = Table(
     ),
 )
 
-# The accounts with unfinished batches, the one that was fed longest ago first.
+# The accounts with unfinished batches or accepted renders, the one that was fed longest ago first.
 batch_turns: Final = Table(
     "batch_turns",
     metadata,
     Column("account_id", String(64), primary_key=True),
     Column("fed_at", Instant, nullable=False),
     Column("created_at", Instant, nullable=False),
+    # When a slice of its accepted renders was queued last: they take turns with its batches.
+    Column("jobs_fed_at", Instant),
     Index("ix_batch_turns_fed_at_created_at", "fed_at", "created_at"),
 )
 
@@ -410,12 +440,17 @@ batch_chunks: Final = Table(
 # only where the query has the index's own words, PostgreSQL only where it can prove the one by the other.
 _QUEUED: Final[ColumnElement[str]] = literal_column("'queued'")
 _RUNNING: Final[ColumnElement[str]] = literal_column("'running'")
+_BATCH: Final[ColumnElement[str]] = literal_column("'batch'")
 IS_UNFINISHED: Final = batches.c.status.in_([_QUEUED, _RUNNING])
 IS_OPEN: Final = batch_chunks.c.status.in_([_QUEUED, _RUNNING])
 IS_IN_FLIGHT: Final = or_(
     batch_chunks.c.status == _RUNNING,
     and_(batch_chunks.c.status == _QUEUED, batch_chunks.c.queued_at.is_not(None)),
 )
+
+IS_ACCEPTED: Final = and_(jobs.c.status == _QUEUED, jobs.c.lane == _BATCH)
+IS_WAITING: Final = and_(IS_ACCEPTED, jobs.c.slice_id.is_(None))
+IS_CLAIMED: Final = and_(jobs.c.status == _QUEUED, jobs.c.slice_id.is_not(None))
 
 # What one slice gave: the bytes of its documents, one after the other, or merged into one PDF.
 batch_parts: Final = Table(

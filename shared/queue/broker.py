@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from redis import Redis, RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from shared.clock import epoch, ticks
+from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.jobs import RenderJob
 from shared.queue.claims import CLAIM_TTL_SECONDS
@@ -18,6 +17,7 @@ from shared.queue.connection import reachable
 from shared.queue.lanes import queue_for
 from shared.queue.messages import Envelope, write_message
 from shared.queue.names import (
+    INTERACTIVE,
     RENDER_TASK,
     UNACKED,
     job_key,
@@ -83,7 +83,7 @@ class Broker:
         Raises:
             Unavailable: Redis is away; the job is not queued, or nothing of it is metered.
         """
-        published = _write(job, new_waited_tag, admitted_at=job.admitted_at)
+        published = _write(job, new_waited_tag)
         # A second time where the server refused because its clock shows another time than ours.
         if not any(self._publish(published) for _ in range(2)):
             raise Unavailable("queue")
@@ -116,25 +116,16 @@ class Broker:
         return bool(is_queued)
 
     def queue_recorded(self, jobs: Mapping[str, RenderJob]) -> None:
-        """Queue jobs that stand in the job table, given by their encoded messages.
+        """Queue jobs that stand in the job table, given by their encoded messages; twice in the queue
+        is harmless.
 
         Raises:
             Unavailable: Redis is away; the keeper queues the jobs later.
         """
-        self._push(
-            [
-                _write(job, new_recorded_tag, admitted_at=job.admitted_at, encoded=encoded)
-                for encoded, job in jobs.items()
-            ]
-        )
-
-    def queue_again(self, jobs: Sequence[RenderJob]) -> None:
-        """Queue recorded jobs that were queued before; twice in the queue is harmless.
-
-        Raises:
-            Unavailable: Redis is away.
-        """
-        self._push([_write(job, new_recorded_tag, admitted_at=epoch()) for job in jobs])
+        if jobs:
+            published = [_write(job, new_recorded_tag, encoded=each) for each, job in jobs.items()]
+            with reachable(self._redis):
+                self._redis.lpush(INTERACTIVE, *(each.message for each in published))
 
     def requeue_forgotten(self, job: Published) -> bool:
         """Queue a job again that is neither begun nor queued nor held by a worker; tell whether.
@@ -149,14 +140,6 @@ class Broker:
         if requeued:
             log.warning("job was forgotten by the queue and is queued again", job=job.job_id)
         return bool(requeued)
-
-    def _push(self, published: Sequence[Published]) -> None:
-        by_queue: defaultdict[str, list[str]] = defaultdict(list)
-        for each in published:
-            by_queue[each.queue].append(each.message)
-        with reachable(self._redis):
-            for queue, messages in by_queue.items():
-                self._redis.lpush(queue, *messages)
 
     def withdraw(self, job: Published) -> bool:
         """Take a job back that no worker has begun; tell whether it was. Nothing of it is committed then.
@@ -178,7 +161,6 @@ def _write(
     job: RenderJob,
     new_tag: Callable[[str, str], str],
     *,
-    admitted_at: float,
     encoded: str | None = None,
 ) -> Published:
     queue = queue_of_job(job)
@@ -188,7 +170,7 @@ def _write(
         queue=queue,
         delivery_tag=new_tag(queue, job.id),
         limit_seconds=_limit_seconds(job),
-        admitted_at=admitted_at,
+        admitted_at=job.admitted_at,
     )
     message = write_message(envelope, [encoded or job.encode()])
     return Published(job.id, queue, envelope.delivery_tag, message)

@@ -6,7 +6,7 @@ import math
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from redis import Redis
 
@@ -17,7 +17,6 @@ from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
 from shared.metering import Metered, PageEvent, metering_args, usage_key, used_up
 from shared.queue.connection import reachable
 from shared.queue.names import (
-    FARM_EPOCH,
     FARM_TOTALS,
     FRESH_TOTALS,
     USAGE_STREAM,
@@ -34,26 +33,15 @@ Argument = str | bytes | int | float
 # The state of a job outlives every message of it that might still come.
 _STATE_SLACK_SECONDS: Final = 600
 _RECONNECT_SECONDS: Final = 0.2
-_CLOCKS_APART_SECONDS: Final = 60.0  # of a front and a keeper, at most
 
 
 class Begin(StrEnum):
     """What a delivery of a job is to do."""
 
     RUN = "run"
-    RUN_IF_OPEN = "run if open"  # Redis may have forgotten that it ended: the job table has not
     ENDED = "ended"  # answered or given up already: nothing to do
     OVERDUE = "overdue"  # past its deadline: nobody would get the answer
     EXHAUSTED = "exhausted"  # it has brought its worker down before; fail it, do not run it
-
-
-class Delivery(NamedTuple):
-    """Which delivery of its job a message is, 0 where the job has ended, and since when Redis had its
-    memory as that was counted; None where nobody knows.
-    """
-
-    number: int
-    memory_since: float | None = None
 
 
 class Commits:
@@ -69,19 +57,17 @@ class Commits:
         self._give_back = register(redis, "give_back")
         self._commit = register(redis, "commit")
 
-    def begin(self, job: RenderJob, *, delivery: Delivery | None = None) -> Begin:
-        """Decide what to do with a delivery of the job, by which one it is; None has it counted now."""
+    def begin(self, job: RenderJob, *, delivery: int | None = None) -> Begin:
+        """Decide what to do with a delivery of the job, by its number, 0 where the job has ended; None
+        has it counted now.
+        """
         if delivery is None:
             delivery = _outwait(job, lambda: self._count_delivery(job))
-        if delivery.number == 0:
+        if delivery == 0:
             return Begin.ENDED
         if epoch() >= job.deadline:
             return Begin.OVERDUE
-        if delivery.number > MAX_DELIVERIES:
-            return Begin.EXHAUSTED
-        if not job.is_recorded or _is_remembered(job, delivery):
-            return Begin.RUN
-        return Begin.RUN_IF_OPEN
+        return Begin.EXHAUSTED if delivery > MAX_DELIVERIES else Begin.RUN
 
     def give_back(self, job: RenderJob) -> None:
         """Take a delivery back that came to nothing through no fault of the job.
@@ -106,7 +92,35 @@ class Commits:
         """
         # One token for all attempts: one whose answer was lost on the way is known again.
         keys, args = _keys(job), _args(job, outcome, beside or {}, secrets.token_hex(8))
-        match _outwait(job, lambda: self._run_commit(keys, args)):
+        answer = _outwait(job, lambda: self._run_commit(keys, args))
+        return self._read(job, outcome, answer, beside=beside)
+
+    def commit_all(
+        self, ends: Sequence[tuple[RenderJob, JobOutcome]], *, beside: Mapping[str, float]
+    ) -> list[JobOutcome | None]:
+        """End several jobs in one round trip, each for itself; return what `commit` does of each."""
+        if not ends:
+            return []
+        counted = [beside, *[{}] * (len(ends) - 1)]
+        calls = [
+            (_keys(job), _args(job, outcome, also, secrets.token_hex(8)))
+            for (job, outcome), also in zip(ends, counted, strict=True)
+        ]
+        answers = _outwait(ends[0][0], lambda: self._run_commits(calls))
+        return [
+            self._read(job, outcome, answer, beside=also)
+            for (job, outcome), answer, also in zip(ends, answers, counted, strict=True)
+        ]
+
+    def _read(
+        self,
+        job: RenderJob,
+        outcome: JobOutcome,
+        answer: list[bytes | int],
+        *,
+        beside: Mapping[str, float] | None,
+    ) -> JobOutcome | None:
+        match answer:
             case [b"committed"]:
                 return outcome
             case [b"over", int(used)]:
@@ -120,14 +134,18 @@ class Commits:
         with reachable(self._redis):
             return cast("list[bytes | int]", self._commit(keys=keys, args=args))
 
-    def _count_delivery(self, job: RenderJob) -> Delivery:
+    def _run_commits(
+        self, calls: Sequence[tuple[Sequence[str], Sequence[Argument]]]
+    ) -> list[list[bytes | int]]:
+        with reachable(self._redis), self._redis.pipeline(transaction=False) as pipe:
+            for keys, args in calls:
+                self._commit(keys=keys, args=args, client=pipe)
+            return pipe.execute()
+
+    def _count_delivery(self, job: RenderJob) -> int:
         with reachable(self._redis):
-            started_at = str(epoch()) if job.is_recorded else ""
-            args: list[str | int] = [_state_ttl(job), started_at]
-            number, *since = cast(
-                "list[Any]", self._begin(keys=[job_key(job.id), FARM_EPOCH], args=args)
-            )
-            return Delivery(int(number), float(since[0]) if since and since[0] else None)
+            args: list[str | int] = [_state_ttl(job), str(epoch()) if job.is_recorded else ""]
+            return int(cast("int", self._begin(keys=[job_key(job.id)], args=args)))
 
 
 def _outwait(job: RenderJob, attempt: Callable[[], T]) -> T:
@@ -167,15 +185,6 @@ def _args(
 def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
     """Make the outcome of a job that gave no PDF."""
     return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
-
-
-def _is_remembered(job: RenderJob, delivery: Delivery) -> bool:
-    """Return whether Redis would know that a job has ended: it is delivered for the first time, and
-    Redis has had its memory since before it was accepted.
-    """
-    if delivery.number > 1 or delivery.memory_since is None:
-        return False
-    return job.admitted_at > delivery.memory_since + _CLOCKS_APART_SECONDS
 
 
 def _state_ttl(job: RenderJob) -> int:

@@ -7,13 +7,14 @@ from typing import Final
 
 INTERACTIVE: Final = "interactive"  # single renders: a list, its newest message at the left
 VALIDATE: Final = "validate"  # validations and inspections of uploads, in a list like it
-BATCH: Final = "batch"  # renders nobody waits for: async jobs, and slices of batches
+BATCH: Final = "batch"  # slices of what nobody waits for: batches and accepted renders
 # Every queue that workers take from, for the metrics.
 QUEUES: Final = (INTERACTIVE, VALIDATE, BATCH)
 RENDER_TASK: Final = "pressroom.render"
 SLICE_TASK: Final = "pressroom.slice"  # some documents of a batch
+JOBS_TASK: Final = "pressroom.jobs"  # some of the accepted renders of an account
 ASSEMBLE_TASK: Final = "pressroom.assemble"  # the one PDF of a merged batch
-TASKS: Final = frozenset({RENDER_TASK, SLICE_TASK, ASSEMBLE_TASK})
+TASKS: Final = frozenset({RENDER_TASK, SLICE_TASK, JOBS_TASK, ASSEMBLE_TASK})
 
 USAGE_STREAM: Final = "usage"  # page events on their way to the ledger
 USAGE_GROUP: Final = "counter"

@@ -1,20 +1,21 @@
-"""Slices of batches in the queue: sent by name, so that a lost one can be told and sent again."""
+"""Slices in the queue, of batches and of accepted renders: sent by name, so that a lost one is found."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from redis import Redis
 
-from shared.batches.records import Slice
+from shared.batches.records import JobSlice, Slice
 from shared.clock import epoch
 from shared.queue.connection import reachable
 from shared.queue.messages import Envelope, write_message
 from shared.queue.names import (
     ASSEMBLE_TASK,
     BATCH,
+    JOBS_TASK,
     SENT_SLICES,
     SLICE_TASK,
     UNACKED,
@@ -39,6 +40,10 @@ class Assembly:
         """Name it, the same for the same."""
         return f"{self.batch_id}:assembly"
 
+    def encode(self) -> Mapping[str, Any]:
+        """Write it for a message."""
+        return {"v": 1, "batch": self.batch_id}
+
     @classmethod
     def decode(cls, message: Mapping[str, Any]) -> Assembly:
         """Read it from a message's argument.
@@ -52,15 +57,19 @@ class Assembly:
         return cls(batch_id)
 
 
+Work: TypeAlias = Slice | JobSlice | Assembly
+_TASKS: Final = {Slice: SLICE_TASK, JobSlice: JOBS_TASK, Assembly: ASSEMBLE_TASK}
+
+
 class SliceQueue:
-    """Sends work on batches to the workers; every method raises `Unavailable` without Redis."""
+    """Sends slices and assemblies to the workers; every method raises `Unavailable` without Redis."""
 
     def __init__(self, redis: Redis, *, render_budget: float) -> None:
         self._redis = redis
         self._find_lost = register(redis, "find_lost")
         self._slice_seconds = render_budget + _SLICE_SLACK_SECONDS
 
-    def send(self, work: Sequence[Slice | Assembly]) -> None:
+    def send(self, work: Sequence[Work]) -> None:
         """Queue work. Sent twice it is done twice, and counted once."""
         if not work:
             return
@@ -71,7 +80,7 @@ class SliceQueue:
             pipe.lpush(BATCH, *messages.values())
             pipe.execute()
 
-    def find_lost(self, work: Sequence[Slice | Assembly]) -> list[Slice | Assembly]:
+    def find_lost(self, work: Sequence[Work]) -> list[Work]:
         """Give what of this work is neither in the queue nor in a worker's hands.
 
         A worker takes a message and writes down that it holds it in two steps: what is lost twice
@@ -92,17 +101,15 @@ class SliceQueue:
         with reachable():
             self._redis.set(cancelled_key(batch_id), 1, ex=_STOP_SECONDS)
 
-    def forget(self, work: Slice | Assembly) -> None:
+    def forget(self, work: Work) -> None:
         """Forget work that is done."""
         with reachable():
             self._redis.hdel(SENT_SLICES, work.name)
 
-    def _write(self, work: Slice | Assembly) -> str:
-        if isinstance(work, Slice):
-            task, seconds, argument = SLICE_TASK, self._slice_seconds, work.encode()
-        else:
-            task, seconds = ASSEMBLE_TASK, _ASSEMBLE_SECONDS
-            argument = {"v": 1, "batch": work.batch_id}
+    def _write(self, work: Work) -> str:
+        task, seconds = _TASKS[type(work)], self._slice_seconds
+        if isinstance(work, Assembly):
+            seconds = _ASSEMBLE_SECONDS
         envelope = Envelope(
             task=task,
             id=work.name,
@@ -111,8 +118,8 @@ class SliceQueue:
             limit_seconds=seconds,
             admitted_at=epoch(),
         )
-        return write_message(envelope, [argument])
+        return write_message(envelope, [work.encode()])
 
 
-def _tag(work: Slice | Assembly) -> str:
+def _tag(work: Work) -> str:
     return f"{BATCH}:{work.name}"

@@ -67,6 +67,14 @@ class JobStates:
             if started is not None
         }
 
+    def look_after(self, job_id: str, running_seconds: float) -> bool:
+        """Note since when a job runs, where that is not known, and return whether it has ended."""
+        with reachable(), self._redis.pipeline() as pipe:
+            pipe.hsetnx(job_key(job_id), "started_at", str(epoch() - running_seconds))
+            pipe.expire(job_key(job_id), STATE_TTL_SECONDS)
+            pipe.hexists(job_key(job_id), "done")
+            return bool(pipe.execute()[-1])
+
     def count_deliveries(self, job_id: str) -> int:
         """Return how often workers began the job."""
         with reachable(self._redis):
@@ -133,11 +141,6 @@ class JobStates:
         with reachable(self._redis):
             begun = cast("bytes | None", self._redis.get(FARM_EPOCH))
         return 0.0 if begun is None else max(epoch() - float(begun), 0.0)
-
-    def end_epoch(self) -> None:
-        """Make the next `begin_epoch` return that Redis has lost what it had."""
-        with reachable(self._redis):
-            self._redis.delete(FARM_EPOCH)
 
 
 def _ended(word: bytes, outcome: bytes | None) -> Ended:

@@ -268,13 +268,13 @@ BATCHES_UNFINISHED: Final = _gauge(
 DOCUMENTS_LEFT: Final = _gauge(
     "batch_documents_left",
     Exporter.COUNTER,
-    "Documents of unfinished batches that have not ended, wherever they wait.",
+    "Documents of batches and accepted renders that have not ended, wherever they wait.",
     "shard",
 )
 OLDEST_BATCH_SECONDS: Final = _gauge(
     "batch_oldest_seconds",
     Exporter.COUNTER,
-    "Time since the oldest unfinished batch was accepted; 0 without one.",
+    "Time since the oldest unfinished batch or accepted render was accepted; 0 without one.",
     "shard",
 )
 KEEPER_REPAIRS: Final = _counter(

@@ -40,7 +40,9 @@ class AccountUse:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The unfinished batches: how many, their documents left, when the oldest was accepted."""
+    """How many batches are unfinished, how many documents of them and accepted renders are left, and when
+    the oldest of these was accepted.
+    """
 
     batches: int = 0
     documents: int = 0

@@ -1,15 +1,19 @@
-"""Measure how fast a farm works off renders it has accepted: `python -m tests.bench.backlog`."""
+"""Measure how fast a farm begins and works off renders it has accepted: `python -m tests.bench.backlog`."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import datetime
+from statistics import median
 
+from deploy.embedded.launch import LaunchedFarm
 from shared.db.jobs import count_unfinished
 from shared.db.session import open_database
 from tests.bench.beside import engine_beside
-from tests.bench.demands import HEAD, at_least, fact
+from tests.bench.demands import HEAD, at_least, at_most, fact
 from tests.bench.farm import Client, farm_of
 from tests.bench.rates import measure_rate
 
@@ -17,12 +21,16 @@ NOTE = """\
 One-page invoices by `Prefer: respond-async`, accepted while the queue of batches is drained and then
 rendered by that pool, with nothing else to do: until their ends are on record, from when nine in ten are
 left until three in twenty are. A second's documents are of wall time, as a share of what as many engines as
-there are slots make, by samples of twenty documents every two seconds. The farm is a minute old: jobs that
-are accepted sooner are looked up in the database before they run."""
-SECONDS, CONNECTIONS = 3.0, 16
-_YOUNG_SECONDS = 62.0
+there are slots make, by samples of twenty documents every two seconds. Before that, one at a time on the idle
+farm: from acceptance until its render begins, as its record has it, and until a client that waits (`wait=5`)
+has the PDF."""
+SECONDS, CONNECTIONS = 8.0, 16
+SINGLES = 40
 _NICE = 10  # of the pool of batches
 _LOOK_EVERY_SECONDS = 0.1
+_REST_SECONDS = 0.1
+NOTE_BODY = b"<document><flow><h1>Hello</h1><p>From Pressroom.</p></flow></document>"
+WAITING = {"Prefer": "respond-async, wait=5"}
 
 
 def main() -> None:
@@ -36,7 +44,11 @@ def measure() -> Iterator[str]:
     yield from (NOTE, "", HEAD)
     for slots in (1, 2):
         name = f"{slots} slot{'s' * (slots > 1)}"
-        per_second, own = measure_drain(slots)
+        with farm_of(slots) as farm:
+            begun, answered = measure_singles(Client(farm))
+            per_second, own = measure_drain(farm)
+        yield at_most(f"one accepted render on an idle farm, {name}: begins", begun, 50, "ms")
+        yield fact("the same, a client that waits has its PDF", f"{answered:.1f} ms")
         share = per_second * own / slots
         yield at_least(
             f"a backlog's throughput, {name}, of {slots} × the engine's rate", share, 0.9, "%"
@@ -44,9 +56,26 @@ def measure() -> Iterator[str]:
         yield fact("the same, a second, and one engine", f"{per_second:,.0f} and {1 / own:,.0f}")
 
 
-def measure_drain(slots: int) -> tuple[float, float]:
-    """Give how many accepted renders a second a farm ends, and the engine's CPU seconds for one."""
-    with farm_of(slots) as farm, closing(open_database(farm.record.database_url)) as database:
+def measure_singles(client: Client) -> tuple[float, float]:
+    """Return the median milliseconds until an accepted render begins, and until it is answered."""
+    begun, answered = [], []
+    for _ in range(SINGLES):
+        sent = time.perf_counter()
+        answer, _ = client.ask("POST", "/v2/pdf", NOTE_BODY, "text/xml", **WAITING)
+        answered.append((time.perf_counter() - sent) * 1000)
+        _, found = client.ask("GET", f"/v2/jobs/{answer.headers['X-Job-Id']}", b"", "text/xml")
+        times = (
+            datetime.fromisoformat(json.loads(found)[key]) for key in ("created_at", "started_at")
+        )
+        created_at, started_at = times
+        begun.append((started_at - created_at).total_seconds() * 1000)
+        time.sleep(_REST_SECONDS)
+    return median(begun), median(answered)
+
+
+def measure_drain(farm: LaunchedFarm) -> tuple[float, float]:
+    """Return how many accepted renders a second a farm ends, and the engine's CPU seconds for one."""
+    with closing(open_database(farm.record.database_url)) as database:
         client = Client(farm)
         request = client.write_invoice("Prefer: respond-async")
 
@@ -55,7 +84,7 @@ def measure_drain(slots: int) -> tuple[float, float]:
                 return count_unfinished(session)
 
         measure_rate(client.port, request, connections=CONNECTIONS, seconds=0.5)
-        time.sleep(_YOUNG_SECONDS)
+        wait_for(lambda: not left())
         farm.command("queue", "drain", "batch")
         measure_rate(client.port, request, connections=CONNECTIONS, seconds=SECONDS)
         accepted = left()

@@ -113,11 +113,11 @@ class Client:
         assert answer.status == 201, body
 
     def ask(
-        self, method: str, path: str, body: bytes, content_type: str
+        self, method: str, path: str, body: bytes, content_type: str, **more: str
     ) -> tuple[http.client.HTTPResponse, bytes]:
         """Send a request and give the answer with its body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": content_type}
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": content_type} | more
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()

@@ -19,9 +19,10 @@ from shared.batch_flow import WINDOW
 from shared.batches.chunks import cut_chunks
 from shared.batches.records import Batch, BatchKind, BatchStatus, Output
 from shared.db import batch_chunks
-from shared.db.batch_chunks import claim_slices, needs_feeding, start_slice
+from shared.db.batch_chunks import start_slice
 from shared.db.batches import add_batch, list_complete
 from shared.db.census import measure_backlog
+from shared.db.feeding import claim_slices, needs_feeding
 from shared.db.migrate import upgrade
 from shared.db.session import Database, Session, open_database
 from shared.identifiers import new_id
@@ -151,7 +152,7 @@ def _rows(database: Database, batches: int, accounts: int, of: str) -> Iterator[
     fill(database, batches=batches, accounts=accounts)
 
     def look(session: Session) -> None:
-        needs_feeding(session, window=10**9)
+        needs_feeding(session, window=10**9, at=datetime.now(UTC))
 
     windows = count(WINDOW, WINDOW)  # what was queued before still waits
 

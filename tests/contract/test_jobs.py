@@ -279,10 +279,10 @@ def test_the_end_and_its_webhooks_are_written_together(caller, worker, database,
 def test_a_job_is_accepted_while_redis_refuses_it(caller, ports, monkeypatch, database):
     from shared.errors import Unavailable
 
-    def refuse(_self, _job):
+    def refuse(_self, _slices):
         raise Unavailable("queue")
 
-    monkeypatch.setattr(type(ports.cells.only.broker), "queue_recorded", refuse)
+    monkeypatch.setattr(type(ports.cells.only.batches.queue), "send", refuse)
     answer = send(caller)
     assert answer.status_code == 202
     with database.snapshot() as session:

@@ -8,18 +8,25 @@ from functools import partial
 
 import pytest
 from prometheus_client import generate_latest
+from sqlalchemy import update
 
 from shared.batches.chunks import cut_chunks
-from shared.batches.records import Ended, Output
+from shared.batches.records import Ended, JobSlice, Output
 from shared.blobs.store import open_store
 from shared.clock import now
-from shared.db.batch_chunks import StoredPart, claim_slices, commit_slice, start_slice
+from shared.db.batch_chunks import StoredPart, commit_slice, start_slice
+from shared.db.batch_turns import keep_turns
 from shared.db.batches import add_batch, cancel_batch
+from shared.db.feeding import claim_slices
+from shared.db.job_slices import claim_jobs
+from shared.db.jobs import JobStatus, add_jobs
+from shared.db.tables import jobs
 from shared.identifiers import new_id
 from shared.shards import PerShard, ShardAddress
 from shared.telemetry.farm import FarmCollector, farm_registry
 from shared.telemetry.readings import FarmDepth
 from tests.bench.feeding import make_batch
+from tests.shared.test_job_slices import record
 from workers.counter.census import CensusTaker
 
 SHARDS = ("a", "b")
@@ -90,6 +97,28 @@ def test_15000_documents_are_left_wherever_they_wait(accept, exported):
     assert 500 <= found['pressroom_batch_oldest_seconds{shard="a"}'] < 560
     assert 20 <= found['pressroom_batch_oldest_seconds{shard="b"}'] < 80
     assert exported(["only"])['pressroom_batch_documents_left{shard="only"}'] == 15_010
+
+
+def test_accepted_renders_are_left_until_they_have_ended(accept, exported, database):
+    account = account_of("a")
+    accept(account, 10, ago=20)
+    with database.session() as session:
+        keep_turns(session, [account], at=now())
+        add_jobs(session, [record("x", number) for number in range(30)])
+        session.execute(
+            update(jobs).values(account_id=account, queued_at=now() - timedelta(seconds=70))
+        )
+        asked = next(
+            e for e in claim_slices(session, window=9, at=now()) if isinstance(e, JobSlice)
+        )
+        assert len(claim_jobs(session, asked, limit=5, at=now())) == 5
+        session.execute(
+            update(jobs).where(jobs.c.id == "job_x000000").values(status=JobStatus.SUCCEEDED)
+        )
+    found = exported()
+    assert found['pressroom_batch_documents_left{shard="a"}'] == 10 + 29
+    assert found['pressroom_batches_unfinished{shard="a"}'] == 1
+    assert 70 <= found['pressroom_batch_oldest_seconds{shard="a"}'] < 130
 
 
 def test_documents_that_have_ended_are_not_left_and_those_at_work_are(accept, exported, database):

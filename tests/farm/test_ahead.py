@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from shared.batches.records import JobSlice
 from shared.clock import ticks
-from shared.jobs import Lane, Purpose
+from shared.jobs import Purpose
 from shared.line import Line
 from shared.queue.ahead import HOLD_SECONDS, SHORT_SECONDS, Ahead, Pace
 from shared.queue.names import (
@@ -23,6 +24,7 @@ from shared.queue.names import (
     job_key,
     job_of,
 )
+from shared.queue.slices import SliceQueue
 
 QUEUES = (INTERACTIVE, VALIDATE, BATCH)
 
@@ -53,8 +55,12 @@ def tags(*published) -> list[str]:
     return [each.delivery_tag for each in published]
 
 
-def publish(front, count: int, *, lane: Lane = Lane.INTERACTIVE):
-    return [front.broker.publish(replace(front.job(), lane=lane)) for _ in range(count)]
+def publish(front, count: int):
+    return [front.broker.publish(front.job()) for _ in range(count)]
+
+
+def send_slices(front, *names: str) -> None:
+    SliceQueue(front.redis, render_budget=60).send([JobSlice(name) for name in names])
 
 
 def test_free_slots_and_as_many_again_are_served_in_the_order_of_the_queue(front, line, ahead):
@@ -93,7 +99,7 @@ def test_one_long_render_among_the_last_ends_the_looking_ahead(monkeypatch):
 
 
 def test_a_batch_is_taken_for_a_free_slot_and_never_ahead(front, line, ahead):
-    publish(front, 3, lane=Lane.BATCH)
+    send_slices(front, "a", "b", "c")
     ahead.turn(line, QUEUES, free=1, slots=2)
     assert len(take_all(ahead)) == 1
     ahead.turn(line, QUEUES, free=0, slots=2)
@@ -188,7 +194,7 @@ def test_a_job_on_record_is_counted_as_it_is_taken_and_has_begun_then(front, lin
 def test_a_job_begun_again_keeps_when_it_was_begun_first(front, line, ahead):
     job = replace(front.job(), is_recorded=True)
     front.redis.hset(job_key(job.id), mapping={"deliveries": 1, "started_at": "5.5"})
-    front.broker.queue_again([job])
+    front.broker.queue_recorded({job.encode(): job})
     ahead.turn(line, QUEUES, free=1, slots=1)
     taken = ahead.take()
     assert (taken.delivery, taken.memory_since) == (2, None)
@@ -215,11 +221,9 @@ def test_the_message_an_idle_worker_waited_for_is_held_and_counted_in_one_step(f
 
 
 def test_a_worker_of_batches_alone_takes_them_ahead_too(front, line, ahead):
-    jobs = [replace(front.job(), is_recorded=True, lane=Lane.BATCH) for _ in range(3)]
-    for job in jobs:
-        front.broker.queue_recorded({job.encode(): job})
+    send_slices(front, "a", "b", "c")
     ahead.turn(line, (BATCH,), free=1, slots=1)
-    assert [job_of(tag) for tag in take_all(ahead)] == [job.id for job in jobs[:2]]
+    assert [job_of(tag) for tag in take_all(ahead)] == ["a", "b"]
     assert front.redis.llen(BATCH) == 1
 
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
-from shared.jobs import Allowance, JobOutcome, OutcomeStatus
+from shared.jobs import Allowance, JobOutcome, Lane, OutcomeStatus
 from shared.metering import PageEvent
 from shared.queue.commits import Begin, Commits, fail
-from shared.queue.names import FARM_EPOCH, FRESH_TOTALS
+from shared.queue.names import FRESH_TOTALS
 from shared.queue.replies import Replies
 from shared.queue.sums import read_sums
 
@@ -153,19 +153,18 @@ def test_deliveries_are_counted_and_bounded(front, commits):
     assert [commits.begin(job) for _ in range(3)] == [Begin.RUN, Begin.RUN, Begin.EXHAUSTED]
 
 
-@pytest.mark.parametrize(
-    ("memory_seconds", "first"),
-    [(None, Begin.RUN_IF_OPEN), (30, Begin.RUN_IF_OPEN), (90, Begin.RUN)],
-)
-def test_the_job_table_is_asked_where_redis_may_have_forgotten(
-    front, commits, memory_seconds, first
-):
-    job = replace(front.job(), is_recorded=True)
-    if memory_seconds is not None:
-        front.redis.set(FARM_EPOCH, str(job.admitted_at - memory_seconds))
-    assert [commits.begin(job) for _ in range(3)] == [first, Begin.RUN_IF_OPEN, Begin.EXHAUSTED]
-    commits.commit(job, fail(job, ErrorBody(400, "no", ErrorKind.AUTHORING)))
-    assert commits.begin(job) is Begin.ENDED
+def test_several_jobs_end_in_one_round_trip_each_for_itself(front, commits):
+    capped, ended, *others = (
+        replace(job, is_recorded=True, lane=Lane.BATCH)
+        for job in (front.job(cap=0, account="acc_2"), *(front.job() for _ in range(3)))
+    )
+    commits.commit(ended, succeeded(ended))
+    sent = [(job, succeeded(job)) for job in (capped, others[0], ended, others[1])]
+    used_up, first, none, second = commits.commit_all(sent, beside={"x": 2})
+    assert used_up.error.status == 402
+    assert [first, none, second] == [sent[1][1], None, sent[3][1]]
+    assert front.events() == 3
+    assert commits.commit_all([], beside={}) == []
 
 
 def test_a_job_that_ended_is_not_begun_again(front, commits):

@@ -16,8 +16,10 @@ import pytest
 from sqlalchemy import select, update
 
 from api.jobs.accepting import make_record
+from shared.batch_flow import BatchFlow
 from shared.buckets.admission import AdmissionCache
 from shared.clock import now
+from shared.db.batch_turns import keep_turns
 from shared.db.jobs import JobRecord, JobStatus, add_jobs, find_job
 from shared.db.session import Database, open_database
 from shared.db.tables import jobs, usage_ledger
@@ -28,7 +30,8 @@ from shared.job_flow import JobFlow
 from shared.jobs import Lane, RenderJob
 from shared.metering import usage_key
 from shared.queue.endings import Endings
-from shared.queue.names import BATCH, UNACKED, job_key
+from shared.queue.names import BATCH, INTERACTIVE, UNACKED, job_key
+from shared.queue.slices import SliceQueue
 from shared.queue.states import CANCELLED, JobStates
 from workers.keeper.jobs import RequeueJobs, SweepJobs
 from workers.keeper.reconciliation import Reconcile, RecountUsage
@@ -45,20 +48,29 @@ class Farm:
         self.database: Database = open_database(environment["PRESSROOM_DATABASE_URL"])
         self.states = JobStates(front.redis)
         self.blobs = blob_store
-        self.flow = JobFlow(self.database, self.states, Endings(front.redis), blob_store)
+        endings = Endings(front.redis)
+        self.flow = JobFlow(self.database, self.states, endings, blob_store)
+        self.slices = SliceQueue(front.redis, render_budget=60)
+        self.batches = BatchFlow(self.database, blob_store, self.slices, endings)
 
-    def accept(self, body: str = "pages 1", *, lane: Lane = Lane.BATCH) -> RenderJob:
+    def accept(
+        self, body: str = "pages 1", *, lane: Lane = Lane.BATCH, account: str = "acc_1"
+    ) -> RenderJob:
         """Put a job on record and do not queue it."""
         job = replace(
-            self.front.job(body, budget=3600), lane=lane, is_recorded=True, budget_seconds=60.0
+            self.front.job(body, budget=3600, account=account),
+            lane=lane,
+            is_recorded=True,
+            budget_seconds=60.0,
         )
         with self.database.session() as session:
+            keep_turns(session, [account], at=now())
             add_jobs(session, [make_record(job, user_id="usr_1", template=None)])
         return job
 
-    def send(self, body: str = "pages 1") -> RenderJob:
-        job = self.accept(body)
-        self.front.broker.queue_recorded({job.encode(): job})
+    def send(self, body: str = "pages 1", **options: str) -> RenderJob:
+        job = self.accept(body, **options)
+        self.batches.feed()
         return job
 
     def record(self, job: RenderJob) -> JobRecord:
@@ -120,10 +132,10 @@ def test_killed_between_the_commit_and_the_record_it_is_completed_and_not_repeat
 ):
     started = tmp_path / "started"
     worker = start_worker()
-    job = farm.accept(f"sleep 0 {started}")
+    job = farm.send(f"sleep 1 {started}")
+    wait_until(started.exists)
     with farm.database.session() as holding:  # nobody else can write meanwhile
         holding.execute(update(jobs).where(jobs.c.id == "none").values(pages=0))
-        front.broker.queue_recorded({job.encode(): job})
         wait_until(lambda: front.redis.hexists(job_key(job.id), "outcome"))
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait()
@@ -140,9 +152,9 @@ def test_a_worker_killed_before_several_ends_are_on_record_has_repeated_none(
 ):
     started = tmp_path / "started"
     worker = start_worker(worker_queues="batch")
-    sent = [farm.accept(f"draw 0.005 {started}") for _ in range(200)]
-    front.broker.queue_recorded({job.encode(): job for job in sent})
-    wait_until(lambda: len(committed(front, sent)) > 50)  # messages are taken ahead by then
+    sent = [farm.accept(f"draw 0.005 {started}") for _ in range(600)]
+    farm.batches.feed()
+    wait_until(lambda: len(committed(front, sent)) > 50)
     with farm.database.session() as holding:  # nobody else can write meanwhile
         holding.execute(update(jobs).where(jobs.c.id == "none").values(pages=0))
         on_record = {job.id for job in sent if farm.has_ended(job)}
@@ -166,22 +178,14 @@ def test_a_worker_that_is_told_to_stop_leaves_no_end_off_the_record(
     farm, front, start_worker, wait_until
 ):
     worker = start_worker(worker_queues="batch")
-    sent = [farm.accept("draw 0.005") for _ in range(200)]
-    front.broker.queue_recorded({job.encode(): job for job in sent})
+    sent = [farm.accept("draw 0.005") for _ in range(800)]  # more than a slice has time for
+    farm.batches.feed()
     wait_until(lambda: len(committed(front, sent)) > 50)
     worker.terminate()
     assert worker.wait(10) == 0
     ended = committed(front, sent)
     assert len(ended) < len(sent)
     assert {job.id for job in sent if farm.has_ended(job)} == ended
-
-
-def test_nor_does_a_child_that_has_had_its_number_of_jobs(farm, front, start_worker, wait_until):
-    start_worker(worker_queues="batch", child_max_jobs="7")
-    sent = [farm.accept("pages 2") for _ in range(40)]
-    front.broker.queue_recorded({job.encode(): job for job in sent})
-    wait_until(lambda: farm.has_ended(*sent), seconds=15)
-    assert front.used() == (80, 40)
 
 
 def committed(front, sent) -> set[str]:
@@ -235,7 +239,7 @@ def test_a_cancelled_render_is_stopped_and_its_slot_is_free(
 def test_a_cancelled_render_that_hangs_in_c_is_ended_with_its_process(
     farm, front, start_worker, wait_until
 ):
-    start_worker()
+    start_worker(render_budget="2")  # no thread runs meanwhile, so that its watchdog ends it
     running = farm.send("hang")
     wait_until(lambda: farm.states.find_started(running.id))
     farm.flow.end_early(running.id, CANCELLED)
@@ -257,6 +261,80 @@ def test_a_job_that_kills_its_worker_fails_after_its_tries(
     assert front.events() == 0
 
 
+def test_a_job_that_kills_its_worker_takes_no_neighbour_along(
+    farm, front, start_worker, wait_until, tmp_path
+):
+    died, started = tmp_path / "died", tmp_path / "started"
+    sent = [farm.accept(f"draw 0 {started}") for _ in range(30)]
+    deadly = farm.accept(f"die {died}")
+    sent += [farm.accept(f"draw 0 {started}") for _ in range(30)]
+    start_worker(worker_queues="batch")
+    farm.batches.feed()
+    wait_until(lambda: farm.has_ended(deadly, *sent))
+    assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
+    assert farm.record(deadly).error["statusCode"] == 500
+    assert len(died.read_text().splitlines()) <= 3
+    assert front.events() == len(sent)
+    assert front.used() == (len(sent), len(sent))
+
+
+def test_many_renders_of_one_account_do_not_hold_up_those_of_another(
+    farm, start_worker, wait_until
+):
+    many = [farm.accept("draw 0.02", account="acc_many") for _ in range(600)]
+    start_worker(worker_queues="batch")
+    farm.batches.feed()
+    wait_until(lambda: farm.has_ended(many[0]))
+    few = [farm.send("draw 0.02", account="acc_few") for _ in range(5)]
+    wait_until(lambda: farm.has_ended(*few))
+    # No more than the slices that waited are before them, of two seconds each.
+    assert not farm.has_ended(many[-1])
+
+
+def test_renders_end_in_the_order_in_which_they_were_accepted(farm, start_worker, wait_until):
+    sent = [farm.accept("draw 0.01") for _ in range(50)]
+    start_worker(worker_queues="batch")
+    farm.batches.feed()
+    wait_until(lambda: farm.has_ended(*sent))
+    started = [farm.record(job).started_at for job in sent]
+    assert started == sorted(started)
+
+
+def test_a_long_render_is_told_as_running_wherever_in_its_slice_it_is(
+    farm, start_worker, wait_until
+):
+    sent = [farm.accept("pages 1") for _ in range(20)]
+    long = farm.accept("sleep 4")
+    start_worker(worker_queues="batch")
+    farm.batches.feed()
+    wait_until(lambda: farm.has_ended(*sent[:1]))
+    wait_until(lambda: farm.states.find_started(long.id))
+    assert not farm.has_ended(long)
+    wait_until(lambda: farm.has_ended(long))
+    assert abs(farm.record(long).finished_at - farm.record(long).started_at).total_seconds() >= 4
+
+
+def test_what_needs_a_part_that_is_away_is_tried_again_and_holds_up_no_other(
+    farm, front, start_worker, wait_until, tmp_path
+):
+    blobs = Path(farm.environment["PRESSROOM_BLOB_URL"].removeprefix("file://"))
+    sent = [farm.accept("pages 1") for _ in range(3)]
+    blocked = blobs / "jobs" / sent[1].id
+    blocked.parent.mkdir(exist_ok=True)
+    blocked.write_text("a file where a folder is needed")
+    keeper = farm.start_keeper()
+    start_worker(worker_queues="batch")
+    farm.batches.feed()
+    wait_until(lambda: farm.has_ended(sent[0], sent[2]))
+    assert not farm.has_ended(sent[1])
+    blocked.unlink()
+    wait_until(lambda: farm.has_ended(*sent))
+    keeper.terminate()
+    assert keeper.wait(15) == 0
+    assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
+    assert front.used() == (3, 3)
+
+
 def test_what_has_ended_on_record_is_not_run_again_after_a_flush(
     farm, front, start_worker, wait_until
 ):
@@ -265,34 +343,32 @@ def test_what_has_ended_on_record_is_not_run_again_after_a_flush(
     wait_until(lambda: farm.has_ended(job))
     record = farm.record(job)
     front.redis.flushall()
-    front.broker.queue_recorded({job.encode(): job})
+    farm.batches.feed()
     wait_until(lambda: not front.redis.llen(BATCH) and not held(front))
     assert front.events() == 0
     assert farm.record(job) == record
 
 
 def test_the_keeper_believes_a_loss_at_the_second_look_only(farm, front):
-    job = farm.accept()
+    job = farm.accept(lane=Lane.INTERACTIVE)
     duty = RequeueJobs(farm.flow, front.broker)
-    assert duty.run_once() == 1  # this Redis had no epoch: all is queued
-    front.redis.delete(BATCH)
     set_queued(farm, job, seconds_ago=1)
     assert [duty.run_once() for _ in range(3)] == [0, 0, 0]  # too young
     set_queued(farm, job, seconds_ago=20)
     assert [duty.run_once() for _ in range(3)] == [0, 1, 0]
-    assert front.redis.llen(BATCH) == 1
+    assert front.redis.llen(INTERACTIVE) == 1
 
 
 def test_a_job_behind_others_or_in_a_workers_hands_is_not_forgotten(farm, front):
-    first, second = farm.send(), farm.send()
-    front.redis.set("farm:epoch", 1)
-    duty = RequeueJobs(farm.flow, front.broker)
+    first, second = (farm.accept(lane=Lane.INTERACTIVE) for _ in range(2))
     for job in (first, second):
+        front.broker.queue_recorded({job.encode(): job})
         set_queued(farm, job, seconds_ago=1)
+    duty = RequeueJobs(farm.flow, front.broker)
     assert [duty.run_once() for _ in range(3)] == [0, 0, 0]
     set_queued(farm, first, seconds_ago=20)
-    front.redis.rpop(BATCH)
-    front.redis.hset(UNACKED, f"batch:{first.id}:x", "held")
+    front.redis.rpop(INTERACTIVE)
+    front.redis.hset(UNACKED, f"interactive:{first.id}:x", "held")
     assert [duty.run_once() for _ in range(3)] == [0, 0, 0]
     front.redis.delete(UNACKED)
     assert [duty.run_once() for _ in range(3)] == [0, 1, 0]
@@ -302,14 +378,6 @@ def set_queued(farm: Farm, job: RenderJob, *, seconds_ago: float) -> None:
     with farm.database.session() as session:
         at = now() - timedelta(seconds=seconds_ago)
         session.execute(update(jobs).where(jobs.c.id == job.id).values(queued_at=at))
-
-
-def test_everything_unfinished_is_queued_again_in_pieces(farm, front, monkeypatch):
-    monkeypatch.setattr("workers.keeper.jobs._AT_ONCE", 7)
-    sent = [farm.accept() for _ in range(20)]
-    assert RequeueJobs(farm.flow, front.broker).run_once() == len(sent)
-    assert front.redis.llen(BATCH) == len(sent)
-    assert RequeueJobs(farm.flow, front.broker).run_once() == 0
 
 
 def test_what_expires_goes_in_two_steps(farm, front, start_worker, wait_until):

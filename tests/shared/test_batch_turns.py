@@ -15,10 +15,11 @@ from sqlalchemy import delete, func, select, text
 
 from shared.batches.chunks import cut_chunks
 from shared.batches.records import Output
-from shared.db import batch_chunks
-from shared.db.batch_chunks import claim_slices, list_in_flight, needs_feeding, start_slice
+from shared.db import feeding
+from shared.db.batch_chunks import start_slice
 from shared.db.batch_turns import add_turn, remove_idle_turns
 from shared.db.batches import add_batch, cancel_batch
+from shared.db.feeding import claim_slices, list_in_flight, needs_feeding
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.db.tables import batch_turns
@@ -108,9 +109,9 @@ def test_the_slices_of_some_slots_alone_are_queued(accept, database):
     with database.session() as session:
         claimed = claim_slices(session, window=2, at=NOON, slots=frozenset({"yy"}))
         assert [each.batch_id for each in claimed] == mine * 2
-        assert not needs_feeding(session, window=2, slots=frozenset({"yy"}))
-        assert not needs_feeding(session, window=2, slots=frozenset({"zz"}))
-        assert needs_feeding(session, window=2, slots=frozenset({"xx"}))
+        assert not needs_feeding(session, window=2, at=NOON, slots=frozenset({"yy"}))
+        assert not needs_feeding(session, window=2, at=NOON, slots=frozenset({"zz"}))
+        assert needs_feeding(session, window=2, at=NOON, slots=frozenset({"xx"}))
 
 
 def test_what_waits_in_the_queue_and_what_runs_is_in_flight(accept, database):
@@ -118,7 +119,7 @@ def test_what_waits_in_the_queue_and_what_runs_is_in_flight(accept, database):
     with database.session() as session:
         first, second = claim_slices(session, window=2, at=NOON)
         start_slice(session, first, at=NOON)
-        in_flight = {each for each, _ in list_in_flight(session, limit=9)}
+        in_flight = set(list_in_flight(session, limit=9))
         assert in_flight == {first, second}
 
 
@@ -147,7 +148,7 @@ def count_steps(database):
         driver = session.connection.driver_connection
         driver.set_progress_handler(step, 10)
         try:
-            assert needs_feeding(session, window=10_000)
+            assert needs_feeding(session, window=10_000, at=NOON)
         finally:
             driver.set_progress_handler(None, 0)
     return steps
@@ -160,7 +161,7 @@ def test_the_next_slice_is_found_by_few_rows_on_postgresql(accept, feed, databas
         accept(f"of{account}", batches=10)
     feed(100)
     with database.session() as session:
-        session.execute(text("ANALYZE batches, batch_chunks, batch_turns"))
+        session.execute(text("ANALYZE batches, batch_chunks, batch_turns, jobs, job_slices"))
     seen = []
     with database.snapshot() as session:
         for query, parameters in sent_by(session):
@@ -174,7 +175,7 @@ def test_the_next_slice_is_found_by_few_rows_on_postgresql(accept, feed, databas
 
 
 def sent_by(session):
-    for query in (batch_chunks._in_queue(None), batch_chunks._next(None)):
+    for query in (feeding._in_queue(None), feeding._next(None).params(due_at=NOON)):
         compiled = query.compile(session, compile_kwargs={"literal_binds": True})
         yield str(compiled).replace("%", "%%"), ()
 
@@ -193,7 +194,7 @@ def test_the_keeper_puts_accounts_in_line_that_an_earlier_release_did_not(accept
     with database.session() as session:
         session.execute(delete(batch_turns))
     with database.snapshot() as session:
-        assert not needs_feeding(session, window=4)
+        assert not needs_feeding(session, window=4, at=NOON)
     duty = RepairTurns(database)
     assert duty.run_once() == 1
     assert duty.run_once() == 0

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from api.jobs.accepting import make_record
+from shared.batch_flow import WINDOW, BatchFlow
 from shared.clock import epoch
 from shared.db.jobs import add_jobs, count_unfinished, find_job
 from shared.db.session import open_database
@@ -20,13 +21,21 @@ from shared.job_intake import Entry, Intake
 from shared.jobs import Allowance, BodyKind, Claim, ClaimHome, Lane, Meter, RenderJob
 from shared.queue.broker import Broker
 from shared.queue.connection import connect
-from shared.queue.names import BATCH
+from shared.queue.endings import Endings
+from shared.queue.names import BATCH, INTERACTIVE
+from shared.queue.slices import SliceQueue
 
 
 @pytest.fixture
 def redis(redis_url):
     with connect(redis_url) as client:
         yield client
+
+
+def make_intake(database, redis):
+    queue = SliceQueue(redis, render_budget=60)
+    batches = BatchFlow(database, None, queue, Endings(redis))
+    return Intake(database, Broker(redis), batches)
 
 
 @pytest.fixture
@@ -53,7 +62,7 @@ def make(account):
 
 
 def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, make):
-    intake = Intake(database, Broker(redis))
+    intake = make_intake(database, redis)
     gathered = [[Entry(*make()) for _ in range(count)] for count in (1, 130, 7, 60)]
     with ThreadPoolExecutor(12) as pool:
         writing = [pool.submit(intake.write, entries) for entries in gathered]
@@ -65,7 +74,16 @@ def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, 
     )
     with database.snapshot() as session:
         assert count_unfinished(session) == 198 + 40
-    assert redis.llen(BATCH) == 198 + 40
+    assert redis.llen(BATCH) == WINDOW  # slices: whoever takes one claims what there is
+    assert redis.llen(INTERACTIVE) == 0
+
+
+def test_what_is_waited_for_has_a_message_of_its_own(database, redis, make):
+    intake = make_intake(database, redis)
+    awaited = [replace(make()[0], lane=Lane.INTERACTIVE) for _ in range(3)]
+    entries = [Entry(job, make_record(job, user_id="usr_1", template=None)) for job in awaited]
+    intake.write([*entries, Entry(*make())])
+    assert (redis.llen(INTERACTIVE), redis.llen(BATCH)) == (3, 1)
 
 
 def test_what_is_on_record_is_what_was_accepted(database, redis, make):
@@ -76,7 +94,7 @@ def test_what_is_on_record_is_what_was_accepted(database, redis, make):
     plain = replace(
         record, id=new_id("job"), created_at=datetime(2026, 2, 28, 23, 59, 59, 7, tzinfo=UTC)
     )
-    Intake(database, Broker(redis)).write([Entry(job, odd), Entry(job, plain)])
+    make_intake(database, redis).write([Entry(job, odd), Entry(job, plain)])
     with database.snapshot() as session:
         assert find_job(session, odd.id) == odd
         assert find_job(session, plain.id) == plain
@@ -95,7 +113,7 @@ def test_a_connection_that_broke_is_an_outage_and_the_next_is_another(
     make_postgresql, migrated_postgresql, redis, make, account
 ):
     database = open_database(make_postgresql(template=migrated_postgresql))
-    intake = Intake(database, Broker(redis))
+    intake = make_intake(database, redis)
     intake.accept(*make())
     with pytest.raises(Unavailable):
         add_on_a_connection_that_breaks(database, make()[1])
@@ -111,7 +129,7 @@ def test_each_of_those_gathered_is_told_that_the_database_is_away(
     def away():
         raise Unavailable("database")
 
-    intake = Intake(database, Broker(redis))
+    intake = make_intake(database, redis)
     monkeypatch.setattr(database, "session", away)
     entries = [Entry(*make()) for _ in range(120)]
     intake.write(entries)
@@ -123,7 +141,7 @@ def test_each_of_those_gathered_is_told_that_the_database_is_away(
 
 def test_callers_behind_a_locked_database_are_refused_with_the_first(database, redis, make):
     """A wait of its own for each would be more than the 5 s within which a 503 is due."""
-    intake = Intake(database, Broker(redis))
+    intake = make_intake(database, redis)
 
     def seconds_to_refuse(entry, delay):
         time.sleep(delay)

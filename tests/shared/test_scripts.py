@@ -58,21 +58,20 @@ def scripts():
 
 
 def test_begin_counts_deliveries_and_notes_the_first_start(redis, run):
-    redis.set("epoch", 7)
-    assert run("begin", ["job", "epoch"], 600, "1.5") == [1, b"7"]
-    assert run("begin", ["job", "epoch"], 600, "2.5") == [2, b"7"]
+    assert run("begin", ["job"], 600, "1.5") == 1
+    assert run("begin", ["job"], 600, "2.5") == 2
     assert redis.hgetall("job") == {b"deliveries": b"2", b"started_at": b"1.5"}
     assert has_ttl(redis, "job")
 
 
 def test_begin_leaves_what_nobody_recorded_without_a_start(redis, run):
-    assert run("begin", ["job", "epoch"], 600, "") == [1, None]
+    assert run("begin", ["job"], 600, "") == 1
     assert redis.hgetall("job") == {b"deliveries": b"1"}
 
 
 def test_begin_changes_nothing_of_a_job_that_has_ended(redis, run):
     redis.hset("job", "done", "x")
-    assert run("begin", ["job", "epoch"], 600, "1") == [0]
+    assert run("begin", ["job"], 600, "1") == 0
     assert redis.hgetall("job") == {b"done": b"x"}
 
 

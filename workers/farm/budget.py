@@ -17,6 +17,7 @@ from shared.limits import MB
 from shared.memory import read_memory
 
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
+_M_ARENA_MAX: Final = -8  # mallopt(3)
 _MANY_BYTES: Final = 64 * MB
 
 
@@ -64,7 +65,11 @@ class Alarm:
 
 
 def limit_memory(megabytes: int) -> None:
-    """Bound this process's address space: an allocation beyond it raises MemoryError."""
+    """Bound this process's address space: an allocation beyond it raises MemoryError.
+
+    Threads share one arena of malloc: 64 MB of address space would be reserved for that of each.
+    """
+    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = megabytes * MB
     if hard != resource.RLIM_INFINITY:

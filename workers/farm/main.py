@@ -40,7 +40,6 @@ from workers.farm.batches.tasks import register_batch_tasks
 from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.children import Children, ChildWatch
 from workers.farm.pool import SLOT
-from workers.farm.recorded import Records
 from workers.farm.rehearsal import rehearse
 from workers.farm.resources import Images, Templates
 from workers.farm.run import Engine, Farm
@@ -129,8 +128,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         memory_mb=settings.child_memory_mb,
         tally=tally,
         flow=flow,
-        records=Records(flow, claims),
-        stopper=Stopper(lambda job_id: states.find_end(job_id) is not None),
+        stopper=Stopper(states.look_after),
         traces=open_traces("worker", is_on=settings.traces),
         slot=SLOT,
         clock=FarmClock({settings.own_shard.name: redis}),
@@ -193,7 +191,6 @@ class _Child:
     def _close(self, **_: Any) -> None:
         # A child that has had its number of jobs ends without the interpreter's own goodbye.
         if self._farm is not None:
-            self._farm.records.settle()
             self._farm.traces.close()
 
 

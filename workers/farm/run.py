@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from shared.clock import epoch
-from shared.errors import ErrorBody, ErrorKind, Unavailable
+from shared.errors import ErrorBody, Unavailable
 from shared.job_flow import JobFlow
-from shared.jobs import Claim, JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
+from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
-from shared.queue.commits import Begin, Commits, Delivery, fail
-from shared.queue.states import OVERDUE
+from shared.queue.commits import Begin, Commits, fail
+from shared.queue.states import OVERDUE, Ended
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
 from shared.telemetry.traces import UNTRACED, Traces
@@ -31,7 +31,7 @@ from workers.engine.ports import (
 )
 from workers.farm.failures import Bounds, attempt, brought_worker_down
 from workers.farm.inspection import INSPECTORS, Inspectors, ended_its_process, inspect
-from workers.farm.recorded import Records, complete, is_open
+from workers.farm.recorded import complete, record
 from workers.farm.resources import Images, Templates
 from workers.farm.slot import SINGLE_SLOT, Slot
 from workers.farm.stopping import Stopper
@@ -105,7 +105,6 @@ class Farm:
     memory_mb: int
     tally: Tally
     flow: JobFlow
-    records: Records
     stopper: Stopper
     traces: Traces = UNTRACED
     slot: Slot = SINGLE_SLOT
@@ -113,33 +112,31 @@ class Farm:
     inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
 
 
-def run_job(job: RenderJob, farm: Farm, *, delivery: Delivery | None = None) -> None:
+def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
     """Run one delivery of a job; afterwards it has ended, unless it ended before or is overdue.
 
-    `delivery` is known where it was counted when the worker took it.
+    `delivery` is known where it was counted when the worker took it. What nobody waits for is not run
+    by a message of its own: those come from fronts of the release before.
 
     Raises:
         Unavailable: Redis stayed away until the job's deadline.
     """
+    if job.is_recorded and job.lane is Lane.BATCH:
+        return
     if farm.clock is not None:
         farm.clock.look_if_due()
     with (
-        log_context(**_name(job)),
+        log_context(**name(job)),
         farm.traces.span(job.purpose.value, parent=job.traceparent, job=job.id),
     ):
         farm.traces.record("queue", begin=job.admitted_at, end=epoch())
         match farm.commits.begin(job, delivery=delivery):
-            case Begin.RUN_IF_OPEN if not is_open(job, farm.flow):
-                log.info("delivery skipped", verdict="on record")
-            case Begin.RUN | Begin.RUN_IF_OPEN:
+            case Begin.RUN:
                 _run(job, farm)
             case Begin.EXHAUSTED:
-                _end(job, _brought_worker_down(job), farm)
+                _end(job, fail(job, brought_worker_down()), farm)
             case (Begin.ENDED | Begin.OVERDUE) as verdict:
-                log.info("delivery skipped", verdict=verdict.value)
-                if job.is_recorded:
-                    _leave_on_record(job, verdict, farm)
-                farm.claims.drop(job.body)
+                skip(job, verdict, farm)
 
 
 def _run(job: RenderJob, farm: Farm) -> None:
@@ -149,11 +146,6 @@ def _run(job: RenderJob, farm: Farm) -> None:
         started_at = epoch()
         with farm.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
             outcome = _attempt(job, farm)
-        if job.lane is Lane.BATCH and _is_outage(outcome):
-            # Nobody waits who could ask again: the keeper does, until the job's day is over.
-            farm.commits.give_back(job)
-            log.warning("render postponed, a part of the farm is away")
-            return
         # Not under the watchdog: what is on record may end as late as the stores let it.
         _end(job, replace(outcome, started_at=started_at), farm)
         return
@@ -162,21 +154,20 @@ def _run(job: RenderJob, farm: Farm) -> None:
         _end(job, _attempt(job, farm), farm)
 
 
-def _is_outage(outcome: JobOutcome) -> bool:
-    return outcome.error is not None and outcome.error.kind is ErrorKind.UNAVAILABLE
-
-
 def _seconds_left(job: RenderJob) -> float:
     left = max(job.deadline - epoch(), 0)
     return left if job.budget_seconds is None else min(left, job.budget_seconds)
 
 
-def _leave_on_record(job: RenderJob, verdict: Begin, farm: Farm) -> None:
-    if verdict is Begin.OVERDUE:
+def skip(job: RenderJob, verdict: Begin, farm: Farm) -> None:
+    """Leave a job that has ended or is overdue, and see to it that the record says so."""
+    log.info("delivery skipped", verdict=verdict.value)
+    if job.is_recorded and verdict is Begin.OVERDUE:
         with suppress(Unavailable):
             farm.flow.end_early(job.id, OVERDUE)  # the keeper does it otherwise
-    else:
-        complete(job, farm.flow)
+    elif job.is_recorded:
+        complete(job.id, farm.flow)
+    farm.claims.drop(job.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,40 +184,31 @@ class _Ending:
         return True
 
     def settle(self, *, has_next: bool) -> None:
-        """Do what comes after the commit; with another job here, some ends go on record together."""
+        """Do what comes after the commit; with a next job or without one."""
+        del has_next  # nothing is left to be done with it
         job, outcome, committed, farm = self.job, self.outcome, self.committed, self.farm
         if committed is not outcome and outcome.pdf is not None:
             farm.claims.drop(outcome.pdf)
         if job.is_recorded and committed is not None:
-            farm.records.put(job, committed)  # which drops the body then
-        else:
-            if job.is_recorded:
-                complete(job, farm.flow)
-            farm.claims.drop(job.body)
-        if not has_next:
-            farm.records.settle()
-        with log_context(**_name(job)):
-            _log_end(
-                outcome if committed is None else committed, is_committed=committed is not None
-            )
+            record({job.id: Ended("", committed)}, farm.flow)
+        elif job.is_recorded:
+            complete(job.id, farm.flow)
+        farm.claims.drop(job.body)
+        log_end(job, outcome, committed)
 
 
 def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
     with farm.traces.span("commit"):
         committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
         ending = _Ending(job, outcome, committed, farm)
-        if farm.traces.is_on or _is_waited_on_record(job):
+        if farm.traces.is_on or job.is_recorded:
             ending.settle(has_next=False)
         else:
             farm.slot.put_off(ending)
 
 
-def _is_waited_on_record(job: RenderJob) -> bool:
-    """Tell whether a client waits for the answer to a job that is on record, and others behind it."""
-    return job.is_recorded and job.lane is Lane.INTERACTIVE
-
-
-def _name(job: RenderJob) -> dict[str, str]:
+def name(job: RenderJob) -> dict[str, str]:
+    """Return what a job is named by in the log."""
     return {"job": job.id, "request": job.request_id, "account": job.meter.account_id}
 
 
@@ -235,19 +217,23 @@ def _attempt(job: RenderJob, farm: Farm) -> JobOutcome:
     budget = job.budget_seconds or job.deadline - job.admitted_at
     subject = job.body_kind.value if job.purpose is Purpose.INSPECT else "document"
     bounds = Bounds(_DOING[job.purpose], budget, farm.memory_mb, subject=subject)
-    run = _render_recorded if job.is_recorded else _RUNS[job.purpose]
+    run = _RUNS[job.purpose]
     outcome = attempt(lambda: run(job, farm), bounds, deadline=epoch() + _seconds_left(job))
     return fail(job, outcome) if isinstance(outcome, ErrorBody) else outcome
 
 
-def _render_recorded(job: RenderJob, farm: Farm) -> JobOutcome:
-    with farm.stopper.watch(job.id):
-        return _render(job, farm)
-
-
 def _render(job: RenderJob, farm: Farm) -> JobOutcome:
-    # Such a job has its end written to the database yet: who waits shall not wait for that.
-    timer = StageTimer(farm.traces, SINGLE_SLOT if _is_waited_on_record(job) else farm.slot)
+    with farm.stopper.watch(job.id) if job.is_recorded else nullcontext():
+        outcome, pdf = make_pdf(job, farm)
+        with farm.traces.span("store", bytes=len(pdf)):
+            store = farm.flow.store_pdf if job.is_recorded else farm.claims.store
+            return replace(outcome, pdf=store(job.id, pdf))
+
+
+def make_pdf(job: RenderJob, farm: Farm) -> tuple[JobOutcome, bytes]:
+    """Render a job and return its outcome, in which the PDF is yet to be named, and the PDF."""
+    # A job on record has its end written to the database yet: the next is not asked for early.
+    timer = StageTimer(farm.traces, SINGLE_SLOT if job.is_recorded else farm.slot)
     queued_ms = round((epoch() - job.admitted_at) * 1000, 3)
     template = farm.templates.get(job.template.sha256) if job.template else None
     rendered = farm.render(
@@ -257,22 +243,15 @@ def _render(job: RenderJob, farm: Farm) -> JobOutcome:
         resources=farm.images.of_account(job.meter.account_id, job.workspace_id),
         watch=timer,
     )
-    return JobOutcome(
+    outcome = JobOutcome(
         job.id,
         OutcomeStatus.SUCCEEDED,
         pages=rendered.pages,
         filename=rendered.filename,
         timings={"queue": queued_ms, **timer.stop()},
-        pdf=_store(job, rendered.pdf, farm),
         warnings=summarise(rendered.warnings, left_out=rendered.warnings_left_out),
     )
-
-
-def _store(job: RenderJob, pdf: bytes, farm: Farm) -> Claim:
-    with farm.traces.span("store", bytes=len(pdf)):
-        if job.is_recorded:
-            return farm.flow.store_pdf(job.id, pdf)
-        return farm.claims.store(job.id, pdf)
+    return outcome, rendered.pdf
 
 
 def _validate(job: RenderJob, farm: Farm) -> JobOutcome:
@@ -322,11 +301,14 @@ def _brought_worker_down(job: RenderJob) -> JobOutcome:
     return fail(job, brought_worker_down())
 
 
-def _log_end(outcome: JobOutcome, *, is_committed: bool) -> None:
-    log.info(
-        "render finished" if is_committed else "render discarded, its job had ended",
-        status=outcome.status.value,
-        kind=outcome.error.kind.value if outcome.error else None,
-        pages=outcome.pages,
-        milliseconds=dict(outcome.timings),
-    )
+def log_end(job: RenderJob, made: JobOutcome, committed: JobOutcome | None) -> None:
+    """Log how a job ended; None was committed where it had ended before."""
+    outcome = committed or made
+    with log_context(**name(job)):
+        log.info(
+            "render finished" if committed else "render discarded, its job had ended",
+            status=outcome.status.value,
+            kind=outcome.error.kind.value if outcome.error else None,
+            pages=outcome.pages,
+            milliseconds=dict(outcome.timings),
+        )

@@ -24,11 +24,12 @@ log: Final = get_logger(__name__)
 class Stopper:
     """Looks, from a thread of its own, whether the job at hand has ended elsewhere.
 
-    Most renders are over before the first look. Make it after the fork.
+    Most renders are over before the first look. `look_after` is given a job and for how many seconds
+    it has run. Make it after the fork.
     """
 
-    def __init__(self, has_ended: Callable[[str], bool]) -> None:
-        self._has_ended = has_ended
+    def __init__(self, look_after: Callable[[str, float], bool]) -> None:
+        self._look_after = look_after
         self._turn = Condition()
         self._job_id: str | None = None
         self._begun_at = 0.0
@@ -76,12 +77,12 @@ class Stopper:
                     self._turn.wait(early)
                     continue
             looked_at = ticks()
-            if self._is_over(job_id):
+            if self._is_over(job_id, ticks() - begun_at):
                 self._stop(job_id, begun_at)
 
-    def _is_over(self, job_id: str) -> bool:
+    def _is_over(self, job_id: str, seconds: float) -> bool:
         try:
-            return self._has_ended(job_id)
+            return self._look_after(job_id, seconds)
         except Unavailable:
             return False
 

@@ -12,7 +12,6 @@ from celery.signals import worker_process_init
 from celery.states import FAILURE
 
 from shared.jobs import RenderJob
-from shared.queue.commits import Delivery
 from shared.queue.messages import WRONG_ARGUMENTS
 from shared.queue.names import RENDER_TASK
 from shared.telemetry import metrics
@@ -31,7 +30,7 @@ _DONE: Final = trace_ok_t(None, None, 0.0, "None")
 def register_tasks(app: Celery, get_farm: Callable[[], Farm]) -> None:
     """Give the application its task; `get_farm` is called in the child process that runs it."""
 
-    def render(*arguments: Any, delivery: Delivery | None = None, **named: Any) -> None:
+    def render(*arguments: Any, delivery: int | None = None, **named: Any) -> None:
         try:
             job = RenderJob.decode(read_argument(arguments, named))
         except UNREADABLE as error:
@@ -71,9 +70,7 @@ def _run_plainly(task: Any) -> None:
 
     def trace(_id: str, args: Any, kwargs: Any, request: Mapping[str, Any]) -> Any:
         try:
-            number = request["delivery"]
-            delivery = None if number is None else Delivery(number, request["memory_since"])
-            task.run(*args, **kwargs, delivery=delivery)
+            task.run(*args, **kwargs, delivery=request["delivery"])
         except Exception as error:  # noqa: BLE001 - Celery's to handle, whatever it is
             told = Context(request, args=args, kwargs=kwargs, called_directly=False)
             info = TraceInfo(FAILURE, error)

@@ -7,9 +7,8 @@ from datetime import timedelta
 from typing import ClassVar, Final
 
 from shared.batch_flow import BatchFlow
-from shared.batches.records import Batch, Output, Slice
+from shared.batches.records import Batch, Output
 from shared.clock import now, ticks
-from shared.db.batch_chunks import list_in_flight
 from shared.db.batch_sweep import (
     forget_results,
     list_due,
@@ -18,8 +17,9 @@ from shared.db.batch_sweep import (
 )
 from shared.db.batch_turns import add_missing_turns, needs_repair, remove_idle_turns
 from shared.db.batches import RECORD_KEPT, has_running_chunk, list_complete
+from shared.db.feeding import list_in_flight
 from shared.db.session import Database
-from shared.queue.slices import Assembly
+from shared.queue.slices import Assembly, Work
 from shared.telemetry.log import get_logger
 from workers.keeper.duty import Duty
 
@@ -46,10 +46,10 @@ class FeedBatches:
 
 @dataclass(frozen=True, slots=True)
 class RepairTurns:
-    """Sees to it that every account with an unfinished batch is in line, and no other.
+    """Sees to it that every account with an unfinished batch or accepted render is in line, and no other.
 
-    A process of an earlier release, which an upgrade runs beside this one, accepts batches without
-    putting their account in line; and who finishes the last batch of an account leaves it there.
+    A process of an earlier release, which an upgrade runs beside this one, accepts work without
+    putting its account in line; and who ends the last work of an account leaves it there.
     """
 
     name: ClassVar[str] = "batch_turns_repaired"
@@ -95,15 +95,13 @@ class SendLostSlices:
 
     def __init__(self, flow: BatchFlow) -> None:
         self._flow = flow
-        self._missing: frozenset[Slice | Assembly] = frozenset()
+        self._missing: frozenset[Work] = frozenset()
 
     def run_once(self) -> int:
         """Do one round; see `Duty.run_once`."""
         slots = self._flow.slots
         with self._flow.database.snapshot() as session:
-            work: list[Slice | Assembly] = [
-                slice_ for slice_, _ in list_in_flight(session, limit=_AT_ONCE, slots=slots)
-            ]
+            work: list[Work] = [*list_in_flight(session, limit=_AT_ONCE, slots=slots)]
             complete = list_complete(session, limit=_BATCHES_AT_ONCE, slots=slots)
         work += [Assembly(batch.id) for batch in complete if batch.output is Output.MERGED]
         missing = frozenset(self._flow.queue.find_lost(work))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final
 
@@ -19,12 +17,11 @@ from shared.db.jobs import (
     list_unfinished,
     touch_jobs,
 )
-from shared.db.session import Database, Session
-from shared.errors import Unavailable
+from shared.db.session import Database
 from shared.job_flow import JobFlow
-from shared.jobs import Lane, Purpose, RenderJob
+from shared.jobs import Lane, RenderJob
 from shared.queue.broker import Broker
-from shared.queue.lanes import queue_for
+from shared.queue.names import INTERACTIVE
 from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger
 
@@ -40,7 +37,7 @@ log: Final = get_logger(__name__)
 
 @dataclass(slots=True)
 class RequeueJobs:
-    """Queues again what the queue has forgotten: a message lost on its way, or all that it had.
+    """Queues waited jobs on record again that the queue has forgotten: their messages were lost.
 
     A queue is a list, so what came before its oldest message has left it. A job that came before,
     and that no worker holds, is lost; it is believed at the second look, for a worker takes a
@@ -52,56 +49,33 @@ class RequeueJobs:
 
     flow: JobFlow
     broker: Broker
-    _missed: dict[Lane, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _missed: AbstractSet[str] = frozenset()
 
     def run_once(self) -> int:
-        """Queue again what is missing, or all that has not ended when Redis lost its memory."""
-        if self.flow.states.begin_epoch():
-            return self._requeue_all()
-        return sum(self._requeue_forgotten(lane) for lane in Lane)
-
-    def _requeue_all(self) -> int:
-        begun, begun_at = ticks(), now()
-        count = 0
-        try:
-            while jobs := self._list(before=begun_at):
-                self._queue_again(jobs)
-                count += len(jobs)
-                if ticks() - begun > _ROUND_SECONDS:
-                    self.flow.states.end_epoch()  # the next round goes on
-                    break
-        except Unavailable:
-            with suppress(Unavailable):
-                self.flow.states.end_epoch()
-            raise
-        return count
-
-    def _list(self, *, before: datetime) -> list[JobRecord]:
-        with self.flow.database.snapshot() as session:
-            found = [self._unfinished(session, lane, before) for lane in Lane]
-        return [job for jobs in found for job in jobs]
-
-    def _requeue_forgotten(self, lane: Lane) -> int:
-        seen = self.flow.states.look(queue_for(Purpose.RENDER, lane))
+        """Queue again what is missing; note when Redis has lost its memory."""
+        self.flow.states.begin_epoch()
+        seen = self.flow.states.look(INTERACTIVE)
         before = now() - FORGOTTEN_AFTER
         if seen.oldest is not None:
             before = min(before, datetime.fromtimestamp(seen.oldest, UTC) - _CLOCK_SLACK)
         with self.flow.database.snapshot() as session:
-            jobs = self._unfinished(session, lane, before)
-        missing = [job for job in jobs if job.id not in seen.held]
-        forgotten = [job for job in missing if job.id in self._missed[lane]]
-        self._missed[lane] = {job.id for job in missing}
+            found = list_unfinished(
+                session,
+                Lane.INTERACTIVE,
+                before=before,
+                limit=_AT_ONCE,
+                slots=self.flow.slots,
+            )
+        missing = [job for job in found if job.id not in seen.held]
+        forgotten = [job for job in missing if job.id in self._missed]
+        self._missed = {job.id for job in missing}
         if forgotten:
-            self._queue_again(forgotten)
+            self.broker.queue_recorded(
+                {job.message: RenderJob.decode(job.message) for job in forgotten}
+            )
+            with self.flow.database.session() as session:
+                touch_jobs(session, [job.id for job in forgotten], at=now())
         return len(forgotten)
-
-    def _unfinished(self, session: Session, lane: Lane, before: datetime) -> Sequence[JobRecord]:
-        return list_unfinished(session, lane, before=before, limit=_AT_ONCE, slots=self.flow.slots)
-
-    def _queue_again(self, jobs: Sequence[JobRecord]) -> None:
-        self.broker.queue_again([RenderJob.decode(job.message) for job in jobs])
-        with self.flow.database.session() as session:
-            touch_jobs(session, [job.id for job in jobs], at=now())
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class DocumentBounds:
     """Bounds documents one after the other, each by the whole budget; see `opened`."""
 
     def __init__(self, farm: Farm, budget_seconds: float) -> None:
-        self._bounds = Bounds("render", budget_seconds, farm.memory_mb)
+        self.told = Bounds("render", budget_seconds, farm.memory_mb)
         self._alarm = Alarm(budget_seconds)
         self._watchdog = farm.watchdog
         self._watchdog_seconds = budget_seconds + WATCHDOG_GRACE_SECONDS + _REACH_SECONDS
@@ -49,4 +49,4 @@ class DocumentBounds:
         if at >= self._watched_until:
             self._watchdog.set(self._watchdog_seconds)
             self._watched_until = at + _REACH_SECONDS
-        return attempt_within(self._alarm, work, self._bounds)
+        return attempt_within(self._alarm, work, self.told)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final
 
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import BlobStore
@@ -10,6 +12,13 @@ from shared.buckets.admission import AdmissionCache
 from shared.db.session import Database
 from shared.queue.charges import Charges
 from shared.queue.slices import SliceQueue
+
+# A PDF takes a store some milliseconds of waiting, in which the next one is rendered.
+_STORED_AT_ONCE: Final = 4
+
+
+def _start_storing() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_STORED_AT_ONCE, thread_name_prefix="store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +32,4 @@ class Desk:
     flow: BatchFlow
     admissions: AdmissionCache
     budget_seconds: float
+    storing: ThreadPoolExecutor = field(default_factory=_start_storing)
