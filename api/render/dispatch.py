@@ -9,7 +9,6 @@ from flask import g
 
 from api.admission.body import Body
 from api.admission.gate import Ticket
-from api.lane import give_way
 from api.ports import Cell, Ports
 from api.render.request import RenderRequest
 from shared.clock import epoch
@@ -62,7 +61,6 @@ def dispatch(
         traceparent=ports.traces.traceparent(),
     )
     published = cell.broker.publish(job)
-    give_way()
     outcome = cell.replies.wait(
         job_id,
         timeout_seconds=ticket.deadline - epoch(),
