@@ -7,7 +7,8 @@ for long, is imported with the application.
 from __future__ import annotations
 
 import gc
-from typing import Any
+import resource
+from typing import Any, Final
 
 from gunicorn import glogging
 
@@ -54,8 +55,17 @@ class FrontLog(glogging.Logger):  # type: ignore[misc] # gunicorn has no types
 logger_class = FrontLog
 
 
+# Files of a process beside those of its clients; a request may have Redis, the database and a file.
+_FILES_PER_CONNECTION: Final = 3
+_OTHER_FILES: Final = 200
+
+
 def on_starting(_server: Any) -> None:
-    """Begin with no metric files of an earlier front."""
+    """Allow for the files of all connections, and begin with no metric files of an earlier front."""
+    wanted = worker_connections * _FILES_PER_CONNECTION + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
     if _settings.metrics_dir is not None:
         clear_metrics_dir(_settings.metrics_dir)
 

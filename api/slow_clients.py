@@ -84,6 +84,8 @@ class SlowClients:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer as the application does; what is left of the body is read once that is sent."""
+        # A client that always has its next request there would else have the process to itself.
+        gevent.sleep(0)
         body = TimedBody(environ["wsgi.input"], declared=_read_length(environ))
         environ["wsgi.input"] = body
         answer = self._app(environ, start_response)

@@ -20,6 +20,7 @@ CONNECT_TIMEOUT_SECONDS: Final = 2.0
 SOCKET_TIMEOUT_SECONDS: Final = 2.2
 # A slice of a blocking read: shorter than the socket's patience, or an idle wait would look dead.
 BLOCK_SECONDS: Final = 1.0
+_MOST_CONNECTIONS: Final = 100_000  # redis-py's default is 100
 
 
 class UnfitRedisError(Exception):
@@ -39,6 +40,8 @@ def connect(redis_url: str) -> Redis:
         socket_connect_timeout=CONNECT_TIMEOUT_SECONDS,
         socket_timeout=SOCKET_TIMEOUT_SECONDS,
         socket_keepalive=True,
+        # Each request that waits for Redis has one; a front bounds those by its own connections.
+        max_connections=_MOST_CONNECTIONS,
         socket_read_size=1024 * 1024,
         retry=Retry(ConstantBackoff(0.05), 1, (RedisConnectionError, RedisTimeoutError)),
     )

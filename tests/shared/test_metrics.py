@@ -49,7 +49,7 @@ from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
 folder, generations = sys.argv[1], int(sys.argv[2])
 clear_metrics_dir(folder)
-metrics = FrontMetrics(folder, threads=64)
+metrics = FrontMetrics(folder, connections=64)
 for number in range(generations):
     pid = os.fork()
     if pid == 0:
