@@ -48,8 +48,11 @@ def _run(
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SMALL_BUFFER)
         client.connect(("127.0.0.1", port))
         client.sendall(at_once)
-        client.setblocking(False)
         clients.append(client)
+    for client in clients:
+        if not slowly:
+            client.recv(1)  # its answer has begun: what follows is slow
+        client.setblocking(False)
     ports.put([client.getsockname()[1] for client in clients])
     is_ready.set()
     at = 0
