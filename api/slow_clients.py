@@ -38,6 +38,7 @@ class TimedBody(RawIOBase):
     def __init__(self, stream: IO[bytes], *, declared: int | None) -> None:
         self._stream = stream
         self._left = declared
+        self._is_begun = False
         self.has_ended = declared == 0
 
     def readable(self) -> bool:
@@ -55,7 +56,11 @@ class TimedBody(RawIOBase):
         if self._left is not None:
             size = min(size, self._left) if size > 0 else self._left
         wanted = min(size, PIECE_BYTES) if size > 0 else PIECE_BYTES
-        self.has_ended = True  # should reading fail: where the next piece begins is unknown then
+        if self._is_begun:
+            gevent.sleep(0)  # a fast client would else have the process to itself
+        self._is_begun = self.has_ended = (
+            True  # should reading fail: where the next piece begins is unknown then
+        )
         with gevent.Timeout(seconds, TimeoutError("the body came too slowly")):
             piece: bytes = self._stream.read(wanted)
         if self._left is not None:
@@ -103,8 +108,12 @@ def _read_length(environ: WSGIEnvironment) -> int | None:
 
 
 def _timed(answer: Iterable[bytes]) -> Iterator[bytes]:
+    has_begun = False
     for data in answer:
         for start in range(0, len(data), PIECE_BYTES):
+            if start or has_begun:
+                gevent.sleep(0)
+            has_begun = True
             # The server takes the reset for the client's, and closes the connection.
             error = ConnectionResetError(errno.ECONNRESET, "the answer was read too slowly")
             with gevent.Timeout(PIECE_SECONDS, error):

@@ -22,6 +22,7 @@ from api.exchange import (
 from api.images.capacity import clear_bytes, store_image
 from api.images.intake import inspect_image
 from api.images.sources import Sources
+from api.offload import run_in_thread
 from api.ports import Ports
 from shared.clock import timestamp
 from shared.db import images
@@ -126,7 +127,7 @@ class ImageRoutes:
             raise ServiceError(
                 400, "The image is empty; send the bytes of a PNG, JPEG, WebP or SVG."
             )
-        facts = inspect_image(body.file, body.size)
+        facts = run_in_thread(inspect_image, body.file, body.size)
         stored = store_image(name, facts, body.file, principal=principal, ports=self._ports)
         return write_json(_record(stored.image), 201 if stored.replaced_sha256 is None else 200)
 

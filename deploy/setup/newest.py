@@ -26,9 +26,7 @@ NAMES: Final = (
 TESTS: Final = ("tests/api", "tests/shared", "tests/farm")
 MARKS: Final = "not services and not system and not faults and not alone"
 _NAME: Final = re.compile(r"[a-z0-9-]+")
-_LIST_VERSIONS: Final = (
-    "import importlib.metadata as m, json, sys; print(json.dumps([m.version(n) for n in sys.argv[1:]]))"
-)
+_LIST_VERSIONS: Final = "import importlib.metadata as m, json, sys; print(json.dumps([m.version(n) for n in sys.argv[1:]]))"
 
 
 def main() -> int:
