@@ -1,4 +1,4 @@
-"""What Flask still does of its own, without the parts that no route uses."""
+"""Heads of requests and of answers that have nothing to do with what is asked for."""
 
 from __future__ import annotations
 
