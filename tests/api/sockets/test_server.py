@@ -11,6 +11,10 @@ from urllib.request import urlopen
 from shared.limits import MAX_BODY_BYTES, MB
 
 XML = {"Content-Type": "application/xml"}
+TWO_LENGTHS = (
+    b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+)
 
 
 def post(port, body, *, key=None, path="/v2/pdf", headers=XML, chunked=False):
@@ -95,14 +99,10 @@ def test_what_is_no_http_is_refused_by_gunicorn_itself(port):
         (b"GET / HTTP/1.1\r\nbad header\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nx-y: a\0b\r\n\r\n", 400),
         (b"GET /healthz HTTP/1.1\r\nHost: x\r\nx-y: a\r\n b\r\n\r\n", 400),
-        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414),
+        (b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\n\r\n", 414),
         (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\n" + 2 * b"Content-Length: 1\r\n" + b"\r\nx", 400),
         (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 2\r\n\r\nx", 400),
-        (
-            b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\n"
-            + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            400,
-        ),
+        (TWO_LENGTHS, 400),
     ):
         answer = speak(port, text)
         assert answer.startswith(f"HTTP/1.1 {status} ".encode()), (text[:60], answer[:200])
@@ -115,7 +115,6 @@ def test_a_request_of_http_1_1_names_one_host(port):
     for fields in ("", "Host: a b\r\n", "Host: x/y\r\n", "Host: x\r\nHost: x\r\n"):
         answer = speak(port, f"GET /healthz HTTP/1.1\r\n{fields}\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 400 "), fields
-        assert answer.count(b"HTTP/1.1 ") == 1
     for fields in ("Host:\r\n", "Host: [::1]:8000\r\n", "Host: a-b.example:80\r\n"):
         answer = speak(port, f"GET /healthz HTTP/1.1\r\n{fields}\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 200 "), fields
