@@ -86,12 +86,6 @@ def test_a_body_arrives_as_it_was_sent_whatever_comes_with_it(port, account, wor
     assert len({job.id for job in worker.jobs}) == 4
 
 
-def test_a_small_answer_is_one_piece(port):
-    with call(port) as connection:
-        connection.sendall(ALIVE)
-        assert is_alive(connection.recv(65536))
-
-
 def test_an_answer_without_a_body_ends_with_its_head(port):
     with call(port) as connection:
         connection.sendall(b"HEAD" + ALIVE[3:] + ALIVE)
