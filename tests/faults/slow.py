@@ -71,9 +71,10 @@ def _run(
 
 def _count_open(port: int, clients: frozenset[int]) -> int:
     """Count the server's ends of connections that are neither closed nor being closed."""
-    found = 0
+    found = set()  # a connection is listed twice where the table changes while it is read
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         _, local, remote, state, *_ = line.split()
         here, there = (int(address.rpartition(":")[2], 16) for address in (local, remote))
-        found += here == port and there in clients and state == _ESTABLISHED
-    return found
+        if here == port and there in clients and state == _ESTABLISHED:
+            found.add(there)
+    return len(found)
