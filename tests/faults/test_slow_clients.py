@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import random
+import re
 import statistics
 import struct
 import time
@@ -11,6 +12,7 @@ import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from urllib.request import urlopen
 
 import pytest
 
@@ -77,6 +79,8 @@ def check(farm: FaultyFarm, kind: str, *, share: float) -> None:
     with slow_clients(port, round(count * share), request) as count_open:
         opened = count_open()
         assert opened == round(count * share)
+        if kind != "heads":  # whose requests have not begun: no application sees them
+            wait_until(lambda: count_in_progress(port) >= opened, seconds=20)
         slowed.append(measure(farm))
         # While they are still there: the measuring must not have outlasted them.
         assert count_open() == opened
@@ -90,6 +94,13 @@ def check(farm: FaultyFarm, kind: str, *, share: float) -> None:
     assert cut_after <= seconds + CHECK_MARGIN
     assert min(slowed) <= 2 * statistics.mean(calm) + JITTER_MS
     assert_sound(farm)
+
+
+def count_in_progress(port: int) -> float:
+    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    [sample] = re.findall(r"^pressroom_http_requests_in_progress ([0-9.]+)$", text, re.MULTILINE)
+    return float(sample)
 
 
 def measure(farm: FaultyFarm) -> float:
