@@ -18,7 +18,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-faults test-long bench simulate lint types arch fmt check client render language gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-newest test-faults test-long bench simulate lint types arch fmt check client render language gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -51,6 +51,8 @@ test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, nginx, Promethe
 	@sh deploy/setup/need-node.sh
 	@$(PYTEST) -m "services and not system and not faults" -n 2
 	@$(PYTEST) -m "services and (system or faults) and not long" -n 3 --dist loadfile
+test-newest: $(DEV_READY) ## unit tests of front and farm with the newest versions that the bounds allow
+	@$(BIN)/python -m deploy.setup.newest
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)

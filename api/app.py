@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from flask import Blueprint, Flask, Response, g
+from flask import Blueprint, Flask, Response, g, request
 
 from api.account.routes import AccountRoutes
-from api.admission.body import DrainRefused
 from api.admission.framing import check_framing
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.batches.routes import BatchRoutes, ItemJobId
 from api.cors import admit_origin, answer_options
-from api.exchange import current_request
 from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
 from api.jobs.routes import JobRoutes
-from api.lane import give_way
 from api.ops.docs import DocsRoutes
 from api.ops.health import HealthRoutes
 from api.ops.metrics import MetricsRoutes, name_method, name_route, observe_answer
-from api.plain_flask import PlainFlask
 from api.ports import Ports
 from api.problems import register_problems
 from api.render.routes import RenderRoutes
@@ -34,10 +30,6 @@ from shared.identifiers import new_id
 from shared.telemetry import log
 
 _log: Final = log.get_logger(__name__)
-
-
-# What is answered beside other requests; a render gives way itself where it is waited for.
-_SHORT: Final = (None, "render.render_pdf", "account.check_key", "health.tell_alive")
 
 
 class _Routes(Protocol):
@@ -65,9 +57,11 @@ _ROUTES: Final[tuple[type[_Routes], ...]] = (
 
 def create_app(ports: Ports) -> Flask:
     """Make the app over the given ports."""
-    app = PlainFlask("pressroom", static_folder=None)
+    app = Flask("pressroom", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.converters["item_job"] = ItemJobId
+    # The same resource with a slash at its end: a redirect would have a body sent twice.
+    app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # a path is what was sent; nothing is redirected
 
     app.before_request(lambda: _begin(ports))
@@ -76,32 +70,25 @@ def create_app(ports: Ports) -> Flask:
     register_problems(app)
     for routes in _ROUTES:
         app.register_blueprint(routes(ports).blueprint())
-    app.wsgi_app = DrainRefused(app.wsgi_app)  # type: ignore[method-assign]
     return app
 
 
-# `g` and `request` are looked up anew at each word said of them; here they are looked up once.
-
-
 def _begin(ports: Ports) -> Response | None:
-    asked, here = current_request(), g._get_current_object()
-    if asked.endpoint not in _SHORT:
-        give_way()
     ports.metrics.begin()
     if ports.traces.is_on:
-        name = f"{name_method(asked)} {name_route(asked)}"
-        here.span = ports.traces.serve(name, parent=asked.headers.get("traceparent"))
-        here.span.__enter__()
-    here.begun_at = ticks()
-    here.request_id = new_id("req")
-    check_framing(asked.environ)
-    if asked.method == "OPTIONS":
-        return answer_options(asked, ports)
+        name = f"{name_method(request)} {name_route(request)}"
+        g.span = ports.traces.serve(name, parent=request.headers.get("traceparent"))
+        g.span.__enter__()
+    g.begun_at = ticks()
+    g.request_id = new_id("req")
+    check_framing(request.environ)
+    if request.method == "OPTIONS":
+        return answer_options(request, ports)
     # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
-    if asked.path == "/v2" or asked.path.startswith("/v2/"):
-        here.principal = authenticate(asked.headers, ports)
-        here.spent = count_request(here.principal, ports)
-        check_rate(here.spent)
+    if request.path == "/v2" or request.path.startswith("/v2/"):
+        g.principal = authenticate(request.headers, ports)
+        g.spent = count_request(g.principal, ports)
+        check_rate(g.spent)
     return None
 
 
@@ -112,30 +99,29 @@ def _end(error: BaseException | None, ports: Ports) -> None:
 
 
 def _finish(response: Response, ports: Ports) -> Response:
-    asked, here = current_request(), g._get_current_object()
     response.headers.add("X-Content-Type-Options", "nosniff")
     # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
     response.headers.add("Cache-Control", "no-store")
     if response.status_code in (204, 304):
         del response.headers["Content-Type"]  # Flask names one of what is not there
     if ports.cors_origins:
-        admit_origin(asked, response, ports)
-    if spent := here.get("spent"):
+        admit_origin(request, response, ports)
+    if spent := g.get("spent"):
         response.headers.update(write_rate(spent))
-    seconds = ticks() - here.begun_at
-    observe_answer(ports.metrics, asked, response, seconds=seconds)
-    if "problem" in here:
-        ports.metrics.count_error(here.problem)
-    ports.traces.tell(request=here.request_id, status=response.status_code)
-    if "principal" in here:
+    seconds = ticks() - g.begun_at
+    observe_answer(ports.metrics, request, response, seconds=seconds)
+    if "problem" in g:
+        ports.metrics.count_error(g.problem)
+    ports.traces.tell(request=g.request_id, status=response.status_code)
+    if "principal" in g:
         _log.info(
             "request answered",
-            request=here.request_id,
-            account=here.principal.state.account_id,
-            method=asked.method,
-            route=name_route(asked),
+            request=g.request_id,
+            account=g.principal.state.account_id,
+            method=request.method,
+            route=name_route(request),
             status=response.status_code,
-            job=here.get("job_id"),
+            job=g.get("job_id"),
             milliseconds=round(seconds * 1000, 1),
         )
     return response

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-import flask
 from flask import Request, Response
-from werkzeug.datastructures import Headers
 from werkzeug.http import parse_options_header
 
 from shared import json_text
 from shared.db.people import UserRef
 from shared.encodings import ACCEPTED, find_codec
 from shared.errors import ServiceError
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 DEFAULT_PAGE: Final = 100
 MAX_PAGE: Final = 1000
@@ -35,12 +30,6 @@ class ContentType:
 
     media: str
     charset: str | None
-
-
-def current_request() -> Request:
-    """Give the request at hand, which each word said of `flask.request` looks up anew."""
-    found: Request = flask.request._get_current_object()  # type: ignore[attr-defined]
-    return found
 
 
 def read_query(request: Request, accepted: tuple[str, ...]) -> Mapping[str, str]:
@@ -174,29 +163,9 @@ def write_json(
     body: Mapping[str, Any], status: int = 200, *, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Write a JSON answer."""
-    data = json_text.encode(body)
-    final = [
-        ("Content-Type", "application/json; charset=utf-8"),
-        ("Content-Length", str(len(data))),
-        *(headers or {}).items(),
-    ]
-    return _JsonResponse([data], status, _FinalHeaders(final))
-
-
-class _FinalHeaders(Headers):
-    """Headers of ours, which werkzeug would look through one by one; gunicorn does at the end."""
-
-    def __init__(self, fields: list[tuple[str, str]]) -> None:
-        self._list = fields
-
-
-class _JsonResponse(Response):
-    """An answer whose bytes and headers are final: werkzeug looks through both once more."""
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Send it; `Location` is a path of ours, and the length is that of the bytes."""
-        start_response(self.status, self.headers.to_wsgi_list())
-        return () if environ["REQUEST_METHOD"] == "HEAD" else self.iter_encoded()
+    answer = Response(json_text.encode(body), status, headers)
+    answer.content_type = "application/json; charset=utf-8"
+    return answer
 
 
 def write_user(user: UserRef) -> dict[str, str]:

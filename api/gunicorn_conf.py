@@ -1,20 +1,17 @@
-"""How gunicorn runs the front: `gunicorn -c python:api.gunicorn_conf --bind … api.wsgi:app`."""
+"""How gunicorn runs the front: `gunicorn -c python:api.gunicorn_conf --bind … api.wsgi:app`.
+
+The master reads this before a process replaces blocking calls by gevent's: what connects, or locks
+for long, is imported with the application.
+"""
 
 from __future__ import annotations
 
 import gc
-import json
-import socket
-from typing import Any
+import resource
+from typing import Any, Final
 
-from gunicorn import glogging, util
-from gunicorn.http import wsgi
-from gunicorn.http.parser import RequestParser
+from gunicorn import glogging
 
-from api.gunicorn_worker import JoinedResponse
-from api.heads import RepeatedRequest, create, write_date
-from api.problems import make_body
-from shared.errors import ServiceError
 from shared.settings import get_settings
 from shared.startup import start
 from shared.telemetry.files import clear_metrics_dir, forget_process
@@ -22,14 +19,17 @@ from shared.telemetry.log import set_up_logging
 
 _settings = start("front", get_settings, lambda settings: settings)
 
-worker_class = "api.gunicorn_worker.FrontWorker"
+worker_class = "gevent"
 workers = _settings.api_processes
-threads = _settings.api_threads  # every render that is waited for holds one
+worker_connections = _settings.api_connections
 # Every accepted render may still be answered within its budget when the front is told to stop.
 graceful_timeout = int(_settings.render_budget) + 5
-keepalive = 30
+# The gevent worker has a head, from its connection's last answer on, come whole in this time.
+keepalive = 15
 control_socket_disable = True
 loglevel = _settings.log_level.lower()
+# No answer depends on a scheme or a path that a proxy names.
+forwarded_allow_ips = ""
 
 
 class FrontLog(glogging.Logger):  # type: ignore[misc] # gunicorn has no types
@@ -55,35 +55,28 @@ class FrontLog(glogging.Logger):  # type: ignore[misc] # gunicorn has no types
 
 logger_class = FrontLog
 
-# The Server header names the product, not what it is made of.
-wsgi.SERVER = "pressroom"
-wsgi.Response = JoinedResponse
-wsgi.create = create
-RequestParser.mesg_class = RepeatedRequest
 
-
-def _write_error(sock: socket.socket, status: int, reason: str, message: str) -> None:
-    """Answer what is no HTTP with the error body, not with a page."""
-    body = json.dumps(make_body(ServiceError(status, f"{reason}: {message}"))).encode()
-    head = (
-        f"HTTP/1.1 {status} {reason}\r\nServer: {wsgi.SERVER}\r\nConnection: close\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    util.write_nonblock(sock, head.encode("ascii") + body)
-
-
-util.write_error = _write_error
-util.http_date = write_date
+# Files of a process beside those of its clients; a request may have Redis, the database and a file.
+_FILES_PER_CONNECTION: Final = 3
+_OTHER_FILES: Final = 200
 
 
 def on_starting(_server: Any) -> None:
-    """Begin with no metric files of an earlier front."""
+    """Allow for the files of all connections, and begin with no metric files of an earlier front."""
+    wanted = worker_connections * _FILES_PER_CONNECTION + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
     if _settings.metrics_dir is not None:
         clear_metrics_dir(_settings.metrics_dir)
 
 
 def post_worker_init(_worker: Any) -> None:
-    """Leave what is loaded by now out of every later collection: it stays as long as the process."""
+    """Prepare the stop, and leave what is loaded by now out of every later collection: it stays."""
+    from api.stopping import stop_in_time
+    from api.wsgi import app
+
+    stop_in_time(app)
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)

@@ -42,7 +42,7 @@ def wire(settings: Settings) -> Ports:
     clock = FarmClock.of_shards(shards, kind="front")
     metrics = FrontMetrics(
         settings.metrics_dir,
-        threads=settings.api_processes * settings.api_threads,
+        connections=settings.api_processes * settings.api_connections,
         read_skews=lambda: clock.skews,
     )
     blobs = open_store(settings.blob_url, watch=metrics)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from api.app import create_app
+from api.slow_clients import SlowClients
+from api.stopping import Requests
 from api.wiring import wire
 from shared.settings import get_settings
 from shared.telemetry.log import set_up_logging
@@ -14,4 +16,4 @@ for _cell in _ports.cells.values():
     _cell.recall.start()
 if _ports.clock is not None:
     _ports.clock.start()
-app = create_app(_ports)
+app = Requests(SlowClients(create_app(_ports)))

@@ -112,8 +112,9 @@ class Intake:
             is_turn = False
 
     def _write_waiting(self, *, gather: bool) -> None:
-        if gather and self._is_busy:
-            time.sleep(_GATHER_SECONDS)
+        if gather:
+            # Even a sleep of nothing lets callers that are greenlets of this thread come here too.
+            time.sleep(_GATHER_SECONDS if self._is_busy else 0)
         with self._lock:
             count = min(len(self._waiting), _MOST_AT_ONCE)
             entries = [self._waiting.popleft() for _ in range(count)]

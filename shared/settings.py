@@ -79,7 +79,10 @@ class Settings(FetcherSettings):
     child_memory_mb: Annotated[int, Field(ge=128, le=65536)] = 1024
     child_max_jobs: Annotated[int, Field(ge=1)] = 10_000
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2
-    api_threads: Annotated[int, Field(ge=1, le=1024)] = 32
+    api_connections: Annotated[int, Field(ge=10, le=100_000)] = Field(
+        default=1000,
+        description="connections of clients that each process of the front has at once",
+    )
     enforce_rate_limits: bool = Field(
         default=True,
         description="whether plans have rates; one that was set for an account always holds",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from api.auth.guard import Principal
-from api.lane import give_way
 from api.ports import Ports
 from shared.db import usage
 from shared.errors import ErrorCode, ErrorKind, ServiceError
@@ -36,7 +35,6 @@ def find_used(principal: Principal, ports: Ports) -> Totals:
     counted = ports.admissions.find_usage(account_id, period)
     if counted is not None:
         return counted
-    give_way()
     with ports.database.snapshot() as session:
         totals = usage.find_totals(session, account_id, period)
     ports.admissions.seed_usage(account_id, period, totals)

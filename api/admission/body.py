@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -18,18 +18,14 @@ from gunicorn.http.errors import (
     ParseException,
 )
 from werkzeug.exceptions import ClientDisconnected
-from werkzeug.wsgi import ClosingIterator
 
 from api.admission.unpacking import UnpackedStream, is_packed
 from api.exchange import parse_json_object, read_content_type
-from shared.clock import ticks
 from shared.errors import ServiceError
 from shared.limits import KB, MB
 
 SPOOL_BYTES: Final = 1 * MB  # a larger body waits on disk
 _FIELDS_BYTES: Final = 1 * MB
-DRAIN_BYTES: Final = 64 * MB
-_DRAIN_SECONDS: Final = 20.0
 _CHUNK: Final = 256 * KB
 _MALFORMED: Final = (ChunkMissingTerminator, InvalidChunkExtension, InvalidChunkSize)
 _BROKEN: Final = (OSError, ParseException, ClientDisconnected)
@@ -123,31 +119,6 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
     return parse_json_object(data, fields=fields) if data else {}
 
 
-class DrainRefused:
-    """Reads on behind the answer what the app left of a body, so that a client still sending sees it.
-
-    A socket closed with unread bytes resets the connection, and many clients then never read the
-    status (queueing.md 4). The answer goes out first: who waits for it may send nothing more.
-    """
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        """Answer as the app does; what is left of the body is taken once the answer is sent."""
-        answer: Iterable[bytes] = self._app(environ, start_response)
-        has_body = environ.get("CONTENT_LENGTH") or environ.get("HTTP_TRANSFER_ENCODING")
-        if not has_body or not environ.get("wsgi.input_terminated"):
-            return answer
-        stream = environ["wsgi.input"]
-        return answer if is_read(stream) else ClosingIterator(answer, lambda: _drain(stream))
-
-
-def is_read(stream: Any) -> bool:
-    """Tell whether gunicorn's body, of a length that was declared, has been read to its end."""
-    return getattr(getattr(stream, "reader", None), "length", None) == 0
-
-
 def _open_spool(declared: int | None) -> BinaryIO:
     if declared is not None and declared <= SPOOL_BYTES:
         return BytesIO()  # the server gives no more than was declared
@@ -194,17 +165,11 @@ class _PackedBody:
         return chunk
 
 
-def _drain(stream: IO[bytes]) -> None:
-    give_up_at = ticks() + _DRAIN_SECONDS
-    left = DRAIN_BYTES
-    with suppress(*_BROKEN):
-        while left > 0 and ticks() < give_up_at and (chunk := stream.read(_CHUNK)):
-            left -= len(chunk)
-
-
 def _read_chunk(stream: IO[bytes], size: int) -> bytes:
     try:
         return stream.read(size)
+    except TimeoutError as error:
+        raise ServiceError(408, "The body came too slowly; send it again.") from error
     except _MALFORMED as error:
         raise ServiceError(
             400, "The body is not in the chunked transfer coding of HTTP/1.1 (RFC 9112, 7.1)."

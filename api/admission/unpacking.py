@@ -8,7 +8,6 @@ from typing import Final
 
 from flask import Request
 
-from api.lane import give_way
 from shared.errors import ServiceError
 from shared.limits import KB
 
@@ -46,7 +45,6 @@ class UnpackedStream:
     """
 
     def __init__(self, read_packed: Callable[[int], bytes]) -> None:
-        give_way()  # a small body may take long to unpack
         self._read_packed = read_packed
         self._packed = b""
         self._member = zlib.decompressobj(_GZIP)

@@ -9,7 +9,6 @@ from flask import g
 from werkzeug.datastructures import Headers
 
 from api.auth.keys import find_api_key, has_key_shape
-from api.lane import give_way
 from api.ports import Ports
 from shared.buckets.admission import Admission
 from shared.buckets.key_state import KeyState
@@ -88,7 +87,6 @@ def _find_admission(digest: str, ports: Ports) -> Admission | None:
     cached = ports.admissions.find(digest)
     if cached is not None:
         return cached
-    give_way()
     with ports.database.snapshot() as session:
         state = find_key_state(session, digest)
     if state is None:

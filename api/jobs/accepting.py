@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, Final
 
-from api.lane import accept, give_way
 from api.ports import Ports
 from shared.db.idempotency import FirstCall
 from shared.db.jobs import JobRecord, JobStatus
@@ -29,7 +28,6 @@ def store_body(job_id: str, file: BinaryIO, size: int, ports: Ports) -> Claim:
     """
     if size <= INLINE_BODY_BYTES:
         return Claim(ClaimHome.INLINE, size, data=file.read(size))
-    give_way()
     key = f"{job_folder(job_id)}body"
     ports.blobs.put(key, file, size)
     return Claim(ClaimHome.BLOB, size, key=key)
@@ -74,7 +72,7 @@ def accept_job(
         Unavailable: the database is away; nothing is accepted.
     """
     try:
-        first = accept(ports.cell(record.account_id).intake, job, record, call)
+        first = ports.cell(record.account_id).intake.accept(job, record, call)
     except Unavailable:
         _drop_body(job, ports)
         raise

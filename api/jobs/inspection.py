@@ -14,7 +14,6 @@ from api.admission.body import Body
 from api.admission.gate import Ticket, admit_validation
 from api.auth.guard import Principal
 from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
-from api.lane import give_way
 from api.ports import Cell, Ports
 from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
 from shared.identifiers import new_id
@@ -40,7 +39,6 @@ class Inspections:
             ServiceError: 400, the file is refused; 429, too many of the account are being
                 inspected; 503, no worker takes it; 504, its inspection exceeds the time budget.
         """
-        give_way()
         # The wait for a turn is part of the time budget: a front that stops waits no longer for it.
         ticket = admit_validation(principal, self._ports)
         cell = self._ports.cell(principal.state.account_id)

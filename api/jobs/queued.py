@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final
 
-from api.lane import give_way
 from api.ports import Cell
 from shared.clock import epoch
 from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
@@ -31,7 +30,6 @@ def run_queued(job: RenderJob, cell: Cell, *, deadline: float, budget_seconds: f
             of the job is metered after either.
     """
     published = cell.broker.publish(job)
-    give_way()
     outcome = cell.replies.wait(
         job.id,
         timeout_seconds=deadline - epoch(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from api.auth.guard import Principal
-from api.lane import give_way
 from api.ports import Ports
 from shared.db.pinning import get_pinned
 from shared.db.templates import EMPTY_SHA256
@@ -24,7 +23,6 @@ def pin_template(
     pins = ports.cell(account_id).template_pins
     pinned = pins.find(account_id, str(reference))
     if pinned is None:
-        give_way()
         with ports.database.snapshot() as session:
             pinned = get_pinned(session, principal.reader, reference)
         pins.put(account_id, str(reference), pinned)

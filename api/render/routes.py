@@ -6,15 +6,13 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-from flask import Blueprint, Request, Response, g
+from flask import Blueprint, Response, g, request
 
 from api.admission.body import Body, receive_body
 from api.admission.gate import Ticket, admit, admit_validation
 from api.auth.guard import Principal, current_principal
-from api.exchange import current_request
 from api.jobs.idempotency import make_fingerprint, read_key
 from api.jobs.preference import AsyncPreference, read_async_preference
-from api.lane import give_way
 from api.ports import Ports
 from api.render.dispatch import dispatch
 from api.render.recorded import Admitted, render_on_record
@@ -50,12 +48,12 @@ class RenderRoutes:
 
     def render_pdf(self) -> Response:
         """Render the body, alone or into a stored template."""
-        principal, sent = current_principal(), current_request()
-        asked = read_render_request(sent, RENDER_PARAMETERS)
-        key = read_key(sent, principal.state.account_id, Call.PDF)
-        prefer = read_async_preference(sent)
+        principal = current_principal()
+        asked = read_render_request(request, RENDER_PARAMETERS)
+        key = read_key(request, principal.state.account_id, Call.PDF)
+        prefer = read_async_preference(request)
         if key is not None or prefer is not None:
-            return self._render_on_record(principal, sent, asked, prefer, key)
+            return self._render_on_record(principal, asked, prefer, key)
         ticket, outcome = self._run(
             asked, Purpose.RENDER, lambda: admit(principal, asked.allowance, self._ports)
         )
@@ -65,7 +63,7 @@ class RenderRoutes:
     def validate(self) -> Response:
         """Tell what is wrong with the body, alone or in a stored template, without rendering it."""
         principal = current_principal()
-        asked = read_render_request(current_request(), VALIDATE_PARAMETERS)
+        asked = read_render_request(request, VALIDATE_PARAMETERS)
         _, outcome = self._run(
             asked, Purpose.VALIDATE, lambda: admit_validation(principal, self._ports)
         )
@@ -74,15 +72,12 @@ class RenderRoutes:
     def _render_on_record(
         self,
         principal: Principal,
-        sent: Request,
         asked: RenderRequest,
         prefer: AsyncPreference | None,
         key: IdempotencyKey | None,
     ) -> Response:
         """Receive the body, and only then see whether the call was made before."""
-        if key is not None or prefer is None or prefer.wait_seconds:
-            give_way()
-        with receive_body(sent, limit=MAX_BODY_BYTES) as body:
+        with receive_body(request, limit=MAX_BODY_BYTES) as body:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)
             return render_on_record(
@@ -103,7 +98,7 @@ class RenderRoutes:
         self, asked: RenderRequest, purpose: Purpose, admit: Callable[[], Ticket]
     ) -> tuple[Ticket, JobOutcome]:
         """Receive the body, pin the template, then admit and run: steps 6 to 10."""
-        with receive_body(current_request(), limit=MAX_BODY_BYTES) as body:
+        with receive_body(request, limit=MAX_BODY_BYTES) as body:
             _check_not_empty(body)
             template = self._pin(asked)
             ticket = admit()
@@ -134,6 +129,4 @@ def _read_call(key: IdempotencyKey, body: Body) -> KeyedCall:
     while piece := body.file.read(_PIECE):
         digest.update(piece)
     body.file.seek(0)
-    return KeyedCall(
-        key, make_fingerprint(current_request(), key.call, body_sha256=digest.hexdigest())
-    )
+    return KeyedCall(key, make_fingerprint(request, key.call, body_sha256=digest.hexdigest()))

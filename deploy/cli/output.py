@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+class Commands(Protocol):
+    """Where commands are added; what `ArgumentParser.add_subparsers` returns."""
+
+    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
+        """Add a command and return its parser."""
 
 
 class CommandFailed(Exception):

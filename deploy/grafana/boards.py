@@ -132,7 +132,7 @@ OVERVIEW: Final = board(
                 graph(
                     "Threads of the front",
                     Query("sum(pressroom_http_requests_in_progress)", "in use"),
-                    Query("sum(pressroom_http_threads)", "there are"),
+                    Query("sum(pressroom_http_connections_max)", "there are"),
                     about="Each waiting render holds one.",
                 ),
             ),

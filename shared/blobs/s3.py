@@ -231,7 +231,7 @@ def _failures_named(key: str) -> Iterator[None]:
         raise Unavailable("object store") from error
     except InvalidResponseError as error:
         # Some servers answer a missing key with a content type the client does not read.
-        if error._code == _NOT_FOUND:  # the client offers no other way
+        if f"Response code: {_NOT_FOUND}," in str(error):  # it has the status in its text alone
             raise BlobMissingError(key) from error
         raise Unavailable("object store") from error
     except (ServerError, HTTPError, OSError) as error:

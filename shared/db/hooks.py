@@ -305,7 +305,7 @@ def lease_due(
         .where(webhook_deliveries.c.id.in_(ids))
         .order_by(webhook_deliveries.c.next_attempt_at)
     )
-    return [_due(row._mapping, at) for row in session.execute(taken)]
+    return [_due(row, at) for row in session.execute(taken).mappings()]
 
 
 def record_attempt(

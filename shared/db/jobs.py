@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, bindparam, delete, func, literal, select, update
+from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
 
 from shared.clock import timestamp
 from shared.db.hooks import Event, Happening, enqueue
@@ -149,7 +149,7 @@ def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
 
 def find_job(session: Session, job_id: str) -> JobRecord | None:
     """Give a job, whoever's it is; None when there is none on record."""
-    row = session.execute(_FIND, {"of_job": job_id}).first()
+    row = session.execute(_FIND, {"of_job": job_id}).mappings().first()
     return None if row is None else _record(row)
 
 
@@ -170,7 +170,7 @@ def list_jobs(
     newest = list_newest(
         session, jobs, account_id, statuses=words, limit=limit, start_after=start_after
     )
-    found = session.execute(_LIST, {"of_jobs": newest}) if newest else ()
+    found = session.execute(_LIST, {"of_jobs": newest}).mappings() if newest else ()
     return [_record(row) for row in found]
 
 
@@ -179,10 +179,10 @@ def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> A
 
     A job that is on record as ended, or is no more, stays as it is.
     """
-    rows = session.execute(_TAKE_OPEN, {"of_jobs": list(ends)}).all()
+    rows = session.execute(_TAKE_OPEN, {"of_jobs": list(ends)}).mappings().all()
     if not rows:
         return frozenset()
-    values = {row.id: _end_values(ends[row.id], at) for row in rows}
+    values = {row["id"]: _end_values(ends[row["id"]], at) for row in rows}
     session.execute(_END, [{"of_job": job_id, **each} for job_id, each in values.items()])
     enqueue(session, _tell(rows, ends, values), at=at)
     return values.keys()
@@ -213,7 +213,7 @@ def list_unfinished(
         .order_by(jobs.c.queued_at, jobs.c.id)
         .limit(limit)
     )
-    return [_record(row) for row in session.execute(found)]
+    return [_record(row) for row in session.execute(found).mappings()]
 
 
 def touch_jobs(session: Session, job_ids: Iterable[str], *, at: datetime) -> None:
@@ -238,7 +238,7 @@ def list_due(
         .order_by(jobs.c.sweep_at)
         .limit(limit)
     )
-    return [_record(row) for row in session.execute(found)]
+    return [_record(row) for row in session.execute(found).mappings()]
 
 
 def forget_result(
@@ -254,17 +254,18 @@ def forget_result(
 
 
 def _tell(
-    rows: Sequence[Row[Any]], ends: Mapping[str, JobEnd], values: Mapping[str, dict[str, Any]]
+    rows: Sequence[RowMapping], ends: Mapping[str, JobEnd], values: Mapping[str, dict[str, Any]]
 ) -> list[Happening]:
     """Say what webhooks are told of the ends of some jobs, of which they were the rows before."""
 
-    def write(row: Row[Any]) -> Mapping[str, Any]:
-        return write_job(replace(_record(row), **values[row.id] | {"status": ends[row.id].status}))
+    def write(row: RowMapping) -> Mapping[str, Any]:
+        end = values[row["id"]] | {"status": ends[row["id"]].status}
+        return write_job(replace(_record(row), **end))
 
     return [
-        Happening(row.account_id, _EVENTS[status], partial(write, row))
+        Happening(row["account_id"], _EVENTS[status], partial(write, row))
         for row in rows
-        if (status := ends[row.id].status) in _EVENTS
+        if (status := ends[row["id"]].status) in _EVENTS
     ]
 
 
@@ -291,8 +292,8 @@ def _new_row(record: JobRecord) -> dict[str, Any]:
     return row | {"status": record.status.value, "lane": record.lane.value}
 
 
-def _record(row: Row[Any]) -> JobRecord:
-    raw: dict[str, Any] = dict(row._mapping)
+def _record(row: RowMapping) -> JobRecord:
+    raw: dict[str, Any] = {**row}
     return JobRecord(
         **raw | {"status": JobStatus(raw["status"]), "lane": Lane(raw["lane"])},
     )

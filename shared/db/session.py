@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -25,9 +25,11 @@ _FILE_CONNECTIONS: Final = 32  # to SQLite they cost a file descriptor each
 _POOL_SECONDS: Final = 3
 # Shorter than the 5 s within which a 503 is due (contract.md 1), like `lock_timeout` below.
 _BUSY_TIMEOUT_MS: Final = 4_000
+_PATIENT: Final = f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}"
+_IMPATIENT: Final = "PRAGMA busy_timeout = 0"
 _PRIVATE_MODE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_RETRY_SECONDS: Final = 0.01
+_RETRY_SECONDS: Final = 0.002
 _PRIMARY_CODE: Final = 0xFF  # of SQLite's extended result codes
 _POSTGRES_OPTIONS: Final[Mapping[str, Any]] = {
     "connect_timeout": 3,
@@ -168,7 +170,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     # The driver's own idea of when a transaction begins would let two units read the same
     # state and both write; `_begin_sqlite` says it instead.
     connection.isolation_level = None
-    connection.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
+    connection.execute(_PATIENT)
     _write_ahead(connection)
     connection.execute("PRAGMA foreign_keys = ON")
 
@@ -176,10 +178,19 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
 def _write_ahead(connection: sqlite3.Connection) -> None:
     # Where several open a new database at once SQLite refuses this without waiting, since two that
     # waited for each other would wait for ever. Of one that is in this mode nothing is asked.
+    _insist(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+
+
+def _insist(try_once: Callable[[], object]) -> None:
+    """Repeat what a lock of the database refuses, for 4 s; others run between two attempts.
+
+    SQLite's own wait stops the whole process where requests are greenlets of one thread, and would be
+    in vain where one of them holds the lock.
+    """
     give_up_at = ticks() + _BUSY_TIMEOUT_MS / 1000
     while True:
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            try_once()
         except sqlite3.OperationalError as error:
             is_busy = error.sqlite_errorcode & _PRIMARY_CODE == sqlite3.SQLITE_BUSY
             if not is_busy or ticks() >= give_up_at:
@@ -190,8 +201,16 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    reads_only = connection.get_execution_options().get(_READS_ONLY, False)
-    connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")
+    driver = connection.connection.driver_connection
+    assert driver is not None  # it is connected
+    if connection.get_execution_options().get(_READS_ONLY, False):
+        driver.execute("BEGIN")
+        return
+    driver.execute(_IMPATIENT)
+    try:
+        _insist(lambda: driver.execute("BEGIN IMMEDIATE"))
+    finally:
+        driver.execute(_PATIENT)
 
 
 @contextmanager

@@ -24,8 +24,8 @@ CONNECT_TIMEOUT_SECONDS: Final = 2.0
 SOCKET_TIMEOUT_SECONDS: Final = 2.8
 # One blocking read: shorter than the socket's time-out, or an idle wait would look dead.
 BLOCK_SECONDS: Final = 1.0
-# More than the threads of any process (settings: 1,024 of a front, and its own few).
-_MOST_CONNECTIONS: Final = 1_100
+# Each request that waits for Redis has one; a front bounds those by its own connections.
+_MOST_CONNECTIONS: Final = 100_000
 _POOL_TIMEOUT_SECONDS: Final = 2.0
 # A connection idle for longer is tried before it is used: a firewall may have forgotten it.
 _HEALTH_CHECK_SECONDS: Final = 30

@@ -31,29 +31,29 @@ _COUNTED: Final = (
 class FrontMetrics:
     """What one front counts, over all its processes when they share a folder; a `Watch`.
 
-    `threads` is how many requests all its processes can hold.
+    `connections` is how many of them all its processes can have at once.
     """
 
     def __init__(
         self,
         metrics_dir: str | None,
         *,
-        threads: int = 0,
+        connections: int = 0,
         read_skews: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self._folder = None if metrics_dir is None else Path(metrics_dir)
         self._counts = Counts(self._folder)
-        self._constants = Constants("front", [(metrics.THREADS, threads)])
+        self._constants = Constants("front", [(metrics.CONNECTIONS, connections)])
         self._skews = ClockSkews(read_skews)
         self._in_progress = self._counts.series(metrics.IN_PROGRESS)
 
     def begin(self) -> None:
-        """Note that a request holds a thread from now on."""
+        """Note that a request is being answered from now on."""
         self._counts.catch_up()
         self._in_progress.inc()
 
     def end(self) -> None:
-        """Note that a request lets its thread go."""
+        """Note that a request has been answered."""
         self._in_progress.inc(-1)
 
     def observe(self, *, route: str, method: str, status: int, seconds: float) -> None:

@@ -93,10 +93,12 @@ REQUEST_SECONDS: Final = Spec(
     _REQUEST_SECONDS,
 )
 IN_PROGRESS: Final = _gauge(
-    "http_requests_in_progress", Exporter.FRONT, "Requests that hold a thread of the front now."
+    "http_requests_in_progress", Exporter.FRONT, "Requests that the front is answering now."
 )
-THREADS: Final = _gauge(
-    "http_threads", Exporter.FRONT, "Requests the front can hold at once, over its processes."
+CONNECTIONS: Final = _gauge(
+    "http_connections_max",
+    Exporter.FRONT,
+    "Connections the front can have at once, over its processes.",
 )
 ERRORS: Final = _counter(
     "http_errors", Exporter.FRONT, "Requests answered with the error body, by its kind.", "kind"

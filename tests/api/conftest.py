@@ -64,7 +64,7 @@ def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
                 "PRESSROOM_BLOB_URL": settings.blob_url,
                 "PRESSROOM_METRICS_DIR": str(folder / "metrics"),
                 "PRESSROOM_API_PROCESSES": "2",
-                "PRESSROOM_API_THREADS": "4",
+                "PRESSROOM_API_CONNECTIONS": "600",
                 "PRESSROOM_RENDER_BUDGET": "5",
                 "PRESSROOM_ENFORCE_RATE_LIMITS": "false",
                 "PRESSROOM_FETCHER_URL": settings.fetcher_url,

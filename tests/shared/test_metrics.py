@@ -49,7 +49,7 @@ from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
 folder, generations = sys.argv[1], int(sys.argv[2])
 clear_metrics_dir(folder)
-metrics = FrontMetrics(folder, threads=64)
+metrics = FrontMetrics(folder, connections=64)
 for number in range(generations):
     pid = os.fork()
     if pid == 0:
@@ -81,7 +81,7 @@ def test_counts_of_all_front_processes_add_up_whether_forgotten_or_not(tmp_path)
         f"pressroom_http_request_duration_seconds_count{{{labels}}} 7.0",
         'pressroom_refusals_total{reason="rate"} 7.0',
         "pressroom_http_requests_in_progress 3.0",  # of the three nobody has forgotten
-        "pressroom_http_threads 64.0",
+        "pressroom_http_connections_max 64.0",
     ):
         assert line in lines
     assert 'pressroom_build_info{part="front",version=' in done.stdout

@@ -11,6 +11,10 @@ from urllib.request import urlopen
 from shared.limits import MAX_BODY_BYTES, MB
 
 XML = {"Content-Type": "application/xml"}
+TWO_LENGTHS = (
+    b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+)
 
 
 def post(port, body, *, key=None, path="/v2/pdf", headers=XML, chunked=False):
@@ -89,24 +93,28 @@ def test_what_is_cut_off_or_malformed_is_never_rendered(port, account, worker):
     assert worker.jobs == []
 
 
-def test_what_is_no_http_is_answered_with_the_error_body(port):
-    for text in (
-        b"NONSENSE\r\n\r\n",
-        b"GET / HTTP/1.1\r\nbad header\r\n\r\n",
-        b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n",
+def test_what_is_no_http_is_refused_by_gunicorn_itself(port):
+    for text, status in (
+        (b"NONSENSE\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nbad header\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nx-y: a\0b\r\n\r\n", 400),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nx-y: a\r\n b\r\n\r\n", 400),
+        (b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\n\r\n", 414),
+        (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\n" + 2 * b"Content-Length: 1\r\n" + b"\r\nx", 400),
+        (b"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 2\r\n\r\nx", 400),
+        (TWO_LENGTHS, 400),
     ):
-        head, _, body = speak(port, text).partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 4")
-        assert json.loads(body)["statusCode"] == int(head.split()[1])
+        answer = speak(port, text)
+        assert answer.startswith(f"HTTP/1.1 {status} ".encode()), (text[:60], answer[:200])
+        assert answer.count(b"HTTP/1.1 ") == 1
     with urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
-        assert answer.headers["Server"] == "pressroom"
+        assert answer.headers["Server"] == "gunicorn"  # and no version
 
 
 def test_a_request_of_http_1_1_names_one_host(port):
     for fields in ("", "Host: a b\r\n", "Host: x/y\r\n", "Host: x\r\nHost: x\r\n"):
         answer = speak(port, f"GET /healthz HTTP/1.1\r\n{fields}\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 400 "), fields
-        assert b'"message"' in answer
     for fields in ("Host:\r\n", "Host: [::1]:8000\r\n", "Host: a-b.example:80\r\n"):
         answer = speak(port, f"GET /healthz HTTP/1.1\r\n{fields}\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 200 "), fields
@@ -123,16 +131,17 @@ def test_a_transfer_coding_other_than_chunked_is_not_supported(port, account, wo
     assert worker.jobs == []
 
 
-def test_a_chunk_size_has_at_most_sixteen_digits(port, account, worker):
+def test_a_chunk_size_is_read_as_it_is_however_many_digits_it_has(port, account, worker):
     head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
     head += "Content-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n"
     rest = "\r\n<document/>\r\n0\r\n\r\n"
-    for size in ("f" * 17, "1" + "0" * 16, "b".zfill(17), "f" * 5000):
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
-            client.sendall((head + size + rest).encode())  # and is answered before it says more
-            assert client.recv(64).startswith(b"HTTP/1.1 400 "), size
+    # In 64 bits the second would be 0, and the third 11: a body of its own would follow.
+    for size in ("f" * 17, "1" + "0" * 16, "1" + "b".zfill(16), "f" * 9000):
+        answer = speak(port, (head + size + rest).encode())
+        assert answer.startswith(b"HTTP/1.1 400 "), size
+        assert answer.count(b"HTTP/1.1 ") == 1
     assert worker.jobs == []
-    assert speak(port, (head + "b".zfill(16) + rest).encode()).startswith(b"HTTP/1.1 200 ")
+    assert speak(port, (head + "b".zfill(17) + rest).encode()).startswith(b"HTTP/1.1 200 ")
     assert [bytes(body) for body in bodies_of_jobs(worker)] == [b"<document/>"]
 
 

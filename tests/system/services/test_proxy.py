@@ -21,12 +21,12 @@ from tests.system.conftest import open_account
 CONFIG = Path(__file__).parents[3] / "deploy/docker/nginx.conf"
 HELLO = "<document><flow><p>Hello</p></flow></document>"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
-THREADS = 4
+CONNECTIONS = 10
 
 
 @pytest.fixture(scope="module")
 def farm(tmp_path_factory):
-    environment = {"PRESSROOM_API_PROCESSES": "1", "PRESSROOM_API_THREADS": str(THREADS)}
+    environment = {"PRESSROOM_API_PROCESSES": "1", "PRESSROOM_API_CONNECTIONS": str(CONNECTIONS)}
     with launched_farm(tmp_path_factory.mktemp("farm"), environment=environment) as farm:
         yield farm
 
@@ -93,10 +93,10 @@ def test_a_body_over_the_limit_is_refused_in_the_fronts_own_words(account):
     assert json.loads(answer.body)["statusCode"] == 413
 
 
-def test_clients_that_send_slowly_hold_no_thread_of_the_front(account, proxy):
+def test_clients_that_send_slowly_hold_no_connection_of_the_front(account, proxy):
     port, _ = proxy
     slow = []
-    for _ in range(5 * THREADS):
+    for _ in range(5 * CONNECTIONS):
         client = socket.create_connection(("127.0.0.1", port))
         client.sendall(
             f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {account.api_key}\r\n"
@@ -104,7 +104,7 @@ def test_clients_that_send_slowly_hold_no_thread_of_the_front(account, proxy):
         )
         slow.append(client)
     try:
-        with ThreadPoolExecutor(THREADS) as pool:
+        with ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(lambda _: account.render(HELLO, timeout=20), range(8)))
         assert {answer.status for answer in answers} == {200}
     finally:

@@ -53,6 +53,16 @@ class Converter:
         self._clipper = Clipper(job, self.draw_children)
         self._images: dict[str, PreparedImage | None] = {}
         self._pixels = self._damaged = 0
+        self._drawings: dict[str, Callable[[Node, Look, Spot], None]] = {
+            "svg": self._draw_nested,
+            "g": self._draw_group,
+            "a": self._draw_group,
+            "switch": self._draw_switch,
+            "use": self._draw_use,
+            "image": self._draw_image,
+            "text": self._draw_text,
+            **dict.fromkeys(SHAPES, self._draw_shape),
+        }
 
     def draw_root(self, root: Node, spot: Spot) -> None:
         """Draw a whole drawing, already fitted into its size."""
@@ -67,7 +77,7 @@ class Converter:
         job = self._job
         if node.tag in _SILENT:
             return
-        draw = _DRAW.get(node.tag)
+        draw = self._drawings.get(node.tag)
         if draw is None:
             job.leave_out(f"the element `{node.tag[:40]}`")
             return
@@ -82,7 +92,7 @@ class Converter:
         matrix = find_transform(node, look, spot.viewport, job)
         if matrix is None:
             return
-        self._draw_seen(node, look, spot.moved(matrix), lambda at: draw(self, node, look, at))
+        self._draw_seen(node, look, spot.moved(matrix), lambda at: draw(node, look, at))
 
     def draw_children(self, node: Node, look: Look, spot: Spot) -> None:
         """Draw what is in an element of a look."""
@@ -124,7 +134,7 @@ class Converter:
         """Draw the first that asks for nothing we lack (SVG 2, 5.7)."""
         note_other_languages(node, self._job)
         for child in node.elements():
-            if child.tag in _DRAW and meets_conditions(child, self._job):
+            if child.tag in self._drawings and meets_conditions(child, self._job):
                 self.draw(
                     child, look, Spot(spot.canvas, spot.matrix, spot.viewport, spot.depth + 1)
                 )
@@ -333,18 +343,6 @@ def _write_letters(letters: Letters, spot: Spot, canvas: Canvas) -> None:
             canvas.write(b"%b Tc\n" % number(letters.spacing))
         x += run.width * size + letters.spacing * len(run.text)
     canvas.write(b"0 Tc ET\n")
-
-
-_DRAW: Final[dict[str, Callable[[Converter, Node, Look, Spot], None]]] = {
-    "svg": Converter._draw_nested,
-    "g": Converter._draw_group,
-    "a": Converter._draw_group,
-    "switch": Converter._draw_switch,
-    "use": Converter._draw_use,
-    "image": Converter._draw_image,
-    "text": Converter._draw_text,
-    **dict.fromkeys(SHAPES, Converter._draw_shape),
-}
 
 
 def _is_one_mark(node: Node, look: Look) -> bool:

@@ -1,0 +1,76 @@
+"""A farm that is told to stop: long polls return at once, renders that clients wait for are answered."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from deploy.embedded.launch import launched_farm, stop_farm
+from tests.system.conftest import open_account
+
+POLLS, RENDERS = 64, 2
+# Some seconds of work for a slot.
+LONG = "<document><flow>" + "<p>Some words of a long document.</p>" * 40_000 + "</flow></document>"
+ASYNC = {"Content-Type": "text/xml", "Prefer": "respond-async"}
+
+
+@pytest.fixture
+def farm(tmp_path):
+    with launched_farm(tmp_path / "farm") as farm:
+        yield farm
+
+
+def test_long_polls_return_within_five_seconds_and_renders_are_answered(farm):
+    account = open_account(farm, plan="paid")
+    farm.command("queue", "drain", "batch")
+    poll = f"{accept_job_that_stays_queued(account)}?wait=60"
+    with ThreadPoolExecutor(POLLS + RENDERS + 1) as pool:
+
+        def timed(ask):
+            answer = ask()
+            return answer, time.monotonic()
+
+        polls = [
+            pool.submit(timed, lambda: account.request("GET", poll, headers={}))
+            for _ in range(POLLS)
+        ]
+        renders = [pool.submit(timed, lambda: account.render(LONG)) for _ in range(RENDERS)]
+        wait_until_in_progress(account, POLLS + RENDERS)
+        began = time.monotonic()
+        stopped = pool.submit(stop_farm, farm)
+        answered = [each.result(timeout=60) for each in polls]
+        rendered = [each.result(timeout=60) for each in renders]
+        stopped.result(timeout=90)
+        ended = time.monotonic()
+    assert {answer.json["status"] for answer, _ in answered} == {"queued"}
+    assert max(at for _, at in answered) - began <= 5
+    assert {answer.status for answer, _ in rendered} == {200}
+    assert farm.supervisor.returncode == 0
+    # Nobody is waited for but the renders, and the other processes' own stop.
+    assert ended - max(at for _, at in (*rendered, *answered)) < 15
+
+
+def accept_job_that_stays_queued(account):
+    """Return the path of a job; a worker takes some more until it has heard of the drain."""
+    for _ in range(10):
+        accepted = account.request("POST", "/v2/pdf", b"<document/>", headers=ASYNC)
+        assert accepted.status == 202
+        path = accepted.headers["Location"]
+        if account.request("GET", f"{path}?wait=3").json["status"] == "queued":
+            return path
+    raise AssertionError("each job was taken")
+
+
+def wait_until_in_progress(account, count):
+    """Wait until the front is answering so many requests beside the one that asks for it."""
+    sample = "pressroom_http_requests_in_progress"
+    deadline = time.monotonic() + 30
+    while True:
+        text = account.request("GET", "/metrics").body.decode()
+        [found] = [line.split()[-1] for line in text.splitlines() if line.startswith(sample)]
+        if float(found) > count:
+            return
+        assert time.monotonic() < deadline, found
+        time.sleep(0.05)
