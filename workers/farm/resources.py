@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -16,6 +16,7 @@ from shared.limits import MB
 from shared.outbound import Fetcher
 from shared.telemetry.watch import UNWATCHED, Cache, Watch
 from workers.engine.pipeline import PreparedTemplate
+from workers.engine.ports import FontFile
 from workers.farm.cache import SizedCache
 from workers.farm.remote import RemoteImages
 
@@ -134,6 +135,14 @@ class WorkspaceImages:
         if name not in self._found:
             self._found[name] = self._images.find(self._workspace_id, name)
         return self._found[name]
+
+    def find_font(self, name: str) -> FontFile | None:
+        """Return a stored font, None when the workspace has none of that name."""
+        return None
+
+    def list_fonts(self) -> Sequence[str]:
+        """Return the names of stored fonts."""
+        return ()
 
     def find_remote_image(self, address: str) -> bytes | None:
         """Give the bytes at an address.
