@@ -20,6 +20,7 @@ class Purpose(StrEnum):
 
     RENDER = "render"
     VALIDATE = "validate"  # finds problems, gives no PDF, counts nothing
+    INSPECT = "inspect"  # checks an uploaded file before it is stored, counts nothing
 
 
 class Lane(StrEnum):
@@ -30,12 +31,13 @@ class Lane(StrEnum):
 
 
 class BodyKind(StrEnum):
-    """What the body of a render request is treated as (interface.md, Content types)."""
+    """The type of a job's body: a document (interface.md, Content types) or an uploaded file."""
 
     XML = "xml"
     JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
+    IMAGE = "image"  # inspected only
 
 
 class Allowance(StrEnum):
@@ -91,9 +93,9 @@ class Meter:
 
 @dataclass(slots=True)  # not frozen, which takes 2 µs more to make one; nothing changes it
 class RenderJob:
-    """One admitted render or validation. `deadline` is seconds since 1970; nothing is answered 200
-    after it.
+    """One admitted render, validation or inspection.
 
+    `deadline` is seconds since 1970; nothing is answered 200 after it.
     A recorded job stands in the job table, which is told of its end too. `budget_seconds` bounds
     one run of a job whose deadline is no answer's; None: the deadline does. `traceparent` is the
     span that waits for it, where requests are traced.
@@ -161,8 +163,10 @@ class OutcomeStatus(StrEnum):
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
     """What a worker found: a PDF and its page count, or the findings of a validation as the client
-    gets them, or an error body. Timings are milliseconds by stage; `warnings` are those of a render
-    as records list them, one for each code.
+    gets them, or the properties of an uploaded file, or an error body.
+
+    Timings are milliseconds by stage; `warnings` are those of a render as records list them, one
+    for each code. `properties` are those that the inspector of the file's kind returns.
     """
 
     job_id: str
@@ -175,6 +179,7 @@ class JobOutcome:
     findings: Mapping[str, Any] | None = None
     started_at: float | None = None
     warnings: Sequence[Mapping[str, Any]] = ()
+    properties: Mapping[str, Any] | None = None
 
     def encode(self) -> str:
         """Write the outcome as a JSON message."""
@@ -199,6 +204,7 @@ class JobOutcome:
             findings=raw["findings"],
             started_at=raw.get("started_at"),
             warnings=tuple(raw.get("warnings", ())),
+            properties=raw.get("properties"),
         )
 
 

@@ -8,17 +8,6 @@ GB: Final = 1024 * MB
 
 MAX_BODY_BYTES: Final = 32 * MB  # interface.md, Limits; contract.md 1
 MAX_IMAGE_BYTES: Final = 50 * MB
-MAX_IMAGE_PIXELS: Final = 100_000_000
-MAX_WEBP_PIXELS: Final = 24_000_000  # unpacked whole, 16 bytes a pixel measured: 390 MB
-MAX_UNPACKED_PIXELS: Final = 32_000_000  # of a PNG with transparency or interlaced rows
-MAX_SVG_BYTES: Final = 8_000_000
-MAX_SVG_ELEMENTS: Final = 50_000
-MAX_SVG_DRAWN: Final = 50_000  # elements, each copy that a `use` makes counted
-MAX_SVG_DEPTH: Final = 100
-MAX_SVG_ATTRIBUTES: Final = 200  # of one element
-MAX_SVG_RULES: Final = 2_000  # of style sheets
-MAX_SVG_SEGMENTS: Final = 300_000  # of all paths, each copy counted
-MAX_SVG_SIDE: Final = 1_000_000.0  # CSS px
 REMOTE_IMAGE_SECONDS: Final = 10.0  # contract.md 5: one image fetched from its address
 MAX_REMOTE_IMAGES: Final = 50  # addresses that one document may name
 MAX_REMOTE_BYTES: Final = 128 * MB  # fetched for one document, all together

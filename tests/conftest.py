@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ from shared.queue.connection import connect
 from shared.queue.names import INTERACTIVE, VALIDATE
 from shared.queue.states import Ended
 from shared.settings import FetcherSettings, Settings
+from tests.farm.conftest import environment, real_worker
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
@@ -193,16 +195,50 @@ def running_fetcher(**options: object) -> Iterator[str]:
         fetcher.stop()
 
 
+@pytest.fixture(scope="module")
+def upload_worker(
+    redis_server: RedisServer, migrated_database: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """Run a real worker that inspects the uploads of a module's tests and give its blob store."""
+    folder = tmp_path_factory.mktemp("uploads")
+    blobs = folder / "blobs"
+    own = environment(redis_server.url, migrated_database, folder, f"file://{blobs}")
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.flushall()  # it would take what the last module left in the queue
+    with real_worker(own | {"PRESSROOM_WORKER_QUEUES": VALIDATE}, folder):
+        yield blobs
+
+
 @pytest.fixture
-def settings(database_url: str, redis_url: str, fetcher_url: str, tmp_path: Path) -> Settings:
-    """Give the settings of a farm in this test's folder; a render gets 5 seconds."""
+def blobs_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Give the URL of an empty blob store: this test's own, or that of the worker beside it."""
+    if "upload_worker" not in request.fixturenames:
+        return f"file://{tmp_path}/blobs"
+    folder: Path = request.getfixturevalue("upload_worker")
+    for path in folder.glob("images/*"):
+        shutil.rmtree(path)
+    return f"file://{folder}"
+
+
+@pytest.fixture
+def settings(
+    request: pytest.FixtureRequest,
+    database_url: str,
+    redis_url: str,
+    fetcher_url: str,
+    blobs_url: str,
+) -> Settings:
+    """Give the settings of a farm in this test's folder; a render gets 5 seconds.
+
+    A real worker gets a minute for what it inspects: the machine may be busy.
+    """
     return Settings(
         database_url=database_url,
         redis_url=redis_url,
-        blob_url=f"file://{tmp_path}/blobs",
+        blob_url=blobs_url,
         fetcher_url=fetcher_url,
         secret_keys=new_key(),
-        render_budget=5,
+        render_budget=60 if "upload_worker" in request.fixturenames else 5,
         enforce_rate_limits=False,
     )
 

@@ -20,7 +20,7 @@ from api.exchange import (
     write_user,
 )
 from api.images.capacity import clear_bytes, store_image
-from api.images.intake import inspect_image
+from api.images.intake import Intake
 from api.images.sources import Sources
 from api.ports import Ports
 from shared.clock import timestamp
@@ -41,6 +41,7 @@ class ImageRoutes:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._sources = Sources(ports.fetcher)
+        self._intake = Intake(ports)
 
     def blueprint(self) -> Blueprint:
         """Give the views at their paths."""
@@ -126,7 +127,7 @@ class ImageRoutes:
             raise ServiceError(
                 400, "The image is empty; send the bytes of a PNG, JPEG, WebP or SVG."
             )
-        facts = inspect_image(body.file, body.size)
+        facts = self._intake.inspect(body, principal)
         stored = store_image(name, facts, body.file, principal=principal, ports=self._ports)
         return write_json(_record(stored.image), 201 if stored.replaced_sha256 is None else 200)
 

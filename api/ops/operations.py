@@ -96,6 +96,7 @@ _RENDER: Final[Failures] = {
     504: (ErrorCode.RENDER_TIMEOUT,),
     **BODY_FAILURES,
 }
+_UPLOAD: Final[Failures] = {**_WORKSPACE, 504: (ErrorCode.RENDER_TIMEOUT,), **BODY_FAILURES}
 _PREFER: Final = Parameter(
     "Prefer",
     {"type": "string", "examples": ["respond-async", "respond-async, wait=5"]},
@@ -335,27 +336,29 @@ OPERATIONS: Final = (
         "The bytes decide the format: PNG, JPEG, SVG, or WebP that is not animated; the declared type need not "
         "agree. Up to 50 MB and 100 megapixels, of a WebP 24 megapixels, of a PNG with transparency or interlaced "
         "rows 32; JPEG of 8 bits, baseline or progressive; of an SVG 8 MB, 50,000 elements with the copies that "
-        "`use` makes, 300,000 path segments, 2,000 style rules, and no entities. What every render refuses is "
-        "refused with 400 in the same words. The size of an SVG is its width and height in px, or "
+        "`use` makes, 300,000 path segments, 2,000 style rules, and no entities. A worker prepares the image as a "
+        "render does, and what renders refuse is refused with 400 in the same words. Nothing is metered. Without a "
+        "worker the answer is 503, over the time budget 504; further uploads while four are being inspected wait, "
+        "and are 429 after 30 s. The size of an SVG is its width and height in px, or "
         "its view box; 409 without a code when the workspace has no room.",
         {
             201: Answer("Stored.", write_json("Image")),
             200: Answer("Replaced: documents draw the new image from now on.", write_json("Image")),
         },
         body=Body(write_binary(*IMAGE_TYPES), "The bytes of the image."),
-        failures={**_WORKSPACE, **BODY_FAILURES},
+        failures=_UPLOAD,
     ),
     Operation(
         "post", "/v2/images", "postImage", "Images", "Store an image from JSON",
         "Give data, the bytes in base64 (up to 20 MB decoded), or source_url, an http or https address that the "
         "service fetches them from: public hosts only, redirects judged again, within 10 s and up to 50 MB. "
-        "They are judged as those of a PUT.",
+        "They are inspected as those of a PUT.",
         {
             201: Answer("Stored.", write_json("Image")),
             200: Answer("Replaced.", write_json("Image")),
         },
         body=Body(write_json("ImageRequest"), "The name, and the bytes or where they are."),
-        failures={**_WORKSPACE, **BODY_FAILURES},
+        failures=_UPLOAD,
     ),
     Operation(
         "get", "/v2/images", "listImages", "Images", "List images",

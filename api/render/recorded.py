@@ -15,9 +15,9 @@ from api.exchange import write_json
 from api.jobs.accepting import accept_job, as_accepted, make_record, store_body
 from api.jobs.idempotency import check_repeated, under_way
 from api.jobs.preference import AsyncPreference
+from api.jobs.queued import drained, refuse_if_drained
 from api.jobs.reading import await_end, find_record, no_result, poll_job, write_result
 from api.ports import Cell, Ports
-from api.render.dispatch import drained, refuse_if_drained
 from api.render.request import RenderRequest
 from shared.clock import epoch, now
 from shared.db.idempotency import FirstCall, find_first_call, free_key

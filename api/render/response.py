@@ -8,10 +8,10 @@ from itertools import chain
 from flask import Response
 
 from api.exchange import write_json
+from api.jobs.queued import raise_failure
 from api.pdf import write_pdf_headers
 from api.ports import Cell
 from shared.clock import now
-from shared.errors import ServiceError
 from shared.jobs import JobOutcome, Meter
 from shared.metering import PageEvent
 
@@ -22,7 +22,7 @@ def write_findings(outcome: JobOutcome) -> Response:
     Raises:
         ServiceError: why there was none.
     """
-    _raise_error(outcome)
+    raise_failure(outcome)
     assert outcome.findings is not None  # what a validation that succeeded gives
     return write_json(outcome.findings)
 
@@ -35,7 +35,7 @@ def write_pdf(
     Raises:
         ServiceError: what the worker found instead.
     """
-    _raise_error(outcome)
+    raise_failure(outcome)
     claim = outcome.pdf
     assert claim is not None  # a success has a PDF
     headers = write_pdf_headers(
@@ -55,21 +55,6 @@ def write_pdf(
 def _event(outcome: JobOutcome, meter: Meter) -> PageEvent:
     return PageEvent(
         outcome.job_id, meter.account_id, meter.period, meter.allowance, outcome.pages, now()
-    )
-
-
-def _raise_error(outcome: JobOutcome) -> None:
-    error = outcome.error
-    if error is None:
-        return
-    raise ServiceError(
-        error.status,
-        error.message,
-        kind=error.kind,
-        code=error.code,
-        data=error.data,
-        stack_trace=error.stack_trace,
-        headers={"Retry-After": "2"} if error.status == 503 else {},
     )
 
 

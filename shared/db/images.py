@@ -133,6 +133,18 @@ def find_image(session: Session, workspace_id: str, name: str) -> ImageRecord | 
     return _record(row) if row else None
 
 
+def find_facts(session: Session, workspace_id: str, sha256: str) -> ImageFacts | None:
+    """Return the facts of bytes that a workspace holds under any name, None when it holds none."""
+    columns = images.c
+    query = (
+        select(columns.content_type, columns.bytes, columns.width, columns.height, columns.sha256)
+        .where(columns.workspace_id == workspace_id, columns.sha256 == sha256)
+        .limit(1)
+    )
+    row = session.execute(query).first()
+    return None if row is None else ImageFacts(*row)
+
+
 def list_images(
     session: Session, workspace_id: str, *, limit: int, start_after: str | None
 ) -> Sequence[ImageRecord]:

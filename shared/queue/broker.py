@@ -170,7 +170,7 @@ class Broker:
 
 def queue_of_job(job: RenderJob) -> str:
     """Name the queue that a job waits in."""
-    return VALIDATE if job.purpose is Purpose.VALIDATE else _LANES[job.lane]
+    return _LANES[job.lane] if job.purpose is Purpose.RENDER else VALIDATE
 
 
 def _write(

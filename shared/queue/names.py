@@ -6,7 +6,7 @@ import secrets
 from typing import Final
 
 INTERACTIVE: Final = "interactive"  # single renders: a list, its newest message at the left
-VALIDATE: Final = "validate"  # validations, in a list like it
+VALIDATE: Final = "validate"  # validations and inspections of uploads, in a list like it
 BATCH: Final = "batch"  # renders nobody waits for: async jobs, and slices of batches
 # Every queue that workers take from, for the metrics.
 QUEUES: Final = (INTERACTIVE, VALIDATE, BATCH)

@@ -121,6 +121,9 @@ PAGES: Final = _counter(
 VALIDATIONS: Final = _counter(
     "validations", Exporter.COUNTER, "Validations ended, by body and outcome.", "kind", "outcome"
 )
+INSPECTIONS: Final = _counter(
+    "inspections", Exporter.COUNTER, "Uploads inspected, by kind and outcome.", "kind", "outcome"
+)
 ABANDONED: Final = _counter(
     "renders_abandoned", Exporter.COUNTER, "Jobs the front gave up at their deadline."
 )
@@ -339,6 +342,6 @@ ALL: Final[tuple[Spec, ...]] = tuple(
 )
 # Summed up in Redis by whoever ends a job or counts an event, and read from there.
 FARM_TOTALS: Final = (
-    RENDERS, PAGES, VALIDATIONS, ABANDONED, MESSAGES_DROPPED, STAGE_SECONDS, EVENTS_COUNTED, STORE_SECONDS,
-    STORE_FAILURES, CACHE_LOOKS,
+    RENDERS, PAGES, VALIDATIONS, INSPECTIONS, ABANDONED, MESSAGES_DROPPED, STAGE_SECONDS, EVENTS_COUNTED,
+    STORE_SECONDS, STORE_FAILURES, CACHE_LOOKS,
 )  # fmt: skip

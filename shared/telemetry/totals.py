@@ -79,6 +79,9 @@ def count_outcome(job: RenderJob, outcome: JobOutcome) -> dict[str, float]:
     if job.purpose is Purpose.VALIDATE:
         tally.count(metrics.VALIDATIONS, kind, result)
         return tally.drain()
+    if job.purpose is Purpose.INSPECT:
+        tally.count(metrics.INSPECTIONS, kind, result)
+        return tally.drain()
     tally.count(metrics.RENDERS, kind, allowance, result)
     if outcome.status is OutcomeStatus.SUCCEEDED:
         tally.count(metrics.PAGES, kind, allowance, amount=outcome.pages)

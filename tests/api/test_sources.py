@@ -14,6 +14,8 @@ from deploy.embedded.loopback import free_port
 from shared.errors import ServiceError
 from shared.outbound import Fetcher
 
+pytestmark = pytest.mark.usefixtures("upload_worker")
+
 
 @pytest.fixture
 def settings(settings, open_fetcher_url):

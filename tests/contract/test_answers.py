@@ -90,6 +90,7 @@ def test_list_templates_by_default_gives_100(caller):
     assert len(answer["templates"]) == 100
 
 
+@pytest.mark.usefixtures("upload_worker")
 def test_put_image_is_201_then_200(caller):
     for status in (201, 200):
         answer = caller.put("/v2/images/logo", data=png(), content_type="image/png")
@@ -97,6 +98,7 @@ def test_put_image_is_201_then_200(caller):
         check_record(answer.json, IMAGE)
 
 
+@pytest.mark.usefixtures("upload_worker")
 def test_post_image_is_201_then_200(caller):
     fields = {"name": "logo", "data": base64.b64encode(png()).decode()}
     for status in (201, 200):
@@ -105,6 +107,7 @@ def test_post_image_is_201_then_200(caller):
         check_record(answer.json, IMAGE)
 
 
+@pytest.mark.usefixtures("upload_worker")
 def test_delete_image_is_204_and_empty(caller):
     caller.put("/v2/images/logo", data=png(), content_type="image/png")
     answer = caller.delete("/v2/images/logo")

@@ -186,6 +186,7 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.usefixtures("upload_worker")
 def test_the_image_types_told_are_those_that_are_accepted(caller, description):
     accepted = set()
     for kind in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP"):
@@ -205,6 +206,7 @@ def draw(kind: str) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.usefixtures("upload_worker")
 def test_the_fields_told_of_an_image_in_json_are_those_that_are_accepted(caller, description):
     fields = {"name": "logo", "data": base64.b64encode(draw("PNG")).decode()}
     assert caller.post("/v2/images", json=fields).status_code == 201

@@ -11,6 +11,8 @@ from PIL import Image
 from shared.db import images
 from shared.limits import MAX_WORKSPACE_BYTES
 
+pytestmark = pytest.mark.usefixtures("upload_worker")
+
 ACCEPTED = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
 
 

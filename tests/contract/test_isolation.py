@@ -10,6 +10,8 @@ from PIL import Image
 
 from api.app import create_app
 
+pytestmark = pytest.mark.usefixtures("upload_worker")
+
 MISSING = "zzzzzzzzzz0123456789"
 XML = {"data": "<x/>", "content_type": "text/xml"}
 DATA = {"data": "{}", "content_type": "application/json"}

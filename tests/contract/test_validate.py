@@ -13,8 +13,9 @@ from api.app import create_app
 from shared.db.accounts import key_digests_of, set_account
 from shared.jobs import Purpose
 from workers.engine.pipeline import prepare_template, validate
+from workers.farm.inspection import INSPECTORS
 from workers.farm.resources import Images, Templates
-from workers.farm.run import _validate
+from workers.farm.run import _inspect, _validate
 
 GOOD = '<document version="1"><flow><p>Hello {{ name }}</p></flow></document>'
 DATA = '<document version="1"><data><json>{"name": "x"}</json></data><flow><p>{{ name }}</p></flow></document>'
@@ -29,8 +30,10 @@ def judge(ports, worker):
         images=Images(ports.database, ports.blobs, cell.image_pins, fetcher=ports.fetcher),
         claims=cell.claims,
         validate=validate,
+        inspectors=INSPECTORS,
     )
-    worker.answer = lambda job: _validate(job, farm)
+    runs = {Purpose.VALIDATE: _validate, Purpose.INSPECT: _inspect}
+    worker.answer = lambda job: runs[job.purpose](job, farm)
     return worker
 
 

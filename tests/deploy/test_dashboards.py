@@ -55,7 +55,13 @@ def test_every_metric_is_shown_or_alerted_on():
         for spec in metrics.ALL
         if not any(re.search(rf"\b{name}\b", asked) for name in spec.series)
     }
-    assert unseen <= {"usage_events", "keeper_repairs", "validations", "webhook_attempts"}
+    assert unseen <= {
+        "usage_events",
+        "keeper_repairs",
+        "validations",
+        "inspections",
+        "webhook_attempts",
+    }
 
 
 @pytest.mark.parametrize("name", BOARDS)

@@ -8,6 +8,7 @@ import signal
 import time
 from pathlib import Path
 
+from shared.jobs import BodyKind
 from workers.engine.diagnostics import (
     AuthoringError,
     Diagnostic,
@@ -18,6 +19,7 @@ from workers.engine.diagnostics import (
     Span,
 )
 from workers.engine.ports import Rendered, Stage
+from workers.farm.inspection import UploadRefusedError
 from workers.farm.main import run_worker
 from workers.farm.run import Engine
 
@@ -35,6 +37,16 @@ def validate(template, payload, *, options, resources=None):
     if payload.body != b"fine":
         findings.error("not-fine", payload.body.decode())
     return findings
+
+
+def inspect(data):
+    """Do what the file says; what a render would do otherwise."""
+    command, *words = data.decode().split()
+    if command == "refuse":
+        raise UploadRefusedError("It is damaged.")
+    if command == "accept":
+        return {"size": int(words[0])}
+    return {"size": ACTIONS[command](None, None, *words).pages}
 
 
 def _pages(_template, _resources, count, size="100"):
@@ -120,4 +132,10 @@ ACTIONS = {
 }
 
 if __name__ == "__main__":
-    run_worker(Engine(prepare=lambda source: source, render=render, validate=validate))
+    engine = Engine(
+        prepare=lambda source: source,
+        render=render,
+        validate=validate,
+        inspectors={BodyKind.IMAGE: inspect},
+    )
+    run_worker(engine)

@@ -16,6 +16,7 @@ from shared.jobs import (
     Meter,
     OutcomeStatus,
     PinnedTemplate,
+    Purpose,
     RenderJob,
 )
 from shared.metering import PageEvent
@@ -45,6 +46,7 @@ jobs = st.builds(
     flow=st.none() | texts,
     admitted_at=st.floats(0, 4e9),
     deadline=st.floats(0, 4e9),
+    purpose=st.sampled_from(Purpose),
 )
 errors = st.builds(
     ErrorBody,
@@ -64,6 +66,7 @@ outcomes = st.builds(
     pdf=st.none() | claims,
     error=st.none() | errors,
     timings=st.dictionaries(texts, st.floats(0, 1e6), max_size=3),
+    properties=st.none() | st.dictionaries(texts, st.integers(0, LARGEST), max_size=2),
 )
 
 

@@ -110,6 +110,7 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
         (job(kind=BodyKind.JSON), succeeded(pages=1, layout=70_000.0)),
         (job(allowance=Allowance.DRAFT), failed(ErrorKind.TIMEOUT)),
         (job(purpose=Purpose.VALIDATE), JobOutcome("job_1", OutcomeStatus.SUCCEEDED, findings={})),
+        (job(kind=BodyKind.IMAGE, purpose=Purpose.INSPECT), failed(ErrorKind.REQUEST)),
     ]
     for done, outcome in outcomes:
         add(sums, count_outcome(done, outcome))
@@ -138,6 +139,7 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
         'pressroom_renders_total{allowance="draft",kind="xml",outcome="timeout"} 1.0',
         'pressroom_pages_total{allowance="production",kind="xml"} 4.0',
         'pressroom_validations_total{kind="xml",outcome="succeeded"} 1.0',
+        'pressroom_inspections_total{kind="image",outcome="request"} 1.0',
         "pressroom_renders_abandoned_total 2.0",
         'pressroom_render_stage_seconds_bucket{le="0.025",stage="layout"} 0.0',
         'pressroom_render_stage_seconds_bucket{le="0.05",stage="layout"} 1.0',

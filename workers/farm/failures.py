@@ -25,6 +25,7 @@ class Bounds:
     doing: str
     budget_seconds: float
     memory_mb: int
+    subject: str = "document"
 
 
 def attempt(work: Callable[[], T], bounds: Bounds, *, deadline: float) -> T | ErrorBody:
@@ -53,16 +54,16 @@ def attempt_within(
     except MemoryError:
         return _too_large(bounds)
     except RecursionError:
-        return _too_deep()
+        return _too_deep(bounds)
     except Exception as error:  # noqa: BLE001 - a defect of ours must cost one job, not the worker
-        return _internal(error)
+        return _internal(error, bounds)
 
 
 def brought_worker_down() -> ErrorBody:
     """Make the failure of a document that was given up because its process ended with it."""
     reference = secrets.token_hex(6)
     log.error("render given up, it brought its worker down", reference=reference)
-    return _internal_body(reference)
+    return _internal_body(reference, doing="render")
 
 
 def _authoring(error: AuthoringError) -> ErrorBody:
@@ -75,30 +76,33 @@ def _authoring(error: AuthoringError) -> ErrorBody:
 def _timeout(bounds: Bounds) -> ErrorBody:
     message = (
         f"The {bounds.doing} exceeded its time budget of {bounds.budget_seconds:g} s and was "
-        "stopped: the document is too large or too complex."
+        f"stopped: the {bounds.subject} is too large or too complex."
     )
     return ErrorBody(504, message, ErrorKind.TIMEOUT, ErrorCode.RENDER_TIMEOUT)
 
 
 def _too_large(bounds: Bounds) -> ErrorBody:
+    advice = (
+        "split it, or use smaller images" if bounds.subject == "document" else "make it smaller"
+    )
     message = (
-        f"The document needs more memory to render than the {bounds.memory_mb} MB a render may "
-        "use: split it, or use smaller images."
+        f"The {bounds.subject} needs more memory to render than the {bounds.memory_mb} MB a render "
+        f"may use: {advice}."
     )
     return ErrorBody(400, message, ErrorKind.RESOURCE)
 
 
-def _too_deep() -> ErrorBody:
-    message = "The document nests deeper than the renderer can follow."
+def _too_deep(bounds: Bounds) -> ErrorBody:
+    message = f"The {bounds.subject} nests deeper than the renderer can follow."
     return ErrorBody(400, message, ErrorKind.RESOURCE)
 
 
-def _internal(error: Exception) -> ErrorBody:
+def _internal(error: Exception, bounds: Bounds) -> ErrorBody:
     reference = secrets.token_hex(6)
-    log.error("render failed inside", reference=reference, exc_info=error)
-    return _internal_body(reference)
+    log.error("render failed inside", doing=bounds.doing, reference=reference, exc_info=error)
+    return _internal_body(reference, doing=bounds.doing)
 
 
-def _internal_body(reference: str) -> ErrorBody:
-    message = f"The render failed for a reason inside the service; reference {reference}."
+def _internal_body(reference: str, *, doing: str) -> ErrorBody:
+    message = f"The {doing} failed for a reason inside the service; reference {reference}."
     return ErrorBody(500, message, ErrorKind.INTERNAL)

@@ -131,6 +131,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
         ),
         render=engine.render,
         validate=engine.validate,
+        inspectors=engine.inspectors,
         watchdog=Watchdog(),
         memory_mb=settings.child_memory_mb,
         tally=tally,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
@@ -30,6 +30,7 @@ from workers.engine.ports import (
     StageWatch,
 )
 from workers.farm.failures import Bounds, attempt, brought_worker_down
+from workers.farm.inspection import INSPECTORS, Inspectors, ended_its_process, inspect
 from workers.farm.recorded import Records, complete, is_open
 from workers.farm.resources import Images, Templates
 from workers.farm.slot import SINGLE_SLOT, Slot
@@ -42,7 +43,11 @@ from workers.farm.watchdog import Watchdog
 # the queue then sees that the job brought its worker down.
 WATCHDOG_GRACE_SECONDS: Final = 1.0
 
-_DOING: Final = {Purpose.RENDER: "render", Purpose.VALIDATE: "validation"}
+_DOING: Final = {
+    Purpose.RENDER: "render",
+    Purpose.VALIDATE: "validation",
+    Purpose.INSPECT: "inspection",
+}
 
 log: Final = get_logger(__name__)
 
@@ -83,6 +88,7 @@ class Engine:
     prepare: Callable[[bytes], PreparedTemplate]
     render: Render
     validate: Validate
+    inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,7 @@ class Farm:
     traces: Traces = UNTRACED
     slot: Slot = SINGLE_SLOT
     clock: FarmClock | None = None
+    inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
 
 
 def run_job(job: RenderJob, farm: Farm, *, delivery: Delivery | None = None) -> None:
@@ -225,10 +232,9 @@ def _name(job: RenderJob) -> dict[str, str]:
 def _attempt(job: RenderJob, farm: Farm) -> JobOutcome:
     """Do the job; whatever goes wrong becomes the error body its client gets."""
     budget = job.budget_seconds or job.deadline - job.admitted_at
-    bounds = Bounds(_DOING[job.purpose], budget, farm.memory_mb)
-    run = _render if job.purpose is Purpose.RENDER else _validate
-    if job.is_recorded:
-        run = _render_recorded
+    subject = job.body_kind.value if job.purpose is Purpose.INSPECT else "document"
+    bounds = Bounds(_DOING[job.purpose], budget, farm.memory_mb, subject=subject)
+    run = _render_recorded if job.is_recorded else _RUNS[job.purpose]
     outcome = attempt(lambda: run(job, farm), bounds, deadline=epoch() + _seconds_left(job))
     return fail(job, outcome) if isinstance(outcome, ErrorBody) else outcome
 
@@ -279,6 +285,17 @@ def _validate(job: RenderJob, farm: Farm) -> JobOutcome:
     return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=found.to_report())
 
 
+def _inspect(job: RenderJob, farm: Farm) -> JobOutcome:
+    return inspect(job, farm.claims.load(job.body), farm.inspectors)
+
+
+_RUNS: Final = {
+    Purpose.RENDER: _render,
+    Purpose.VALIDATE: _validate,
+    Purpose.INSPECT: _inspect,
+}
+
+
 def _payload(job: RenderJob, claims: Claims) -> Payload:
     kind = PayloadKind(job.body_kind.value)
     return Payload(kind, claims.load(job.body), charset=job.charset, flow=job.flow)
@@ -299,6 +316,8 @@ def _options(job: RenderJob) -> RenderOptions:
 
 
 def _brought_worker_down(job: RenderJob) -> JobOutcome:
+    if job.purpose is Purpose.INSPECT:
+        return fail(job, ended_its_process(job.body_kind))
     return fail(job, brought_worker_down())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Final
 
@@ -115,10 +116,25 @@ def _prepare_raster(data: bytes) -> PreparedImage:
 
 
 def _prepare_pixels(data: bytes, key: str, otherwise: str) -> PreparedImage:
+    media_type = find_raster_type(data)
+    if media_type is None:
+        raise UndrawableError(otherwise, advice=CONVERT)
+    return _READERS[media_type](data, key)
+
+
+def find_raster_type(data: bytes) -> str | None:
+    """Return the media type that a file's signature names, None for other files."""
     if data.startswith(PNG_SIGNATURE):
-        return prepare_png(data, key)
+        return "image/png"
     if data.startswith(b"\xff\xd8\xff"):
-        return prepare_jpeg(data, key)
+        return "image/jpeg"
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return prepare_webp(data, key)
-    raise UndrawableError(otherwise, advice=CONVERT)
+        return "image/webp"
+    return None
+
+
+_READERS: Final[Mapping[str, Callable[[bytes, str], PreparedImage]]] = {
+    "image/png": prepare_png,
+    "image/jpeg": prepare_jpeg,
+    "image/webp": prepare_webp,
+}

@@ -1,0 +1,137 @@
+"""Uploads and renders of a real farm judge the same images alike, in the same words."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from io import BytesIO
+
+import pytest
+
+from shared.blobs.store import open_store
+from shared.clock import now
+from shared.db import images
+from shared.db.images import ImageFacts
+from shared.db.session import open_database
+from tests.conftest import create_account_of
+from tests.images import ACCEPTED, BEYOND_COUNTING, REFUSED, encode, path, plain, svg
+from tests.system.conftest import Account
+
+DOCUMENT = '<document><flow><img src="{}" alt="a" width="60mm" height="60mm"/></flow></document>'
+# Each of these is a bomb: small, and beyond all bounds once it is unpacked or followed.
+BOMBS = {
+    "a billion laughs": b"<!DOCTYPE svg [<!ENTITY a 'ha'>"
+    + b"".join(b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9))
+    + b"]>"
+    + svg("<text>&j;</text>"),
+    "a file of the server": b"<!DOCTYPE svg [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>"
+    + svg("<text>&a;</text>"),
+    "uses of uses": svg(
+        '<g id="a"><rect/></g>'
+        + "".join(
+            f'<g id="{chr(98 + n)}">' + f'<use href="#{chr(97 + n)}"/>' * 10 + "</g>"
+            for n in range(20)
+        )
+    ),
+    "patterns in patterns": svg(
+        "".join(
+            f'<pattern id="p{n}" width="1" height="1">'
+            + f'<rect width="9" height="9" fill="url(#p{n + 1})"/>' * 30
+            + "</pattern>"
+            for n in range(30)
+        )
+        + f'<path fill="url(#p0)" d="{path(300_000)}"/>' * 2
+    ),
+}
+
+
+def put(account, name: str, data: bytes, **options):
+    return account.request(
+        "PUT", f"/v2/images/{name}", data, headers={"Content-Type": "image/png"}, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def made(farm):
+    return create_account_of(farm, plan="paid")
+
+
+@pytest.fixture(scope="module")
+def uploader(farm, made):
+    return Account(farm, made.account_id, made.key_id, made.api_key)
+
+
+@pytest.fixture(scope="module")
+def plant(farm, made):
+    """Give a function that stores bytes past every check, as an earlier release may have."""
+    database, blobs = open_database(farm.record.database_url), open_store(farm.record.blob_url)
+    workspace = made.workspace_id
+
+    def plant(data: bytes) -> str:
+        facts = ImageFacts("image/png", len(data), 1, 1, sha256(data).hexdigest())
+        name = f"planted-{facts.sha256[:20]}"
+        with database.session() as session:
+            room = images.reserve_room(session, workspace, name=name, facts=facts, at=now())
+            images.record_image(session, room, facts=facts, user=made.user, at=now())
+        blobs.put(images.blob_key(workspace, facts.sha256), BytesIO(data), len(data))
+        return name
+
+    yield plant
+    database.close()
+
+
+@pytest.mark.parametrize("name", [*REFUSED, *BEYOND_COUNTING, *BOMBS])
+def test_an_upload_is_refused_in_the_words_of_its_render(uploader, plant, name):
+    data = (REFUSED | BEYOND_COUNTING | BOMBS)[name]
+    refused = put(uploader, "refused", data)
+    assert refused.status == 400, refused.body
+    rendered = uploader.render(DOCUMENT.format(plant(data)))
+    assert rendered.status == 400, rendered.body
+    words = rendered.json["message"].replace(" (page 1)", "", 1)
+    assert words.startswith(refused.json["message"])
+    assert uploader.request("GET", "/v2/images/refused").status == 404
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_an_upload_that_is_stored_is_drawn(uploader, name):
+    stored = put(uploader, "accepted", ACCEPTED[name])
+    assert stored.status in (200, 201), stored.body
+    assert uploader.render(DOCUMENT.format("accepted")).status == 200
+
+
+def test_damaged_files_are_refused_or_drawn_and_never_fail(uploader):
+    chance = random.Random(12)
+    whole = [encode(kind, plain()) for kind in ("PNG", "JPEG", "WEBP")]
+    whole.append(svg('<path d="M0 0h5v5z"/><text>a</text>'))
+    kept = 0
+    for _ in range(60):
+        data = bytearray(chance.choice(whole))
+        for _ in range(chance.randint(1, 3)):
+            data[chance.randrange(len(data))] = chance.choice((0, 1, 255, chance.randrange(256)))
+        answer = put(uploader, "damaged", bytes(data))
+        assert answer.status in (200, 201, 400), (answer.body, bytes(data))
+        if answer.status != 400:
+            kept += 1
+            assert uploader.render(DOCUMENT.format("damaged")).status == 200, bytes(data)
+    assert 0 < kept < 60
+
+
+def test_fifty_uploads_at_once_are_stored_while_renders_go_on(uploader):
+    def upload(number: int) -> int:
+        data = svg(f'<path id="a{number}" d="{path(2_000)}"/>')
+        return put(uploader, f"at-once-{number}", data).status
+
+    with ThreadPoolExecutor(51) as pool:
+        uploads = [pool.submit(upload, number) for number in range(50)]
+        rendered = uploader.render("<document><flow><p>Hello</p></flow></document>")
+        assert [each.result() for each in uploads] == [201] * 50
+    assert rendered.status == 200
+
+
+def test_an_upload_counts_nothing(farm, make_account):
+    account = make_account(farm)
+    put(account, "logo", svg())
+    assert put(account, "other", REFUSED["cut jpeg"]).status == 400
+    account.render("<document><flow><p>Hello</p></flow></document>")
+    assert account.settled_usage(pages=1)["apiCalls"] == 1
