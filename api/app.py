@@ -14,6 +14,7 @@ from api.auth.guard import authenticate
 from api.batches.routes import BatchRoutes, ItemJobId
 from api.cors import admit_origin, answer_options
 from api.exchange import current_request
+from api.fonts.routes import FontRoutes
 from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
 from api.jobs.routes import JobRoutes
@@ -54,6 +55,7 @@ _ROUTES: Final[tuple[type[_Routes], ...]] = (
     TagRoutes,
     SlugRoutes,
     ImageRoutes,
+    FontRoutes,
     JobRoutes,
     HookRoutes,
     AccountRoutes,

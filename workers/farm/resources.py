@@ -18,6 +18,7 @@ from shared.telemetry.watch import UNWATCHED, Cache, Watch
 from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import FontFile
 from workers.farm.cache import SizedCache
+from workers.farm.fonts import StoredFonts
 from workers.farm.remote import RemoteImages
 
 # A prepared template takes some ten times its text.
@@ -67,12 +68,14 @@ class Images:
         pins: Pins,
         *,
         fetcher: Fetcher,
+        fonts: StoredFonts | None = None,
         watch: Watch = UNWATCHED,
     ) -> None:
         self._database = database
         self._blobs = blobs
         self._pins = pins
         self._fetcher = fetcher
+        self.fonts = fonts
         self._bytes: SizedCache[bytes] = SizedCache(
             Cache.IMAGES, max_bytes=IMAGE_BYTES, watch=watch
         )
@@ -127,6 +130,7 @@ class WorkspaceImages:
         self._remote = remote
         self._workspace_id = workspace_id
         self._found: dict[str, bytes | None] = {}
+        self._fonts: dict[str, FontFile | None] = {}
 
     def find_image(self, name: str) -> bytes | None:
         """Give the bytes of a stored image, None when the workspace has none of that name."""
@@ -138,11 +142,17 @@ class WorkspaceImages:
 
     def find_font(self, name: str) -> FontFile | None:
         """Return a stored font, None when the workspace has none of that name."""
-        return None
+        if self._workspace_id is None or self._images.fonts is None:
+            return None
+        if name not in self._fonts:
+            self._fonts[name] = self._images.fonts.find(self._workspace_id, name)
+        return self._fonts[name]
 
     def list_fonts(self) -> Sequence[str]:
         """Return the names of stored fonts."""
-        return ()
+        if self._workspace_id is None or self._images.fonts is None:
+            return ()
+        return self._images.fonts.list_names(self._workspace_id)
 
     def find_remote_image(self, address: str) -> bytes | None:
         """Give the bytes at an address.
