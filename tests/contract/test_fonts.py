@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 
+import pikepdf
 import pytest
 from fontTools.ttLib import TTFont
 
@@ -187,7 +188,9 @@ def test_a_stored_font_sets_the_text_of_a_document(caller, ports, account):
     )
     own = resources(ports, account)
     rendered = render(prepare_template(source), None, options=OPTIONS, resources=own)
-    assert b"Brand700" in rendered.pdf
+    with pikepdf.open(io.BytesIO(rendered.pdf)) as file:
+        [font] = file.pages[0].resources.Font.values()
+    assert "Brand700" in str(font.BaseFont)
     wrong = prepare_template(source.replace(b"brand-bold", b"brand-blod"))
     findings = validate(wrong, None, options=OPTIONS, resources=own)
     [finding] = [one for one in findings if one.code == "font-not-found"]
