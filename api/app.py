@@ -12,6 +12,7 @@ from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.batches.routes import BatchRoutes, ItemJobId
 from api.cors import admit_origin, answer_options
+from api.fonts.routes import FontRoutes
 from api.hooks.routes import HookRoutes
 from api.images.routes import ImageRoutes
 from api.jobs.routes import JobRoutes
@@ -46,6 +47,7 @@ _ROUTES: Final[tuple[type[_Routes], ...]] = (
     TagRoutes,
     SlugRoutes,
     ImageRoutes,
+    FontRoutes,
     JobRoutes,
     HookRoutes,
     AccountRoutes,

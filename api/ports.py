@@ -35,6 +35,7 @@ class Cell:
 
     template_pins: TemplatePins
     image_pins: Pins
+    font_pins: Pins
     rates: RateLimiter
     enforces_default_rates: bool
     broker: Broker

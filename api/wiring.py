@@ -7,7 +7,7 @@ from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
 from shared.buckets.admission import AdmissionCache
 from shared.buckets.keys import KeyStates
-from shared.buckets.pins import TemplatePins, image_pins
+from shared.buckets.pins import TemplatePins, font_pins, image_pins
 from shared.buckets.rate import RateLimiter
 from shared.db.session import open_database
 from shared.job_flow import JobFlow
@@ -58,6 +58,7 @@ def wire(settings: Settings) -> Ports:
         return Cell(
             template_pins=TemplatePins(redis, watch=metrics),
             image_pins=image_pins(redis),
+            font_pins=font_pins(redis),
             rates=RateLimiter(redis),
             enforces_default_rates=settings.enforce_rate_limits,
             broker=broker,

@@ -38,6 +38,7 @@ class BodyKind(StrEnum):
     CSV = "csv"
     MARKDOWN = "markdown"
     IMAGE = "image"  # inspected only
+    FONT = "font"  # inspected only
 
 
 class Allowance(StrEnum):

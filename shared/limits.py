@@ -15,6 +15,9 @@ MAX_WARNING_CODES: Final = 10  # of a render, as its record and its headers list
 MAX_WARNING_TEXT: Final = 200  # characters of the message of each
 MAX_WORKSPACE_BYTES: Final = 1 * GB
 MAX_WORKSPACE_IMAGES: Final = 1000
+MAX_FONT_BYTES: Final = 20 * MB
+MAX_WORKSPACE_FONT_BYTES: Final = 256 * MB
+MAX_WORKSPACE_FONTS: Final = 200
 
 # contract.md 4: requests of an account that has no rate of its own, by plan
 DEFAULT_RATES: Final = {"free": "20/second", "paid": "500/second"}

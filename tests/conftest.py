@@ -218,7 +218,7 @@ def blobs_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if "upload_worker" not in request.fixturenames:
         return f"file://{tmp_path}/blobs"
     folder: Path = request.getfixturevalue("upload_worker")
-    for path in folder.glob("images/*"):
+    for path in (*folder.glob("images/*"), *folder.glob("fonts/*")):
         shutil.rmtree(path)
     return f"file://{folder}"
 

@@ -8,7 +8,8 @@ from api.auth.guard import Principal
 from api.ports import Ports
 from shared.clock import now
 from shared.db import images
-from shared.db.images import ImageFacts, Stored, WorkspaceFullError
+from shared.db.images import ImageFacts, Stored
+from shared.db.shelves import Reservation, WorkspaceFullError, lock_workspace
 from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
 from shared.telemetry import log
@@ -55,7 +56,7 @@ def clear_bytes(workspace_id: str, sha256: str | None, ports: Ports) -> None:
     try:
         with ports.database.session() as session:
             # Locked, so that no upload of the same bytes begins between the look and the deletion.
-            images.lock_workspace(session, workspace_id)
+            lock_workspace(session, workspace_id)
             if not images.is_referenced(session, workspace_id, sha256):
                 ports.blobs.delete(images.blob_key(workspace_id, sha256))
     except Unavailable as error:
@@ -64,7 +65,7 @@ def clear_bytes(workspace_id: str, sha256: str | None, ports: Ports) -> None:
         )
 
 
-def _release(room: images.Reservation, ports: Ports) -> None:
+def _release(room: Reservation, ports: Ports) -> None:
     try:
         with ports.database.session() as session:
             images.release_room(session, room)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import Final
-
 from api.admission.body import Body
 from api.auth.guard import Principal
 from api.jobs.inspection import Inspections
 from api.ports import Ports
+from api.uploads import digest_of
 from shared.db import images
 from shared.db.images import ImageFacts
 from shared.jobs import BodyKind
-from shared.limits import KB
-
-_PIECE: Final = 64 * KB
 
 
 class Intake:
@@ -32,18 +27,10 @@ class Intake:
         Raises:
             ServiceError: 400 in the words of a render, and what `Inspections.inspect` raises.
         """
-        sha256 = _digest(body)
+        sha256 = digest_of(body)
         with self._ports.database.snapshot() as session:
             known = images.find_facts(session, principal.get_workspace(), sha256)
         if known is not None:
             return known
         found = self._inspections.inspect(BodyKind.IMAGE, body, principal)
         return ImageFacts(found["content_type"], body.size, found["width"], found["height"], sha256)
-
-
-def _digest(body: Body) -> str:
-    digest = hashlib.sha256()
-    while piece := body.file.read(_PIECE):
-        digest.update(piece)
-    body.file.seek(0)
-    return digest.hexdigest()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from io import BytesIO
 from typing import Any, Final
 
@@ -13,7 +11,6 @@ from api.admission.body import Body, receive_body
 from api.auth.guard import Principal, current_principal
 from api.exchange import (
     parse_json_object,
-    read_content_type,
     read_limit,
     read_query,
     write_json,
@@ -23,16 +20,16 @@ from api.images.capacity import clear_bytes, store_image
 from api.images.intake import Intake
 from api.images.sources import Sources
 from api.ports import Ports
+from api.uploads import check_media_type, check_upload_name, decode_data, read_upload_name
 from shared.clock import timestamp
 from shared.db import images
 from shared.db.images import ImageRecord
 from shared.errors import ErrorKind, ServiceError
-from shared.identifiers import IMAGE_NAME
-from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES, MB
+from shared.limits import MAX_BODY_BYTES, MAX_IMAGE_BYTES
 
-MAX_DATA_BYTES: Final = 20 * MB  # contract.md 4: of the base64 form, decoded
 _TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
 _FIELDS: Final = ("name", "source_url", "data")
+_LARGER: Final = "PUT /v2/images/{name} takes images up to 50 MB"
 
 
 class ImageRoutes:
@@ -57,8 +54,8 @@ class ImageRoutes:
         """Store the bytes sent under a name."""
         principal = current_principal()
         read_query(request, ())
-        check_image_name(name)
-        _check_type(_TYPES)
+        check_upload_name(name, what="image")
+        check_media_type(_TYPES)
         principal.get_workspace()
         with receive_body(request, limit=MAX_IMAGE_BYTES) as body:
             return self._store(name, body, principal)
@@ -67,13 +64,13 @@ class ImageRoutes:
         """Store an image that JSON carries, or names the address of."""
         principal = current_principal()
         read_query(request, ())
-        _check_type(("application/json",))
+        check_media_type(("application/json",))
         principal.get_workspace()
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
             fields = parse_json_object(body.read(), fields=_FIELDS)
-        name, url = _read_name(fields), _read_source(fields)
+        name, url = read_upload_name(fields, what="image"), _read_source(fields)
         if url is None:
-            data = _decode_data(fields["data"])
+            data = decode_data(fields["data"], what="image", larger=_LARGER)
             return self._store(name, Body(BytesIO(data), len(data)), principal)
         with self._sources.receive_source(url, account_id=principal.state.account_id) as body:
             return self._store(name, body, principal)
@@ -84,7 +81,7 @@ class ImageRoutes:
         query = read_query(request, ("limit", "start_after"))
         limit, start_after = read_limit(query), query.get("start_after")
         if start_after is not None:
-            check_image_name(start_after)
+            check_upload_name(start_after, what="image")
         workspace_id = principal.get_workspace()
         with self._ports.database.snapshot() as session:
             found = images.list_images(
@@ -101,7 +98,7 @@ class ImageRoutes:
         """Tell what is stored under a name."""
         principal = current_principal()
         read_query(request, ())
-        check_image_name(name)
+        check_upload_name(name, what="image")
         with self._ports.database.snapshot() as session:
             image = images.find_image(session, principal.get_workspace(), name)
         if image is None:
@@ -112,7 +109,7 @@ class ImageRoutes:
         """Remove an image and free its room."""
         principal = current_principal()
         read_query(request, ())
-        check_image_name(name)
+        check_upload_name(name, what="image")
         workspace_id = principal.get_workspace()
         self._ports.cell(principal.state.account_id).image_pins.drop(workspace_id)
         with self._ports.database.session() as session:
@@ -132,38 +129,6 @@ class ImageRoutes:
         return write_json(_record(stored.image), 201 if stored.replaced_sha256 is None else 200)
 
 
-def check_image_name(name: str) -> None:
-    """Check an image name.
-
-    Raises:
-        ServiceError: 400, naming the rule it breaks.
-    """
-    if not 3 <= len(name) <= 64:
-        rule = f"it has {len(name)} characters, accepted are 3 to 64"
-    elif not IMAGE_NAME.match(name):
-        rule = "accepted are lowercase letters, digits and single hyphens, no hyphen at an end"
-    else:
-        return
-    raise ServiceError(400, f"Invalid image name '{name[:100]}': {rule}.")
-
-
-def _check_type(accepted: tuple[str, ...]) -> None:
-    content_type = read_content_type(request)
-    if content_type is None or content_type.media not in accepted:
-        sent = content_type.media if content_type else "none"
-        raise ServiceError(
-            415, f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(accepted)}."
-        )
-
-
-def _read_name(fields: dict[str, Any]) -> str:
-    name = fields.get("name")
-    if not isinstance(name, str):
-        raise ServiceError(400, "The field name is required and must be a string.")
-    check_image_name(name)
-    return name
-
-
 def _read_source(fields: dict[str, Any]) -> str | None:
     """Give the address to fetch from; None when the bytes themselves are there."""
     if ("source_url" in fields) == ("data" in fields):
@@ -172,30 +137,6 @@ def _read_source(fields: dict[str, Any]) -> str | None:
     if "source_url" in fields and not isinstance(url, str):
         raise ServiceError(400, "The field source_url must be a string: an http or https address.")
     return url
-
-
-def _decode_data(text: object) -> bytes:
-    if not isinstance(text, str):
-        raise ServiceError(400, "The field data must be a string: the image in base64.")
-    if len(text) > (MAX_DATA_BYTES + 2) // 3 * 4:
-        raise _data_too_large()
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise ServiceError(
-            400, "The field data is not base64 without line breaks, padded at its end."
-        ) from error
-    if len(data) > MAX_DATA_BYTES:
-        raise _data_too_large()
-    return data
-
-
-def _data_too_large() -> ServiceError:
-    return ServiceError(
-        413,
-        f"The field data is larger than {MAX_DATA_BYTES // MB} MB decoded; "
-        "PUT /v2/images/{name} takes images up to 50 MB.",
-    )
 
 
 def _not_found(name: str) -> ServiceError:

@@ -30,6 +30,7 @@ _GROUPS: Final = (
     "Tags",
     "Slugs",
     "Images",
+    "Fonts",
     "Webhooks",
     "Account",
     "Operation",

@@ -34,6 +34,9 @@ from shared.errors import ErrorCode
 
 XML_TYPES: Final = ("application/xml", "text/xml", "text/plain")
 RENDER_TYPES: Final = (*XML_TYPES, "application/json", "text/csv", "text/markdown")
+FONT_TYPES: Final = (
+    "font/ttf", "font/otf", "font/collection", "font/woff2", "font/sfnt", "application/octet-stream"
+)  # fmt: skip
 IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
 
 
@@ -375,6 +378,50 @@ OPERATIONS: Final = (
     ),
     Operation(
         "delete", "/v2/images/{name}", "deleteImage", "Images", "Delete an image",
+        "Its room is free at once.",
+        {204: EMPTY},
+        failures={404: (), **_WORKSPACE},
+    ),
+    Operation(
+        "put", "/v2/fonts/{name}", "putFont", "Fonts", "Store a font",
+        "The bytes decide the format: TrueType, OpenType with outlines of CFF, WOFF2, or a TrueType collection of up "
+        "to 32 fonts; the declared type need not agree. Up to 20 MB, with CFF 12,000 glyphs. Variable fonts with "
+        "TrueType outlines keep their axes. A worker rebuilds the font as a render does: what renders refuse is "
+        "refused with 400 in the same words, also a font whose maker does not allow to embed it as a subset (fsType). "
+        "Documents declare it with `font` and its name. Nothing is metered; 409 without a code when the workspace "
+        "has no room.",
+        {
+            201: Answer("Stored.", write_json("Font")),
+            200: Answer("Replaced: documents are set in the new font from now on.", write_json("Font")),
+        },
+        body=Body(write_binary(*FONT_TYPES), "The bytes of the font."),
+        failures=_UPLOAD,
+    ),
+    Operation(
+        "post", "/v2/fonts", "postFont", "Fonts", "Store a font from JSON",
+        "data are the bytes in base64, up to 20 MB decoded. They are inspected as those of a PUT.",
+        {
+            201: Answer("Stored.", write_json("Font")),
+            200: Answer("Replaced.", write_json("Font")),
+        },
+        body=Body(write_json("FontRequest"), "The name and the bytes."),
+        failures=_UPLOAD,
+    ),
+    Operation(
+        "get", "/v2/fonts", "listFonts", "Fonts", "List fonts",
+        "By name, with what the whole workspace holds.",
+        {200: Answer("One page.", write_json("FontList"))},
+        query=(LIMIT, Parameter("start_after", IMAGE_NAME, "The next_cursor of the page before.")),
+        failures=_WORKSPACE,
+    ),
+    Operation(
+        "get", "/v2/fonts/{name}", "readFont", "Fonts", "Read a font's record",
+        "The bytes are not served back.",
+        {200: Answer("The record.", write_json("Font"))},
+        failures={404: (), **_WORKSPACE},
+    ),
+    Operation(
+        "delete", "/v2/fonts/{name}", "deleteFont", "Fonts", "Delete a font",
         "Its room is free at once.",
         {204: EMPTY},
         failures={404: (), **_WORKSPACE},

@@ -167,6 +167,56 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         },
         optional=("next_cursor",),
     ),
+    "Font": record(
+        {
+            "name": IMAGE_NAME,
+            "format": text(
+                "The format, told by the bytes: truetype, opentype, collection or woff2."
+            ),
+            "bytes": count("Size."),
+            "sha256": _SHA256,
+            "faces": list_of("FontFace"),
+            "created_at": instant("When the name was first stored."),
+            "created_by": ref("UserRef"),
+            "updated_at": instant("When it was last replaced."),
+            "updated_by": ref("UserRef"),
+        }
+    ),
+    "FontFace": record(
+        {
+            "index": count("Its place in the file, from 0; a collection has several."),
+            "family": text("The family, as the font names it."),
+            "style": text("The style, as the font names it."),
+            "weight": ref("FontRange"),
+            "stretch": ref("FontRange"),
+            "italic": flag("Whether it is italic or oblique."),
+            "glyphs": count("Glyphs."),
+            "characters": count("Characters that have a glyph."),
+            "axes": list_of("FontAxis"),
+        }
+    ),
+    "FontRange": record(
+        {
+            "min": {"type": "number", "description": "Least value."},
+            "max": {"type": "number", "description": "Greatest value; the same unless it varies."},
+        }
+    ),
+    "FontAxis": record(
+        {
+            "tag": text("Four letters, such as wght."),
+            "min": {"type": "number", "description": "Least value."},
+            "default": {"type": "number", "description": "Value unless one is given."},
+            "max": {"type": "number", "description": "Greatest value."},
+        }
+    ),
+    "FontList": record(
+        {
+            "fonts": list_of("Font"),
+            "next_cursor": text("The start_after of the next page, when there is one."),
+            "usage": record({"total_bytes": count("Bytes held."), "count": count("Fonts held.")}),
+        },
+        optional=("next_cursor",),
+    ),
     "Usage": record(
         {
             "pagesGenerated": count("Production pages of the period."),
@@ -269,6 +319,14 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         optional=("template", "template_id"),
     )
     | {"anyOf": [{"required": ["template"]}, {"required": ["template_id"]}]},
+    "FontRequest": request(
+        {
+            "name": IMAGE_NAME,
+            "data": text(
+                "The bytes in base64, without line breaks, up to 20 MB decoded.", minLength=4
+            ),
+        }
+    ),
     "ImageRequest": request(
         {
             "name": IMAGE_NAME,

@@ -41,7 +41,9 @@ def run_render(arguments: argparse.Namespace) -> int:
     inputs = _read_inputs(arguments)
     options = RenderOptions(now=clock.now(), is_draft=arguments.draft)
     try:
-        rendered = render(inputs.template, inputs.payload, options=options, resources=inputs.images)
+        rendered = render(
+            inputs.template, inputs.payload, options=options, resources=inputs.resources
+        )
     except AuthoringError as error:
         print_errors(error, inputs, sys.stderr)
         return 1
@@ -64,7 +66,7 @@ def run_validate(arguments: argparse.Namespace) -> int:
 
     inputs = _read_inputs(arguments)
     options = RenderOptions(now=clock.now())
-    found = validate(inputs.template, inputs.payload, options=options, resources=inputs.images)
+    found = validate(inputs.template, inputs.payload, options=options, resources=inputs.resources)
     if arguments.json:
         print_result(found.to_report(), as_json=True)
     else:
@@ -84,6 +86,7 @@ def _read_inputs(arguments: argparse.Namespace) -> Inputs:
             markdown=arguments.markdown,
             flow=arguments.flow,
             images=arguments.images,
+            fonts=arguments.fonts,
         )
     except WrongInputs as error:
         raise CommandFailed(str(error)) from error
@@ -101,4 +104,5 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", type=Path, metavar="F.md", help="text for one of the flows")
     parser.add_argument("--flow", metavar="NAME", help="the flow that --markdown replaces (body)")
     parser.add_argument("--images", type=Path, metavar="DIR", help="image NAME is DIR/NAME.png")
+    parser.add_argument("--fonts", type=Path, metavar="DIR", help="font NAME is DIR/NAME.ttf")
     add_json_option(parser)

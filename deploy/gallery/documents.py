@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import Final
 import pikepdf
 
 from shared.db.public import FOLDER
+from workers.engine.cli import FolderResources
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoImages, Payload, PayloadKind, RenderOptions, Resources
+from workers.engine.ports import FontFile, NoImages, Payload, PayloadKind, RenderOptions, Resources
 
 GOLDEN: Final = Path(__file__).parents[2] / "tests/golden"
 OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
@@ -37,14 +38,14 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class FolderImages:
-    """Stored images that are files of a folder, by their names without the ending."""
+class CaseResources:
+    """Stored images and fonts that are files of the golden cases, by their names without the ending."""
 
     folder: Path
 
     def find_image(self, name: str) -> bytes | None:
         """Give the bytes of the image, None when the folder has none of that name."""
-        for path in sorted(self.folder.iterdir()):
+        for path in sorted((self.folder / "images").iterdir()):
             if path.stem == name:
                 return path.read_bytes()
         return None
@@ -53,6 +54,14 @@ class FolderImages:
         """Give the image that an address of the reserved host ends with, None for any other."""
         host = "https://images.example/"
         return self.find_image(Path(address).stem) if address.startswith(host) else None
+
+    def find_font(self, name: str) -> FontFile | None:
+        """Return a font, None when the folder has none of that name."""
+        return FolderResources(None, self.folder / "fonts").find_font(name)
+
+    def list_fonts(self) -> Sequence[str]:
+        """Return the names of the fonts."""
+        return FolderResources(None, self.folder / "fonts").list_fonts()
 
 
 def render_templates() -> Iterator[Shown]:
@@ -67,7 +76,7 @@ def render_templates() -> Iterator[Shown]:
 
 def render_golden_documents() -> Iterator[Shown]:
     """Render each golden document; those with an error, or a password, instead of pages are left out."""
-    images = FolderImages(GOLDEN / "images")
+    images = CaseResources(GOLDEN)
     for path in sorted((GOLDEN / "cases").glob("*.xml")):
         if path.stem.endswith(".payload"):
             continue

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from workers.engine.ports import RenderOptions
+from workers.engine.ports import FontFile, RenderOptions
 from workers.engine.syntax.vocabulary import ELEMENTS
 
 # The instant of `now` in every example: the same text gives the same picture on every day.
 OPTIONS: Final = RenderOptions(now=datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
 
 _LOGO: Final = Path(__file__).parents[1] / "embedded" / "demo" / "documents" / "logo.png"
+_FONT: Final = Path(__file__).parent / "brand.ttf"  # a part of Inter, tests/golden/make_fonts.py
 _SHEET: Final = '<page size="130mm 280mm" margin="5mm"/>'
 _FIRST_TAG: Final = re.compile(r"<([a-z][a-z0-9-]*)")
 
 
 class ExampleImages:
-    """The stored images of the examples: `logo`, and no other."""
+    """What is stored for the examples: the image `logo`, the font `brand`, and no other."""
 
     def find_image(self, name: str) -> bytes | None:
         """Give the logo's bytes, None for any other name."""
@@ -30,6 +33,17 @@ class ExampleImages:
     def find_remote_image(self, address: str) -> bytes | None:
         """Give None: nothing outside is reached."""
         return None
+
+    def find_font(self, name: str) -> FontFile | None:
+        """Return the font `brand`, None for any other name."""
+        if name != "brand":
+            return None
+        data = _FONT.read_bytes()
+        return FontFile(sha256(data).hexdigest(), lambda: data)
+
+    def list_fonts(self) -> Sequence[str]:
+        """Return the one name."""
+        return ("brand",)
 
 
 @dataclass(frozen=True, slots=True)

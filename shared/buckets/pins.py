@@ -82,3 +82,8 @@ class TemplatePins:
 def image_pins(redis: Redis, *, watch: Watch = UNWATCHED) -> Pins:
     """Return the pins of image names: by workspace, the SHA-256 of the bytes."""
     return Pins(redis, "images", cache=Cache.IMAGE_PINS, watch=watch)
+
+
+def font_pins(redis: Redis, *, watch: Watch = UNWATCHED) -> Pins:
+    """Return the pins of font names: by workspace, the SHA-256 of the bytes."""
+    return Pins(redis, "fonts", cache=Cache.FONT_PINS, watch=watch)

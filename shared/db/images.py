@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, Select, Table, delete, func, insert, select, update
+from sqlalchemy import RowMapping, Select, delete, insert, select, update
 
 from shared.db import people
 from shared.db.people import UserRef
 from shared.db.session import Session
-from shared.db.tables import image_reservations, images, workspaces
-from shared.identifiers import new_id
+from shared.db.shelves import (
+    Reservation,
+    Shelf,
+    WorkspaceUsage,
+    lock_workspace,
+)
+from shared.db.tables import image_reservations, images
 from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
 
-# An upload that crashed holds its room no longer than this; one that lives takes seconds.
-_RESERVATION_LIFE: Final = timedelta(minutes=10)
+SHELF: Final = Shelf(images, image_reservations, MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,36 +48,11 @@ class ImageRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceUsage:
-    """What a workspace holds."""
-
-    total_bytes: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """Room for one upload, until it is recorded or released."""
-
-    id: str
-    workspace_id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Stored:
     """A recorded upload. `replaced_sha256` names the bytes the name held before, None when it was free."""
 
     image: ImageRecord
     replaced_sha256: str | None
-
-
-class WorkspaceFullError(Exception):
-    """The workspace has no room for an upload; `usage` is what it holds, uploads under way included."""
-
-    def __init__(self, usage: WorkspaceUsage) -> None:
-        super().__init__(f"{usage.total_bytes} bytes in {usage.count} images")
-        self.usage: Final = usage
 
 
 def reserve_room(
@@ -84,26 +63,12 @@ def reserve_room(
     Raises:
         WorkspaceFullError: bytes or names would pass their limit.
     """
-    lock_workspace(session, workspace_id)
-    _drop_stale(session, workspace_id, at=at)
-    _check_room(session, workspace_id, name=name, size=facts.bytes)
-    reservation = Reservation(new_id("res"), workspace_id, name)
-    session.execute(
-        insert(image_reservations).values(
-            id=reservation.id,
-            workspace_id=workspace_id,
-            name=name,
-            bytes=facts.bytes,
-            sha256=facts.sha256,
-            reserved_at=at,
-        )
-    )
-    return reservation
+    return SHELF.reserve(session, workspace_id, name, size=facts.bytes, sha256=facts.sha256, at=at)
 
 
 def release_room(session: Session, reservation: Reservation) -> None:
     """Give up the room of an upload that failed."""
-    session.execute(delete(image_reservations).where(image_reservations.c.id == reservation.id))
+    SHELF.release(session, reservation)
 
 
 def record_image(
@@ -114,12 +79,7 @@ def record_image(
     Raises:
         WorkspaceFullError: the reservation had lapsed and its room is gone.
     """
-    lock_workspace(session, reservation.workspace_id)
-    held = session.execute(
-        delete(image_reservations).where(image_reservations.c.id == reservation.id)
-    )
-    if not held.rowcount:
-        _check_room(session, reservation.workspace_id, name=reservation.name, size=facts.bytes)
+    SHELF.take(session, reservation, size=facts.bytes)
     before = find_image(session, reservation.workspace_id, reservation.name)
     _write(session, reservation, facts=facts, user=user, at=at, is_new=before is None)
     after = find_image(session, reservation.workspace_id, reservation.name)
@@ -170,12 +130,7 @@ def delete_image(session: Session, workspace_id: str, name: str) -> str | None:
 
 def measure_workspace(session: Session, workspace_id: str) -> WorkspaceUsage:
     """Tell what a workspace holds."""
-    row = session.execute(
-        select(func.coalesce(func.sum(images.c.bytes), 0), func.count()).where(
-            images.c.workspace_id == workspace_id
-        )
-    ).one()
-    return WorkspaceUsage(int(row[0]), int(row[1]))
+    return SHELF.measure(session, workspace_id)
 
 
 def is_referenced(session: Session, workspace_id: str, sha256: str) -> bool:
@@ -183,53 +138,12 @@ def is_referenced(session: Session, workspace_id: str, sha256: str) -> bool:
 
     The answer holds until the unit of work ends when the workspace was locked in it before.
     """
-    return any(
-        session.scalar(
-            select(func.count())
-            .select_from(table)
-            .where(table.c.workspace_id == workspace_id, table.c.sha256 == sha256)
-        )
-        for table in (images, image_reservations)
-    )
-
-
-def lock_workspace(session: Session, workspace_id: str) -> None:
-    """Keep every other change of the workspace's images out until the unit of work ends."""
-    session.execute(
-        select(workspaces.c.id).where(workspaces.c.id == workspace_id).with_for_update()
-    )
+    return SHELF.is_referenced(session, workspace_id, sha256)
 
 
 def blob_key(workspace_id: str, sha256: str) -> str:
     """Name the place of an image's bytes in the blob store."""
     return f"images/{workspace_id}/{sha256}"
-
-
-def _drop_stale(session: Session, workspace_id: str, *, at: datetime) -> None:
-    session.execute(
-        delete(image_reservations).where(
-            image_reservations.c.workspace_id == workspace_id,
-            image_reservations.c.reserved_at < at - _RESERVATION_LIFE,
-        )
-    )
-
-
-def _check_room(session: Session, workspace_id: str, *, name: str, size: int) -> None:
-    stored = _sizes(session, images, workspace_id)
-    coming = _sizes(session, image_reservations, workspace_id)
-    held_names = {held for held, _ in stored + coming}
-    held_bytes = sum(taken for _, taken in stored + coming)
-    replaced_bytes = sum(taken for held, taken in stored if held == name)
-    usage = WorkspaceUsage(held_bytes, len(held_names))
-    if held_bytes - replaced_bytes + size > MAX_WORKSPACE_BYTES:
-        raise WorkspaceFullError(usage)
-    if len(held_names | {name}) > MAX_WORKSPACE_IMAGES:
-        raise WorkspaceFullError(usage)
-
-
-def _sizes(session: Session, table: Table, workspace_id: str) -> list[tuple[str, int]]:
-    query = select(table.c.name, table.c.bytes).where(table.c.workspace_id == workspace_id)
-    return [(row.name, row.bytes) for row in session.execute(query)]
 
 
 def _write(

@@ -219,6 +219,33 @@ image_reservations: Final = Table(
     Column("reserved_at", Instant, nullable=False),
 )
 
+# `faces` are the properties of the fonts of the file, as the interface writes them.
+fonts: Final = Table(
+    "fonts",
+    metadata,
+    Column("workspace_id", ForeignKey("workspaces.id"), primary_key=True),
+    Column("name", _ordered(64), primary_key=True),
+    Column("format", String(16), nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("faces", JSON, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", ForeignKey("users.id"), nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("updated_by", ForeignKey("users.id"), nullable=False),
+)
+
+font_reservations: Final = Table(
+    "font_reservations",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("workspace_id", ForeignKey("workspaces.id"), nullable=False, index=True),
+    Column("name", String(64), nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("reserved_at", Instant, nullable=False),
+)
+
 # One row for each metered job, never changed; the totals beside it are its sums. Neither refers
 # to its account by a foreign key: what was metered is recorded, whatever became of the account.
 usage_ledger: Final = Table(

@@ -12,8 +12,6 @@ from shared.db.session import Session
 from shared.db.tables import (
     batches,
     contents,
-    image_reservations,
-    images,
     jobs,
     templates,
     versions,
@@ -62,17 +60,6 @@ def remove_content(session: Session, sha256: str, *, kept_before: datetime) -> b
         )
     )
     return bool(removed.rowcount)
-
-
-def find_needed_images(session: Session, workspace_id: str) -> frozenset[str]:
-    """Give the bytes, by SHA-256, that images of a workspace or uploads under way point at."""
-    return frozenset(
-        digest
-        for table in (images, image_reservations)
-        for digest in session.execute(
-            select(table.c.sha256).where(table.c.workspace_id == workspace_id)
-        ).scalars()
-    )
 
 
 def find_job_bytes(session: Session, job_ids: Sequence[str]) -> dict[str, JobBytes]:

@@ -24,6 +24,7 @@ class Cache(StrEnum):
     KEYS = "keys"
     TEMPLATE_PINS = "template_pins"
     IMAGE_PINS = "image_pins"
+    FONT_PINS = "font_pins"
     TEMPLATES = "templates"
     IMAGES = "images"
 

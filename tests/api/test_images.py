@@ -8,6 +8,7 @@ import struct
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -363,7 +364,7 @@ def test_base64_over_20_mb_is_a_413(caller):
 
 def test_a_full_workspace_says_what_it_holds(caller, monkeypatch):
     data = noise()
-    monkeypatch.setattr(images, "MAX_WORKSPACE_BYTES", len(data) + 10)
+    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_bytes=len(data) + 10))
     assert put(caller, "one", data).status_code == 201
     answer = put(caller, "two", data)
     assert answer.status_code == 409
@@ -374,7 +375,7 @@ def test_a_full_workspace_says_what_it_holds(caller, monkeypatch):
 
 
 def test_names_are_limited_too(caller, monkeypatch):
-    monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 2)
+    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_count=2))
     assert [put(caller, name, draw()).status_code for name in ("aaa", "bbb", "ccc")] == [
         201,
         201,
@@ -384,7 +385,7 @@ def test_names_are_limited_too(caller, monkeypatch):
 
 
 def test_uploads_at_once_never_overfill_a_workspace(caller, ports, account, monkeypatch):
-    monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 3)
+    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_count=3))
     app = create_app(ports)
     headers = PNG_TYPE | {"x-api-key": account.api_key}
 
@@ -409,7 +410,7 @@ def test_an_upload_whose_bytes_cannot_be_kept_leaves_no_trace(caller, ports, mon
     assert answer.status_code == 503
     assert answer.headers["Retry-After"]
     assert caller.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
-    monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 1)
+    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_count=1))
     assert put(caller, "other", draw()).status_code == 201
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -128,7 +129,7 @@ def test_names_of_3_to_64_characters_are_good(caller, name):
 
 
 def test_an_upload_without_room_names_what_the_workspace_holds_and_the_limit(caller, monkeypatch):
-    monkeypatch.setattr(images, "MAX_WORKSPACE_IMAGES", 1)
+    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_count=1))
     data = draw()
     put(caller, "one", data)
     answer = put(caller, "two", data)

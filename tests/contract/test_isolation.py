@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
+from tests.golden.case import FOLDER
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
@@ -49,6 +50,8 @@ NAMED = [
     ("DELETE", "/v2/slugs/{slug}", {}),
     ("GET", "/v2/images/{image}", {}),
     ("DELETE", "/v2/images/{image}", {}),
+    ("GET", "/v2/fonts/{font}", {}),
+    ("DELETE", "/v2/fonts/{font}", {}),
     ("POST", "/v2/batches?template={id}", LINES),
     ("POST", "/v2/batches?template={slug}", LINES),
     ("GET", "/v2/batches/{batch}", {}),
@@ -77,6 +80,9 @@ UNNAMED = {
     ("PUT", "/v2/images/{}"),
     ("POST", "/v2/images"),
     ("GET", "/v2/images"),
+    ("PUT", "/v2/fonts/{}"),
+    ("POST", "/v2/fonts"),
+    ("GET", "/v2/fonts"),
     ("POST", "/v2/webhooks"),
     ("GET", "/v2/webhooks"),
 }
@@ -89,17 +95,25 @@ def owned(caller, template, publish) -> dict[str, str]:
     caller.put(f"/v2/templates/{template}/tags/stable", json={"version": 1})
     caller.post("/v2/slugs", json={"slug": "letter", "template": template})
     caller.put("/v2/images/logo", data=png(), content_type="image/png")
+    font = (FOLDER / "fonts" / "brand-regular.ttf").read_bytes()
+    assert caller.put("/v2/fonts/brand", data=font, content_type="font/ttf").status_code == 201
     webhook = caller.post("/v2/webhooks", json={"url": "https://93.184.216.34/"}).json["id"]
     path = f"/v2/batches?template={template}"
     batch = caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
     item = f"job_{batch.removeprefix('batch_')}-0"
-    owned = {"id": template, "slug": "letter", "image": "logo", "webhook": webhook}
+    owned = {"id": template, "slug": "letter", "image": "logo", "font": "brand", "webhook": webhook}
     return owned | {"batch": batch, "item": item}
 
 
 @pytest.mark.parametrize(("method", "path", "how"), NAMED, ids=lambda value: str(value)[:60])
 def test_anothers_thing_is_as_one_that_is_not_there(other, owned, method, path, how):
-    missing = {"id": MISSING, "slug": "missing", "image": "missing", "webhook": "hook_none"}
+    missing = {
+        "id": MISSING,
+        "slug": "missing",
+        "image": "missing",
+        "font": "missing",
+        "webhook": "hook_none",
+    }
     missing |= {"batch": f"batch_{'a' * 24}", "item": f"job_{'a' * 24}-0"}
     theirs, nothing = (ask(other, method, path, how, names) for names in (owned, missing))
     assert theirs.status_code == nothing.status_code == 404
@@ -167,4 +181,4 @@ def shape(answer, names) -> str:
 def snapshot(client, names) -> list[object]:
     path = f"/v2/templates/{names['id']}"
     paths = (path, f"{path}/versions", f"{path}/tags", f"{path}/tags/stable/history", "/v2/images")
-    return [client.get(each).json for each in (*paths, "/v2/slugs")]
+    return [client.get(each).json for each in (*paths, "/v2/fonts", "/v2/slugs")]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.engine.cli import FolderImages, Inputs, print_findings
+from workers.engine.cli import FolderResources, Inputs, print_findings
 from workers.engine.diagnostics import Diagnostic, Origin, Place, Severity, Span
 
 TEMPLATE = b"<document>\n\t<para class='x'>Hi</para>\n</document>\n"
@@ -22,7 +22,7 @@ def shown(span, *, origin=None, body=TEMPLATE):
         None: (Path("alone.xml"), b"<p/>"),
     }
     out = io.StringIO()
-    print_findings([finding], Inputs(None, None, FolderImages(None), texts), out)
+    print_findings([finding], Inputs(None, None, FolderResources(None), texts), out)
     return out.getvalue().splitlines()
 
 

@@ -70,10 +70,10 @@ def test_inputs_that_do_not_fit_are_told(
 
 
 def test_images_come_from_the_folder_and_from_nowhere_else(document: Path) -> None:
-    from workers.engine.cli import FolderImages
+    from workers.engine.cli import FolderResources
 
     (document.parent / "logo.png").write_bytes(b"png")
-    images = FolderImages(document.parent)
+    images = FolderResources(document.parent)
     assert images.find_image("logo") == b"png"
     assert images.find_image("../logo") is None
     assert images.find_image("other") is None

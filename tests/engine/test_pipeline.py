@@ -14,7 +14,7 @@ from PIL import Image
 
 from workers.engine.diagnostics import AuthoringError, Origin
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render, validate
-from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions, Stage
+from workers.engine.ports import NoImages, Payload, PayloadKind, Rendered, RenderOptions, Stage
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
@@ -74,7 +74,7 @@ OVERLAY = """<document filename="invoice-{{ number }}.pdf">
 </document>"""
 
 
-class OneLogo:
+class OneLogo(NoImages):
     """A workspace with one image."""
 
     def find_image(self, name: str) -> bytes | None:

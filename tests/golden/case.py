@@ -12,12 +12,14 @@ for a finding that has none.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from workers.engine.cli import FolderResources
 from workers.engine.diagnostics import Diagnostic
-from workers.engine.ports import Payload, PayloadKind, RenderOptions
+from workers.engine.ports import FontFile, Payload, PayloadKind, RenderOptions
 
 FOLDER = Path(__file__).parent
 OPTIONS = RenderOptions(
@@ -103,7 +105,7 @@ class Case:
 
 
 class FolderImages:
-    """The stored images of the cases: `images/name.png`, `.jpg`, `.webp` or `.svg`."""
+    """The stored images and fonts of the cases: `images/name.*` and `fonts/name.*`."""
 
     def find_image(self, name: str) -> bytes | None:
         for path in (FOLDER / "images").glob(f"{name}.*"):
@@ -114,6 +116,12 @@ class FolderImages:
         """Give the image that an address of the reserved host ends with, None for any other."""
         host = "https://images.example/"
         return self.find_image(Path(address).stem) if address.startswith(host) else None
+
+    def find_font(self, name: str) -> FontFile | None:
+        return FolderResources(None, FOLDER / "fonts").find_font(name)
+
+    def list_fonts(self) -> Sequence[str]:
+        return FolderResources(None, FOLDER / "fonts").list_fonts()
 
 
 def find_cases() -> list[Case]:

@@ -289,6 +289,12 @@ def call_images(client: Pressroom) -> None:
     assert [each.name for each in client.images.list()] == ["dot"]
     assert client.images.usage().count == 1
     client.images.delete("dot")
+    font = (Path(__file__).parents[1] / "golden/fonts/brand-regular.ttf").read_bytes()
+    stored_font = client.fonts.store("brand", font)
+    assert client.fonts.read("brand") == stored_font
+    assert [each.name for each in client.fonts.list()] == ["brand"]
+    assert client.fonts.usage().count == 1
+    client.fonts.delete("brand")
     with pytest.raises(ApiError, match="public internet"):
         client.images.store_from("far", "http://127.0.0.1/x.png")
 

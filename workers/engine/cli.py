@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -30,12 +31,13 @@ from workers.engine.pipeline import (
     render,
     validate,
 )
-from workers.engine.ports import Payload, PayloadKind, Rendered, RenderOptions
+from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
 from workers.engine.tree.nodes import Source
 from workers.engine.tree.styles import Style, TextStyle
 
 _IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".svg")
+_FONT_SUFFIXES: Final = (".ttf", ".otf", ".ttc", ".otc", ".woff2")
 _DATA_KINDS: Final = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
 
 
@@ -44,10 +46,13 @@ class WrongInputs(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class FolderImages:
-    """Stored images as files of one folder: image NAME is NAME.png, .jpg, .jpeg, .webp or .svg."""
+class FolderResources:
+    """Stored images and fonts as files of two folders: image NAME is NAME.png, .jpg, .jpeg, .webp or
+    .svg, font NAME is NAME.ttf, .otf, .ttc, .otc or .woff2.
+    """
 
     folder: Path | None
+    fonts: Path | None = None
 
     def find_image(self, name: str) -> bytes | None:
         """Give the bytes of an image; a name that breaks the naming rule finds nothing."""
@@ -61,6 +66,24 @@ class FolderImages:
         """Give None: the command reaches nothing outside."""
         return None
 
+    def find_font(self, name: str) -> FontFile | None:
+        """Return a font; a name that breaks the naming rule finds nothing."""
+        if self.fonts is None or not _IMAGE_NAME.fullmatch(name):
+            return None
+        files = (self.fonts / f"{name}{suffix}" for suffix in _FONT_SUFFIXES)
+        found = next((file for file in files if file.is_file()), None)
+        if found is None:
+            return None
+        data = found.read_bytes()
+        return FontFile(sha256(data).hexdigest(), lambda: data)
+
+    def list_fonts(self) -> Sequence[str]:
+        """Return the names of the fonts in the folder."""
+        if self.fonts is None:
+            return ()
+        files = (file for file in self.fonts.iterdir() if file.suffix in _FONT_SUFFIXES)
+        return sorted({file.stem for file in files})
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -68,7 +91,7 @@ class Inputs:
 
     template: PreparedTemplate | None
     payload: Payload | None
-    images: FolderImages
+    resources: FolderResources
     texts: Mapping[Origin | None, tuple[Path, bytes]]
 
 
@@ -83,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             markdown=parsed.markdown,
             flow=parsed.flow,
             images=parsed.images,
+            fonts=parsed.fonts,
         )
         return int(parsed.run(parsed, inputs))
     except WrongInputs as error:
@@ -98,6 +122,7 @@ def load_inputs(
     markdown: Path | None = None,
     flow: str | None = None,
     images: Path | None = None,
+    fonts: Path | None = None,
 ) -> Inputs:
     """Read the files of one run.
 
@@ -120,6 +145,8 @@ def load_inputs(
         raise WrongInputs(f"--flow {flow} names what --markdown replaces, and needs it")
     if images is not None and not images.is_dir():
         raise WrongInputs(f"--images {images} is not a folder")
+    if fonts is not None and not fonts.is_dir():
+        raise WrongInputs(f"--fonts {fonts} is not a folder")
     texts: dict[Origin | None, tuple[Path, bytes]] = {}
     prepared = payload = None
     if template is not None:
@@ -129,7 +156,7 @@ def load_inputs(
         body = _read(payloads[0])
         texts[Origin.PAYLOAD if template else None] = (payloads[0], body)
         payload = Payload(_kind_of(payloads[0], data, markdown), body, flow=flow)
-    return Inputs(prepared, payload, FolderImages(images), texts)
+    return Inputs(prepared, payload, FolderResources(images, fonts), texts)
 
 
 def print_findings(findings: Iterable[Diagnostic], inputs: Inputs, to: TextIO) -> None:
@@ -183,7 +210,7 @@ def dump_tree(node: Any) -> str:
 def _run_render(parsed: argparse.Namespace, inputs: Inputs) -> int:
     try:
         rendered = render(
-            inputs.template, inputs.payload, options=_options(parsed), resources=inputs.images
+            inputs.template, inputs.payload, options=_options(parsed), resources=inputs.resources
         )
     except AuthoringError as error:
         print_errors(error, inputs, sys.stderr)
@@ -201,7 +228,7 @@ def _run_render(parsed: argparse.Namespace, inputs: Inputs) -> int:
 
 def _run_check(parsed: argparse.Namespace, inputs: Inputs) -> int:
     findings = validate(
-        inputs.template, inputs.payload, options=_options(parsed), resources=inputs.images
+        inputs.template, inputs.payload, options=_options(parsed), resources=inputs.resources
     )
     print_findings(findings, inputs, sys.stdout)
     print(summarize(findings))
@@ -217,7 +244,7 @@ def _run_dump(parsed: argparse.Namespace, inputs: Inputs) -> int:
         if parsed.stage == "tree":
             print(dump_tree(document), end="")
             return 0
-        laid_out = lay_out_document(document, resources=inputs.images, findings=findings)
+        laid_out = lay_out_document(document, resources=inputs.resources, findings=findings)
     except AuthoringError as error:
         print_errors(error, inputs, sys.stderr)
         return 1
@@ -241,6 +268,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--markdown", type=Path, help="text of one of the flows")
         command.add_argument("--flow", help="the flow that --markdown replaces (body)")
         command.add_argument("--images", type=Path, help="folder of stored images")
+        command.add_argument("--fonts", type=Path, help="folder of stored fonts")
         command.add_argument("--draft", action="store_true", help="mark as draft, unprotected")
         if name == "render":
             command.add_argument("-o", dest="output", type=Path, help="file to write")

@@ -14,6 +14,7 @@ from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Ori
 from workers.engine.finish.finisher import FinishOptions, finish
 from workers.engine.finish.metadata import describe
 from workers.engine.finish.security import check_passwords
+from workers.engine.layout.declared_fonts import find_fonts
 from workers.engine.layout.display import LaidOut
 from workers.engine.layout.elements.barcodes import encode_barcode, judge_codes
 from workers.engine.layout.pages import lay_out
@@ -262,6 +263,8 @@ def _try_build(
     try:
         document = blueprint.build(merged.data, options, findings, trial=_Trial())
         check_pictures(document, resources=resources, findings=findings)
+        if resources is not None:
+            find_fonts(document.fonts, resources, findings)
         if document.security is not None:
             check_passwords(document.security)
     except AuthoringError as error:

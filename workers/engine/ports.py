@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
@@ -55,8 +55,16 @@ class ImageAwayError(Exception):
     """The image at an address cannot be had; the text says why and may be told to the author."""
 
 
+@dataclass(frozen=True, slots=True)
+class FontFile:
+    """A stored font by the SHA-256 of its bytes; they are read only where no process has it yet."""
+
+    sha256: str
+    read: Callable[[], bytes]
+
+
 class Resources(Protocol):
-    """Where images come from. The engine itself opens no file and no socket."""
+    """Where images and fonts come from. The engine itself opens no file and no socket."""
 
     def find_image(self, name: str) -> bytes | None:
         """Give the bytes of a stored image, None when the workspace has none of that name."""
@@ -67,6 +75,12 @@ class Resources(Protocol):
         Raises:
             ImageAwayError: they cannot be had.
         """
+
+    def find_font(self, name: str) -> FontFile | None:
+        """Return a stored font, None when the workspace has none of that name."""
+
+    def list_fonts(self) -> Sequence[str]:
+        """Return the names of stored fonts, for suggestions; not all of very many."""
 
 
 class StageWatch(Protocol):
@@ -80,7 +94,7 @@ class StageWatch(Protocol):
 
 
 class NoImages:
-    """Resources of a render that has no stored images and reaches nothing outside."""
+    """Resources of a render that has no stored images and fonts and reaches nothing outside."""
 
     def find_image(self, name: str) -> bytes | None:
         """Give None."""
@@ -89,6 +103,14 @@ class NoImages:
     def find_remote_image(self, address: str) -> bytes | None:
         """Give None."""
         return None
+
+    def find_font(self, name: str) -> FontFile | None:
+        """Return None."""
+        return None
+
+    def list_fonts(self) -> Sequence[str]:
+        """Return nothing."""
+        return ()
 
 
 class NoWatch:

@@ -10,6 +10,8 @@ from shared.errors import ErrorBody, ErrorKind
 from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.commits import fail
 from shared.telemetry.log import get_logger
+from workers.engine.layout.fonts.facts import FaceFacts, FontRefusedError
+from workers.engine.layout.fonts.rebuilding import inspect_font as read_font_facts
 from workers.engine.layout.images.facts import read_facts
 from workers.engine.layout.problems import Problem
 
@@ -49,8 +51,38 @@ def inspect_image(data: bytes) -> Mapping[str, Any]:
     return {"content_type": facts.media_type, "width": facts.width, "height": facts.height}
 
 
+def inspect_font(data: bytes) -> Mapping[str, Any]:
+    """Return `format`, and `faces` as the interface writes them, of a font file.
+
+    Raises:
+        UploadRefusedError: every render refuses it, with the same words.
+    """
+    try:
+        facts = read_font_facts(data)
+    except FontRefusedError as error:
+        raise UploadRefusedError(str(error)) from error
+    return {"format": facts.format, "faces": [_write_face(face) for face in facts.faces]}
+
+
+def _write_face(face: FaceFacts) -> dict[str, Any]:
+    return {
+        "index": face.index,
+        "family": face.family,
+        "style": face.style,
+        "weight": {"min": face.weight.least, "max": face.weight.most},
+        "stretch": {"min": face.stretch.least, "max": face.stretch.most},
+        "italic": face.is_italic,
+        "glyphs": face.glyphs,
+        "characters": face.characters,
+        "axes": [
+            {"tag": axis.tag, "min": axis.least, "default": axis.default, "max": axis.most}
+            for axis in face.axes
+        ],
+    }
+
+
 # One inspector for each kind of file that can be uploaded.
-INSPECTORS: Final[Inspectors] = {BodyKind.IMAGE: inspect_image}
+INSPECTORS: Final[Inspectors] = {BodyKind.IMAGE: inspect_image, BodyKind.FONT: inspect_font}
 
 
 def ended_its_process(kind: BodyKind) -> ErrorBody:

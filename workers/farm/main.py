@@ -12,7 +12,7 @@ from celery.signals import setup_logging, worker_process_init, worker_process_sh
 from shared.batch_flow import BatchFlow
 from shared.blobs.store import open_store
 from shared.buckets.admission import AdmissionCache
-from shared.buckets.pins import image_pins
+from shared.buckets.pins import font_pins, image_pins
 from shared.db.session import open_database
 from shared.job_flow import JobFlow
 from shared.outbound import Fetcher
@@ -39,6 +39,7 @@ from workers.farm.batches.desk import Desk
 from workers.farm.batches.tasks import register_batch_tasks
 from workers.farm.budget import die_with_parent, limit_memory
 from workers.farm.children import Children, ChildWatch
+from workers.farm.fonts import StoredFonts
 from workers.farm.pool import SLOT
 from workers.farm.rehearsal import rehearse
 from workers.farm.resources import Images, Templates
@@ -119,6 +120,7 @@ def assemble(settings: Settings, *, engine: Engine) -> Farm:
             blobs,
             image_pins(redis, watch=tally),
             fetcher=Fetcher(settings.fetcher_url),
+            fonts=StoredFonts(database, blobs, font_pins(redis, watch=tally)),
             watch=tally,
         ),
         render=engine.render,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -16,7 +16,9 @@ from shared.limits import MB
 from shared.outbound import Fetcher
 from shared.telemetry.watch import UNWATCHED, Cache, Watch
 from workers.engine.pipeline import PreparedTemplate
+from workers.engine.ports import FontFile
 from workers.farm.cache import SizedCache
+from workers.farm.fonts import StoredFonts
 from workers.farm.remote import RemoteImages
 
 # A prepared template takes some ten times its text.
@@ -66,12 +68,14 @@ class Images:
         pins: Pins,
         *,
         fetcher: Fetcher,
+        fonts: StoredFonts | None = None,
         watch: Watch = UNWATCHED,
     ) -> None:
         self._database = database
         self._blobs = blobs
         self._pins = pins
         self._fetcher = fetcher
+        self.fonts = fonts
         self._bytes: SizedCache[bytes] = SizedCache(
             Cache.IMAGES, max_bytes=IMAGE_BYTES, watch=watch
         )
@@ -126,6 +130,7 @@ class WorkspaceImages:
         self._remote = remote
         self._workspace_id = workspace_id
         self._found: dict[str, bytes | None] = {}
+        self._fonts: dict[str, FontFile | None] = {}
 
     def find_image(self, name: str) -> bytes | None:
         """Give the bytes of a stored image, None when the workspace has none of that name."""
@@ -134,6 +139,20 @@ class WorkspaceImages:
         if name not in self._found:
             self._found[name] = self._images.find(self._workspace_id, name)
         return self._found[name]
+
+    def find_font(self, name: str) -> FontFile | None:
+        """Return a stored font, None when the workspace has none of that name."""
+        if self._workspace_id is None or self._images.fonts is None:
+            return None
+        if name not in self._fonts:
+            self._fonts[name] = self._images.fonts.find(self._workspace_id, name)
+        return self._fonts[name]
+
+    def list_fonts(self) -> Sequence[str]:
+        """Return the names of stored fonts."""
+        if self._workspace_id is None or self._images.fonts is None:
+            return ()
+        return self._images.fonts.list_names(self._workspace_id)
 
     def find_remote_image(self, address: str) -> bytes | None:
         """Give the bytes at an address.

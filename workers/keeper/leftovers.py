@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import ClassVar, Final, Protocol
 
 from shared.blobs.store import BlobStore
-from shared.db.images import is_referenced, lock_workspace
+from shared.db import fonts, images
 from shared.db.session import Database
-from shared.db.unneeded import find_batches_on_record, find_job_bytes, find_needed_images
+from shared.db.shelves import Shelf, lock_workspace
+from shared.db.unneeded import find_batches_on_record, find_job_bytes
 from shared.queue.claims import CLAIM_FOLDER, Claims
 
 
@@ -41,21 +42,20 @@ class Leftovers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ImageBytes:
-    """Images: an upload or a deletion broke off."""
-
-    name: ClassVar[str] = "images_swept"
-    folder: ClassVar[str] = "images/"
+class _UploadedBytes:
+    """Uploads of one kind: one of them or a deletion broke off."""
 
     database: Database
     blobs: BlobStore
 
+    shelf: ClassVar[Shelf]
+
     def find_unneeded(self, keys: Sequence[str]) -> list[str]:
-        """Give what neither an image nor an upload under way points at."""
+        """Return what neither a record nor an upload under way points at."""
         found: list[str] = []
         for workspace_id, own in groupby(keys, key=_owner_of):
             with self.database.snapshot() as session:
-                needed = find_needed_images(session, workspace_id)
+                needed = self.shelf.find_needed(session, workspace_id)
             found += [key for key in own if _last_part(key) not in needed]
         return found
 
@@ -65,10 +65,28 @@ class ImageBytes:
         with self.database.session() as session:
             # Locked, so that no upload of the same bytes begins between the look and the deletion.
             lock_workspace(session, workspace_id)
-            if is_referenced(session, workspace_id, sha256):
+            if self.shelf.is_referenced(session, workspace_id, sha256):
                 return False
             self.blobs.delete(key)
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class ImageBytes(_UploadedBytes):
+    """Images that no record names."""
+
+    name: ClassVar[str] = "images_swept"
+    folder: ClassVar[str] = "images/"
+    shelf: ClassVar[Shelf] = images.SHELF
+
+
+@dataclass(frozen=True, slots=True)
+class FontBytes(_UploadedBytes):
+    """Fonts that no record names."""
+
+    name: ClassVar[str] = "fonts_swept"
+    folder: ClassVar[str] = "fonts/"
+    shelf: ClassVar[Shelf] = fonts.SHELF
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +171,7 @@ def list_leftovers(
     """Give every kind there is."""
     return (
         ImageBytes(database, blobs),
+        FontBytes(database, blobs),
         JobBytes(database, blobs),
         BatchBytes(database, blobs),
         ClaimBytes(tuple(claims), blobs),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar, Unpack, cast
 from urllib.parse import unquote
 
+from pressroom_client.fonts import Fonts
 from pressroom_client.images import Images
 from pressroom_client.records import (
     Batch,
@@ -53,6 +54,7 @@ class Pressroom:
         self.templates: Final = Templates(self._transport)
         self.slugs: Final = Slugs(self._transport)
         self.images: Final = Images(self._transport)
+        self.fonts: Final = Fonts(self._transport)
         self.webhooks: Final = Webhooks(self._transport)
 
     def check(self) -> str:

@@ -259,6 +259,29 @@ class ImageUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class Font:
+    """The record of a font. `faces` are its fonts as the farm describes them, one but in collections."""
+
+    name: str
+    format: str
+    bytes: int
+    sha256: str
+    faces: Sequence[Mapping[str, Any]] = ()
+    created_at: str = ""
+    created_by: Mapping[str, str] = field(default_factory=dict)
+    updated_at: str = ""
+    updated_by: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FontUsage:
+    """What the workspace holds."""
+
+    total_bytes: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Webhook:
     """An address that is sent events; `secret` where it was created or rotated alone."""
 

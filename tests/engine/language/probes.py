@@ -30,6 +30,11 @@ HEAD: Final = (
     '</footer></page><page name="wide" size="A6" margin="9mm"/>'
 )
 # Some of these leave room for a few lines of the element, whatever the size of its font.
+# Families that elements are set in by themselves, each with a narrow font.
+WIDTHS: Final = "".join(
+    f'<font family="{family}" src="brand-regular"/><font family="{family}" src="brand-pair"/>'
+    for family in ("Noto Sans", "JetBrains Mono")
+)
 SPACERS: Final = tuple(f'<p height="{height}mm">before</p>' for height in range(88, 128, 4))
 OVERFLOWS: Final = "content-overflows"
 
@@ -108,6 +113,11 @@ def _data(parts: str, shown: str = "{{ a }}") -> str:
     )
 
 
+def _fonts(fonts: str) -> str:
+    text = f"<p font-family='Brand, Noto Serif'>{SHORT}</p>"
+    return f"<document>{fonts}<flow>{text}</flow></document>"
+
+
 ROWS: Final = "<p for='r in rows'>{{ r.n }}</p>"
 
 HOSTS: Final[dict[str, str]] = {
@@ -119,6 +129,7 @@ HOSTS: Final[dict[str, str]] = {
     "assert": _data("<assert @/>"),
     "style": f'<document><style @/>{HEAD}<flow>{{before}}<p class="s">{INLINE}</p>{{after}}</flow></document>',
     "color": '<document><color @/><flow><p color="brand">one</p></flow></document>',
+    "font": f"<document><font @/><flow><p font-family='Brand, Noto Serif'>{SHORT}</p></flow></document>",
     "page": "<document><page @/><flow><p>one</p></flow></document>",
     "area": f"<document><page size='A6' margin='5mm'><area @/></page><flow>{BLOCKS}{BLOCKS}</flow></document>",
     "header": _running("header"),
@@ -165,6 +176,7 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "assert": {"test": "a == '1.50'"},
     "style": {"name": "s"},
     "color": {"name": "brand", "value": "red"},
+    "font": {"family": "Brand", "src": "brand-variable"},
     "page": {"size": "A6"},
     "attachment": {"name": "a.txt", "value": "'one'"},
     "watermark": {"text": "COPY"},
@@ -197,6 +209,7 @@ PROBES: Final[dict[str, Probe]] = {
     "font-size": Probe("5pt"),
     "font-weight": Probe("bold", other="normal"),
     "font-style": Probe("italic", other="normal"),
+    "font-stretch": Probe("condensed"),
     "color": Probe("red"),
     "line-height": Probe("2"),
     "letter-spacing": Probe("1pt"),
@@ -319,6 +332,27 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "cell-padding": Probe("5mm", host='<document><style @/><flow><table class="s"><tr><td>a</td></tr></table></flow></document>'),
         "vertical-align": Probe("bottom", host='<document><style @/><flow><table><tr><td class="s">a</td><td height="9mm"/></tr></table></flow></document>'),
         "final": Probe("true", base='color="red"', told="final", payload=_overlay('<style name="s"/>')),
+    },
+    "font": {
+        "family": Probe("Brand", other="Other"),
+        "src": Probe("brand-black", other="brand-italic"),
+        "font-weight": Probe("900"),
+        "font-style": Probe(
+            "italic",
+            after="",
+            host=_fonts('<font @/><font family="Brand" src="brand-black" font-style="normal"/>'),
+        ),
+        "font-stretch": Probe(
+            "normal", other="50%", host=_fonts('<font @/><font family="Brand" src="brand-pair"/>')
+        ),
+        "index": Probe("1", base='src="brand-pair"'),
+        "font-variation-settings": Probe("'slnt' -10", base='font-weight="500"'),
+        "final": Probe(
+            "true",
+            host=_fonts("<font @/>"),
+            payload=_overlay('<font family="Brand" src="brand-variable"/>'),
+            told="final",
+        ),
     },
     "color": {
         "name": Probe("brand", other="x", told="unknown-color"),

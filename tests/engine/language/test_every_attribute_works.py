@@ -20,6 +20,7 @@ from tests.engine.language.probes import (
     PROBES,
     SPACERS,
     STYLE,
+    WIDTHS,
     Probe,
 )
 from tests.golden.case import OPTIONS, FolderImages
@@ -89,6 +90,12 @@ def document(tag: str, name: str, probe: Probe, value: str | None, before: str) 
     written = " ".join(f'{key}="{text}"' for key, text in given.items())
     host = (probe.host or HOSTS[tag]).replace("@", written, 1)
     after = f"<p>after</p>{probe.after}"
+    if name == "font-stretch" and tag != "font":
+        return _write(host, before, after).replace("<flow", f"{WIDTHS}<flow", 1)
+    return _write(host, before, after)
+
+
+def _write(host: str, before: str, after: str) -> str:
     if host.startswith("<document"):
         return host.replace("{before}", before).replace("{after}", after)
     return f"<document>{STYLE}{HEAD}<flow>{before}{host}{after}</flow>{FLOWS}</document>"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import json
 import time
-from functools import lru_cache
 
 import pikepdf
 import pypdfium2
 import pytest
 
 from tests.golden.case import OPTIONS
-from workers.engine.layout.fonts import find_face, shape_word
+from workers.engine.layout.fonts import find_face, shape_word, split_by_face
 from workers.engine.layout.lines.bidi import resolve_levels
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.merged import MergedPart
@@ -62,9 +61,11 @@ def test_equal_words_have_equal_codes_and_other_texts_others():
 def test_what_the_process_has_forgotten_of_clusters_changes_no_document(monkeypatch):
     content = "<p lang='th'>น้ำใจน้ำที่นี่ที่น้ำ</p>"
     before = rendered(content)
-    shaped._make_subset.cache_clear()
-    monkeypatch.setattr(shaped, "_say", lru_cache(maxsize=1)(shaped._say.__wrapped__))
+    [(face, _)] = split_by_face((), 400, False, "น้ำ", "th")
+    face.clear_caches()
+    monkeypatch.setattr(shaped, "_MAX_SAID", 1)
     assert rendered(content) == before
+    face.clear_caches()  # the small one too
 
 
 def test_a_full_font_is_followed_by_another(monkeypatch):

@@ -61,7 +61,7 @@ def test_a_plain_document_has_no_findings():
         ("<hr>x</hr>", "misplaced-text", "accepted in it is nothing"),
         ("<p id='a'/><p id='a'/>", "duplicate-id", "already that of `p`"),
         ("<p id='a' for='x in y'/>", "duplicate-id", "repeats with every turn"),
-        ("<p font-family='Comic Sans'/>", "unknown-font", "not installed"),
+        ("<p font-family='Comic Sans'/>", "unknown-font", "neither declared nor installed"),
     ],
 )
 def test_each_mistake_has_its_finding(content: str, code: str, says: str):

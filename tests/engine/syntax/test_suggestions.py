@@ -49,7 +49,6 @@ def test_what_is_nearly_right_is_suggested(word, right):
             "text",
             "main",
             "svg",
-            "font",
             "title",
             "center",
         ),

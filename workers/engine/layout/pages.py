@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from workers.engine.diagnostics import Findings, Severity
-from workers.engine.layout import fonts as fixed_fonts
 from workers.engine.layout.areas import find_rectangle
 from workers.engine.layout.conformance import watch_conformance
 from workers.engine.layout.context import (
@@ -23,8 +22,8 @@ from workers.engine.layout.context import (
     Fonts,
     Misfit,
     Sheet,
-    Typeface,
 )
+from workers.engine.layout.declared_fonts import find_fonts
 from workers.engine.layout.display import LaidOut, OutlineEntry, Page
 from workers.engine.layout.furniture import (
     check_room,
@@ -53,27 +52,8 @@ from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.turns import lay_out_turned
 from workers.engine.ports import Resources
 from workers.engine.tree.nodes import Document, Source
-from workers.engine.tree.styles import TextStyle
 
 MAX_PASSES: Final = 3  # language.md 1.7
-
-
-class FixedFonts:
-    """The fonts of the product (layout/fonts/)."""
-
-    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Typeface, str]]:
-        """Cut `text` into runs of one face each."""
-        return fixed_fonts.split_by_face(
-            style.families, style.weight, style.is_italic, text, style.lang
-        )
-
-    def find(self, style: TextStyle) -> Typeface:
-        """Find the face of a style's first family."""
-        return fixed_fonts.find_face(style.families, style.weight, style.is_italic)
-
-    def find_missing(self, text: str) -> str:
-        """Give the characters that no face of the product has."""
-        return fixed_fonts.find_missing(text)
 
 
 def lay_out(
@@ -89,10 +69,13 @@ def lay_out(
         AuthoringError: the document cannot be laid out at all; errors of the first kind are the
             caller's to raise.
     """
+    if fonts is None:
+        fonts = find_fonts(document.fonts, resources, findings)
+        findings.raise_errors()
     context = Context(
         resources=resources,
         findings=findings,
-        fonts=fonts or FixedFonts(),
+        fonts=fonts,
         layouts=LAYOUTS,
         measures=MEASURES,
         turn=lay_out_turned,

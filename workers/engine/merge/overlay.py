@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.syntax.checks import shown
+from workers.engine.syntax.checks import describe_font, shown
 from workers.engine.syntax.nodes import Element
 
 # Parts of one kind whose attributes merge; every attribute of the payload replaces the template's.
@@ -76,6 +76,8 @@ def _key_of(element: Element) -> _Key | None:
         return tag, "", ""
     if tag == "style" and "element" in attributes:
         return tag, "element", attributes["element"]
+    if tag == "font":
+        return tag, *describe_font(attributes)
     if tag in _NAMED:
         name = attributes.get("name", _IMPLIED_NAMES.get(tag))
         return None if name is None else (tag, attributes.get("on", "all"), name)
@@ -83,5 +85,6 @@ def _key_of(element: Element) -> _Key | None:
 
 
 def _named(element: Element) -> str:
-    name = element.attributes.get("name") or element.attributes.get("element")
+    keys = ("name", "element", "family")
+    name = next(filter(None, map(element.attributes.get, keys)), None)
     return f'`{element.tag}` "{shown(name)}"' if name else f"`{element.tag}`"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
 from typing import Any, Final
@@ -26,6 +25,7 @@ PROGRAM_LEVEL: Final = 5
 _FLAGS: Final = (
     hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
 )
+_MAX_SUBSETS: Final = 64  # kept of each face
 _FIXED_PITCH, _SERIF, _SYMBOLIC, _ITALIC = 1, 2, 4, 64  # font flags (PDF 1.7, table 123)
 
 
@@ -66,9 +66,12 @@ def write_font(file: PdfFile, face: Face, subset: Subset) -> bytes:
     )
 
 
-@lru_cache(maxsize=256)
 def make_subset(face: Face, characters: frozenset[str]) -> Subset:
     """Cut a face down to `characters`. Equal characters give equal bytes; kept for the next document."""
+    return face.cached(_cut, most=_MAX_SUBSETS)(characters)
+
+
+def _cut(face: Face, characters: frozenset[str]) -> Subset:
     chars = sorted(set(written_text("".join(characters))))
     program, new_glyphs = _subset_characters(face, chars)
     glyphs = {ord(char): new_glyphs[face.glyphs[char]] for char in chars if char in face.glyphs}

@@ -12,7 +12,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain, count
 from struct import pack
 from typing import Final
@@ -34,7 +33,8 @@ from workers.engine.paint.objects import COMPRESSION, PdfFile
 # and shows empty boxes.
 _MAX_CODES: Final = 30_000
 _LAST_CODE: Final = 45_000
-_MAX_SAID: Final = 10_000  # kept for all documents, some 8 MB
+_MAX_SAID: Final = 4_000  # kept of each face for all documents, some 3 MB
+_MAX_SUBSETS: Final = 16  # kept of each face
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +95,8 @@ class ShapedFont:
             return b"0000"
         if found is None:
             code = b"%04X" % (len(self._codes) + 1)
-            found = self._codes[key] = (code, _say(self.face, *key))
+            said = self.face.cached(_say, most=_MAX_SAID)(*key)
+            found = self._codes[key] = (code, said)
         written, said = found
         if said.advance != cluster.advance:
             beyond = (said.advance - cluster.advance) * (1000 / self.face.units)
@@ -105,10 +106,10 @@ class ShapedFont:
     def embed(self, file: PdfFile) -> bytes:
         """Embed the clusters that were written and give the reference of the font."""
         said = tuple(said for _, said in self._codes.values())
-        return write_font(file, self.face, _make_subset(self.face, said))
+        subset = self.face.cached(_make_subset, most=_MAX_SUBSETS)(said)
+        return write_font(file, self.face, subset)
 
 
-@lru_cache(maxsize=_MAX_SAID)
 def _say(face: Face, parts: tuple[Part, ...], text: str) -> _Said:
     measure = face.hb_font.get_glyph_h_advance
     advance = sum(measure(glyph) for glyph, *_ in parts)
@@ -123,7 +124,6 @@ def _say(face: Face, parts: tuple[Part, ...], text: str) -> _Said:
     )
 
 
-@lru_cache(maxsize=64)
 def _make_subset(face: Face, said: Sequence[_Said]) -> Subset:
     program = subset_glyphs(face, set(chain.from_iterable(each.glyphs for each in said)))
     composites = [each.composite for each in said if each.glyph is None]

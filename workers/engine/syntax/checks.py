@@ -29,6 +29,7 @@ from workers.engine.syntax.vocabulary import (
 MAX_SHOWN: Final = 40  # characters of what was written, in a message
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _WITH_ALT: Final = frozenset({"img", "barcode"})
+_WEIGHTS: Final = {"normal": "400", "bold": "700"}
 _WITH_VALUE: Final = frozenset({"markdown", "attachment"})
 
 
@@ -72,6 +73,9 @@ class _Checker:
         self._findings = findings
         self._styles = _names(root.elements("style"))
         self._colors = _names(root.elements("color"))
+        self._families = {
+            font.attributes.get("family", "").strip() for font in root.elements("font")
+        }
         self._flows = {flow.attributes.get("name", "body") for flow in root.elements("flow")}
         self._ids: dict[str, Place] = {}
         self._heading = 0
@@ -190,12 +194,14 @@ class _Checker:
         )
 
     def _check_families(self, element: Element, families: tuple[str, ...]) -> None:
-        known = {name.lower() for name in (*FONT_FAMILIES, *GENERIC_FAMILIES, *OTHER_FAMILIES)}
-        unknown = [family for family in families if family.lower() not in known]
+        names = (*self._families, *FONT_FAMILIES, *GENERIC_FAMILIES, *OTHER_FAMILIES)
+        known = {name.casefold() for name in names}
+        unknown = [family for family in families if family.casefold() not in known]
         for family in unknown:
             message = (
-                f'The font family "{family}" of `{element.tag}` is not installed; there are '
-                + ", ".join((*FONT_FAMILIES, *GENERIC_FAMILIES))
+                f'The font family "{family}" of `{element.tag}` is neither declared nor installed'
+                f"{self._nearest(family, names)}; there are "
+                + ", ".join((*sorted(self._families)[:10], *FONT_FAMILIES, *GENERIC_FAMILIES))
             )
             if len(unknown) == len(families):
                 self._findings.error("unknown-font", message, element.place)
@@ -361,6 +367,8 @@ def _key_of(element: Element) -> tuple[str, str] | None:
             return f"json {element.place.origin}", ""  # a payload's is merged into its template's
         case "style" if "element" in element.attributes:
             return "style element", element.attributes["element"]
+        case "font":
+            return describe_font(element.attributes)
         case "field" | "dataset" | "let" | "style" | "color" | "attachment" if (
             "name" in element.attributes
         ):
@@ -369,6 +377,22 @@ def _key_of(element: Element) -> tuple[str, str] | None:
             return space, element.attributes["name"]
         case _:
             return None
+
+
+def describe_font(attributes: Mapping[str, str]) -> tuple[str, str]:
+    """Return what a `font` is known by: how it is used, and its family, in one spelling each.
+
+    Two of one family, weight, style and width could not both be used. Where the font itself says
+    what it is, it is known by its name.
+    """
+    weights = attributes.get("font-weight", "").split()
+    uses = [
+        " ".join(_WEIGHTS.get(word, word) for word in weights),
+        *(attributes.get(name, "").strip() for name in ("font-style", "font-stretch")),
+    ]
+    if not any(uses):
+        uses = [attributes.get(name, "").strip() for name in ("src", "index")]
+    return f"font {','.join(uses)}", attributes.get("family", "").strip().casefold()
 
 
 def _named(part: Element, key: tuple[str, str]) -> str:

@@ -1,7 +1,7 @@
 """The worked examples of elements, as LANGUAGE.md shows and pictures them.
 
-Each is a whole document, or blocks as they stand in a flow; a stored image `logo` exists. An
-element that is not here has a short example where it is declared.
+Each is a whole document, or blocks as they stand in a flow; a stored image `logo` and a stored font
+`brand` exist. An element that is not here has a short example where it is declared.
 """
 
 from __future__ import annotations
@@ -137,6 +137,20 @@ _STYLE: Final = """
     <h2>A heading in the brand's colour</h2>
     <div class="note">A note</div>
     <div class="warning" margin-top="2mm">A warning: a note, and more</div>
+  </flow>
+</document>
+"""
+
+_FONT: Final = """
+<document>
+  <font family="Brand" src="brand"/>
+  <font family="Brand Slanted" src="brand" font-variation-settings="'slnt' -10"/>
+  <page size="130mm 34mm" margin="5mm"/>
+  <flow font-family="Brand, Noto Sans">
+    <p>A variable font, <span font-weight="300">light</span>, <span font-weight="600">semibold</span>
+      and <span font-weight="900">black</span></p>
+    <p font-family="Brand Slanted">with its axis of slant</p>
+    <p>and Ж, which it does not have, from the next family.</p>
   </flow>
 </document>
 """
@@ -586,6 +600,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "assert": _ASSERT,
     "style": _STYLE,
     "color": _COLOR,
+    "font": _FONT,
     "page": _PAGE,
     "area": _AREA,
     "header": _HEADER_FOOTER,

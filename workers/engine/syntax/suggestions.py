@@ -25,7 +25,6 @@ _FOREIGN: Final = {
     **dict.fromkeys(("linebreak", "newline"), "br"),
     **dict.fromkeys(("image", "picture"), "img"),
     "anchor": "a",
-    "font": "span",
     "include": "insert",
     "link": "a",
     "pagebreak": "break",

@@ -11,9 +11,10 @@ import base64
 import binascii
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
@@ -199,6 +200,12 @@ def _read_families(text: str) -> tuple[str, ...]:
     return families
 
 
+def _read_family(text: str) -> str:
+    if _FAMILY.fullmatch(text) is None or text.lower() in GENERIC_FAMILIES:
+        raise ValueError(text)
+    return text
+
+
 def _read_word_list(text: str) -> tuple[str, ...]:
     parts = text.split(",") if "," in text else text.split()
     words = tuple(part.strip() for part in parts)
@@ -268,17 +275,37 @@ TIMEZONE: Final = Kind(
     "a time zone such as UTC or Europe/London",
     _matching(re.compile(r"[A-Za-z][\w+-]{0,40}(?:/[\w+-]{1,40}){0,2}", re.ASCII)),
 )
+FAMILY: Final = Kind("the name of a font family: letters, digits, spaces, _ . and -", _read_family)
 FAMILIES: Final = Kind("font families, separated by commas", _read_families)
 WORD_LIST: Final = Kind("values separated by commas, or by spaces", _read_word_list)
 PATTERN: Final = Kind(f"a regular expression of at most {MAX_PATTERN} characters", _read_pattern)
 IMAGE: Final = Kind(
     "the name of a stored image, an https address, or a data address in base64", _read_image
 )
+STORED_FONT: Final = Kind(
+    "the name of a stored font: 3 to 64 lowercase letters, digits and single hyphens",
+    _matching(_STORED_IMAGE),
+)
 LINK: Final = Kind("an http, https, mailto or tel address, or #id", _matching(_LINK))
 
 
 # --- numbers --------------------------------------------------------------------------------------------
 
+# CSS Fonts 4, 2.3: the words of `font-stretch`, in per cent.
+STRETCHES: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "ultra-condensed": 50.0,
+        "extra-condensed": 62.5,
+        "condensed": 75.0,
+        "semi-condensed": 87.5,
+        "normal": 100.0,
+        "semi-expanded": 112.5,
+        "expanded": 125.0,
+        "extra-expanded": 150.0,
+        "ultra-expanded": 200.0,
+    }
+)
+_SETTING: Final = re.compile(r"""["']?([A-Za-z0-9]{4})["']?\s+(\S+)""", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})", re.ASCII)
 _COUNT: Final = re.compile(r"[+-]?\d{1,9}", re.ASCII)
 
@@ -328,6 +355,44 @@ def _read_weight(text: str) -> int:
     return weight
 
 
+def _read_weights(text: str) -> tuple[int, int]:
+    ends = tuple(map(_read_weight, text.split()))
+    if len(ends) not in (1, 2) or ends[0] > ends[-1]:
+        raise ValueError(text)
+    return ends[0], ends[-1]
+
+
+def _read_stretch_word(text: str) -> float:
+    if text not in STRETCHES:
+        raise ValueError(text)
+    return STRETCHES[text]
+
+
+def _read_stretch(text: str) -> float:
+    if text in STRETCHES:
+        return STRETCHES[text]
+    if not text.endswith("%"):
+        raise ValueError(text)
+    return _within(_read_number(text[:-1]), 50, 200)
+
+
+def _read_stretches(text: str) -> tuple[float, float]:
+    ends = tuple(map(_read_stretch, text.split()))
+    if len(ends) not in (1, 2) or ends[0] > ends[-1]:
+        raise ValueError(text)
+    return ends[0], ends[-1]
+
+
+def _read_settings(text: str) -> tuple[tuple[str, float], ...]:
+    settings: dict[str, float] = {}
+    for part in text.split(","):
+        match = _SETTING.fullmatch(part.strip())
+        if match is None or len(settings) >= 20:
+            raise ValueError(text)
+        settings[match[1]] = _read_number(match[2])
+    return tuple(sorted(settings.items()))
+
+
 def _read_angle(text: str) -> float:
     value = _read_number(text.removesuffix("deg"))
     if value and not text.endswith("deg"):
@@ -339,6 +404,18 @@ BOOLEAN: Final = Kind("true or false", _read_boolean, ("true", "false"))
 OPACITY: Final = number(0, 1)
 WEIGHTS: Final = count(100, 900)
 FONT_WEIGHT: Final = Kind("normal, bold, or 100 to 900 in hundreds", _read_weight)
+FONT_STRETCH: Final = Kind(_listed(tuple(STRETCHES)), _read_stretch_word, tuple(STRETCHES))
+WEIGHT_RANGE: Final = Kind(
+    "normal, bold, or 100 to 900 in hundreds; two of them for a variable font, such as 100 900",
+    _read_weights,
+)
+STRETCH_RANGE: Final = Kind(
+    "a width such as condensed, or 50% to 200%; two of them for a variable font, such as 75% 125%",
+    _read_stretches,
+)
+AXES: Final = Kind(
+    "axes of a variable font and their values, such as 'GRAD' 50, 'opsz' 14", _read_settings
+)
 ANGLE: Final = Kind("an angle from -360deg to 360deg", _read_angle)
 
 

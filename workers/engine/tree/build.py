@@ -27,6 +27,7 @@ from workers.engine.tree.compiler import (
     warn_of_fallback,
 )
 from workers.engine.tree.expressions import FORMATS
+from workers.engine.tree.fonts import compile_fonts
 from workers.engine.tree.formats import DEFAULT_LANGUAGE, Formats, get_formats
 from workers.engine.tree.grammar import TOTALS
 from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
@@ -87,6 +88,7 @@ class Blueprint:
         self._watermarks = [compile_watermark(mark, context) for mark in root.elements("watermark")]
         self._profile = context.value(root, "profile")
         self._refuses_missing = context.value(root, "missing-glyph") == "error"
+        self._fonts = tuple(compile_fonts(root.elements("font"), context))
         self._attachments = [
             (element.place, compile_attachment(element, context))
             for element in root.elements("attachment")
@@ -154,6 +156,7 @@ class Blueprint:
             self._profile,
             build_attachments(self._attachments, scope, self._profile),
             self._refuses_missing,
+            self._fonts,
         )
 
     def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:

@@ -81,6 +81,7 @@ class Inherited(NamedTuple):
     is_rtl: bool = False
     decoration: str = "none"  # drawn through the children too, as in CSS
     page: str | None = None
+    stretch: float = 100.0
 
 
 class Look:
@@ -279,6 +280,7 @@ class _Values:
             is_rtl=self._is_rtl(lang),
             decoration=decoration if decoration not in (None, "none") else parent.decoration,
             page=_given(get("page"), self.sheet.find_family, parent.page),
+            stretch=get("font-stretch", parent.stretch),
         )
         return self.inherited
 
@@ -298,6 +300,7 @@ class _Values:
             rise=rise + (self._rise() if is_inline else 0.0),
             background=self._color(background) or (parent.background if is_inline else None),
             lang=own.lang,
+            stretch=own.stretch,
         )
 
     def paragraph(self) -> ParagraphStyle:

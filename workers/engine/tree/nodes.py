@@ -593,6 +593,20 @@ class Watermark:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredFont:
+    """A `font` element: a stored font as a face of a family. What is None is the font's own."""
+
+    source: Source
+    family: str
+    name: str  # of the stored font
+    index: int
+    weight: tuple[int, int] | None
+    stretch: tuple[float, float] | None
+    is_italic: bool | None
+    settings: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A whole document, ready for layout."""
 
@@ -605,3 +619,4 @@ class Document:
     profile: Profile | None = None
     attachments: tuple[Attachment, ...] = ()
     refuses_missing_glyphs: bool = False
+    fonts: tuple[DeclaredFont, ...] = ()

@@ -92,6 +92,7 @@ class TextStyle:
     rise: float
     background: Color | None
     lang: str
+    stretch: float = 100.0  # width of the font, in per cent of the normal one
 
 
 @dataclass(frozen=True, slots=True)

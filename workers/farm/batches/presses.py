@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import zlib
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import BinaryIO, Final, Protocol, cast
@@ -16,7 +17,7 @@ from shared.limits import MB
 from shared.telemetry import metrics
 from workers.engine.merged import MergedPart
 from workers.engine.pipeline import PreparedTemplate
-from workers.engine.ports import ImageAwayError, RenderOptions, Resources, Stage
+from workers.engine.ports import FontFile, ImageAwayError, RenderOptions, Resources, Stage
 from workers.farm.batches.documents import to_payload
 from workers.farm.remote import DocumentFullError
 from workers.farm.run import Farm
@@ -163,6 +164,12 @@ class _Surroundings:
         if isinstance(found, ImageAwayError):
             raise found
         return found
+
+    def find_font(self, name: str) -> FontFile | None:
+        return self._stored.find_font(name)
+
+    def list_fonts(self) -> Sequence[str]:
+        return self._stored.list_fonts()
 
     def _ask(self, address: str) -> bytes | ImageAwayError | None:
         self._remote = self._remote or self._make_resources()

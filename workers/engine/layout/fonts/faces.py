@@ -1,18 +1,21 @@
-"""Faces: what one font of the set covers, how wide its text is, and how text is written in it."""
+"""Faces: what one font covers, how wide its text is, and how text is written in it."""
 
 from __future__ import annotations
 
 import re
 from codecs import utf_16_be_encode
-from functools import cached_property
-from importlib.resources import files
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 from itertools import filterfalse
 from operator import add
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 import uharfbuzz as hb
 
 _KERNING_ALONE: Final = {"kern": True, "liga": False, "clig": False, "calt": False, "ccmp": False}
+
+T = TypeVar("T")
 
 _MAX_WORDS: Final = 20_000  # kept per face, some 4 MB of each kind; a book has some 10,000
 _MAX_PAIRS: Final = 50_000  # of characters kept per face; the text of one language has some 1,000
@@ -34,39 +37,40 @@ _ESCAPED: Final = re.compile(rb"[\\()\r]")
 _FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
 
 
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a font is by design, beyond its measures."""
+
+    is_bold: bool = False
+    is_italic: bool = False
+    is_emboldened: bool = False  # bold by stronger outlines, as its design has no bold font
+    is_general: bool = True  # of Latin, Greek and Cyrillic, not of one other script
+    is_ideographic: bool = False
+    is_own: bool = False  # an account's: it may have letters of any script
+
+
 class Face:
-    """One font of the set. Measures are in em: multiply by the font size to get points.
+    """One font, of the house or of an account. Measures are in em: multiply by the font size to get
+    points.
 
     A character is written as its UTF-16 code; the embedded font maps codes to glyphs. So the text
     of a page can be copied exactly as it was written, even where two characters share a glyph.
     Text that `needs_shaping` is written by its glyphs instead (fonts/shaping.py).
-
-    Without a bold font of its own (`has_bold`) bold is the regular one with stronger outlines.
     """
 
     shapes = True
 
-    def __init__(
-        self,
-        family: str,
-        *,
-        is_bold: bool,
-        is_italic: bool,
-        has_bold: bool = True,
-        is_general: bool = True,
-        is_ideographic: bool = False,
-    ) -> None:
+    def __init__(self, family: str, hb_face: Any, *, name: str, traits: Traits) -> None:
         self.family = family
-        self.is_general = is_general  # of Latin, Greek and Cyrillic, not of one other script
-        self.is_ideographic = is_ideographic
-        self.is_bold = is_bold
-        self.is_italic = is_italic
-        self.is_emboldened = is_bold and not has_bold
-        stem = family.replace(" ", "")
-        self.name = f"{stem}-{_style_name(is_bold, is_italic)}"
-        file = f"{stem}-{_style_name(is_bold and has_bold, is_italic)}.ttf"
-        path = files("workers.engine.layout") / "typefaces" / file
-        self.hb_face: Any = hb.Face(hb.Blob.from_file_path(str(path)))  # mapped: workers share it
+        self.name = name  # as it stands in the file
+        self.is_general = traits.is_general
+        self.is_ideographic = traits.is_ideographic
+        self.is_bold = traits.is_bold
+        self.is_italic = traits.is_italic
+        self.is_emboldened = traits.is_emboldened
+        self.is_own = traits.is_own
+        self._caches: dict[object, Callable[..., Any]] = {}
+        self.hb_face: Any = hb_face
         self.hb_font: Any = hb.Font(self.hb_face)
         self.units: int = self.hb_face.upem
         self._covered = frozenset(map(chr, filter(_is_drawn, self.hb_face.unicodes)))
@@ -81,6 +85,17 @@ class Face:
         self.underline_position = self._metric(hb.OTMetricsTag.UNDERLINE_OFFSET)
         self.underline_thickness = self._metric(hb.OTMetricsTag.UNDERLINE_SIZE)
         self.strike_position = self._metric(hb.OTMetricsTag.STRIKEOUT_OFFSET)
+
+    def cached(self, work: Callable[..., T], *, most: int) -> Callable[..., T]:
+        """Return `work` with this face as its first argument, and a cache that ends with the face."""
+        found = self._caches.get(work)
+        if found is None:
+            found = self._caches[work] = lru_cache(maxsize=most)(partial(work, self))
+        return cast("Callable[..., T]", found)
+
+    def clear_caches(self) -> None:
+        """Drop all that was worked out of this face, so that it can be freed; it stays usable."""
+        self._caches.clear()
 
     @cached_property
     def glyphs(self) -> dict[str, int]:
@@ -268,10 +283,6 @@ class _Kerns(dict[str, int]):
             return 0
         advance: int = positions[0].x_advance
         return advance - self._advances[first]
-
-
-def _style_name(is_bold: bool, is_italic: bool) -> str:
-    return ("Bold" if is_bold else "") + ("Italic" if is_italic else "") or "Regular"
 
 
 def _escape(match: re.Match[bytes]) -> bytes:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Final, NamedTuple
 
-from workers.engine.layout.fonts.faces import Face
+import uharfbuzz as hb
+
+from workers.engine.layout.fonts.faces import Face, Traits
 
 SANS: Final = "Noto Sans"
 SERIF: Final = "Noto Serif"
@@ -60,7 +63,11 @@ FAMILIES: Final = (
 )
 _WITHOUT_BOLD: Final = frozenset({JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN, SYMBOLS})
 
-_BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
+_BY_NAME: Final[dict[str, str]] = (
+    {name.casefold(): name for name in FAMILIES} | ALIASES | OTHER_NAMES
+)
+
+BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
 _MAX_CHARACTERS: Final = 8_000  # kept for each chain of families; a long Chinese text has half
 
 _EAST_ASIAN: Final = re.compile(
@@ -89,7 +96,7 @@ def find_face(families: tuple[str, ...], weight: int, is_italic: bool) -> Face:
 
     A family that is not of the set is passed over; with none at all it is Noto Sans.
     """
-    return _chain(families, weight >= _BOLD_FROM, is_italic, "zh").first
+    return _chain(families, weight >= BOLD_FROM, is_italic, "zh").first
 
 
 def split_by_face(
@@ -101,12 +108,19 @@ def split_by_face(
     `lang`. A character that no face has stays with the first face, which draws its empty box;
     `find_missing` tells which these are.
     """
-    is_bold = weight >= _BOLD_FROM
-    chain = _chain(families, is_bold, is_italic, "zh")
+    is_bold = weight >= BOLD_FROM
+    return split_by_chain(lambda region: _chain(families, is_bold, is_italic, region), text, lang)
+
+
+def split_by_chain(
+    find_chain: Callable[[str], Chain], text: str, lang: str
+) -> list[tuple[Face, str]]:
+    """Cut `text` into runs of one face each by the chain for the region whose ideographs it has."""
+    chain = find_chain("zh")
     if chain.first.covers_all(text):
         return [(chain.first, text)]
     if _EAST_ASIAN.search(text):
-        chain = _chain(families, is_bold, is_italic, _find_region(lang, text))
+        chain = find_chain(_find_region(lang, text))
     only = _find_only_face(chain, text)
     if only is not None:
         return [(only, text)]
@@ -115,22 +129,36 @@ def split_by_face(
 
 def find_missing(text: str) -> str:
     """Give the characters of `text` that no family of the set has, each once, in order."""
-    chain = _chain((), False, False, "zh")
+    return find_missing_in(_chain((), False, False, "zh"), text)
+
+
+def find_missing_in(chain: Chain, text: str) -> str:
+    """Return the characters of `text` that no face of a chain has, each once, in order."""
     if chain.first.covers_all(text):
         return ""
     missing = {char for char in set(text) if chain[char] is None}
     return "".join(char for char in dict.fromkeys(text) if char in missing) if missing else ""
 
 
-class _Chain(dict[str, "Face | None"]):
+class Chain(dict[str, "Face | None"]):
     """The face of each character, None for one that no face has, found when it is first met.
 
-    Faces are loaded when a character asks for them: a Latin document never reads another font.
+    `named` are families of the house, or faces; `spare` are faces asked after all others. Faces of
+    the house are loaded when a character asks for them: a Latin document never reads another font.
     """
 
-    def __init__(self, named: Iterable[str], is_bold: bool, is_italic: bool, region: str) -> None:
+    def __init__(
+        self,
+        named: Iterable[str | Face],
+        *,
+        is_bold: bool,
+        is_italic: bool,
+        region: str,
+        spare: Iterable[Face] = (),
+    ) -> None:
         super().__init__()
         self._named = tuple(named)
+        self._spare = tuple(spare)
         self._is_bold = is_bold
         self._is_italic = is_italic
         self._region = region
@@ -144,7 +172,7 @@ class _Chain(dict[str, "Face | None"]):
         self[char] = found
         return found
 
-    def _list_families(self, char: str) -> Iterator[str]:
+    def _list_families(self, char: str) -> Iterator[str | Face]:
         yield from self._named
         yield from (script.family for script in _SCRIPTS if script.has.match(char))
         east_asian = _BY_REGION[self._region]
@@ -154,35 +182,50 @@ class _Chain(dict[str, "Face | None"]):
         yield from _GENERAL
         yield from east_asian  # they have many signs and symbols that no other has
         yield from FAMILIES
+        yield from self._spare
 
-    def _load(self, family: str) -> Face:
+    def _load(self, family: str | Face) -> Face:
+        if isinstance(family, Face):
+            return family
         return _face(family, self._is_bold, self._is_italic and family in _GENERAL)
 
 
 @cache
 def _face(family: str, is_bold: bool, is_italic: bool) -> Face:
+    has_bold = family not in _WITHOUT_BOLD
+    stem = family.replace(" ", "")
+    file = f"{stem}-{_style_name(is_bold and has_bold, is_italic)}.ttf"
+    path = files("workers.engine.layout") / "typefaces" / file
     return Face(
         family,
-        is_bold=is_bold,
-        is_italic=is_italic,
-        has_bold=family not in _WITHOUT_BOLD,
-        is_general=family in _GENERAL,
-        is_ideographic=family in (JAPANESE, SIMPLIFIED, TRADITIONAL),
+        hb.Face(hb.Blob.from_file_path(str(path))),  # mapped: workers share it
+        name=f"{stem}-{_style_name(is_bold, is_italic)}",
+        traits=Traits(
+            is_bold=is_bold,
+            is_italic=is_italic,
+            is_emboldened=is_bold and not has_bold,
+            is_general=family in _GENERAL,
+            is_ideographic=family in (JAPANESE, SIMPLIFIED, TRADITIONAL),
+        ),
     )
 
 
+def _style_name(is_bold: bool, is_italic: bool) -> str:
+    return ("Bold" if is_bold else "") + ("Italic" if is_italic else "") or "Regular"
+
+
 @lru_cache(maxsize=64)
-def _chain(families: tuple[str, ...], is_bold: bool, is_italic: bool, region: str) -> _Chain:
-    return _Chain(dict.fromkeys(_known(families)), is_bold, is_italic, region)
+def _chain(families: tuple[str, ...], is_bold: bool, is_italic: bool, region: str) -> Chain:
+    known = filter(None, map(find_family, families))
+    return Chain(dict.fromkeys(known), is_bold=is_bold, is_italic=is_italic, region=region)
 
 
-def _known(families: Iterable[str]) -> list[str]:
-    by_name = {name.casefold(): name for name in FAMILIES} | ALIASES | OTHER_NAMES
-    found = (by_name.get(family.casefold()) for family in families)
-    return [family for family in found if family]
+def find_family(name: str) -> str | None:
+    """Return the family of the house that goes by a name; None for none."""
+    return _BY_NAME.get(name.casefold())
 
 
-def _find_only_face(chain: _Chain, text: str) -> Face | None:
+def _find_only_face(chain: Chain, text: str) -> Face | None:
     """Find the one face that all of a text is set in, but for what sticks to it; None for several."""
     characters = set(text)
     faces = {chain[char] for char in characters.difference(_STICKY)}
@@ -192,13 +235,13 @@ def _find_only_face(chain: _Chain, text: str) -> Face | None:
     return face if face is not None and face.covers_all("".join(characters)) else None
 
 
-def _cut_by_face(chain: _Chain, text: str) -> Iterator[tuple[Face, str]]:
+def _cut_by_face(chain: Chain, text: str) -> Iterator[tuple[Face, str]]:
     face = chain[text[0]] or chain.first
     start = 0
     for at, own in enumerate(map(chain.__getitem__, text)):
         if own is face or (own or chain.first) is face:
             continue
-        if _sticks(text[at]) and face.covers(text[at]):
+        if _sticks(text[at]) and (face.covers(text[at]) or _is_composed(face, text, at)):
             continue
         yield face, text[start:at]
         face, start = own or chain.first, at
@@ -207,6 +250,12 @@ def _cut_by_face(chain: _Chain, text: str) -> Iterator[tuple[Face, str]]:
 
 def _sticks(char: str) -> bool:
     return char in _STICKY or unicodedata.category(char)[0] == "M"
+
+
+def _is_composed(face: Face, text: str, at: int) -> bool:
+    """Report whether a face has a mark with the letter before it as one character: shaping joins them."""
+    joined = unicodedata.normalize("NFC", text[max(at - 1, 0) : at + 1])
+    return len(joined) == 1 and face.covers(joined)
 
 
 def _own_families(char: str) -> Iterator[str]:

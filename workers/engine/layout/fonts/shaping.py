@@ -29,6 +29,10 @@ _SHAPED: Final = re.compile(
     "\ua69e\ua69f\ua6f0\ua6f1\ua800-\ua82f\ua840-\uabff\ud7b0-\ud7ff\ufb1d-\ufdff\ufe00-\ufe0f"
     "\ufe20-\ufe2f\ufe70-\ufefc\U00010000-\U0010ffff]"
 )
+# Scripts whose letters join or change their order, and need the features that are off for others.
+_COMPLEX: Final = re.compile(
+    "[\u0590-\u109f\u135d-\u135f\u1700-\u18af\u1900-\u1cff\ua800-\uabff\ufb1d-\ufdff\ufe70-\ufefc]"
+)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")  # JSON can say half a character
 _JOINERS: Final = "\u200c\u200d"
 _CURSIVE: Final = re.compile("[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc]")
@@ -46,7 +50,7 @@ _SIMPLE_SCRIPTS: Final = {"liga": False, "clig": False, "calt": False}
 _MAX_CLUSTERS: Final = 10_000
 _MAX_WORDS: Final = 3_000  # kept by each shaper, some 2 MB
 _MAX_WIDTHS: Final = 10_000  # of words, some 2 MB; of Thai syllables there are as many
-_MAX_SHAPERS: Final = 16  # kept: regular and bold of some scripts
+_MAX_SHAPERS: Final = 4  # kept of each face: directions and languages
 _LONGEST_KEPT: Final = 60  # characters: longer texts seldom come again
 
 
@@ -96,6 +100,15 @@ def shape_word(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     return find_shaper(face, is_rtl, lang).words[word]
 
 
+def find_shaper(face: Face, is_rtl: bool, lang: str) -> Shaper:
+    """Return the shaper of a face, direction and language, with what it keeps."""
+    return face.cached(_make_shaper, most=_MAX_SHAPERS)(is_rtl, lang)
+
+
+def _make_shaper(face: Face, is_rtl: bool, lang: str) -> Shaper:
+    return Shaper(face, is_rtl=is_rtl, lang=lang)
+
+
 class Shaper:
     """Shapes text of one face, direction and language; `words` are shaped when they are asked for.
 
@@ -140,12 +153,6 @@ class Shaper:
         return _shape_run(self._face, word, is_rtl=self._is_rtl, lang=self._lang)
 
 
-@lru_cache(maxsize=_MAX_SHAPERS)
-def find_shaper(face: Face, is_rtl: bool, lang: str) -> Shaper:
-    """Give the shaper of a face, direction and language, with what it keeps."""
-    return Shaper(face, is_rtl=is_rtl, lang=lang)
-
-
 class _Kept(dict[str, T]):
     """What was found out about words, as many and as long as are worth keeping."""
 
@@ -170,7 +177,7 @@ def _shape_run(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if is_rtl else "ltr"
     buffer.language = lang
-    hb.shape(face.hb_font, buffer, _SIMPLE_SCRIPTS if face.is_general else {})
+    hb.shape(face.hb_font, buffer, _features_of(face, word))
     glyphs = list(zip(buffer.glyph_infos, buffer.glyph_positions, strict=True))
     starts = _find_starts(word, {info.cluster for info, _ in glyphs})
     ends = dict(zip(starts, [*starts[1:], len(word)], strict=True))
@@ -185,6 +192,12 @@ def _shape_run(face: Face, word: str, *, is_rtl: bool, lang: str) -> ShapedWord:
         end for start, end in zip(starts, reached, strict=True) for _ in range(start, ends[start])
     ]
     return ShapedWord(tuple(clusters.values()), sum(widths), tuple(by_character))
+
+
+def _features_of(face: Face, word: str) -> dict[str, bool]:
+    """Return which features are off: an account's font may have complex scripts beside simple ones."""
+    is_simple = face.is_general and not (face.is_own and _COMPLEX.search(word))
+    return _SIMPLE_SCRIPTS if is_simple else {}
 
 
 def _put_together(pieces: Iterable[ShapedWord]) -> ShapedWord:

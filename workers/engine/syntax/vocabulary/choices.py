@@ -34,6 +34,7 @@ CHARACTERS: Final = (
         "font-family",
         "font-size",
         "font-weight",
+        "font-stretch",
         "font-style",
         "color",
         "letter-spacing",

@@ -36,7 +36,8 @@ COMMON: Final = (
 TEXT_PROPERTIES: Final = (
     _inherited("font-family", v.FAMILIES, "Noto Sans", "Font families; each character takes the first that has it."),
     _inherited("font-size", v.FONT_SIZE, "10pt", "Size of the font; per cent and em are of the parent's."),
-    _inherited("font-weight", v.FONT_WEIGHT, "normal", "Weight of the font; from 600 on it is bold."),
+    _inherited("font-weight", v.FONT_WEIGHT, "normal", "Weight of the font. Families of the house have 400 and 700, bold from 600 on; of declared fonts the nearest is used, as in CSS."),
+    _inherited("font-stretch", v.FONT_STRETCH, "normal", "Width of the font, where its family has several; the nearest is used."),
     _inherited("font-style", v.choice("normal", "italic"), "normal", "Upright or italic."),
     _inherited("color", v.COLOR, "black", "Colour of the text."),
     _inherited("line-height", v.LINE_HEIGHT, "1.35", "Height of a line; a number counts in font sizes."),

@@ -48,7 +48,7 @@ STRUCTURE: Final = (
         attribute("filename", v.TEXT, "File name offered for download."),
         *fixed(attribute("missing-glyph", v.choice("warn", "error"), "What a character is that no font has; in a file for archives it is always an error.", "warn")),
         *fixed(attribute("profile", files.PROFILE, "Standard for archives that the file conforms to.")),
-        children=("data", "style", "color", "page", "flow", "security", "attachment", "watermark"),
+        children=("data", "style", "color", "font", "page", "flow", "security", "attachment", "watermark"),
     ),
     element(
         "data", "The data section: defaults, types, computed values, conditions.", Content.LISTED,
@@ -121,6 +121,19 @@ STRUCTURE: Final = (
         *fixed(
             required("name", v.NAME, "Name of the colour."),
             required("value", v.PLAIN_COLOR, "The colour."),
+        ),
+        FINAL,
+    ),
+    element(
+        "font", "Declares a stored font as one face of a family, for use in `font-family`.", Content.EMPTY,
+        *fixed(
+            required("family", v.FAMILY, "Name of the family; several fonts may share it. It goes before a family of the house of the same name."),
+            required("src", v.STORED_FONT, "Name of the stored font."),
+            attribute("font-weight", v.WEIGHT_RANGE, "Weight it is used for, or the range of a variable font; that of the font unless given."),
+            attribute("font-style", v.choice("normal", "italic"), "Upright or italic; as the font says unless given."),
+            attribute("font-stretch", v.STRETCH_RANGE, "Width it is used for, or the range of a variable font; that of the font unless given."),
+            attribute("index", v.count(0, 31), "Which font of a collection, from 0.", "0"),
+            attribute("font-variation-settings", v.AXES, "Values of other axes of a variable font."),
         ),
         FINAL,
     ),

@@ -1,0 +1,9 @@
+"""PUT /v2/fonts/{name}: store a TrueType, OpenType or WOFF2 font under a name; the bytes decide which."""
+
+from pathlib import Path
+
+from client import read_arguments, send
+
+name, file = read_arguments("NAME FILE")
+body = Path(file).read_bytes()
+print(send("PUT", f"/v2/fonts/{name}", body=body, content_type="font/sfnt").decode())

@@ -1,0 +1,6 @@
+"""GET /v2/fonts/{name}: the record of a font."""
+
+from client import read_arguments, send
+
+(name,) = read_arguments("NAME")
+print(send("GET", f"/v2/fonts/{name}").decode())

@@ -1,0 +1,197 @@
+"""Fonts of a workspace: stored, listed, replaced, deleted, refused; a worker inspects each upload."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import pikepdf
+import pytest
+from fontTools.ttLib import TTFont
+
+from shared.db import fonts
+from shared.limits import MAX_FONT_BYTES
+from tests.golden.case import FOLDER, OPTIONS
+from workers.engine.pipeline import prepare_template, render, validate
+from workers.farm.fonts import StoredFonts
+from workers.farm.remote import RemoteImages
+from workers.farm.resources import Images, WorkspaceImages
+
+pytestmark = pytest.mark.usefixtures("upload_worker")
+
+FONTS = {path.name: path.read_bytes() for path in (FOLDER / "fonts").glob("brand-*")}
+REGULAR = FONTS["brand-regular.ttf"]
+BLACK = FONTS["brand-black.otf"]
+
+
+def put(client, name: str, data: bytes, media: str = "font/ttf"):
+    return client.put(f"/v2/fonts/{name}", data=data, content_type=media)
+
+
+@pytest.mark.parametrize(
+    ("file", "format_", "faces"),
+    [
+        ("brand-regular.ttf", "truetype", 1),
+        ("brand-variable.ttf", "truetype", 1),
+        ("brand-black.otf", "opentype", 1),
+        ("brand-bold.woff2", "woff2", 1),
+        ("brand-pair.ttc", "collection", 2),
+    ],
+)
+def test_the_bytes_decide_the_format(caller, file, format_, faces):
+    answer = put(caller, "brand", FONTS[file], "application/octet-stream")
+    assert answer.status_code == 201
+    assert (answer.json["format"], len(answer.json["faces"])) == (format_, faces)
+    assert caller.get("/v2/fonts/brand").json == answer.json
+
+
+def test_a_record_tells_what_each_face_is(caller):
+    [face] = put(caller, "brand", FONTS["brand-variable.ttf"]).json["faces"]
+    assert face["weight"] == {"min": 100, "max": 900}
+    assert face["stretch"] == {"min": 100, "max": 100}
+    assert [axis["tag"] for axis in face["axes"]] == ["wght", "slnt"]
+    assert (face["family"], face["italic"], face["index"]) == ("Brand Variable", False, 0)
+
+
+def test_a_replacement_keeps_who_made_the_name(caller):
+    first = put(caller, "brand", REGULAR).json
+    answer = put(caller, "brand", BLACK)
+    assert answer.status_code == 200
+    assert answer.json["sha256"] != first["sha256"]
+    assert answer.json["created_at"] == first["created_at"]
+
+
+def test_json_carries_a_font_too(caller):
+    data = base64.b64encode(REGULAR).decode()
+    answer = caller.post("/v2/fonts", json={"name": "brand", "data": data})
+    assert answer.status_code == 201
+    assert answer.json["bytes"] == len(REGULAR)
+    for body in ({"name": "brand"}, {"name": "brand", "data": "%"}, {"data": data}):
+        assert caller.post("/v2/fonts", json=body).status_code == 400
+
+
+def test_fonts_are_listed_by_name_in_pages(caller):
+    for name in ("c-font", "a-font", "b-font"):
+        put(caller, name, REGULAR)
+    first = caller.get("/v2/fonts?limit=2").json
+    assert [font["name"] for font in first["fonts"]] == ["a-font", "b-font"]
+    second = caller.get(f"/v2/fonts?limit=2&start_after={first['next_cursor']}").json
+    assert [font["name"] for font in second["fonts"]] == ["c-font"]
+    assert second["usage"] == {"total_bytes": 3 * len(REGULAR), "count": 3}
+    assert "next_cursor" not in second
+
+
+def test_a_deleted_font_is_gone_and_its_bytes_with_the_last_name(caller, ports, account):
+    workspace_id = account.workspace_id
+    put(caller, "one-font", REGULAR)
+    sha256 = put(caller, "two-font", REGULAR).json["sha256"]
+    key = fonts.blob_key(workspace_id, sha256)
+    assert caller.delete("/v2/fonts/one-font").status_code == 204
+    assert ports.blobs.read(key) == REGULAR
+    assert caller.delete("/v2/fonts/two-font").status_code == 204
+    assert list(ports.blobs.list_keys("fonts/")) == []
+    assert caller.get("/v2/fonts/two-font").status_code == 404
+    assert caller.delete("/v2/fonts/two-font").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "The font is empty"),
+        (b"GIF89a", "none of TrueType, OpenType"),
+        (REGULAR[:2000], "its tables go on beyond its end"),
+    ],
+)
+def test_what_is_no_font_is_refused_with_the_reason(caller, data, words):
+    answer = put(caller, "brand", data)
+    assert answer.status_code == 400
+    assert words in answer.json["message"]
+
+
+def test_a_font_that_may_not_be_embedded_is_refused(caller):
+    font = TTFont(io.BytesIO(REGULAR))
+    font["OS/2"].fsType = 2
+    written = io.BytesIO()
+    font.save(written)
+    answer = put(caller, "brand", written.getvalue())
+    assert answer.status_code == 400
+    assert "does not allow to embed it in documents" in answer.json["message"]
+
+
+@pytest.mark.parametrize("name", ["ab", "Brand", "a--b", "-abc", "a" * 65])
+def test_names_are_those_of_images(caller, name):
+    answer = put(caller, name, REGULAR)
+    assert answer.status_code == 400
+    assert "Invalid font name" in answer.json["message"]
+
+
+def test_a_font_over_the_limit_is_refused(caller):
+    assert put(caller, "brand", bytes(MAX_FONT_BYTES + 1)).status_code == 413
+
+
+def test_a_type_that_is_no_font_is_refused(caller):
+    assert put(caller, "brand", REGULAR, "image/png").status_code == 415
+
+
+def test_a_full_workspace_takes_no_more(caller, monkeypatch):
+    monkeypatch.setattr(
+        fonts, "SHELF", fonts.Shelf(fonts.SHELF.records, fonts.SHELF.reservations, 50_000, 2)
+    )
+    monkeypatch.setattr("api.fonts.storing.SHELF", fonts.SHELF)
+    put(caller, "one-font", REGULAR)
+    put(caller, "two-font", REGULAR)
+    answer = put(caller, "three-font", BLACK)
+    assert answer.status_code == 409
+    assert "has no room for font 'three-font'" in answer.json["message"]
+    assert put(caller, "two-font", BLACK).status_code == 200
+
+
+def test_other_workspaces_see_nothing_of_it(caller, other):
+    put(caller, "brand", REGULAR)
+    assert other.get("/v2/fonts/brand").status_code == 404
+    assert other.get("/v2/fonts").json["fonts"] == []
+    assert other.delete("/v2/fonts/brand").status_code == 404
+
+
+def resources(ports, account) -> WorkspaceImages:
+    stored = StoredFonts(ports.database, ports.blobs, ports.cell(account.account_id).font_pins)
+    images = Images(
+        ports.database,
+        ports.blobs,
+        ports.cell(account.account_id).image_pins,
+        fetcher=ports.fetcher,
+        fonts=stored,
+    )
+    return WorkspaceImages(
+        images, account.workspace_id, RemoteImages(ports.fetcher, account.account_id)
+    )
+
+
+def test_a_render_finds_the_font_of_its_workspace_until_it_is_replaced(caller, ports, account):
+    put(caller, "brand", REGULAR)
+    found = resources(ports, account).find_font("brand")
+    assert found is not None
+    assert found.read() == REGULAR
+    put(caller, "brand", BLACK)
+    again = resources(ports, account).find_font("brand")
+    assert again is not None
+    assert again.sha256 != found.sha256
+    assert resources(ports, account).find_font("other") is None
+    assert resources(ports, account).list_fonts() == ["brand"]
+
+
+def test_a_stored_font_sets_the_text_of_a_document(caller, ports, account):
+    put(caller, "brand-bold", FONTS["brand-bold.woff2"])
+    source = (
+        b'<document><font family="Brand" src="brand-bold"/>'
+        b'<flow font-family="Brand"><p>Text</p></flow></document>'
+    )
+    own = resources(ports, account)
+    rendered = render(prepare_template(source), None, options=OPTIONS, resources=own)
+    with pikepdf.open(io.BytesIO(rendered.pdf)) as file:
+        [font] = file.pages[0].resources.Font.values()
+    assert "Brand700" in str(font.BaseFont)
+    wrong = prepare_template(source.replace(b"brand-bold", b"brand-blod"))
+    findings = validate(wrong, None, options=OPTIONS, resources=own)
+    [finding] = [one for one in findings if one.code == "font-not-found"]
+    assert finding.message.endswith('did you mean "brand-bold"?')

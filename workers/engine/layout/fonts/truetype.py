@@ -1,0 +1,71 @@
+"""Outlines of CFF become those of TrueType, which is the one format that PDFs are written with."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any, Final
+
+import uharfbuzz as hb
+
+# CFF has curves of third order, TrueType of second: they differ by at most this part of an em,
+# a tenth of a dot of an offset printer at 12 pt.
+_TOLERANCE: Final = 1 / 1000
+_MAXP: Final = {
+    "tableVersion": 0x00010000,
+    "maxZones": 1,
+    **dict.fromkeys(
+        (
+            *("maxTwilightPoints", "maxStorage", "maxFunctionDefs", "maxInstructionDefs"),
+            *("maxStackElements", "maxSizeOfInstructions", "maxComponentElements"),
+            *("maxPoints", "maxContours", "maxCompositePoints", "maxCompositeContours"),
+            "maxComponentDepth",
+        ),
+        0,
+    ),
+}
+
+
+def convert_outlines(program: bytes) -> bytes:
+    """Return a font with outlines of CFF as one with outlines of TrueType; all else stays.
+
+    `program` was written by HarfBuzz, so its tables are sound.
+    """
+    from fontTools.ttLib import TTFont, newTable  # here, as most processes never need it
+
+    glyphs = _draw_glyphs(program)
+    font: Any = TTFont(BytesIO(program), lazy=True, recalcTimestamp=False)
+    font.setGlyphOrder(list(glyphs))
+    del font["CFF "]
+    if "VORG" in font:
+        del font["VORG"]
+    font["loca"] = newTable("loca")
+    glyf: Any = newTable("glyf")
+    font["glyf"] = glyf
+    glyf.glyphOrder, glyf.glyphs, glyf.axisTags = list(glyphs), glyphs, []
+    metrics = font["hmtx"].metrics
+    for name, glyph in glyphs.items():
+        glyph.recalcBounds(glyf)
+        metrics[name] = (metrics[name][0], glyph.xMin)
+    font.sfntVersion = "\0\1\0\0"
+    for field, value in _MAXP.items():
+        setattr(font["maxp"], field, value)
+    font["head"].glyphDataFormat = 0
+    written = BytesIO()
+    font.save(written)
+    return written.getvalue()
+
+
+def _draw_glyphs(program: bytes) -> dict[str, Any]:
+    from fontTools.pens.cu2quPen import Cu2QuPen
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
+    face: Any = hb.Face(hb.Blob(program))
+    font: Any = hb.Font(face)
+    glyphs = {}
+    for glyph in range(face.glyph_count):
+        pen: Any = TTGlyphPen(None)
+        font.draw_glyph_with_pen(
+            glyph, Cu2QuPen(pen, face.upem * _TOLERANCE, reverse_direction=True)
+        )
+        glyphs[f"glyph{glyph:05}"] = pen.glyph()
+    return glyphs

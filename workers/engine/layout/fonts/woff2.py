@@ -1,0 +1,74 @@
+"""WOFF2: a compressed font is unpacked to the OpenType font that it was made of."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from struct import pack_into, unpack_from
+from typing import Any, Final
+
+from workers.engine.layout.fonts.facts import FontRefusedError
+
+SIGNATURE: Final = b"wOF2"
+MAX_UNPACKED: Final = 32_000_000  # bytes: outlines are restored glyph by glyph, in Python
+_HEADER_BYTES: Final = 48
+_FLAVOR, _LENGTH, _TABLES, _PACKED, _METADATA = 4, 8, 12, 20, 28  # offsets (WOFF2, 4.1)
+
+
+def unpack_woff2(data: bytes) -> bytes:
+    """Return the OpenType font in a WOFF2 file.
+
+    Raises:
+        FontRefusedError: damaged, a collection, or larger than 32 MB unpacked.
+    """
+    if data[_FLAVOR : _FLAVOR + 4] == b"ttcf":
+        raise FontRefusedError(
+            "The WOFF2 file is a collection", "Send its fonts one by one, or the collection as TTC."
+        )
+    try:
+        bare = _strip(data)
+        return _unpack(bare)
+    except (FontRefusedError, MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        # Damage ends in whichever exception of the decoder comes first.
+        raise FontRefusedError("The WOFF2 file is damaged: it cannot be unpacked") from error
+
+
+def _strip(data: bytes) -> bytes:
+    """Return the file without its metadata, once it is known to unpack to less than the limit.
+
+    The library unpacks the font and the metadata whole, however large they are.
+    """
+    import brotli  # here, as most processes never see such a file
+    from fontTools.ttLib.woff2 import WOFF2DirectoryEntry
+
+    file = BytesIO(data)
+    file.seek(_HEADER_BYTES)
+    length = 0
+    (count,) = unpack_from(">H", data, _TABLES)
+    for _ in range(count):
+        entry: Any = WOFF2DirectoryEntry()
+        entry.fromFile(file)
+        length += entry.length
+    start = file.tell()
+    end = start + unpack_from(">I", data, _PACKED)[0]
+    if length > MAX_UNPACKED:
+        raise FontRefusedError(
+            f"The WOFF2 file unpacks to more than {MAX_UNPACKED // 1_000_000} MB",
+            "Make it smaller.",
+        )
+    unpacked = brotli.Decompressor().process(data[start:end], output_buffer_limit=length + 1)
+    if len(unpacked) != length:
+        raise ValueError("the tables do not fill the unpacked data")
+    bare = bytearray(data[:end])
+    bare[_METADATA:_HEADER_BYTES] = bytes(_HEADER_BYTES - _METADATA)
+    pack_into(">I", bare, _LENGTH, end)
+    return bytes(bare)
+
+
+def _unpack(bare: bytes) -> bytes:
+    from fontTools.ttLib.woff2 import decompress
+
+    unpacked = BytesIO()
+    decompress(BytesIO(bare), unpacked)
+    return unpacked.getvalue()

@@ -1,0 +1,54 @@
+"""The stored fonts of all workspaces, as renders use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from shared.blobs.store import BlobMissingError, BlobStore
+from shared.buckets.pins import Pins
+from shared.db.fonts import blob_key, find_font, list_names
+from shared.db.session import Database
+from shared.errors import ErrorKind, ServiceError
+from workers.engine.ports import FontFile
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFonts:
+    """Finds fonts by workspace and name; the engine keeps what it made of them by their digest."""
+
+    database: Database
+    blobs: BlobStore
+    pins: Pins
+
+    def find(self, workspace_id: str, name: str) -> FontFile | None:
+        """Return the font that the name has now, None when the workspace has none of that name.
+
+        Raises:
+            Unavailable: the database is away, or Redis.
+        """
+        sha256 = self.pins.find(workspace_id, name)
+        if sha256 is None:
+            with self.database.snapshot() as session:
+                font = find_font(session, workspace_id, name)
+            if font is None:
+                return None
+            sha256 = font.facts.sha256
+            self.pins.put(workspace_id, name, sha256)
+        return FontFile(sha256, partial(self._read, workspace_id, name, sha256))
+
+    def list_names(self, workspace_id: str) -> Sequence[str]:
+        """Return the names of the workspace's fonts."""
+        with self.database.snapshot() as session:
+            return list_names(session, workspace_id)
+
+    def _read(self, workspace_id: str, name: str, sha256: str) -> bytes:
+        try:
+            return self.blobs.read(blob_key(workspace_id, sha256))
+        except BlobMissingError as error:
+            raise ServiceError(
+                503,
+                f"The bytes of font '{name}' could not be read; try again.",
+                kind=ErrorKind.RESOURCE,
+            ) from error
