@@ -109,6 +109,7 @@ def _data(parts: str, shown: str = "{{ a }}") -> str:
 
 
 TERMS: Final = ("Zürich", "Österreich", LONG_WORD, SOFT_WORD, "one long word " * 14)
+MARKED: Final = "".join(f'<mark term="{term}"/>' for term in TERMS)
 ROWS: Final = "<p for='r in rows'>{{ r.n }}</p>"
 
 HOSTS: Final[dict[str, str]] = {
@@ -152,8 +153,8 @@ HOSTS: Final[dict[str, str]] = {
     **{tag: _section(tag) for tag in ("thead", "tbody", "tfoot")},
     "tr": _table(f'<col width="20mm"/><col/><tr><td>three</td><td>four</td></tr><tr @><td>1</td><td>{INLINE}</td></tr><tr><td>five</td><td>six</td></tr>'),
     **{tag: _cell(tag) for tag in ("td", "th")},
-    "toc": f"<h1>{INLINE}</h1><table><caption>Title</caption><tr><td>one</td></tr></table><toc @/>",
-    "index": f'<p>{"".join(f"<mark term='{term}'/>" for term in TERMS)}</p><index @/>',
+    "toc": f"<h3 font-size='6pt'>{INLINE}</h3><table><caption>Title</caption><tr><td>one</td></tr></table><toc @/>",
+    "index": f"<p>{MARKED}</p><index @/>",
     "ref": f'<p id="a">{SHORT}</p><p id="b">other</p><p><ref @/> of it</p>',
     "mark": f"<p>zero <mark @>{SHORT}</mark> and more</p><index/>",
     **{
@@ -510,7 +511,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "show": Probe("page", other="text"),
     },
     "toc": {
-        "levels": Probe("2-3", other="1-3", told=""),
+        "levels": Probe("1", other="1-3"),
         "of": Probe("table", other="headings"),
         "leader": Probe("line", other="dot"),
     },

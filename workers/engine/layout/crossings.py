@@ -30,7 +30,9 @@ from workers.engine.tree.whitespace import transform
 
 LEAST_DIGITS: Final = 3  # for which contents keep room
 # What is kept between passes and depends on the widths of references and page numbers.
-_DEPENDENT: Final = frozenset({"measure", "grid", "shrunk", "beside", "entries"})
+_ENTRIES: Final = frozenset({"entries"})
+_DEPENDENT: Final = _ENTRIES | {"measure", "grid", "shrunk"}
+_OF_DIGITS: Final = frozenset({"beside"})
 
 
 class FoundPage(NamedTuple):
@@ -43,12 +45,15 @@ class FoundPage(NamedTuple):
 
 @dataclass(slots=True)
 class CrossState:
-    """What the passes of one document know so far; `version` counts the times it changed."""
+    """What the passes of one document know so far.
+
+    `is_measured` says that widths depend on what references show.
+    """
 
     crossings: Crossings
     pages: dict[str, FoundPage] = field(default_factory=dict)
     digits: int = LEAST_DIGITS
-    version: int = 0
+    is_measured: bool = False
 
     def titles(self, kind: str) -> Sequence[Title]:
         """Return the titles of a kind that contents list."""
@@ -91,13 +96,14 @@ class CrossState:
         before = self.pages
         moved = [name for name in self.crossings.asked if found.get(name) != before.get(name)]
         digits = max((len(str(page.number)) for page in found.values()), default=0)
+        stale = _DEPENDENT if self.is_measured else _ENTRIES
         if digits > self.digits:
             self.digits = digits
+            stale |= _OF_DIGITS
             moved += [title.target for titles in self.crossings.titles.values() for title in titles]
         self.pages = found
         if moved:
-            self.version += 1
-            for key in [key for key in context.memory if key[0] in _DEPENDENT]:
+            for key in [key for key in context.memory if key[0] in stale]:
                 del context.memory[key]
         return moved
 

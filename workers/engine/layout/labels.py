@@ -9,7 +9,15 @@ from typing import Final
 from workers.engine.layout.context import Context, Sheet
 from workers.engine.layout.crossings import CrossState
 from workers.engine.layout.display import LinkArea, Stroke
-from workers.engine.layout.lines import Line, Look, break_lines, draw_lines, draw_text
+from workers.engine.layout.lines import (
+    Line,
+    Look,
+    Part,
+    break_lines,
+    draw_lines,
+    draw_text,
+    line_metrics,
+)
 from workers.engine.tree.nodes import Extra, Label, Leader, Paragraph, Run
 from workers.engine.tree.styles import Align, TextStyle, WhiteSpace
 from workers.engine.units import ZERO
@@ -136,17 +144,25 @@ def _work_out(context: Context, node: Paragraph, width: float) -> Beside:
 
 def _add_label(context: Context, beside: Beside, label: Label) -> None:
     node, size = beside.owner, beside.owner.style.text.size
-    style = replace(
-        node.style.paragraph, align=Align.LEFT, indent=0.0, white_space=WhiteSpace.NOWRAP
-    )
-    context.tell_missing(label.text, node.source)
-    run = Run(f"{label.text} ", node.style.text)
-    lines = break_lines(context, (run,), base=node.style.text, style=style, width=inf)
-    beside.label = line = lines.lines[0]
+    beside.label = line = _label_line(context, node, f"{label.text} ")
     advance = line.width + NUMBER_GAP * size
     if label.width is not None:
         beside.hang = min(label.width, max(beside.width - _LEAST_ROOM * size, ZERO.value))
     beside.lead = max(advance - beside.hang, 0.0)
+
+
+def _label_line(context: Context, node: Paragraph, text: str) -> Line:
+    """Return a number as a line of its own; most are plain text of one face."""
+    own, paragraph = node.style.text, node.style.paragraph
+    faces = context.fonts.split(own, text)
+    if len(faces) == 1 and text.isascii() and not paragraph.is_rtl:
+        look = Look(own, faces[0][0], None)
+        width = look.measure(text)
+        height, baseline = line_metrics(own, paragraph, context.fonts)
+        return Line(0.0, 0.0, height, baseline, width, (Part(0.0, width, text, look),))
+    context.tell_missing(text, node.source)
+    style = replace(paragraph, align=Align.LEFT, indent=0.0, white_space=WhiteSpace.NOWRAP)
+    return break_lines(context, (Run(text, own),), base=own, style=style, width=inf).lines[0]
 
 
 def _draw_leader(

@@ -30,6 +30,7 @@ from workers.engine.tree.nodes import (
 from workers.engine.tree.styles import TextStyle
 from workers.engine.tree.whitespace import transform
 
+_SHORT: Final = 4.0  # em, of a number that has a column
 _RANGE: Final = "\u2013"
 
 
@@ -51,6 +52,8 @@ def lay_out_contents(
 
 def measure_contents(context: Context, node: Contents | Index) -> tuple[float, float]:
     """Return the widths of the widest entry, box included."""
+    if context.crossings is not None:
+        context.crossings.is_measured = True
     measured = [context.measure(entry) for entry in _entries_of(context, node)]
     low = max((low for low, _ in measured), default=0.0)
     high = max((high for _, high in measured), default=0.0)
@@ -93,13 +96,18 @@ def _contents_entries(context: Context, node: Contents, state: CrossState) -> Se
 
 
 def _number_width(context: Context, entry: EntryStyle, titles: Sequence[Title]) -> float:
-    """Return the room for the numbers of a level: what its style says, or the widest needs."""
+    """Return the room for the numbers of a level: what its style says, or what most of them need.
+
+    Titles stand in line beside short numbers; a long one among them pushes its own title alone.
+    """
     numbering = entry.style.numbering
     if numbering is not None and numbering.width is not None:
         return numbering.width
     text = entry.style.text
     numbers = {title.number for title in titles if title.number}
-    return max((measure_label(context, text, number) for number in numbers), default=0.0)
+    widths = [measure_label(context, text, number) for number in numbers]
+    short = [width for width in widths if width <= _SHORT * text.size]
+    return max(short or widths, default=0.0)
 
 
 def _contents_entry(node: Contents, title: Title, width: float) -> Paragraph:

@@ -178,6 +178,8 @@ def measure_paragraph(context: Context, node: Paragraph) -> tuple[float, float]:
     beside = find_beside(context, node, inf)
     edges = beside.hang + beside.reserve
     inlines = _resolved(context, node)
+    if inlines is not node.inlines and context.crossings is not None:
+        context.crossings.is_measured = True
     narrowest, widest = measure_inlines(context, inlines, node.style.paragraph)
     return outer_widths(node.style.box, narrowest + edges, widest + edges + beside.lead)
 
