@@ -52,8 +52,10 @@ def initial_of(text: str, lang: str) -> tuple[tuple[int, int], ...]:
 def _letters_of(folded: str, lang: str) -> tuple[tuple[int, int], ...]:
     """Return the letters of a text, each as its base and its place behind it."""
     own = _own_letters(lang)
-    longest = max(map(len, own), default=1)
     folded = " ".join(_IGNORED.sub("", folded).split())
+    if not own:
+        return tuple((ord(char), 0) for char in _plain(folded))
+    longest = max(map(len, own), default=1)
     letters: list[tuple[int, int]] = []
     at = 0
     while at < len(folded):
@@ -64,10 +66,17 @@ def _letters_of(folded: str, lang: str) -> tuple[tuple[int, int], ...]:
                 at += size
                 break
         else:
-            plain = unicodedata.normalize("NFKD", folded[at].translate(_SPREAD))
-            letters += [(ord(char), 0) for char in plain if not unicodedata.combining(char)]
+            letters += [(ord(char), 0) for char in _plain(folded[at])]
             at += 1
     return tuple(letters)
+
+
+def _plain(folded: str) -> str:
+    """Return a text without accents."""
+    if folded.isascii():
+        return folded
+    parted = unicodedata.normalize("NFKD", folded.translate(_SPREAD))
+    return "".join(char for char in parted if not unicodedata.combining(char))
 
 
 @lru_cache(maxsize=64)
