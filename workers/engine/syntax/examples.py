@@ -607,7 +607,7 @@ _REFERENCE: Final = """
     <h1>Payment</h1>
     <p class="clause" id="due" counter-reset="item">Invoices are due in thirty days:</p>
     <p class="item">by transfer, and</p>
-    <p class="item" id="currency">in the currency of the invoice.</p>
+    <p class="item" id="currency">in the currency of the invoice</p>
     <h1>Interest</h1>
     <p class="clause">After the date in clause <ref to="due" show="number"/><ref to="currency" show="number"/>
       on page <ref to="currency" show="page"/>, “<ref to="currency"/>”, interest runs.</p>

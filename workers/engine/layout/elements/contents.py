@@ -27,7 +27,7 @@ from workers.engine.tree.nodes import (
     Term,
     Title,
 )
-from workers.engine.tree.styles import TextStyle
+from workers.engine.tree.styles import BreakTo, Style, TextStyle
 from workers.engine.tree.whitespace import transform
 
 _SHORT: Final = 4.0  # em, of a number that has a column
@@ -139,6 +139,8 @@ def _index_entries(context: Context, node: Index, state: CrossState) -> Sequence
     kept: tuple[Index, list[tuple[tuple[FoundPage, ...], Paragraph]]] | None
     kept = context.memory.get(("index", id(node)))
     terms = state.crossings.terms
+    styles = [entry.style for entry in node.entries]
+    heads = [replace(s, breaks=replace(s.breaks, after=BreakTo.AVOID)) for s in styles]
     made: list[tuple[tuple[FoundPage, ...], Paragraph]] = []
     for number, term in enumerate(terms):
         pages = {page: name for name in reversed(term.spots) if (page := state.pages.get(name))}
@@ -146,21 +148,27 @@ def _index_entries(context: Context, node: Index, state: CrossState) -> Sequence
         if kept is not None and kept[1][number][0] == found:
             made.append(kept[1][number])
         else:
-            made.append((found, _index_entry(node, term, found, pages)))
+            kind = -1 if term.is_first else term.level - 1
+            style = styles[kind] if term.spots else heads[kind]  # that one stays with those below
+            made.append((found, _index_entry(node, term, style, found, pages)))
     context.memory["index", id(node)] = (node, made)
     return [paragraph for _, paragraph in made]
 
 
 def _index_entry(
-    node: Index, term: Term, found: Sequence[FoundPage], pages: dict[FoundPage, str]
+    node: Index,
+    term: Term,
+    style: Style,
+    found: Sequence[FoundPage],
+    pages: dict[FoundPage, str],
 ) -> Paragraph:
     entry = node.entries[-1 if term.is_first else term.level - 1]
-    text = entry.style.text
+    text = style.text
     inlines: list[Inline] = [Run(transform(term.text, entry.transform), text)]
     for first, last in _ranges(found):
         shown = str(first.number) if first == last else f"{first.number}{_RANGE}{last.number}"
         inlines += _link(shown, text, pages[first])
-    return Paragraph(node.source, Role.CONTENTS_ENTRY, entry.style, tuple(inlines))
+    return Paragraph(node.source, Role.CONTENTS_ENTRY, style, tuple(inlines))
 
 
 def _link(shown: str, style: TextStyle, name: str) -> tuple[Run, Run]:
