@@ -123,7 +123,7 @@ def _break_strip(
         result.starts.append(EMPTY)
         height, baseline = metrics.of_empty(strip.empty_style)
         x = 0.0 if style.is_rtl else indent
-        yield Line(x, 0.0, height, baseline, 0.0, (), 0.0, strip.spots.get(0, ()))
+        yield Line(x, 0.0, height, baseline, 0.0, (), 0.0, tuple(strip.spots.get(0, ())))
         return
     chances = strip.chances()
     rights = strip.rights

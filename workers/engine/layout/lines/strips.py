@@ -55,7 +55,7 @@ class Strip:
     rights: list[float] = field(default_factory=list)
     strays: dict[int, Look] = field(default_factory=dict)
     gaps: dict[int, int] = field(default_factory=dict)
-    spots: dict[int, tuple[str, ...]] = field(default_factory=dict)  # named places, by their unit
+    spots: dict[int, list[str]] = field(default_factory=dict)  # named places, by their unit
     has_one_look: bool = True
     has_levels: bool = False  # parts may stand in another order than they are read in
 
@@ -123,14 +123,12 @@ class Strip:
         unit = len(self.texts)
         if unit and self.glues[-1] not in (SPACE, HELD):
             unit -= 1
-        self.spots[unit] = (*self.spots.get(unit, ()), name)
+        self.spots.setdefault(unit, []).append(name)
 
     def spots_between(self, first: int, last: int) -> tuple[str, ...]:
         """Return the named places in some units; what follows the last unit of all is in that."""
         end = last + 1 if last == len(self.texts) - 1 else last
-        return tuple(
-            name for unit in self.spots if first <= unit <= end for name in self.spots[unit]
-        )
+        return tuple(name for unit in range(first, end + 1) for name in self.spots.get(unit, ()))
 
     def add_inset(self, inset: Inset) -> None:
         """Add a block standing in the line; a line may break before and after it."""
