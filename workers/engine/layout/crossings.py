@@ -17,15 +17,13 @@ from workers.engine.layout.context import Context, Misfit, Sheet
 from workers.engine.layout.display import LinkArea, Page
 from workers.engine.layout.plans import ASSUMED_PAGES, Assumed, PagePlan
 from workers.engine.tree.nodes import (
-    Crossings,
     Inline,
     PageValues,
-    Pieces,
     Reference,
     Run,
     Source,
-    Title,
 )
+from workers.engine.tree.titles import Crossings, Pieces, Title
 from workers.engine.tree.whitespace import transform
 
 LEAST_DIGITS: Final = 3  # for which contents keep room

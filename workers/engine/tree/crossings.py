@@ -17,24 +17,21 @@ from workers.engine.tree.nodes import (
     Block,
     CellTemplate,
     Container,
-    Crossings,
     Grid,
     Image,
     Inline,
     ListBlock,
     Paragraph,
-    Pieces,
     Reference,
     Row,
     Source,
     Spot,
     Table,
     TableRow,
-    Term,
-    Title,
     where_in_loops,
 )
 from workers.engine.tree.nodes import Run as TextRun
+from workers.engine.tree.titles import Crossings, Pieces, Term, Title
 
 MAX_TEXT: Final = 500  # characters of a text that a reference or an entry shows
 MAX_ENTRIES: Final = 200_000  # of all contents and indexes together

@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from workers.engine.diagnostics import Diagnostic, Place
 from workers.engine.ports import Attachment, Profile, Security
 from workers.engine.tree.styles import Overflow, Style, TextStyle
 from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind, Sides
+
+if TYPE_CHECKING:
+    from workers.engine.tree.titles import Crossings
 
 CENTER: Final = Length(50.0, LengthKind.PERCENT)
 
@@ -698,49 +701,6 @@ class Watermark:
     color: Color
     source: Source | None = None
     picture: AnyImage | None = None
-
-
-# Text with references in it whose page only layout knows; all others are written out.
-Pieces = tuple[str | Reference, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Title:
-    """A heading or caption as contents list it: its level from 1, its number, and the place of it."""
-
-    level: int
-    number: str
-    text: Pieces
-    target: str
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A term of the index under those it stands in, and the names of the places it is marked at.
-
-    `is_first` says that it begins another letter than the term before.
-    """
-
-    level: int
-    text: str
-    spots: tuple[str, ...]
-    is_first: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Crossings:
-    """What the parts of a document say of each other.
-
-    `titles` are those that contents list, by kind; `texts` and `numbers` are of the elements that
-    references show, by id. `asked` are the places whose page stands in running text or an index,
-    each with a source that asks; the others are not needed to lay out pages.
-    """
-
-    titles: Mapping[str, tuple[Title, ...]]
-    terms: tuple[Term, ...]
-    texts: Mapping[str, Pieces]
-    numbers: Mapping[str, str]
-    asked: Mapping[str, Source]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,11 @@ from workers.engine.tree.nodes import (
     Label,
     Leader,
     Paragraph,
-    Pieces,
     Role,
     Run,
-    Term,
-    Title,
 )
 from workers.engine.tree.styles import BreakTo, Style, TextStyle
+from workers.engine.tree.titles import Pieces, Term, Title
 from workers.engine.tree.whitespace import transform
 
 _SHORT: Final = 4.0  # em, of a number that has a column
