@@ -70,11 +70,7 @@ def test_a_counter_begins_anew_under_those_that_its_number_names():
 
 def test_counters_that_stand_under_each_other_end():
     styles = '<style name="a" number="{b}.{a}"/><style name="b" number="{a}.{b}"/>'
-    assert numbers(styles, '<p class="a"/><p class="b"/><p class="a"/>') == [
-        "0.1",
-        "0.1.1",
-        "0.1.1.1",
-    ]
+    assert numbers(styles, '<p class="a"/><p class="b"/><p class="a"/>') == ["0.1"] * 3
 
 
 def test_styles_may_share_a_counter():
