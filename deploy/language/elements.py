@@ -15,6 +15,7 @@ from workers.engine.syntax.vocabulary import (
     BREAK_PROPERTIES,
     COMMON,
     ELEMENTS,
+    NUMBER_PROPERTIES,
     TEXT_PROPERTIES,
     AttributeSpec,
     Content,
@@ -26,6 +27,7 @@ GROUPS: Final[Mapping[str, Sequence[AttributeSpec]]] = {
     "text": TEXT_PROPERTIES,
     "box": BOX_PROPERTIES,
     "break": BREAK_PROPERTIES,
+    "number": NUMBER_PROPERTIES,
 }
 _SHARED: Final = {spec.name: spec for group in GROUPS.values() for spec in group}
 

@@ -14,7 +14,7 @@ from deploy.language.mistakes import GENERAL
 from deploy.language.words import code, describe_attributes, link, picture, row
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.filters import FILTERS
-from workers.engine.tree.looks import WRITTEN, WRITTEN_IN_LISTS
+from workers.engine.tree.looks import WRITTEN, WRITTEN_ENTRIES, WRITTEN_IN_LISTS
 
 _MARK: Final = re.compile(r"<!-- generated: ([a-z]+) -->")
 _NOTICE: Final = "<!-- Written by `make language`; changes here are lost. -->"
@@ -34,6 +34,7 @@ def write_reference(guide: str, widths: Mapping[str, int]) -> str:
         "filters": _write_filters,
         "looks": _write_looks,
         "groups": _write_groups,
+        "entry-looks": _write_entry_looks,
         "mistakes": lambda: write_mistakes(GENERAL),
         "elements": lambda: write_elements(widths),
     }
@@ -91,6 +92,14 @@ def _write_looks() -> str:
         for written, names in groupby(looks, key=lambda name: [*looks[name].items()]):
             properties = " ".join(code(f'{name}="{value}"') for name, value in written)
             lines.append(row(" ".join(map(link, names)) + where, properties))
+    return "\n".join(lines)
+
+
+def _write_entry_looks() -> str:
+    lines = [row("Style", "Properties"), row("---", "---")]
+    for name, written in WRITTEN_ENTRIES.items():
+        properties = " ".join(code(f'{one}="{value}"') for one, value in written.items())
+        lines.append(row(code(name), properties))
     return "\n".join(lines)
 
 

@@ -108,7 +108,13 @@ def print_tables(names: list[str], engines: list[str]) -> None:
 def judge(name: str, found: dict[str, Lines]) -> tuple[str, str]:
     """Give what a work must, and whether it did; what was not measured is not judged."""
     ours = found[name]["ours"].measured
-    must = WORKS[name].must
+    must, times_book = WORKS[name].must, WORKS[name].times_book
+    if times_book is not None:
+        asked = f"≤ {times_book:g} × the plain book"
+        if "book" not in found:
+            return asked, ""
+        limit = times_book * found["book"]["ours"].measured.ms
+        return asked, "yes" if ours.ms <= limit else "**no**"
     if must is None:
         if "statement" not in found:
             return LONG_MUST, ""

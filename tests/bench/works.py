@@ -47,6 +47,7 @@ class Work:
     repeats: dict[str, int]
     furniture: str
     must: Must | None = None
+    times_book: float | None = None  # at most so many times the CPU of the plain book
 
     def write_data(self, seed: int) -> str:
         """Write the data of one document as JSON; what they were made from is not kept beside it."""
@@ -164,6 +165,14 @@ BOOK = Work(
     furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
     must=Must(250, 1),
 )
+REFERENCES = Work(
+    "references",
+    "book with contents, numbers, references, index",
+    book_data,
+    {"ours": 7},
+    furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
+    times_book=1.8,
+)
 STATEMENT = Work(
     "statement",
     "statement, 5,000 × 8",
@@ -179,4 +188,10 @@ LONG_STATEMENT = Work(
     {"ours": 3},
     furniture=STATEMENT_FURNITURE,
 )
-WORKS = {"invoice": INVOICE, "book": BOOK, "statement": STATEMENT, "long": LONG_STATEMENT}
+WORKS = {
+    "invoice": INVOICE,
+    "book": BOOK,
+    "references": REFERENCES,
+    "statement": STATEMENT,
+    "long": LONG_STATEMENT,
+}

@@ -17,6 +17,7 @@ ONLY_BY_RENDERING: Final = frozenset(
             "no-progress",
             "no-room",
             "not-settled",
+            "no-page",
             "outside-paper",
             "page-values-too-long",
         ),

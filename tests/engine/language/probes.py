@@ -118,6 +118,8 @@ def _fonts(fonts: str) -> str:
     return f"<document>{fonts}<flow>{text}</flow></document>"
 
 
+TERMS: Final = ("Zürich", "Österreich", LONG_WORD, SOFT_WORD, "one long word " * 14)
+MARKED: Final = "".join(f'<mark term="{term}"/>' for term in TERMS)
 ROWS: Final = "<p for='r in rows'>{{ r.n }}</p>"
 
 HOSTS: Final[dict[str, str]] = {
@@ -162,6 +164,10 @@ HOSTS: Final[dict[str, str]] = {
     **{tag: _section(tag) for tag in ("thead", "tbody", "tfoot")},
     "tr": _table(f'<col width="20mm"/><col/><tr><td>three</td><td>four</td></tr><tr @><td>1</td><td>{INLINE}</td></tr><tr><td>five</td><td>six</td></tr>'),
     **{tag: _cell(tag) for tag in ("td", "th")},
+    "toc": f"<h3 font-size='6pt'>{INLINE}</h3><table><caption>Title</caption><tr><td>one</td></tr></table><toc @/>",
+    "index": f"<p>{MARKED}</p><index @/>",
+    "ref": f'<p id="a">{SHORT}</p><p id="b">other</p><p><ref @/> of it</p>',
+    "mark": f"<p>zero <mark @>{SHORT}</mark> and more</p><index/>",
     **{
         tag: f"<p>zero <{tag} @>{SHORT} and more</{tag}> end</p>"
         for tag in ("span", "b", "i", "u", "s", "sub", "sup", "code", "a")
@@ -186,6 +192,8 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "insert": {"flow": "notes"},
     "total": {"name": "t", "value": "n"},
     "a": {"href": "https://example.com/"},
+    "ref": {"to": "a"},
+    "mark": {"term": "one"},
 }
 
 # --- probes ---------------------------------------------------------------------------------------------
@@ -258,6 +266,10 @@ PROBES: Final[dict[str, Probe]] = {
     "widows": Probe("9", is_near_foot=True),
     "page": Probe("wide"),
     "counter-reset": Probe("page 7"),
+    "counter-set": Probe("n 7", after='<p number="1" counter="n">x</p>'),
+    "number": Probe("1"),
+    "counter": Probe("n", base='number="1"', after='<p number="1" counter="n">x</p>'),
+    "number-width": Probe("30mm", base='number="1"'),
     "left": Probe("5mm"),
     "top": Probe("5mm"),
     "right": Probe("5mm"),
@@ -525,6 +537,20 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "href": Probe("https://example.org/", other="https://example.com/"),
         "direction": Probe("rtl", host="<p>zero <a @>one!</a> end</p>"),
     },
+    "mark": {
+        "term": Probe("one, two", other="one"),
+        "direction": Probe("rtl", host="<p>zero <mark @>one!</mark> end</p>"),
+    },
+    "ref": {
+        "to": Probe("b", other="a"),
+        "show": Probe("page", other="text"),
+    },
+    "toc": {
+        "levels": Probe("1", other="1-3"),
+        "of": Probe("table", other="headings"),
+        "leader": Probe("line", other="dot"),
+    },
+    "index": {"lang": Probe("sv", other="en")},
 }  # fmt: skip
 
 # Lines of these are narrow, or too long for what stands in them.

@@ -52,7 +52,7 @@ def test_what_is_nearly_right_is_suggested(word, right):
             "title",
             "center",
         ),
-        *("", "x", "article", "toc", "input", "script", "a" * 41, "漢", "abcdefghijklmnop"),
+        *("", "x", "article", "chart", "input", "script", "a" * 41, "漢", "abcdefghijklmnop"),
     ],
 )
 def test_what_is_not_near_is_not_guessed(word):

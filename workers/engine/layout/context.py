@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity
 from workers.engine.layout.display import Anchor, Item, LinkArea, OutlineEntry, Page
@@ -34,6 +34,9 @@ from workers.engine.tree.nodes import (
 )
 from workers.engine.tree.styles import Overflow, TextStyle
 from workers.engine.units import POINTS_PER_MM
+
+if TYPE_CHECKING:
+    from workers.engine.layout.crossings import CrossState
 
 # Lengths come from decimal millimetres and sums of widths; a hundredth of a point is not seen.
 EPSILON: Final = 0.01
@@ -194,6 +197,7 @@ class Sheet:
         "holder",
         "index",
         "is_furniture",
+        "is_tracing",
         "is_turned",
         "items",
         "outline",
@@ -217,6 +221,7 @@ class Sheet:
         self.values = values
         self.outline = outline
         self.is_furniture = False
+        self.is_tracing = False  # only named places are looked for, and nothing is kept
         self.is_turned = False  # inside a turned box, places are not where they are drawn
         self.holder = Rectangle(0.0, 0.0, page.width, page.height)
         self.overflow = Overflow.ERROR  # of the box being drawn: whether it may be too narrow
@@ -275,6 +280,7 @@ class Context:
     is_in_columns: bool = False
     is_lowering: bool = False  # a block of a row to the baseline of the others
     missing_glyphs: Severity = Severity.WARNING
+    crossings: CrossState | None = None  # None where nothing refers to anything
 
     def lay_out(self, block: AnyBlock, space: Space, resume: Resume = None) -> Piece | None:
         """Lay out a block of any kind; see the module's text for the contract."""

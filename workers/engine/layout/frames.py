@@ -23,7 +23,9 @@ from workers.engine.layout.context import (
     Space,
     in_mm,
     name_in,
+    words_of,
 )
+from workers.engine.layout.crossings import CrossState
 from workers.engine.layout.display import (
     Fill,
     Item,
@@ -89,6 +91,8 @@ def lay_out_framed(
         return lay_out_shrunk(context, node, space, resume)
     frame = frame_of(context, box, space)
     mark = mark_of(node)
+    if mark is not None and mark.outline is not None and context.crossings is not None:
+        mark = replace(mark, outline=_outline_of(node, context.crossings))
     if frame.is_plain and mark is None and not _is_box(node):
         return content(space, resume)
     piece = _lay_out_boxed(context, node, frame, space, resume, content)
@@ -256,6 +260,15 @@ def mark_of(node: FramedNode) -> Mark | None:
     if isinstance(node, Paragraph) and node.outline is not None:
         return Mark(anchor, _HEADINGS.get(node.role.value, 1), node.outline)
     return Mark(anchor, 0, None) if anchor is not None else None
+
+
+def _outline_of(node: FramedNode, crossings: CrossState) -> str | None:
+    """Return the outline entry of a heading, with what the references in it show."""
+    assert isinstance(node, Paragraph)
+    if node.extra is None or not node.extra.refers:
+        return node.outline
+    number = "" if node.extra.label is None else f"{node.extra.label.text} "
+    return " ".join(f"{number}{words_of(crossings.resolve(node.inlines))}".split())
 
 
 def outer_widths(box: BoxStyle, narrowest: float, widest: float) -> tuple[float, float]:

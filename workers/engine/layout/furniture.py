@@ -37,7 +37,23 @@ MIN_BODY_HEIGHT: Final = mm(20)  # language.md 1.9
 def furnish(
     context: Context, master: PageMaster, values: PageValues, known: Furniture | None = None
 ) -> Furniture:
-    """Lay out the header and footer of a page; one without page values is laid out once."""
+    """Lay out the header and footer of a page; one without page values is laid out once.
+
+    Where a document is poured again because its pages are shown in it, those of a page whose values
+    are the same are the same.
+    """
+    if context.crossings is None:
+        return _furnish(context, master, values, known)
+    key = ("furniture", id(master), values)
+    made: Furniture | None = context.memory.get(key)
+    if made is None:
+        made = context.memory[key] = _furnish(context, master, values, known)
+    return made
+
+
+def _furnish(
+    context: Context, master: PageMaster, values: PageValues, known: Furniture | None
+) -> Furniture:
     width = master.width - master.margin.left - master.margin.right
     space = Space(width, master.height)
     header = _lay_out_running(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NoReturn
 
 from workers.engine.diagnostics import Findings, Severity
 from workers.engine.layout.areas import find_rectangle
@@ -23,6 +23,7 @@ from workers.engine.layout.context import (
     Misfit,
     Sheet,
 )
+from workers.engine.layout.crossings import CrossState, find_pages
 from workers.engine.layout.declared_fonts import find_fonts
 from workers.engine.layout.display import LaidOut, OutlineEntry, Page
 from workers.engine.layout.furniture import (
@@ -54,6 +55,8 @@ from workers.engine.ports import Resources
 from workers.engine.tree.nodes import Document, Source
 
 MAX_PASSES: Final = 3  # language.md 1.7
+MAX_CROSSING_PASSES: Final = 5  # language-2.md, of a document that shows pages
+_LISTED: Final = 3
 
 
 def lay_out(
@@ -82,6 +85,8 @@ def lay_out(
         has_families=len({master.name for master in document.masters}) > 1,
         missing_glyphs=_severity_of_missing_glyphs(document),
     )
+    if document.crossings is not None:
+        context.crossings = CrossState(document.crossings)
     pages, numbers = _settle(context, document)
     outline: list[OutlineEntry] = []
     drawn = LaidOut(_DrawnPages(context, document, pages, numbers, outline), outline)
@@ -98,12 +103,19 @@ def _settle(context: Context, document: Document) -> tuple[list[PagePlan], Assum
     """Pour the document until its pages stand; gives them and their numbers."""
     assumed = Assumed()
     moved: list[Source] = []
-    for _ in range(MAX_PASSES):
+    crossings = context.crossings
+    names: list[str] = []
+    for _ in range(MAX_PASSES if crossings is None else MAX_CROSSING_PASSES):
         pages = pour_document(context, document, assumed)
         assumed = count_pages(pages, assumed)
         moved = _refurnish(context, document, pages, assumed)
-        if not moved:
+        if crossings is not None:
+            names = crossings.update(context, find_pages(pages, assumed))
+        if not moved and not names:
+            _check_places(context)
             return pages, assumed
+    if crossings is not None and names:
+        _stop_at_moving(context, crossings, names, moved)
     context.findings.error(
         "not-settled",
         f"The pages still change after {MAX_PASSES} attempts, because what stands on them depends "
@@ -112,6 +124,36 @@ def _settle(context: Context, document: Document) -> tuple[list[PagePlan], Assum
         *dict.fromkeys(source.place for source in moved),
     )
     raise context.findings.to_error()
+
+
+def _stop_at_moving(
+    context: Context, crossings: CrossState, names: Sequence[str], moved: Sequence[Source]
+) -> NoReturn:
+    """Stop at places that are on another page in each pass."""
+    asking = [crossings.crossings.asked[n] for n in names if n in crossings.crossings.asked]
+    named = [f'"{name}"' for name in names if name[0] != ":"][:_LISTED]
+    what = f" of {', '.join(named)}" if named else ""
+    context.findings.error(
+        "not-settled",
+        f"The pages still change after {MAX_CROSSING_PASSES} attempts: the page{what} that is "
+        "shown moves what it is the page of. Put a page break before it, or show its number or "
+        "text.",
+        *dict.fromkeys(source.place for source in (*asking, *moved)),
+    )
+    raise context.findings.to_error()
+
+
+def _check_places(context: Context) -> None:
+    """Report references to the page of something that stands on no page."""
+    unplaced = () if context.crossings is None else context.crossings.unplaced()
+    for name, source in unplaced:
+        if name[0] != ":":  # a mark of the index that is cut off is left out
+            context.findings.error(
+                "no-page",
+                f'The page of "{name}" is shown, but it stands on no page: it is cut off, or left '
+                "out",
+                source.place,
+            )
 
 
 def _refurnish(

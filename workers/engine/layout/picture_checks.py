@@ -16,9 +16,11 @@ from workers.engine.tree.nodes import (
     Block,
     Break,
     Container,
+    Contents,
     Document,
     Grid,
     Image,
+    Index,
     InlineBlock,
     ListBlock,
     On,
@@ -176,8 +178,18 @@ class _Walk:
                     yield from self.blocks(item.children)
             case Table():
                 yield from self._table(block)
+            case Contents() | Index():
+                yield from self._entries(block)
             case _:
                 pass
+
+    def _entries(self, block: Contents | Index) -> Iterator[_Use]:
+        for entry in block.entries:
+            named = entry.style.box.background_image
+            if named is not None:
+                text = f", for the background of `{block.source.place.tag_name}`"
+                use = _Use(read_image(named), block.source.place, text)
+                yield _as_uncertain(use)  # a level may have no entries
 
     def _table(self, table: Table) -> Iterator[_Use]:
         for body in table.bodies:

@@ -7,13 +7,24 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.layout.context import LayOut, Measure
-from workers.engine.layout.elements import boxes, cells, figures, lists, siderows, tables, text
+from workers.engine.layout.elements import (
+    boxes,
+    cells,
+    contents,
+    figures,
+    lists,
+    siderows,
+    tables,
+    text,
+)
 from workers.engine.tree.nodes import (
     Barcode,
     Break,
     Container,
+    Contents,
     Grid,
     Image,
+    Index,
     ListBlock,
     ListItem,
     Paragraph,
@@ -34,6 +45,8 @@ LAYOUTS: Final[Mapping[type, LayOut]] = MappingProxyType(
         Image: figures.lay_out_image,
         Barcode: figures.lay_out_barcode,
         Table: tables.lay_out_table,
+        Contents: contents.lay_out_contents,
+        Index: contents.lay_out_contents,
     }
 )
 
@@ -50,5 +63,7 @@ MEASURES: Final[Mapping[type, Measure]] = MappingProxyType(
         Image: figures.measure_image,
         Barcode: figures.measure_barcode,
         Table: tables.measure_table,
+        Contents: contents.measure_contents,
+        Index: contents.measure_contents,
     }
 )

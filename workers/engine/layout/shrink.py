@@ -38,6 +38,8 @@ def lay_out_shrunk(context: Context, node: Any, space: Space, resume: Resume) ->
 
     When none fits it is laid out at the smallest, and says what does not fit.
     """
+    if context.crossings is not None:
+        context.crossings.is_measured = True
     key = ("shrunk", id(node), space.width, space.is_track)
     known: tuple[Any, Any] | None = context.memory.get(key)
     if known is None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from workers.engine.diagnostics import Findings, Place
 from workers.engine.syntax.colors import NAMED_COLORS
 from workers.engine.syntax.nodes import Element, SyntaxTree, Text
+from workers.engine.syntax.number_checks import check_numbers
 from workers.engine.syntax.page_checks import check_pages
 from workers.engine.syntax.profile_checks import check_profile
 from workers.engine.syntax.suggestions import nearest, nearest_element
@@ -86,6 +87,7 @@ class _Checker:
         self._check_style_chains()
         check_pages(self._root, self._findings)
         check_profile(self._root, self._findings)
+        check_numbers(self._root, self._findings)
 
     # --- elements -----------------------------------------------------------------------------------
 

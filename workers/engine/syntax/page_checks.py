@@ -7,6 +7,7 @@ from typing import Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.numbers import PAGE
 from workers.engine.syntax.suggestions import nearest
 
 DEFAULT_FAMILY: Final = "default"
@@ -38,7 +39,7 @@ def check_pages(root: Element, findings: Findings) -> None:
             _check_area(area, flows, findings)
         for box in page.elements("box"):
             _check_position(box, findings)
-            _check_without_effect(box, (*_BREAKS, "id"), "a box of a page", findings)
+            _check_without_effect(box, (*_BREAKS, "counter-set", "id"), "a box of a page", findings)
             _check_inside(box, families, findings, in_flow=False)
             _check_names(box, findings)
         for tag in ("header", "footer"):
@@ -60,7 +61,7 @@ def _check_inside(
         _check_family(element, families, findings)
         if not in_flow:
             where = f"`{parent.tag}`, which fills no pages"
-            _check_without_effect(element, _NEW_PAGE, where, findings)
+            _check_without_effect(element, _page_breaks(element, _NEW_PAGE), where, findings)
         if element.tag == "box":
             _check_flow_box(element, findings)
         stays = in_flow and element.tag in _IN_FLOW and not _is_aside(element)
@@ -79,7 +80,13 @@ def _check_flow_box(box: Element, findings: Findings) -> None:
     _check_without_effect(box, ("layer",), "a box that is not of a page", findings)
     if _is_aside(box):
         _check_position(box, findings)
-        _check_without_effect(box, _BREAKS, "a box with a position", findings)
+        _check_without_effect(box, _page_breaks(box, _BREAKS), "a box with a position", findings)
+
+
+def _page_breaks(element: Element, names: Iterable[str]) -> list[str]:
+    """Return the names of what acts on pages: other counters are counted anywhere."""
+    resets = element.attributes.get("counter-reset", PAGE)
+    return [name for name in names if name != "counter-reset" or PAGE in resets.split()]
 
 
 def _check_area(area: Element, flows: Iterable[str], findings: Findings) -> None:

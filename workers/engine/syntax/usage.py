@@ -16,6 +16,10 @@ _ROWS: Final = frozenset({"thead", "tbody", "tfoot", "tr"})
 # These have no box and no text of their own: what is inherited goes on to what is inside.
 _PASSING: Final = frozenset({"document", "group"})
 _UNJUDGED: Final = frozenset({"insert", "assert"})  # an inserted flow's box takes what it is given
+_ENTRY_STYLES: Final = {
+    "toc": tuple(f"toc-{level}" for level in range(1, 7)),
+    "index": ("index-1", "index-2", "index-3", "index-letter"),
+}
 _KEYS: Final = frozenset({"name", "element", "extends", "final"})
 
 
@@ -49,6 +53,7 @@ class _Usage:
     def check(self) -> None:
         self._check_flows()
         used = {style.attributes.get("extends", "") for style in self._root.elements("style")}
+        used |= _entry_styles(self._root)
         is_open = False
         for element in self._root.walk():
             classes = element.attributes.get("class")
@@ -120,6 +125,12 @@ class _Usage:
             found = {**attributes, **found}
             name = attributes.get("extends", "")
         return found
+
+
+def _entry_styles(root: Element) -> frozenset[str]:
+    """Return the styles that contents and indexes use without naming them."""
+    tags = {element.tag for element in root.walk() if element.tag in _ENTRY_STYLES}
+    return frozenset(name for tag in tags for name in _ENTRY_STYLES[tag])
 
 
 def _idle(given: Mapping[str, str], tag: str) -> list[str]:

@@ -150,7 +150,9 @@ def _read_text(text: str) -> str:
     return text
 
 
-def _matching(pattern: re.Pattern[str]) -> Callable[[str], str]:
+def matching(pattern: re.Pattern[str]) -> Callable[[str], str]:
+    """Return what reads a text that a pattern matches as a whole, and raises ValueError for others."""
+
     def read(text: str) -> str:
         if pattern.fullmatch(text) is None:
             raise ValueError(text)
@@ -257,9 +259,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 TEXT: Final = Kind("text", _read_text)
-NAME: Final = Kind(
-    "a name of letters, digits, _ . and -, beginning with a letter", _matching(_NAME)
-)
+NAME: Final = Kind("a name of letters, digits, _ . and -, beginning with a letter", matching(_NAME))
 NAMES: Final = Kind("names of letters, digits, _ . and -, separated by spaces", _read_names)
 VARIABLE: Final = Kind(
     "a name of letters, digits and _ that is not a word of the language", _read_variable
@@ -269,11 +269,11 @@ EXPRESSION: Final = Kind("an expression, written without braces", _read_expressi
 LOOP: Final = Kind("name in expression, or key, name in expression", _read_loop)
 LANG: Final = Kind(LANGUAGE_TAG, read_language)
 CURRENCY: Final = Kind(
-    "a currency code of three capital letters, such as EUR", _matching(re.compile("[A-Z]{3}"))
+    "a currency code of three capital letters, such as EUR", matching(re.compile("[A-Z]{3}"))
 )
 TIMEZONE: Final = Kind(
     "a time zone such as UTC or Europe/London",
-    _matching(re.compile(r"[A-Za-z][\w+-]{0,40}(?:/[\w+-]{1,40}){0,2}", re.ASCII)),
+    matching(re.compile(r"[A-Za-z][\w+-]{0,40}(?:/[\w+-]{1,40}){0,2}", re.ASCII)),
 )
 FAMILY: Final = Kind("the name of a font family: letters, digits, spaces, _ . and -", _read_family)
 FAMILIES: Final = Kind("font families, separated by commas", _read_families)
@@ -284,9 +284,9 @@ IMAGE: Final = Kind(
 )
 STORED_FONT: Final = Kind(
     "the name of a stored font: 3 to 64 lowercase letters, digits and single hyphens",
-    _matching(_STORED_IMAGE),
+    matching(_STORED_IMAGE),
 )
-LINK: Final = Kind("an http, https, mailto or tel address, or #id", _matching(_LINK))
+LINK: Final = Kind("an http, https, mailto or tel address, or #id", matching(_LINK))
 
 
 # --- numbers --------------------------------------------------------------------------------------------
@@ -685,15 +685,6 @@ VERTICAL_ALIGN: Final = Kind(
 )
 
 
-def _read_counter_reset(text: str) -> int:
-    word, *number = text.split()
-    if word != "page" or len(number) > 1:
-        raise ValueError(text)
-    return _FIRST_NUMBER.read(number[0]) if number else 1
-
-
-_FIRST_NUMBER: Final = count(0, 999_999)
-COUNTER_RESET: Final = Kind("page, or page and the number to begin with", _read_counter_reset)
 OFFSET: Final = length(low=-MAX_LENGTH, percent=True)
 
 # Per cent is of the room that the image leaves free (CSS Images 3, 5.6).

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Place
 from workers.engine.syntax.nodes import Element, MarkdownElement, Text
-from workers.engine.tree import figures, grids, markdown, tables
+from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.tree import contents, figures, grids, markdown, tables
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import (
     Attribute,
@@ -22,20 +23,25 @@ from workers.engine.tree.compiler import (
     source_at,
 )
 from workers.engine.tree.figures import read_id
-from workers.engine.tree.inlines import MARKS, compile_inlines, gather
+from workers.engine.tree.gathered import HEADINGS, TABLE, Gathered, Uses
+from workers.engine.tree.inlines import MARKS, compile_inlines, compile_spot, gather
 from workers.engine.tree.lets import compile_let, keep_names
 from workers.engine.tree.nodes import (
     Block,
     Break,
     Container,
+    Extra,
     Inline,
+    Label,
     ListBlock,
     ListItem,
     Paragraph,
+    Reference,
     Role,
     Row,
     Rule,
     Source,
+    Spot,
 )
 from workers.engine.tree.nodes import Run as TextRun
 from workers.engine.tree.numbering import CHECK_BOXES, write_marker
@@ -47,13 +53,16 @@ from workers.engine.tree.positions import (
 )
 from workers.engine.tree.run import LOOP, RUN, Evaluation, Run
 from workers.engine.tree.runtime import Scope
+from workers.engine.tree.styles import BreakTo, Numbering
 from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
 
 MAX_INSERT_DEPTH: Final = 32
 # While the items of a list are built, the scope leads to the kind of markers and the first number.
 _MARKERS: Final = "#markers"
 _FIGURES: Final = frozenset({"img", "barcode"})
-_INLINE_TAGS: Final = MARKS | {"a", "br"}
+_NO_BLOCKS: Final = frozenset({*_FIGURES, "mark"})
+_INLINE_TAGS: Final = MARKS | {"a", "br", "ref"}
+_COUNTED: Final = "counter-set"  # of every element that may count
 
 
 def compile_blocks(children: Sequence[Element | Text], context: Context, *, owner: Element) -> Part:
@@ -95,8 +104,11 @@ def _standing(child: Element | Text) -> _Standing:
         return _Standing.LOOSE if child.text.strip() else _Standing.EITHER
     if child.tag in _INLINE_TAGS:
         return _Standing.LOOSE
-    if child.tag in _FIGURES:
-        return _Standing.EITHER
+    if child.tag in _NO_BLOCKS:
+        has_text = child.tag == "mark" and any(
+            _standing(inner) is _Standing.LOOSE for inner in child.children
+        )
+        return _Standing.LOOSE if has_text else _Standing.EITHER
     if child.tag != "group":
         return _Standing.BLOCK
     inside = {_standing(inner) for inner in child.children}
@@ -129,7 +141,8 @@ def _compile_loose(children: Sequence[Element | Text], context: Context, owner: 
         if inlines:
             look = sheet.anonymous(parent)
             first = names[0] if names else None
-            paragraph = Paragraph(source(scope), Role.P, look.style, inlines, None, first)
+            extra = _extra_of(None, inlines, context.uses)
+            paragraph = Paragraph(source(scope), Role.P, look.style, inlines, None, first, extra)
             out.append(_with_names(paragraph, names[1:], look))
 
     return Part(build, inner.is_static)
@@ -142,7 +155,27 @@ def _compile_element(element: Element, context: Context) -> Part:
     compile_tag = _COMPILERS.get(element.tag)
     if compile_tag is None:  # told by the checks of the text
         return in_order(())
-    return compile_tag(element, context)
+    part = compile_tag(element, context)
+    if context.uses.counters and element.tag not in _NUMBERED:
+        return _counting(element, context, part)
+    return part
+
+
+def _counting(element: Element, context: Context, part: Part) -> Part:
+    """Make an element that shows no number set the counters that it states."""
+    if _COUNTED not in ELEMENTS[element.tag].attributes or context.is_page_time:
+        return part
+    look = context.look(element)
+    if not look.may_count:
+        return part
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        numbering = look.find(scope, parent).style.numbering
+        if numbering is not None:
+            scope[RUN].count_number(numbering, element.place, is_shown=False)
+        part.build(scope, parent, out)
+
+    return Part(build, is_static=False)
 
 
 class _Common:
@@ -181,6 +214,7 @@ _HEADINGS: Final = {
     "h1": Role.H1, "h2": Role.H2, "h3": Role.H3, "h4": Role.H4, "h5": Role.H5, "h6": Role.H6,
 }  # fmt: skip
 
+_NUMBERED: Final = frozenset({"p", *_HEADINGS, "caption"})  # these count as they are built
 _PARAGRAPHS: Final = {**_HEADINGS, "pre": Role.CODE, "caption": Role.CAPTION}
 
 
@@ -189,14 +223,15 @@ def _compile_paragraph(element: Element, context: Context) -> Part:
     inner = compile_inlines(element.children, context, owner=element)
     made.inner = inner.build
     outline = made.outline
-    is_static = made.is_static and inner.is_static
-    return Part(made, is_static and (outline is None or outline.is_static))
+    is_static = made.is_static and inner.is_static and not made.look.may_count
+    is_listed = made.kind in context.uses.titles
+    return Part(made, is_static and not is_listed and (outline is None or outline.is_static))
 
 
 class _Paragraph(_Common):
     """Builds a paragraph. An object and no function: a document may have half a million."""
 
-    __slots__ = ("inner", "outline", "role", "sheet")
+    __slots__ = ("inner", "kind", "outline", "repeats", "role", "sheet", "uses")
     inner: Build
 
     def __init__(self, element: Element, context: Context) -> None:
@@ -205,18 +240,54 @@ class _Paragraph(_Common):
         self.role = _PARAGRAPHS.get(element.tag, Role.P)
         self.outline = context.attribute(element, "outline") if is_heading else None
         self.sheet = context.sheet
+        self.uses = context.uses
+        self.repeats = context.is_page_time  # on pages or in heads of tables, where nothing counts
+        self.kind = HEADINGS if is_heading else TABLE if element.tag == "caption" else ""
 
     def __call__(self, scope: Scope, parent: Look, out: list[Any]) -> None:
         look = self.look.find(scope, parent)
         names = [name for name in (self.read_id(scope),) if name is not None]
+        numbering = look.style.numbering
+        label = self._number(numbering, scope) if numbering and not self.repeats else None
+        own = len(names)
         inlines = gather(self.inner, self.look.enter(scope), look, names, self.plain.place)
         outline = self.outline
-        entry = _text_of(inlines) if outline is not None and outline.read(scope) else None
+        entry = None
+        if outline is not None and outline.read(scope):
+            entry = _text_of(inlines)
+            if label is not None:
+                entry = f"{label.text.strip()} {entry}".rstrip()
+        gathers = self.uses.gathers and not self.repeats
+        if gathers and self.kind in self.uses.titles and not names:
+            names = [scope[RUN].gathered.make_name()]
         first = names[0] if names else None
         source = self.source(scope)
-        made = Paragraph(source, self.role, look.style, inlines, entry or None, first)
+        extra = _extra_of(label, inlines, self.uses)
+        made = Paragraph(source, self.role, look.style, inlines, entry or None, first, extra)
+        if gathers:
+            self._note(made, scope[RUN].gathered, names[:own])
         others = names[1:]
         out.append(_with_names(made, others, self.sheet.anonymous(parent)) if others else made)
+
+    def _number(self, numbering: Numbering, scope: Scope) -> Label | None:
+        """Count the paragraph; return the number in front of it."""
+        run: Run = scope[RUN]
+        number = run.count_number(numbering, self.plain.place)
+        return None if number is None else Label(number, numbering.width)
+
+    def _note(self, made: Paragraph, gathered: Gathered, names: Iterable[str]) -> None:
+        """Note the paragraph for what looks elsewhere in the document."""
+        label = made.extra.label if made.extra else None
+        for name in names:
+            gathered.note_named(name, label.text if label else "", made.inlines)
+        if self.kind and (made.outline is not None or self.outline is None):
+            gathered.note_title(self.kind, made)
+
+
+def _extra_of(label: Label | None, inlines: tuple[Inline, ...], uses: Uses) -> Extra | None:
+    """Return what few paragraphs have, None for most."""
+    refers = uses.has_references and any(isinstance(each, Reference) for each in inlines)
+    return Extra(label, None, refers) if label is not None or refers else None
 
 
 def _with_names(block: Block, names: Iterable[str], look: Look) -> Block:
@@ -227,7 +298,11 @@ def _with_names(block: Block, names: Iterable[str], look: Look) -> Block:
 
 
 def _text_of(inlines: Iterable[Inline]) -> str:
-    texts = [inline.text if isinstance(inline, TextRun) else " " for inline in inlines]
+    texts = [
+        inline.text if isinstance(inline, TextRun) else " "
+        for inline in inlines
+        if not isinstance(inline, Spot)
+    ]
     return " ".join("".join(texts).split())
 
 
@@ -362,7 +437,8 @@ def _compile_item(element: Element, context: Context) -> Part:
     made = _Item(element, context)
     inner = compile_blocks(element.children, replace(context, is_in_list=True), owner=element)
     made.inner = inner.build
-    return Part(made, made.is_static and inner.is_static and made.checked.is_static)
+    part = Part(made, made.is_static and inner.is_static and made.checked.is_static)
+    return _counting(element, context, part) if context.uses.counters else part
 
 
 class _Item(_Common):
@@ -505,6 +581,20 @@ def _compiled_once(element: Element, context: Context) -> Part:
     return part
 
 
+def _compile_spot(element: Element, context: Context) -> Part:
+    """Compile a mark of the index that stands among blocks: a place before the next one."""
+    note, source, sheet = compile_spot(element, context), source_at(element.place), context.sheet
+
+    def build(scope: Scope, parent: Look, out: list[Any]) -> None:
+        name = note(scope)
+        if name is not None:
+            style = sheet.anonymous(parent).style
+            style = replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
+            out.append(Container(source(scope), Role.DIV, style, (), None, name))
+
+    return Part(build, is_static=False)
+
+
 _Compile = Callable[[Element, Context], Part]
 _COMPILERS: Final[dict[str, _Compile]] = {
     **dict.fromkeys(("p", *_PARAGRAPHS), _compile_paragraph),
@@ -521,5 +611,8 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     "table": lambda element, context: tables.compile_table(element, context, compile_blocks),
     "group": _compile_group,
     "assert": _compile_test,
+    "mark": _compile_spot,
+    "toc": contents.compile_contents,
+    "index": contents.compile_index,
     "insert": _compile_insert,
 }

@@ -14,6 +14,7 @@ from workers.engine.merge.declarations import Declarations
 from workers.engine.ports import RenderOptions, Security
 from workers.engine.syntax.checks import color_names
 from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.numbers import counter_of
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.attachments import build_attachments, compile_attachment
 from workers.engine.tree.blocks import compile_assertion, compile_flow
@@ -26,9 +27,11 @@ from workers.engine.tree.compiler import (
     in_order,
     warn_of_fallback,
 )
+from workers.engine.tree.crossings import Closing
 from workers.engine.tree.expressions import FORMATS
 from workers.engine.tree.fonts import compile_fonts
 from workers.engine.tree.formats import DEFAULT_LANGUAGE, Formats, get_formats
+from workers.engine.tree.gathered import find_uses
 from workers.engine.tree.grammar import TOTALS
 from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
 from workers.engine.tree.members import find_member_uses
@@ -69,7 +72,8 @@ class Blueprint:
         names = _known_names(declarations)
         if self._has_totals:  # data of that name are read as data.totals (language.md 1.4)
             names -= {TOTALS}
-        context = Context(self._sheet, self.findings, flows, names)
+        self._uses = find_uses(root)
+        context = Context(self._sheet, self.findings, flows, names, uses=self._uses)
         self._unresolved: list[UnresolvedName] = context.unresolved
         self._lets = _compile_lets(declarations, context)
         context = context.knowing(*(let.name for let in declarations.lets))
@@ -124,7 +128,7 @@ class Blueprint:
         *,
         trial: Trial | None,
     ) -> Document:
-        run = Run(findings, trial)
+        run = Run(findings, trial, self._uses)
         scope: Scope = {**data, "data": data, RUN: run, LOOP: ()}
         if self._has_totals:
             scope[TOTALS] = run.totals
@@ -146,6 +150,10 @@ class Blueprint:
         marks = [mark for make in self._watermarks if (mark := make(scope, root)) is not None]
         security = self._security(scope) if self._security else None
         run.check_links()
+        crossings = None
+        if self._uses.gathers:
+            blocks = [block for flow in flows for block in flow.blocks]
+            crossings = Closing(run.gathered, findings).close(blocks, run.ids)
         return Document(
             info,
             masters,
@@ -157,6 +165,7 @@ class Blueprint:
             build_attachments(self._attachments, scope, self._profile),
             self._refuses_missing,
             self._fonts,
+            crossings,
         )
 
     def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:
@@ -205,7 +214,14 @@ class Blueprint:
     def _compile_uninserted(self, flows: Mapping[str, Element], context: Context) -> None:
         """Compile flows nobody inserts too, for what is wrong in them; their names may be a loop's."""
         inserted = {name for name, *_ in context.inserted}
-        aside = Context(self._sheet, self.findings, flows, context.names, summed=context.summed)
+        aside = Context(
+            self._sheet,
+            self.findings,
+            flows,
+            context.names,
+            summed=context.summed,
+            uses=self._uses,
+        )
         for name in flows.keys() - inserted:
             compile_flow(name, aside)
 
@@ -280,6 +296,8 @@ class _StyleReader:
             is_none = text.strip() in ("none", "transparent")
             if (value is not None or is_none) and self._is_declared(name, value):
                 own[name] = value
+        if own.get("number") is not None:
+            own.setdefault("counter", counter_of(element))
         return spread(own)
 
     def _is_declared(self, name: str, value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
+from workers.engine.syntax.numbers import PAGE
 from workers.engine.syntax.values import (
     BorderValue,
     ColorName,
@@ -17,6 +18,7 @@ from workers.engine.tree.directions import reads_from_right
 from workers.engine.tree.formats import find_decimal_sign
 from workers.engine.tree.looks import (
     BUILT_IN,
+    BUILT_IN_ENTRIES,
     BUILT_IN_LISTS,
     BUILT_IN_MARKDOWN,
     NO_PROPERTIES,
@@ -27,6 +29,7 @@ from workers.engine.tree.styles import (
     BoxStyle,
     BreakStyle,
     BreakTo,
+    Numbering,
     Overflow,
     ParagraphStyle,
     Style,
@@ -157,6 +160,14 @@ class StyleSheet:
         except KeyError:
             raise UnknownReference("unknown-style", f'There is no style "{name}"') from None
 
+    def properties_of_entry(self, name: str) -> Properties:
+        """Return what an entry of contents or an index looks like: built in, then a style of its name."""
+        return {**BUILT_IN_ENTRIES[name], **self.find_properties(name)}
+
+    def find_properties(self, name: str) -> Properties:
+        """Return the properties of a named style, none for one that is not declared."""
+        return self._by_name.get(name, NO_PROPERTIES)
+
     def find_color(self, value: ColorValue) -> Color:
         """Give a colour, by its name if it has one.
 
@@ -208,14 +219,15 @@ class StyleSheet:
         values = _Values(self, parent.inherited, properties)
         inherited = values.inherit(lang)
         style = Style(
-            text=self._intern(values.text(parent.style.text, is_inline=is_inline)),
-            paragraph=self._intern(values.paragraph()),
-            box=self._intern(
+            text=self.intern(values.text(parent.style.text, is_inline=is_inline)),
+            paragraph=self.intern(values.paragraph()),
+            box=self.intern(
                 values.box(parent.style.box.vertical_align if in_table else VerticalAlign.TOP)
             ),
-            breaks=self._intern(values.breaks()),
+            breaks=self.intern(values.breaks()),
+            numbering=values.numbering(),
         )
-        style = self._intern(style)
+        style = self.intern(style)
         key = (id(style), inherited)
         found: Look | None = self._interned.get(key)
         if found is None:
@@ -235,7 +247,8 @@ class StyleSheet:
             return Length(self.to_points(value, look))
         return value
 
-    def _intern(self, value: T) -> T:
+    def intern(self, value: T) -> T:
+        """Return the one object of all equal ones."""
         if len(self._interned) > 64 * MAX_CACHED:
             self._interned.clear()
         kept: T = self._interned.setdefault(value, value)
@@ -354,7 +367,27 @@ class _Values:
             after=BreakTo(get("break-after", "auto")),
             avoid_inside=get("break-inside") == "avoid",
             page=self.inherited.page,
-            counter_reset=get("counter-reset"),
+            counter_reset=_page_reset(get("counter-reset")),
+        )
+
+    def numbering(self) -> Numbering | None:
+        """Compute what is counted, None for nothing."""
+        get = self.get
+        shape, resets, sets = get("number"), get("counter-reset") or (), get("counter-set") or ()
+        others = tuple(
+            (name, 1 if first is None else first) for name, first in resets if name != PAGE
+        )
+        width = get("number-width")
+        if shape is None and not others and not sets and width is None:
+            return None
+        return self.sheet.intern(
+            Numbering(
+                shape,
+                get("counter") or "",
+                None if width is None else self._points_of(width),
+                others,
+                tuple(sets),
+            )
         )
 
     def points(self, name: str, default: float) -> float:
@@ -444,6 +477,14 @@ class _Values:
                 return 0.0
             case _:
                 return self._points_of(value)
+
+
+def _page_reset(resets: tuple[tuple[str, int | None], ...] | None) -> int | None:
+    """Return the number with which pages are counted anew, None where they are not."""
+    for name, first in resets or ():
+        if name == PAGE:
+            return 1 if first is None else first
+    return None
 
 
 def _given(value: Any, read: Callable[[Any], T], otherwise: T) -> T:

@@ -21,6 +21,7 @@ from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
 from workers.engine.tree.cascade import MAX_CACHED, Look, StyleSheet, UnknownReference
 from workers.engine.tree.expressions import FORMATS, compile_text, compile_value
 from workers.engine.tree.formats import Formats, get_formats
+from workers.engine.tree.gathered import NO_USES, Uses
 from workers.engine.tree.grammar import (
     PAGE_NAMES,
     TOTALS,
@@ -46,6 +47,7 @@ _MAX_SHARED: Final = 4096  # styles of a template that elements written alike sh
 
 _AFTER_TABLE: Final = frozenset({"all"})  # of a total
 _BESIDE_PROPERTIES: Final = frozenset({"class", "lang"})  # what else decides an element's look
+_COUNTING: Final = ("number", "counter-reset", "counter-set")
 _IN_TABLE: Final = frozenset({"thead", "tbody", "tfoot", "tr", "td", "th"})
 
 
@@ -84,6 +86,7 @@ class Context:
     inserting: tuple[str, ...] = ()
     totals: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of the tables around
     summed: set[str] = field(default_factory=set)  # totals of the tables before
+    uses: Uses = NO_USES
     # The styles of elements that are written alike, by tag and attributes as written.
     styles: dict[tuple[Any, ...], ElementStyles] = field(default_factory=dict)
 
@@ -352,19 +355,34 @@ class StyleLayers(NamedTuple):
 class ElementStyles:
     """The styles of elements written alike, resolved once for each parent look and set of values."""
 
-    __slots__ = ("_by_parent", "_in_table", "_is_inline", "_layers", "_sheet", "is_static", "lang")
+    __slots__ = (
+        *("_by_parent", "_in_table", "_is_inline", "_layers", "_sheet", "_tag", "is_static"),
+        *("lang", "may_count"),
+    )
 
     def __init__(self, sheet: StyleSheet, layers: StyleLayers, tag: str, is_inline: bool) -> None:
         self._sheet = sheet
         self._layers = layers
         self._is_inline = is_inline
         self._in_table = tag in _IN_TABLE
+        self._tag = tag
         self._by_parent: dict[Any, Resolved] = {}
         self.lang = layers.lang
         classes = layers.classes
+        self.may_count = self._may_count()
         self.is_static = (
             not layers.dynamic and (classes is None or classes.is_static) and self.lang is None
         )
+
+    def _may_count(self) -> bool:
+        """Tell whether the styles number an element or set a counter, in some document."""
+        layers = self._layers
+        classes = layers.classes
+        if layers.dynamic or (classes is not None and not classes.is_static):
+            return True
+        named = () if classes is None else classes.constant or ()
+        every = [layers.below, layers.own, *map(self._sheet.find_properties, named)]
+        return any(name in properties for properties in every for name in _COUNTING)
 
     def resolve(self, scope: Scope, parent: Look) -> Resolved:
         """Return the look under a parent's."""
@@ -403,6 +421,8 @@ class ElementStyles:
             if value is not None:
                 own[attribute.spec.name] = value
         properties |= spread(own)
+        if properties.get("number") is not None and properties.get("counter") is None:
+            properties["counter"] = self._tag
         lang = self.lang.read(scope) if self.lang is not None else None
         try:
             look = self._sheet.compute(
@@ -439,6 +459,11 @@ class ElementLook:
     def lang(self) -> Attribute[str | None] | None:
         """Return the language the element states."""
         return self._styles.lang
+
+    @property
+    def may_count(self) -> bool:
+        """Tell whether the element may have a number or set a counter."""
+        return self._styles.may_count
 
     @property
     def is_static(self) -> bool:

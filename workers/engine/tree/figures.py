@@ -9,8 +9,8 @@ from workers.engine.syntax.nodes import Element
 from workers.engine.tree.cascade import Look
 from workers.engine.tree.compiler import Context, Part, source_at
 from workers.engine.tree.expressions import compile_value
-from workers.engine.tree.nodes import AnyImage, Barcode, Image, read_image
-from workers.engine.tree.run import RUN, Evaluation, Run, Trial, show_at, where_in_loops
+from workers.engine.tree.nodes import AnyImage, Barcode, Image, read_image, where_in_loops
+from workers.engine.tree.run import RUN, Evaluation, Run, Trial, show_at
 from workers.engine.tree.runtime import Scope
 
 _OF_A_PAGE: Final = frozenset({"page", "totals"})  # names whose value only layout knows

@@ -21,6 +21,8 @@ WRITTEN: Final[dict[str, dict[str, str]]] = {
     "li": {"margin-bottom": "0.5mm"},
     # In narrow cells of many rows lines are broken one after the other: it takes half the time.
     "table": {"margin-bottom": "2mm", "text-wrap": "stable"},
+    "toc": {"margin-bottom": "4mm"},
+    "index": {"margin-bottom": "2mm"},
     "caption": {"margin-bottom": "1mm"},
     "thead": {"border-bottom": "0.5pt solid black"},
     "tr": {"break-inside": "avoid"},
@@ -48,6 +50,19 @@ WRITTEN_IN_LISTS: Final[dict[str, dict[str, str]]] = {
 
 # Code in Markdown wraps: its author has no say in how wide the column is.
 WRITTEN_IN_MARKDOWN: Final[dict[str, dict[str, str]]] = {"pre": {"white-space": "pre-wrap"}}
+
+# The entries of contents and indexes, by level, and the first entry of a letter of an index.
+_ENTRY: Final = {"text-align": "start", "text-indent": "0", "white-space": "normal"}
+_INDEX_ENTRY: Final = {**_ENTRY, "text-indent": "-4mm"}
+WRITTEN_ENTRIES: Final[dict[str, dict[str, str]]] = {
+    "toc-1": {**_ENTRY, "margin-top": "1.5mm", "break-after": "avoid"},
+    **{f"toc-{level}": {**_ENTRY, "margin-left": f"{6 * level - 6}mm"} for level in range(2, 7)},
+    **{
+        f"index-{level}": {**_INDEX_ENTRY, "padding-left": f"{4 * level}mm"}
+        for level in range(1, 4)
+    },
+    "index-letter": {"margin-top": "2.5mm"},
+}
 
 _SIDES: Final = ("top", "right", "bottom", "left")
 Properties = Mapping[str, Any]  # values as syntax.values reads them, shorthands spread
@@ -80,6 +95,7 @@ def _parse(looks: Mapping[str, Mapping[str, str]]) -> Mapping[str, Properties]:
 
 
 BUILT_IN: Final = _parse(WRITTEN)
+BUILT_IN_ENTRIES: Final = {name: _parse_plain(written) for name, written in WRITTEN_ENTRIES.items()}
 BUILT_IN_MARKDOWN: Final = {
     tag: {**BUILT_IN[tag], **_parse_plain(written)} for tag, written in WRITTEN_IN_MARKDOWN.items()
 }

@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from workers.engine.diagnostics import Diagnostic, Place
 from workers.engine.ports import Attachment, Profile, Security
 from workers.engine.tree.styles import Overflow, Style, TextStyle
 from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind, Sides
+
+if TYPE_CHECKING:
+    from workers.engine.tree.titles import Crossings
 
 CENTER: Final = Length(50.0, LengthKind.PERCENT)
 
@@ -46,6 +49,9 @@ class Role(StrEnum):
     HEAD_CELL = "TH"
     CELL = "TD"
     FIGURE = "Figure"
+    CONTENTS = "TOC"
+    CONTENTS_ENTRY = "TOCI"
+    INDEX = "Index"
     ARTIFACT = "Artifact"
 
 
@@ -55,6 +61,11 @@ class LoopStep:
 
     name: str
     index: int
+
+
+def where_in_loops(loop: tuple[LoopStep, ...]) -> str:
+    """Name the loop turns of a failure, as the end of a message; empty outside of loops."""
+    return f" ({', '.join(f'{step.name} row {step.index}' for step in loop)})" if loop else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +105,68 @@ class InlineBlock:
     block: Image | Barcode
 
 
-Inline = Run | LineBreak | InlineBlock
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference to the element `target`; layout writes its text, number or page there.
+
+    `show` is `text`, `number` or `page`; the source is for errors.
+    """
+
+    target: str
+    show: str
+    style: TextStyle
+    source: Source
+    transform: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A named place in a line, which takes no room: the index leads to it."""
+
+    name: str
+
+
+Inline = Run | LineBreak | InlineBlock | Reference | Spot
 
 
 # --- blocks -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """The number in front of a paragraph's first line.
+
+    `width` is the room for it in points, beside which all lines stand; with None the text of the
+    first line follows it.
+    """
+
+    text: str
+    width: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """What follows an entry of the contents: a `dot`, `line` or `none`, and the page of `target`."""
+
+    kind: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """What few paragraphs have: a number, a page at the end; `refers` where references stand in it."""
+
+    label: Label | None = None
+    leader: Leader | None = None
+    refers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Paragraph:
     """Inline content broken into lines: p, h1 to h6, pre, caption, and gathered loose text.
 
-    `outline` is the entry of a heading in the document outline, None for none.
+    `outline` is the entry of a heading in the document outline, None for none; `extra` is None for
+    most.
     """
 
     source: Source
@@ -113,6 +175,7 @@ class Paragraph:
     inlines: tuple[Inline, ...]
     outline: str | None = None
     id: str | None = None
+    extra: Extra | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +363,41 @@ class Break:
     need: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class EntryStyle:
+    """How the entries of one level look; `transform` is their text-transform."""
+
+    style: Style
+    transform: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A table of contents: the titles of a `kind` (`headings`, `table`), of levels from `first` to `last`.
+
+    `entries` are the styles of levels 1 to 6; `leader` is what leads from a title to its page.
+    """
+
+    source: Source
+    style: Style
+    kind: str
+    first: int
+    last: int
+    leader: str
+    entries: tuple[EntryStyle, ...]
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The index of the document's terms; `entries` are the styles of levels 1 to 3."""
+
+    source: Source
+    style: Style
+    entries: tuple[EntryStyle, ...]
+    id: str | None = None
+
+
 # --- tables -----------------------------------------------------------------------------------------
 
 
@@ -460,7 +558,20 @@ class Table:
     id: str | None = None
 
 
-Block = Paragraph | Container | Row | Grid | ListBlock | Rule | Image | Barcode | Break | Table
+Block = (
+    Paragraph
+    | Container
+    | Row
+    | Grid
+    | ListBlock
+    | Rule
+    | Image
+    | Barcode
+    | Break
+    | Table
+    | Contents
+    | Index
+)
 
 
 # --- pages and the document -------------------------------------------------------------------------
@@ -620,3 +731,4 @@ class Document:
     attachments: tuple[Attachment, ...] = ()
     refuses_missing_glyphs: bool = False
     fonts: tuple[DeclaredFont, ...] = ()
+    crossings: Crossings | None = None  # None where nothing refers to anything

@@ -1,4 +1,4 @@
-"""The markers of lists."""
+"""Numbers as text, and the markers of lists."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ def write_marker(style: str, number: int) -> str:
     """Write the marker of an item; letters and Roman numbers fall back to digits as CSS says."""
     if style in _BULLETS:
         return _BULLETS[style]
-    return f"{_write_number(style, number)}."
+    return f"{write_number(style, number)}."
 
 
-def _write_number(style: str, number: int) -> str:
+def write_number(style: str, number: int) -> str:
+    """Write a number; letters and Roman numbers fall back to digits as CSS says."""
     match style:
         case "lower-alpha" | "upper-alpha" if number >= 1:
             text = _letters(number)

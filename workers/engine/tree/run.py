@@ -6,13 +6,23 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import Findings, Place
+from workers.engine.syntax.suggestions import nearest
+from workers.engine.tree.counters import MAX_COUNTERS, Counters
 from workers.engine.tree.expressions import explain
+from workers.engine.tree.gathered import (
+    MAX_REFERENCES,
+    MAX_SPOTS,
+    NO_USES,
+    Gathered,
+    Uses,
+)
 from workers.engine.tree.grammar import (
     Expression,
     TextTemplate,
 )
-from workers.engine.tree.nodes import Barcode, LoopStep
+from workers.engine.tree.nodes import Barcode, Reference, where_in_loops
 from workers.engine.tree.runtime import FAILURES, Scope, Value, show
+from workers.engine.tree.styles import Numbering
 
 MAX_TURNS: Final = 100_000  # language.md 1.4: loop turns in one render; insertions count as turns
 MAX_PARAGRAPHS: Final = 400_000  # of one document; 1.5 KB each while they are laid out
@@ -27,6 +37,7 @@ class Link(NamedTuple):
     target: str
     place: Place
     is_markdown: bool = False
+    is_reference: bool = False
 
 
 class Trial(Protocol):
@@ -53,15 +64,19 @@ class Run:
 
     __slots__ = (
         *("_claims", "_paragraphs", "_told", "_turns", "findings", "fragments", "ids"),
-        *("is_page_time", "links", "totals", "trial"),
+        *("counters", "gathered", "is_page_time", "links", "totals", "trial"),
     )
 
-    def __init__(self, findings: Findings, trial: Trial | None = None) -> None:
+    def __init__(
+        self, findings: Findings, trial: Trial | None = None, uses: Uses = NO_USES
+    ) -> None:
         self.findings = findings
         self.trial = trial  # with one nothing will be laid out: page content is tried at once
         self.ids: dict[str, Place] = {}
         self.links: list[Link] = []
         self.fragments: set[str] = set()  # ids of headings in Markdown, which give way to others
+        self.counters = Counters(uses.counters)
+        self.gathered = Gathered(uses)
         self._claims: dict[str, int] = {}
         self.is_page_time = False
         self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
@@ -100,6 +115,51 @@ class Run:
                 place,
             )
             self.findings.raise_errors()
+
+    def count_number(
+        self, numbering: Numbering, place: Place, *, is_shown: bool = True
+    ) -> str | None:
+        """Count an element; return its number, None where it has none. Pages repeat theirs.
+
+        Raises:
+            AuthoringError: the document has more counters than it may have.
+        """
+        if self.is_page_time:
+            return None
+        number = self.counters.count(numbering, is_shown=is_shown)
+        if self.counters.is_full:
+            self._refuse("too-many-counters", f"{MAX_COUNTERS} counters", place)
+        return number
+
+    def note_reference(self, reference: Reference) -> None:
+        """Note a reference, whose target must have an id.
+
+        Raises:
+            AuthoringError: the document has as many as it may have.
+        """
+        self.gathered.references.append(reference)
+        self.links.append(Link(reference.target, reference.source.place, is_reference=True))
+        if len(self.gathered.references) > MAX_REFERENCES:
+            self._refuse(
+                "too-many-references", f"{MAX_REFERENCES:,} references", reference.source.place
+            )
+
+    def note_mark(self, term: tuple[str, ...], place: Place) -> str:
+        """Note a mark of the index; return the name of its place.
+
+        Raises:
+            AuthoringError: the document has as many as it may have.
+        """
+        name = self.gathered.note_mark(term)
+        if self.gathered.spots > MAX_SPOTS:
+            self._refuse("too-many-marks", f"{MAX_SPOTS:,} marks of its index", place)
+        return name
+
+    def _refuse(self, code: str, what: str, place: Place) -> None:
+        self.findings.error(
+            code, f"The document has more than {what}. Split it into several", place
+        )
+        self.findings.raise_errors()
 
     def fail(self, expressions: tuple[Expression, ...], scope: Scope, place: Place) -> None:
         """Tell why the first failing of some expressions fails; of a loop's turns, the first only."""
@@ -156,13 +216,25 @@ class Run:
                     "id of a heading in it or of an element",
                     link.place,
                 )
+            elif link.is_reference:
+                self.findings.error(
+                    "unknown-id",
+                    f'The reference leads to "{link.target[:40]}", but no element has that id'
+                    f"{self._nearest_id(link.target)}",
+                    link.place,
+                )
             else:
                 self.findings.error(
                     "unknown-id",
-                    f'The link leads to "#{link.target}", but no element has that id',
+                    f'The link leads to "#{link.target}", but no element has that id'
+                    f"{self._nearest_id(link.target)}",
                     link.place,
                 )
         self.links.clear()
+
+    def _nearest_id(self, name: str) -> str:
+        """Suggest the id nearest to a wrong one, unless the error will only be counted."""
+        return nearest(name, self.ids) if self.findings.lists_errors else ""
 
     def _claim(self, slug: str) -> str:
         name = slug
@@ -210,8 +282,3 @@ def show_at(value: Value, template: TextTemplate, scope: Scope, place: Place) ->
 
 def _cut(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
-
-
-def where_in_loops(loop: tuple[LoopStep, ...]) -> str:
-    """Name the loop turns of a failure, as the end of a message; empty outside of loops."""
-    return f" ({', '.join(f'{step.name} row {step.index}' for step in loop)})" if loop else ""

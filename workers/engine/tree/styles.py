@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from workers.engine.syntax.numbers import NumberFormat
 from workers.engine.units import Border, Color, Length, Sides
 
 
@@ -150,10 +151,26 @@ class BreakStyle:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbering:
+    """What an element does to the counters of the document, and the number it shows.
+
+    `width` is the room for the number in points, None where the text follows it. `resets` are
+    counters with the number that comes next, `sets` those with the number they have here.
+    """
+
+    shape: NumberFormat | None
+    counter: str
+    width: float | None
+    resets: tuple[tuple[str, int], ...]
+    sets: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Style:
-    """All four parts of one element's computed style."""
+    """All parts of one element's computed style; no `numbering` where it counts nothing."""
 
     text: TextStyle
     paragraph: ParagraphStyle
     box: BoxStyle
     breaks: BreakStyle
+    numbering: Numbering | None = None

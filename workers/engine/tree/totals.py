@@ -10,8 +10,8 @@ from typing import Any, Final
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.compiler import Context
 from workers.engine.tree.grammar import TOTALS
-from workers.engine.tree.nodes import Carried, PieceValues, Total, TotalMode
-from workers.engine.tree.run import LOOP, RUN, Evaluation, where_in_loops
+from workers.engine.tree.nodes import Carried, PieceValues, Total, TotalMode, where_in_loops
+from workers.engine.tree.run import LOOP, RUN, Evaluation
 from workers.engine.tree.runtime import FAILURES, ONE, ZERO, Scope, describe
 
 IN_ROWS: Final = frozenset({"running"})

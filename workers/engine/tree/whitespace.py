@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Findings, Place
 from workers.engine.tree.filters import capitalize_words
-from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
+from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Reference, Run, Spot
 from workers.engine.tree.styles import TextStyle, WhiteSpace
 
 MAX_TEXT: Final = 5_000_000  # characters of one paragraph; 90 bytes each while it is broken
@@ -59,13 +59,15 @@ def transform(text: str, how: str) -> str:
 class InlineGatherer:
     """Gathers the inline content of one paragraph, white space collapsed across its runs."""
 
-    __slots__ = ("_at_edge", "_inlines", "_link", "_pieces", "_style")
+    __slots__ = ("_at_edge", "_inlines", "_link", "_pieces", "_style", "position", "spans")
 
     def __init__(self) -> None:
         self._inlines: list[Inline] = []
         self._pieces: list[str] = []
         self._style: TextStyle | None = None
         self._link: str | None = None
+        self.position = 0  # in the text so far
+        self.spans: list[tuple[str, int, int]] = []  # the texts of marks that have an id
         self._at_edge = True  # a space here would stand at the edge of a line, or after another
 
     def add_text(
@@ -90,13 +92,26 @@ class InlineGatherer:
         self._drop_last_space()
         self._flush()
         self._inlines.append(LineBreak(style))
+        self.position += 1
         self._at_edge = True
 
     def add_block(self, block: Any) -> None:
         """Add an image or bar code standing in the line."""
         self._flush()
         self._inlines.append(InlineBlock(block))
+        self.position += 1
         self._at_edge = False
+
+    def add_reference(self, reference: Reference) -> None:
+        """Add a reference, which is text as soon as layout knows it."""
+        self._flush()
+        self._inlines.append(reference)
+        self._at_edge = False
+
+    def add_spot(self, spot: Spot) -> None:
+        """Add a named place, which takes no room and no part in the white space around it."""
+        self._flush()
+        self._inlines.append(spot)
 
     def finish(self) -> tuple[Inline, ...]:
         """Give the runs, the space at the end dropped."""
@@ -110,6 +125,7 @@ class InlineGatherer:
             if position:
                 self._flush()
                 self._inlines.append(LineBreak(style))
+                self.position += 1
             self._add(line, style, link)
         self._at_edge = False
 
@@ -120,6 +136,7 @@ class InlineGatherer:
             self._flush()
             self._style, self._link = style, link
         self._pieces.append(text)
+        self.position += len(text)
 
     def _drop_last_space(self) -> None:
         """Drop the collapsible space at the end, also where it ends a run of another look."""
@@ -127,8 +144,12 @@ class InlineGatherer:
             return
         if self._pieces:
             self._pieces[-1] = self._pieces[-1].removesuffix(" ")
-        elif self._inlines and isinstance(last := self._inlines[-1], Run):
-            self._inlines[-1] = Run(last.text.removesuffix(" "), last.style, last.link)
+            return
+        at = len(self._inlines) - 1
+        while at >= 0 and isinstance(self._inlines[at], Spot):
+            at -= 1
+        if at >= 0 and isinstance(last := self._inlines[at], Run):
+            self._inlines[at] = Run(last.text.removesuffix(" "), last.style, last.link)
 
     def _flush(self) -> None:
         text = "".join(self._pieces)

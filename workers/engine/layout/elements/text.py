@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
 
@@ -17,12 +18,21 @@ from workers.engine.layout.context import (
     cut_excerpt,
     words_of,
 )
+from workers.engine.layout.crossings import CrossState
 from workers.engine.layout.display import Item
 from workers.engine.layout.ellipsis import end_in_dots
 from workers.engine.layout.frames import draw_border, lay_out_framed, outer_widths
-from workers.engine.layout.lines import Lines, Place, break_lines, draw_lines, measure_inlines
+from workers.engine.layout.labels import Beside, draw_label, draw_page, find_beside, link_entry
+from workers.engine.layout.lines import (
+    Line,
+    Lines,
+    Place,
+    break_lines,
+    draw_lines,
+    measure_inlines,
+)
 from workers.engine.layout.lines.hyphenation import can_hyphenate
-from workers.engine.tree.nodes import Paragraph, Role, Rule, Run, Source
+from workers.engine.tree.nodes import Inline, Paragraph, Role, Rule, Run, Source
 from workers.engine.units import LengthKind
 
 
@@ -46,6 +56,9 @@ class LinesPiece:
     resume: Resume
     misfit: Misfit | None = None
     forced: str = ""
+    beside: Beside | None = None
+    crossings: CrossState | None = None
+    is_start: bool = True
 
     @property
     def first_baseline(self) -> float | None:
@@ -58,7 +71,27 @@ class LinesPiece:
         """Draw the lines."""
         if self.misfit is not None:
             sheet.report(self.misfit)
-        draw_lines(sheet, self.lines.lines[self.first : self.last], x, y, self.node)
+        lines = self.lines.lines[self.first : self.last]
+        if self.beside is None:
+            draw_lines(sheet, lines, x, y, self.node)
+        else:
+            self._draw_beside(sheet, self.beside, lines, x, y)
+
+    def _draw_beside(
+        self, sheet: Sheet, beside: Beside, lines: Sequence[Line], x: float, y: float
+    ) -> None:
+        """Draw the lines with the number before them and the page after them."""
+        if self.is_start and lines:
+            draw_label(sheet, beside, lines[0], x, y)
+        draw_lines(sheet, lines, x + beside.shift, y, self.node)
+        leader = self.node.extra.leader if self.node.extra else None
+        if leader is None or self.crossings is None or not lines:
+            return
+        link_entry(sheet, beside, leader, y, x, self.height)
+        if self.resume is None:
+            end = lines[-1]
+            at = x, y + end.y - lines[0].y + end.baseline
+            draw_page(sheet, beside, leader, self.crossings, end, at)
 
     def shorten(self, room: float, *, is_cut: bool = False) -> LinesPiece | None:
         """Give the lines that stand in a height; the last ends in … where others are left out.
@@ -81,7 +114,15 @@ class LinesPiece:
             for number, line in enumerate(kept)
         )
         height = own.height_of(self.first, self.first + fitting)
-        return LinesPiece(self.node, Lines(lines, width=width), 0, fitting, height, None)
+        return replace(
+            self,
+            lines=Lines(lines, width=width),
+            first=0,
+            last=fitting,
+            height=height,
+            resume=None,
+            misfit=None,
+        )
 
     def crossing(self, room: float) -> tuple[Source, str] | None:
         """Give the paragraph itself, with its first words."""
@@ -131,8 +172,16 @@ def lay_out_rule(context: Context, node: Rule, space: Space, resume: Resume) -> 
 
 def measure_paragraph(context: Context, node: Paragraph) -> tuple[float, float]:
     """Give the widths of the widest word and of the text on one line, box included."""
-    narrowest, widest = measure_inlines(context, node.inlines, node.style.paragraph)
-    return outer_widths(node.style.box, narrowest, widest)
+    if node.extra is None:
+        narrowest, widest = measure_inlines(context, node.inlines, node.style.paragraph)
+        return outer_widths(node.style.box, narrowest, widest)
+    beside = find_beside(context, node, inf)
+    edges = beside.hang + beside.reserve
+    inlines = _resolved(context, node)
+    if inlines is not node.inlines and context.crossings is not None:
+        context.crossings.is_measured = True
+    narrowest, widest = measure_inlines(context, inlines, node.style.paragraph)
+    return outer_widths(node.style.box, narrowest + edges, widest + edges + beside.lead)
 
 
 def measure_rule(_context: Context, node: Rule) -> tuple[float, float]:
@@ -143,24 +192,29 @@ def measure_rule(_context: Context, node: Rule) -> tuple[float, float]:
 def _lay_out_lines(
     context: Context, node: Paragraph, space: Space, resume: Resume
 ) -> LinesPiece | None:
-    start, first = _find_start(context, node, space.width, resume)
-    lines = _lines_of(context, node, space.width, start)
+    beside = None if node.extra is None else find_beside(context, node, space.width)
+    width = space.width if beside is None else beside.room
+    lead = 0.0 if beside is None else beside.lead
+    start, first = _find_start(context, node, width, resume, lead)
+    lines = _lines_of(context, node, width, start, lead=lead)
     count = len(lines.lines)
     last = _last_line(node, lines, first, space, is_start=resume is None)
     if last is None:
         return None
     height = lines.height_of(first, last)
-    going_on = None if last == count else LineResume(start, space.width, last)
+    going_on = None if last == count else LineResume(start, width, last)
     piece = LinesPiece(node, lines, first, last, height, going_on)
+    if beside is not None:
+        piece.beside, piece.crossings, piece.is_start = beside, context.crossings, resume is None
     if first == 0 and lines.widest:
-        piece.misfit = _too_wide(context, node, lines, space.width)
+        piece.misfit = _too_wide(context, node, lines, width)
     elif height > space.height + EPSILON:
         piece.misfit = context.too_tall(node.source, need=height, room=space.height)
     return piece
 
 
 def _find_start(
-    context: Context, node: Paragraph, width: float, resume: LineResume | None
+    context: Context, node: Paragraph, width: float, resume: LineResume | None, lead: float
 ) -> tuple[Place | None, int]:
     """Find where the lines of a width are broken from, and the line to go on with.
 
@@ -170,7 +224,7 @@ def _find_start(
         return None, 0
     if resume.width == width:
         return resume.start, resume.line
-    before = _lines_of(context, node, resume.width, resume.start)
+    before = _lines_of(context, node, resume.width, resume.start, lead=lead)
     return before.place_of(resume.line, resume.start), 0
 
 
@@ -195,12 +249,24 @@ def _last_line(
     return first + max(fitting, 1)
 
 
-def _lines_of(context: Context, node: Paragraph, width: float, start: Place | None = None) -> Lines:
+def _lines_of(
+    context: Context,
+    node: Paragraph,
+    width: float,
+    start: Place | None = None,
+    *,
+    lead: float = 0.0,
+) -> Lines:
     kept: Lines | None = context.lines.get(id(node))
     is_first = kept is None or kept.owner is not node
+    texts: tuple[str, ...] = ()
+    if node.extra is not None and node.extra.refers and context.crossings is not None:
+        texts = context.crossings.texts_in(node.inlines)
+        if kept is not None and kept.texts != texts:
+            is_first = True
     if kept is not None and not is_first and kept.width == width and kept.start == start:
         return kept
-    key = ("lines", id(node), width, start)
+    key = ("lines", id(node), width, start, texts)
     if not is_first and (other := context.memory.get(key)) is not None:
         again: Lines = other
         return again
@@ -211,13 +277,15 @@ def _lines_of(context: Context, node: Paragraph, width: float, start: Place | No
     context.path.append(node.source)
     lines = break_lines(
         context,
-        node.inlines,
+        _resolved(context, node),
         base=style.text,
         style=style.paragraph,
         width=width,
         start=start,
+        lead=lead,
     )
     context.path.pop()
+    lines.texts = texts
     lines.owner = node  # which keeps it, and its identity, as long as the lines
     if is_first:
         context.lines[id(node)] = lines
@@ -226,8 +294,15 @@ def _lines_of(context: Context, node: Paragraph, width: float, start: Place | No
     return lines
 
 
+def _resolved(context: Context, node: Paragraph) -> Sequence[Inline]:
+    """Return the inline content of a paragraph, its references written out."""
+    if node.extra is None or not node.extra.refers or context.crossings is None:
+        return node.inlines
+    return context.crossings.resolve(node.inlines)
+
+
 def _tell_missing_glyphs(context: Context, node: Paragraph) -> None:
-    for inline in node.inlines:
+    for inline in _resolved(context, node):
         if isinstance(inline, Run) and not inline.text.isascii():
             context.tell_missing(inline.text, node.source)
 

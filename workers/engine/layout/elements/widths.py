@@ -24,8 +24,10 @@ from workers.engine.tree.nodes import (
     Column,
     LineBreak,
     Paragraph,
+    Reference,
     RowTemplate,
     Run,
+    Spot,
     TableRow,
 )
 from workers.engine.tree.styles import WhiteSpace
@@ -186,7 +188,9 @@ def _can_be_cut(block: Block) -> bool:
     if not isinstance(block, Paragraph):
         return False
     style = block.style.paragraph
-    is_text = all(isinstance(inline, Run | LineBreak) for inline in block.inlines)
+    is_text = all(
+        isinstance(inline, Run | LineBreak | Reference | Spot) for inline in block.inlines
+    )
     wraps = style.white_space not in (WhiteSpace.NOWRAP, WhiteSpace.PRE)
     return is_text and wraps and style.breaks_anywhere
 

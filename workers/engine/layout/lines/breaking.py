@@ -44,16 +44,18 @@ def break_lines(
     style: ParagraphStyle,
     width: float,
     start: Place | None = None,
+    lead: float = 0.0,
 ) -> Lines:
     """Break inline content, or what follows a place in it, into lines no wider than `width`.
 
-    A word that cannot be broken to fit stands beyond it.
+    A word that cannot be broken to fit stands beyond it. `lead` is kept before the first line, for
+    the number in front of it.
     """
     metrics = Metrics.of(base, style, context.fonts.find(base))
     found = _Found([], [], [])
     lines = found.lines
     y = 0.0
-    indent = style.indent if start is None else 0.0
+    indent = style.indent + lead if start is None else 0.0
     begin = None if start is None else start.point
     for number, strip in enumerate(make_strips(context, inlines, style)):
         if start is not None and number < start.strip:
@@ -121,7 +123,8 @@ def _break_strip(
     if not count:
         result.starts.append(EMPTY)
         height, baseline = metrics.of_empty(strip.empty_style)
-        yield Line(indent, 0.0, height, baseline, 0.0, ())
+        x = 0.0 if style.is_rtl else indent
+        yield Line(x, 0.0, height, baseline, 0.0, (), 0.0, tuple(strip.spots.get(0, ())))
         return
     chances = strip.chances()
     rights = strip.rights
@@ -317,7 +320,8 @@ def _compose(
             pass
     if strip.has_levels:
         parts = arrange(parts)
-    return Line(x, 0.0, height, baseline, own_width, parts, word_spacing)
+    spots = strip.spots_between(start.unit, end.unit) if strip.spots else ()
+    return Line(x, 0.0, height, baseline, own_width, parts, word_spacing, spots)
 
 
 def _can_shrink(strip: Strip, start: Point, end: Point, excess: float) -> bool:

@@ -15,6 +15,10 @@ def draw_lines(sheet: Sheet, lines: Sequence[Line], x: float, y: float, owner: o
     owner = sheet.owner(owner)
     top = lines[0].y if lines else 0.0
     for line in lines:
+        for name in line.spots:
+            sheet.anchor(name, x + line.x, y + line.y - top)
+        if sheet.is_tracing and not any(isinstance(part.look, Inset) for part in line.parts):
+            continue
         baseline = y + line.y - top + line.baseline
         _draw_line(sheet, line, x + line.x, baseline, owner)
 

@@ -96,6 +96,7 @@ class Line(NamedTuple):
     width: float
     parts: tuple[Part, ...]
     word_spacing: float = 0.0
+    spots: tuple[str, ...] = ()  # the named places in it
 
 
 class Point(NamedTuple):
@@ -137,6 +138,7 @@ class Lines:
     owner: object = None
     width: float = 0.0
     start: Place | None = None
+    texts: tuple[str, ...] = ()  # what the references in it showed
 
     @property
     def height(self) -> float:

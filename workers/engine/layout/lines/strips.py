@@ -23,7 +23,7 @@ from workers.engine.layout.lines.opportunities import (
     may_hold,
 )
 from workers.engine.layout.lines.parts import Inset, Look
-from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run
+from workers.engine.tree.nodes import Inline, InlineBlock, LineBreak, Run, Spot
 from workers.engine.tree.styles import ParagraphStyle, TextStyle, WhiteSpace
 from workers.engine.tree.whitespace import MAX_TEXT, tell_length
 
@@ -55,6 +55,7 @@ class Strip:
     rights: list[float] = field(default_factory=list)
     strays: dict[int, Look] = field(default_factory=dict)
     gaps: dict[int, int] = field(default_factory=dict)
+    spots: dict[int, list[str]] = field(default_factory=dict)  # named places, by their unit
     has_one_look: bool = True
     has_levels: bool = False  # parts may stand in another order than they are read in
 
@@ -116,6 +117,18 @@ class Strip:
         self.glues.append(glue)
         self.lefts.append(left)
         self.rights.append(left + width)
+
+    def add_spot(self, name: str) -> None:
+        """Add a named place: in the unit before it, or after a space in the one that follows."""
+        unit = len(self.texts)
+        if unit and self.glues[-1] not in (SPACE, HELD):
+            unit -= 1
+        self.spots.setdefault(unit, []).append(name)
+
+    def spots_between(self, first: int, last: int) -> tuple[str, ...]:
+        """Return the named places in some units; what follows the last unit of all is in that."""
+        end = last + 1 if last == len(self.texts) - 1 else last
+        return tuple(name for unit in range(first, end + 1) for name in self.spots.get(unit, ()))
 
     def add_inset(self, inset: Inset) -> None:
         """Add a block standing in the line; a line may break before and after it."""
@@ -251,7 +264,7 @@ def make_strips(
                 yield _make_strip(context, content, style, inline.style, has_levels=has_levels)
                 content = []
                 ended_by_break = True
-            case InlineBlock():
+            case InlineBlock() | Spot():
                 content.append(inline)
             case Run():
                 texts = inline.text.split("\n") if keeps_newlines else [inline.text]
@@ -279,7 +292,7 @@ def _check_length(context: Context, inlines: Sequence[Inline]) -> None:
 
 
 # What a strip is made of: text in the look of its run, and blocks.
-_Content = tuple[Run, str] | InlineBlock
+_Content = tuple[Run, str] | InlineBlock | Spot
 
 _KEEPING_NEWLINES: Final = (WhiteSpace.PRE, WhiteSpace.PRE_LINE, WhiteSpace.PRE_WRAP)
 _INSET: Final = "\ufffc"  # as what a block counts among characters
@@ -306,15 +319,19 @@ def _make_strip(
     strip = Strip(empty_style, has_levels=has_levels)
     if not has_levels:
         for part in content:
-            if isinstance(part, InlineBlock):
+            if isinstance(part, Spot):
+                strip.add_spot(part.name)
+            elif isinstance(part, InlineBlock):
                 strip.add_inset(_lay_out_inset(context, part))
             else:
                 _add_run(context, strip, *part, style)
         return strip
-    texts = [_INSET if isinstance(part, InlineBlock) else part[1] for part in content]
+    texts = [_text_of(part) for part in content]
     runs = resolve_levels("".join(texts), is_rtl=style.is_rtl)
     for part, levels in zip(content, _share_levels(texts, runs), strict=True):
-        if isinstance(part, InlineBlock):
+        if isinstance(part, Spot):
+            strip.add_spot(part.name)
+        elif isinstance(part, InlineBlock):
             inset = _lay_out_inset(context, part)
             strip.add_inset(inset._replace(level=levels[0][1]))
         else:
@@ -323,6 +340,12 @@ def _make_strip(
                 if shown:
                     _add_run(context, strip, part[0], shown, style, level=level)
     return strip
+
+
+def _text_of(part: _Content) -> str:
+    if isinstance(part, Spot):
+        return ""
+    return _INSET if isinstance(part, InlineBlock) else part[1]
 
 
 def _share_levels(

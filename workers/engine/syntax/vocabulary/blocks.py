@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
 from workers.engine.syntax.vocabulary.choices import (
     ALL,
     COLUMNS,
+    ENTRIES,
     LIST_STYLE,
     NUMBER_STYLE,
     PICTURE_BOX,
@@ -21,6 +23,7 @@ from workers.engine.syntax.vocabulary.properties import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,
     COMMON,
+    NUMBER_PROPERTIES,
     POSITIONS,
 )
 from workers.engine.syntax.vocabulary.specs import (
@@ -42,18 +45,19 @@ _BARCODE_TYPE: Final = v.choice(*BARCODE_TYPES)
 
 
 BLOCK_ELEMENTS: Final = (
-    element("p", "A paragraph.", Content.INLINE, *ALL),
+    element("p", "A paragraph.", Content.INLINE, *ALL, NUMBER_PROPERTIES),
     *(
         element(
             name, f"A heading of level {level}; an entry of the outline.", Content.INLINE,
-            attribute("outline", v.BOOLEAN, "Whether the outline lists it.", "true"),
-            *ALL,
+            attribute("outline", v.BOOLEAN, "Whether the outline and the contents list it.", "true"),
+            *ALL, NUMBER_PROPERTIES,
         )
         for level, name in enumerate(HEADINGS, 1)
     ),
     element(
         "div", "Blocks below each other in a box of their own, or in columns.", Content.BLOCKS,
         COLUMNS,
+    ENTRIES,
         attribute("column-fill", v.choice("balance", "auto"), "Whether columns end at one height, or fill one after the other.", "balance"),
         *ALL,
     ),
@@ -138,6 +142,17 @@ BLOCK_ELEMENTS: Final = (
         attribute("to", v.choice("page", "column", "left", "right", "area"), "Where to go on.", "page"),
         attribute("need", v.LENGTH, "Height that must be left, or the break is made."),
         without(COMMON, "class", "lang"),
+    ),
+    element(
+        "toc", "Contents: the headings of the document, or the captions of its tables, each with its number and page. The styles `toc-1` to `toc-6` are those of its levels.", Content.EMPTY,
+        attribute("levels", n.LEVELS, "Levels of headings that it lists.", "1-3"),
+        attribute("of", v.choice("headings", "table"), "What it lists; the titles of tables are their captions.", "headings"),
+        attribute("leader", v.choice("dot", "line", "none"), "What leads from an entry to its page.", "dot"),
+        UNSPOKEN, ENTRIES, BOX_PROPERTIES, BREAK_PROPERTIES,
+    ),
+    element(
+        "index", "An index of the terms that `mark` elements name, in the order of the language's letters, with pages. The styles `index-1` to `index-3` are those of its levels, and `index-letter` lies over the first entry of a letter.", Content.EMPTY,
+        COMMON, ENTRIES, BOX_PROPERTIES, BREAK_PROPERTIES,
     ),
     element(
         "group", "No box: carries for and if for several elements.", Content.PARENT, COMMON,

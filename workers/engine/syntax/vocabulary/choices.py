@@ -43,6 +43,7 @@ CHARACTERS: Final = (
     *only("text-transform", "text-decoration"),
     replace(PROPERTIES["vertical-align"], kind=v.RISE, default="0", doc="Sub, super, or a rise."),
 )
+ENTRIES: Final = without(TEXT, "text-align", "text-indent", "white-space")  # of their levels
 CELL_TEXT: Final = (
     *TEXT,
     replace(PROPERTIES["vertical-align"], kind=v.CELL_ALIGN, doc="Where the content stands."),
@@ -54,7 +55,7 @@ ROW_BOX: Final = (*only("height", "min-height", "background"), *_BORDERS)
 ROWS_BOX: Final = only("background", "border", "border-top", "border-bottom")
 PICTURE_BOX: Final = without(BOX_PROPERTIES, "min-width", "min-height", "overflow", "min-font-size")
 RULE_BOX: Final = without(BOX_PROPERTIES, "max-height", "overflow", "min-font-size")
-SOLID_BREAKS: Final = only("break-before", "break-after", "page", "counter-reset")
+SOLID_BREAKS: Final = only("break-before", "break-after", "page", "counter-reset", "counter-set")
 ROW_BREAKS: Final = only("break-before", "break-after", "orphans", "widows")
 ALL: Final = (COMMON, TEXT, BOX_PROPERTIES, BREAK_PROPERTIES)
 # What is printed again and again is no place to lead to, and bar codes and pictures have no text.

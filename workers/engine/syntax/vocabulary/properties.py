@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
 from workers.engine.syntax.values import Kind
 from workers.engine.syntax.vocabulary.specs import AttributeSpec, Group
@@ -92,7 +93,14 @@ BREAK_PROPERTIES: Final = (
     replace(_inherited("orphans", v.count(1, 100), "2", "Least lines, or rows of a tbody, before a break."), group=Group.BREAK),
     replace(_inherited("widows", v.count(1, 100), "2", "Least lines, or rows of a tbody, after a break."), group=Group.BREAK),
     replace(_inherited("page", v.NAME, None, "Family of the pages it stands on; another one begins a page."), group=Group.BREAK),
-    _property(Group.BREAK, "counter-reset", v.COUNTER_RESET, None, "Begins a page, and counts pages anew from here."),
+    _property(Group.BREAK, "counter-reset", n.COUNTER_RESET, None, "Counts anew from here, with 1 or the number given: page begins a page, other counters go on with the next number."),
+    _property(Group.BREAK, "counter-set", n.COUNTER_SET, None, "Gives counters their value here; the number of this element if it has one, else the next is one higher."),
+)  # fmt: skip
+
+NUMBER_PROPERTIES: Final = (
+    _property(Group.NUMBER, "number", n.NUMBER_FORMAT, "none", "Number in front of the text: 1, a, A, i or I with text around, the numbers of higher headings before it, as in 1.1; or counters by name, as in {h2}.{clause}."),
+    _property(Group.NUMBER, "counter", v.NAME, None, "What it counts by; the name of the style or element that has the number unless given."),
+    _property(Group.NUMBER, "number-width", v.LENGTH, None, "Room for the number, beside which all lines of the text stand; without it the text follows the number."),
 )  # fmt: skip
 
 POSITIONS: Final = tuple(
@@ -101,5 +109,8 @@ POSITIONS: Final = tuple(
 )  # fmt: skip
 
 PROPERTIES: Final[Mapping[str, AttributeSpec]] = MappingProxyType(
-    {spec.name: spec for spec in (*TEXT_PROPERTIES, *BOX_PROPERTIES, *BREAK_PROPERTIES)}
+    {
+        spec.name: spec
+        for spec in (*TEXT_PROPERTIES, *BOX_PROPERTIES, *BREAK_PROPERTIES, *NUMBER_PROPERTIES)
+    }
 )

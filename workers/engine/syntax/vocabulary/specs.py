@@ -14,7 +14,10 @@ from workers.engine.syntax.values import Kind
 
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 INLINE: Final = frozenset(
-    ("span", "b", "i", "u", "s", "sub", "sup", "code", "a", "br", "img", "barcode", "group")
+    {
+        *("span", "b", "i", "u", "s", "sub", "sup", "code", "a", "br", "img", "barcode"),
+        *("group", "ref", "mark"),
+    }
 )
 BLOCKS: Final = frozenset(
     {
@@ -32,7 +35,7 @@ BLOCKS: Final = frozenset(
         "pre",
         "blockquote",
     }
-    | {"barcode", "markdown", "insert", "break", "group", "let", "assert"}
+    | {"barcode", "markdown", "insert", "break", "group", "let", "assert", "toc", "index"}
 )
 ROWS: Final = frozenset(("tr", "group", "let"))
 
@@ -46,6 +49,7 @@ class Group(Enum):
     BOX = "box"
     BREAK = "break"
     POSITION = "position"
+    NUMBER = "number"
 
 
 class Content(Enum):

@@ -20,7 +20,12 @@ from workers.engine.syntax.vocabulary.choices import (
     only,
     without,
 )
-from workers.engine.syntax.vocabulary.properties import BOX_PROPERTIES, BREAK_PROPERTIES, COMMON
+from workers.engine.syntax.vocabulary.properties import (
+    BOX_PROPERTIES,
+    BREAK_PROPERTIES,
+    COMMON,
+    NUMBER_PROPERTIES,
+)
 from workers.engine.syntax.vocabulary.specs import (
     ROWS,
     Content,
@@ -40,7 +45,7 @@ TABLE_ELEMENTS: Final = (
     element(
         "caption", "The title of a table, above it.", Content.INLINE,
         *fixed(attribute("on", PIECES, "Pieces of a broken table that it stands on.", "first")),
-        COMMON, TEXT, without(BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "min-font-size", "rotate"),
+        COMMON, TEXT, NUMBER_PROPERTIES, without(BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "min-font-size", "rotate"),
     ),
     element(
         "col", "A column: its width and the defaults of its cells.", Content.EMPTY,
@@ -63,7 +68,7 @@ TABLE_ELEMENTS: Final = (
         UNNAMED, TEXT, ROWS_BOX, children=ROWS,
     ),
     element(
-        "tbody", "Body rows.", Content.LISTED, UNNAMED, TEXT, ROWS_BOX, without(BREAK_PROPERTIES, "page", "counter-reset"), children=ROWS,
+        "tbody", "Body rows.", Content.LISTED, UNNAMED, TEXT, ROWS_BOX, without(BREAK_PROPERTIES, "page", "counter-reset", "counter-set"), children=ROWS,
     ),
     element(
         "tfoot", "Foot rows; of several that match a piece each is printed, in order.", Content.LISTED,
