@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 from io import BytesIO
+from itertools import pairwise
 from sys import byteorder
+from types import MappingProxyType
 from typing import BinaryIO, Final
 
 # The second line tells programs that the file is not text (PDF 1.7, 7.5.2).
@@ -17,26 +20,71 @@ _LEVEL: Final = 6  # some KB a document; on a thousand pages 2 ms more than leve
 _FREE, _PLACED, _PACKED = 0, 1, 2  # types of entries of the table (PDF 1.7, table 18)
 _UP: Final = 2  # PNG's filter, which stands before each row
 
+_STREAM: Final = b"\nstream\n"
+_LENGTH: Final = re.compile(rb"/Length (\d+)")
+_ROOT: Final = re.compile(rb"/Root (\d+ \d+ R)")
 
-def pack(bodies: Sequence[bytes], *, root: bytes, information: bytes) -> bytes:
-    """Write objects, numbered from 1, as a file; `root` and `information` refer to two of them.
 
-    Streams stand for themselves, all others are packed behind them.
+def repack(
+    file: bytes, *, information: bytes, additions: Mapping[int, bytes] = MappingProxyType({})
+) -> bytes:
+    """Write a PDF with a table of its objects (PDF 1.7, 7.5.4) again, its small objects in streams.
+
+    `file` is as ReportLab writes it: one table, no object is free, direct lengths of streams.
+    `information` is the document information dictionary in place of the file's own; `additions`
+    has entries to add to the dictionary of an object, by its number. Equal input gives equal bytes.
     """
+    bounds, root = _read_table(file)
     out = BytesIO()
     writer = ObjectWriter(out)
     small: list[tuple[int, bytes]] = []
-    for body in bodies:
+    for start, end in pairwise(bounds):
         number = writer.reserve()
-        # Strings, arrays and dictionaries end with a bracket: only a stream ends like this.
-        if body.endswith(b"endstream"):
-            writer.put_whole(number, body)
+        body = _read_object(file, start, end)
+        if number in additions:
+            dictionary_end = body.index(_STREAM) if _is_stream(body) else len(body)
+            at = body.rindex(b">>", 0, dictionary_end)
+            body = b"%b %b %b" % (body[:at], additions[number], body[at:])
+        if _is_stream(body):
+            writer.put_whole(number, _end_stream(body))
         else:
             small.append((number, body))
-    for number, body in small:
-        writer.put(number, body)
-    writer.close(root=root, information=information)
+    number = writer.reserve()
+    small.append((number, information))
+    for packed, body in small:
+        writer.put(packed, body)
+    writer.close(root=root, information=b"%d 0 R" % number)
     return out.getvalue()
+
+
+def _read_table(file: bytes) -> tuple[list[int], bytes]:
+    """Return where the objects begin and the last one ends, and the reference of the catalogue."""
+    table = int(file[file.rindex(b"startxref") :].split()[1])
+    head, trailer = file[table:].split(b"trailer", 1)
+    entries = head.split(b"\n")[3:-1]  # after the keyword, the numbers and the free entry
+    root = _ROOT.search(trailer)
+    if root is None:
+        raise ValueError("the trailer names no catalogue")
+    return [*(int(entry[:10]) for entry in entries), table], root[1]
+
+
+def _read_object(file: bytes, start: int, end: int) -> bytes:
+    """Return the body of an object, without the keywords around it."""
+    return file[file.index(b"\n", start) + 1 : end - len(b"endobj\n")].rstrip(b"\n")
+
+
+def _is_stream(body: bytes) -> bool:
+    # Strings, arrays and dictionaries end with a bracket: only a stream ends like this.
+    return body.endswith(b"endstream")
+
+
+def _end_stream(body: bytes) -> bytes:
+    """Put an end of line between the data and the keyword, as ISO 19005-2, 6.1.7.1 demands."""
+    length = _LENGTH.search(body)
+    if length is None:
+        raise ValueError("a stream has no direct length")
+    end = body.index(_STREAM) + len(_STREAM) + int(length[1])
+    return b"%b\nendstream" % body[:end]
 
 
 class ObjectWriter:
