@@ -173,7 +173,7 @@ class CanvasFile:
 
     def write(self) -> bytes:
         """Return the finished file; nothing can be added afterwards."""
-        written = self._canvas.getpdfdata()
+        written: bytes = self._canvas.getpdfdata()
         del self._canvas  # with the content of all pages
         return repack(written, information=self._information)
 
@@ -187,7 +187,7 @@ class CanvasFile:
             b"/%b %b" % (name.encode("ascii"), write_text(value)) for name, value in entries
         )
         if "Title" in description.information:
-            self._canvas.setViewerPreference("DisplayDocTitle", "true")
+            self.set_catalog("ViewerPreferences", Written(b"<< /DisplayDocTitle true >>"))
         # Not compressed: programs that know no PDF look for the packet in the bytes of the file.
         packet = write_stream([b"/Type /Metadata /Subtype /XML"], description.packet)
         self.set_catalog("Metadata", packet)

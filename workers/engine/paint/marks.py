@@ -228,14 +228,13 @@ class Painter:
             self._out.append(write_number(letter_spacing) + b" Tc\n")
         ink.texts.append(text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
-        self._out.append(
-            b"%b %b Td %b%b\n"
-            % (
-                HUNDREDTHS[at_x - self._text_x],
-                HUNDREDTHS[at_y - self._text_y],
-                codes,
-                b"TJ" if codes[:1] == b"[" else b"Tj",
-            )
+        self._out += (
+            HUNDREDTHS[at_x - self._text_x],
+            b" ",
+            HUNDREDTHS[at_y - self._text_y],
+            b" Td ",
+            codes,
+            b"TJ\n" if codes[:1] == b"[" else b"Tj\n",
         )
         self._text_x, self._text_y = at_x, at_y
 
@@ -312,8 +311,7 @@ class Painter:
             write_number(item.x),
             write_number(self._height - item.y),
         )
-        path = (b"%d %d %d %d re\n" * len(item.rectangles)) % tuple(chain(*item.rectangles))
-        self._out.append(b"q %b%bf\nQ\n" % (grid, path))
+        self._out += (b"q ", grid, *map(_CELLS.__getitem__, item.rectangles), b"f\nQ\n")
 
     def write_polygons(self, item: Polygons) -> None:
         """Fill many polygons as one path, in units of their grid."""
@@ -386,12 +384,8 @@ class Painter:
     def _rectangle(self, x: float, y: float, width: float, height: float) -> bytes:
         left, right = round(x * 100), round((x + width) * 100)
         bottom, top = round((self._height - y - height) * 100), round((self._height - y) * 100)
-        return b"%b %b %b %b re\n" % (
-            HUNDREDTHS[left],
-            HUNDREDTHS[bottom],
-            HUNDREDTHS[right - left],
-            HUNDREDTHS[top - bottom],
-        )
+        sides = HUNDREDTHS[right - left], HUNDREDTHS[top - bottom], b"re\n"
+        return b" ".join((HUNDREDTHS[left], HUNDREDTHS[bottom], *sides))
 
     def _round_rectangle(
         self, x: float, y: float, width: float, height: float, radius: float
@@ -527,6 +521,21 @@ _WRITERS: Final[dict[type, Callable[[Painter, Any], None]]] = {
     Restore: Painter.end_group,
     Repeat: Painter.call_form,
 }
+
+
+
+class _WrittenCells(dict[tuple[int, int, int, int], bytes]):
+    """Rectangles of bar codes as they are written: every code has the same few thousand."""
+
+    def __missing__(self, rectangle: tuple[int, int, int, int]) -> bytes:
+        if len(self) >= _MAX_CELLS:
+            self.clear()
+        written = self[rectangle] = b"%d %d %d %d re\n" % rectangle
+        return written
+
+
+_MAX_CELLS: Final = 10_000  # two megabytes
+_CELLS: Final = _WrittenCells()
 
 # A form is drawn with the state of its caller; its painter began with the state of a page.
 _FRESH_INK: Final = "0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
