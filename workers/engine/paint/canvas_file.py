@@ -129,7 +129,7 @@ class CanvasFile:
         places are counted from the corner of the trimmed paper.
         """
         canvas, outside = self._canvas, bleed + slug
-        size = (width + 2 * outside, height + 2 * outside)
+        size = (round(width + 2 * outside, 3), round(height + 2 * outside, 3))
         if size != self._size:
             canvas.setPageSize(size)
             self._size = size
