@@ -122,9 +122,7 @@ def first(pdf: pikepdf.Pdf, kind: str) -> Any:
 
 
 def action(pdf: pikepdf.Pdf) -> Any:
-    return next(
-        one.A for one in pdf.objects if isinstance(one, pikepdf.Dictionary) and "/A" in one
-    )
+    return next(one.A for one in pdf.objects if isinstance(one, pikepdf.Dictionary) and "/A" in one)
 
 
 def image(pdf: pikepdf.Pdf) -> Any:

@@ -40,7 +40,9 @@ def test_all_that_stands_on_a_page_with_bleed_moves_with_its_paper():
     with pikepdf.open(BytesIO(pdf)) as opened:
         first, second = opened.pages[0].Annots
         assert [float(edge) for edge in first.Rect] == [25, 190, 55, 195]
-        assert [float(edge) for edge in (*second.Dest[2:4], opened.Root.Outlines.First.Dest[3])] == [
+        assert [
+            float(edge) for edge in (*second.Dest[2:4], opened.Root.Outlines.First.Dest[3])
+        ] == [
             *(55, 165),
             185,
         ]

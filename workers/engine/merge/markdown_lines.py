@@ -25,7 +25,7 @@ class LineState(BlockState):
 
     def __init__(self, parent: LineState | None = None) -> None:
         super().__init__(parent)
-        self._first = 0  # the line of the whole text that `src` begins at
+        self.first_line = 0  # the line of the whole text that `src` begins at
         self._known = (0, 0)  # a position in `src`, and the line it is in
         self._open: list[_OpenBlock] = []
 
@@ -37,7 +37,7 @@ class LineState(BlockState):
         else:
             line -= self.src.count("\n", position, known)
         self._known = position, line
-        return self._first + line
+        return self.first_line + line
 
     def open_block(self, start: int) -> None:
         """Note that a block is parsed that begins at a position."""
@@ -53,9 +53,11 @@ class LineState(BlockState):
         child = super().child_state(src, lazy_line_starts)
         if isinstance(child, LineState) and self._open:
             block = self._open[-1]
-            child._first = block.child_line
+            child.first_line = block.child_line
             if _EMPTY_ITEM.match(self.get_line(block.child_start)):
-                child._first += 1  # mistune leaves out the line of an item that begins with none
+                child.first_line += (
+                    1  # mistune leaves out the line of an item that begins with none
+                )
             # The marker of a next item has been read by now.
             block.child_start = max(self.src.rfind("\n", 0, max(self.cursor - 1, 0)) + 1, 0)
             block.child_line = self.line_at(block.child_start)

@@ -33,7 +33,7 @@ Content = Sequence[str | Call]
 class _Outlines:
     """The typeface of a font as ReportLab asks about it."""
 
-    builtIn = False
+    builtIn = False  # noqa: N815, the name is ReportLab's
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -48,8 +48,8 @@ class EmbeddedFont:
     it lets go of its objects when it has added them.
     """
 
-    _dynamicFont = False
-    _multiByte = False
+    _dynamicFont = False  # noqa: N815, the name is ReportLab's
+    _multiByte = False  # noqa: N815, the name is ReportLab's
 
     def __init__(self, name: str, font: pdfdoc.PDFObject) -> None:
         self.fontName = f"Pressroom {name}"
@@ -68,9 +68,9 @@ class EmbeddedFont:
 class _NoFont:
     """What a page begins with in place of Helvetica, which would be a font that is not embedded."""
 
-    _dynamicFont = True
-    _multiByte = False
-    fontName = "Pressroom"
+    _dynamicFont = True  # noqa: N815, the name is ReportLab's
+    _multiByte = False  # noqa: N815, the name is ReportLab's
+    fontName = "Pressroom"  # noqa: N815, the name is ReportLab's
     face = _Outlines(fontName)
 
 
@@ -106,6 +106,7 @@ class CanvasFile:
         registered = EmbeddedFont(name, font)
         pdfmetrics.registerFont(registered)
         self._canvas.setFont(registered.fontName, 1)
+        self._canvas.setFont(_NoFont.fontName, 1)  # else pages of another size begin with the font
         if registered.font is not None:
             raise RuntimeError("two threads write documents at once: the registry of fonts is one")
 
@@ -156,7 +157,7 @@ class CanvasFile:
 
     def from_paper(self, x: float, y: float) -> tuple[float, float]:
         """Return a point of the trimmed paper as a point of the sheet."""
-        return x + self._outside, y + self._outside
+        return round(x + self._outside, 3), round(y + self._outside, 3)
 
     def add_place(self, place: str, *, left: float | None, top: float) -> None:
         """Name a point of the sheet of this page, which links and the outline lead to."""
@@ -212,7 +213,8 @@ def refer_to_external(name: str) -> pdfdoc.PDFObject:
 
 def resource_name(name: str) -> bytes:
     """Return how content calls an external object."""
-    return b"/" + pdfdoc.xObjectName(name).encode("ascii")
+    called: str = pdfdoc.xObjectName(name)
+    return b"/" + called.encode("ascii")
 
 
 def refer_to_font(name: str) -> pdfdoc.PDFObject:

@@ -523,7 +523,6 @@ _WRITERS: Final[dict[type, Callable[[Painter, Any], None]]] = {
 }
 
 
-
 class _WrittenCells(dict[tuple[int, int, int, int], bytes]):
     """Rectangles of bar codes as they are written: every code has the same few thousand."""
 

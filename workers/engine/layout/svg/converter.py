@@ -117,10 +117,11 @@ class Converter:
 
     # --- structure
 
-    def _draw_group(self, node: Node, look: Look, spot: Spot) -> None:
+    def draw_group(self, node: Node, look: Look, spot: Spot) -> None:
+        """Draw the children of a group."""
         self.draw_children(node, look, spot)
 
-    def _draw_switch(self, node: Node, look: Look, spot: Spot) -> None:
+    def draw_switch(self, node: Node, look: Look, spot: Spot) -> None:
         """Draw the first that asks for nothing we lack (SVG 2, 5.7)."""
         note_other_languages(node, self._job)
         for child in node.elements():
@@ -130,7 +131,8 @@ class Converter:
                 )
                 return
 
-    def _draw_nested(self, node: Node, look: Look, spot: Spot) -> None:
+    def draw_nested(self, node: Node, look: Look, spot: Spot) -> None:
+        """Draw a nested `svg` in its own viewport."""
         viewport = spot.sized(look)
         x = read_side(node, "x", viewport.width, viewport)
         y = read_side(node, "y", viewport.height, viewport)
@@ -154,7 +156,8 @@ class Converter:
         self.draw_children(node, look, Spot(canvas, inner.matrix, viewport, spot.depth))
         canvas.restore()
 
-    def _draw_use(self, node: Node, look: Look, spot: Spot) -> None:
+    def draw_use(self, node: Node, look: Look, spot: Spot) -> None:
+        """Draw a copy of the element that `use` refers to."""
         job, href = self._job, node.href
         target = job.identities.get(href[1:]) if href.startswith("#") else None
         if target is None:
@@ -196,13 +199,15 @@ class Converter:
 
     # --- what is seen
 
-    def _draw_shape(self, node: Node, look: Look, spot: Spot) -> None:
+    def draw_shape(self, node: Node, look: Look, spot: Spot) -> None:
+        """Fill and stroke a shape."""
         segments = self._job.segments_of(node, spot.sized(look))
         self._painter.paint(segments, look, spot)
         if node.tag in _MARKED and segments and look["visibility"] == "visible":
             draw_markers(self._job, segments, look, spot, self.draw_children)
 
-    def _draw_image(self, node: Node, look: Look, spot: Spot) -> None:
+    def draw_image(self, node: Node, look: Look, spot: Spot) -> None:
+        """Draw an embedded image."""
         image = self._find_image(node.href)
         if image is None or look["visibility"] != "visible":
             return
@@ -253,7 +258,8 @@ class Converter:
             raise too_much("pixels in its images", MAX_DECODED_PIXELS)
         return image
 
-    def _draw_text(self, node: Node, look: Look, spot: Spot) -> None:
+    def draw_text(self, node: Node, look: Look, spot: Spot) -> None:
+        """Draw text."""
         job, viewport = self._job, spot.viewport
         # The opacity of the element itself is applied around it.
         flow = TextFlow(
@@ -336,14 +342,14 @@ def _write_letters(letters: Letters, spot: Spot, canvas: Canvas) -> None:
 
 
 _DRAW: Final[dict[str, Callable[[Converter, Node, Look, Spot], None]]] = {
-    "svg": Converter._draw_nested,
-    "g": Converter._draw_group,
-    "a": Converter._draw_group,
-    "switch": Converter._draw_switch,
-    "use": Converter._draw_use,
-    "image": Converter._draw_image,
-    "text": Converter._draw_text,
-    **dict.fromkeys(SHAPES, Converter._draw_shape),
+    "svg": Converter.draw_nested,
+    "g": Converter.draw_group,
+    "a": Converter.draw_group,
+    "switch": Converter.draw_switch,
+    "use": Converter.draw_use,
+    "image": Converter.draw_image,
+    "text": Converter.draw_text,
+    **dict.fromkeys(SHAPES, Converter.draw_shape),
 }
 
 

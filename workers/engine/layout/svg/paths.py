@@ -84,42 +84,42 @@ class _Pen:
         self._x, self._y = self._start
         self._last = "Z"
 
-    def _move(self, values: list[float], is_relative: bool) -> None:
+    def draw_move(self, values: list[float], is_relative: bool) -> None:
         self._go(values[0], values[1], is_relative)
         self._start = (self._x, self._y)
         self.segments.append(("M", self._x, self._y))
 
-    def _line(self, values: list[float], is_relative: bool) -> None:
+    def draw_line(self, values: list[float], is_relative: bool) -> None:
         self._go(values[0], values[1], is_relative)
         self.segments.append(("L", self._x, self._y))
 
-    def _across(self, values: list[float], is_relative: bool) -> None:
+    def draw_across(self, values: list[float], is_relative: bool) -> None:
         self._x = values[0] + (self._x if is_relative else 0.0)
         self.segments.append(("L", self._x, self._y))
 
-    def _down(self, values: list[float], is_relative: bool) -> None:
+    def draw_down(self, values: list[float], is_relative: bool) -> None:
         self._y = values[0] + (self._y if is_relative else 0.0)
         self.segments.append(("L", self._x, self._y))
 
-    def _curve(self, values: list[float], is_relative: bool) -> None:
+    def draw_curve(self, values: list[float], is_relative: bool) -> None:
         x1, y1, x2, y2, x, y = self._shifted(values, is_relative)
         self._bend(x1, y1, x2, y2, x, y)
 
-    def _smooth_curve(self, values: list[float], is_relative: bool) -> None:
+    def draw_smooth_curve(self, values: list[float], is_relative: bool) -> None:
         x1, y1 = self._mirrored("CS")
         x2, y2, x, y = self._shifted(values, is_relative)
         self._bend(x1, y1, x2, y2, x, y)
 
-    def _quadratic(self, values: list[float], is_relative: bool) -> None:
+    def draw_quadratic(self, values: list[float], is_relative: bool) -> None:
         qx, qy, x, y = self._shifted(values, is_relative)
         self._bend_quadratic(qx, qy, x, y)
 
-    def _smooth_quadratic(self, values: list[float], is_relative: bool) -> None:
+    def draw_smooth_quadratic(self, values: list[float], is_relative: bool) -> None:
         qx, qy = self._mirrored("QT")
         x, y = self._shifted(values, is_relative)
         self._bend_quadratic(qx, qy, x, y)
 
-    def _arc(self, values: list[float], is_relative: bool) -> None:
+    def draw_arc(self, values: list[float], is_relative: bool) -> None:
         rx, ry, turn, is_large, is_clockwise, x, y = values
         if is_relative:
             x, y = x + self._x, y + self._y
@@ -166,15 +166,15 @@ class _Pen:
 
 
 _DRAW: Final = {
-    "M": _Pen._move,
-    "L": _Pen._line,
-    "H": _Pen._across,
-    "V": _Pen._down,
-    "C": _Pen._curve,
-    "S": _Pen._smooth_curve,
-    "Q": _Pen._quadratic,
-    "T": _Pen._smooth_quadratic,
-    "A": _Pen._arc,
+    "M": _Pen.draw_move,
+    "L": _Pen.draw_line,
+    "H": _Pen.draw_across,
+    "V": _Pen.draw_down,
+    "C": _Pen.draw_curve,
+    "S": _Pen.draw_smooth_curve,
+    "Q": _Pen.draw_quadratic,
+    "T": _Pen.draw_smooth_quadratic,
+    "A": _Pen.draw_arc,
 }
 
 
