@@ -174,7 +174,7 @@ def test_links_lead_to_places_of_their_own_document(tmp_path: Path) -> None:
             page += len(pikepdf.open(BytesIO(_alone(LETTER, payload))).pages)
             last_of_each.append(page)
         links = [link for found in pdf.pages for link in found.get("/Annots", [])]
-        led_to = [pdf.pages.index(pikepdf.Page(link.A.D[0])) for link in links]
+        led_to = [pdf.pages.index(pikepdf.Page(link.Dest[0])) for link in links]
         assert led_to == last_of_each
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pikepdf
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
-from workers.engine.packing import pack
+from workers.engine.packing import repack
 from workers.engine.paint.objects import write_text
 
 ROOT = b"<< /Type /Catalog /Pages 2 0 R >>"
@@ -20,8 +23,22 @@ def stream(data: bytes) -> bytes:
     return b"<< /Length %d >>\nstream\n%b\nendstream" % (len(data), data)
 
 
-def packed(*bodies: bytes) -> bytes:
-    return pack((*BEFORE, *bodies), root=b"1 0 R", information=b"4 0 R")
+def packed(*bodies: bytes, **options: Any) -> bytes:
+    """Write bodies as ReportLab does, with a table of where they are, and pack them."""
+    file, offsets = b"%PDF-1.7\n", []
+    for number, body in enumerate((*BEFORE, *bodies), 1):
+        offsets.append(len(file))
+        file += b"%d 0 obj\n%b\nendobj\n" % (number, body)
+    rows = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    file += (
+        b"xref\n0 %d\n0000000000 65535 f \n%btrailer\n<< /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+        % (
+            len(offsets) + 1,
+            rows,
+            len(file),
+        )
+    )
+    return repack(file, information=b"<< /Producer (test) >>", **options)
 
 
 @given(
@@ -37,9 +54,9 @@ def test_every_object_is_found_again(values):
     bodies = [
         stream(value) if kind == "stream" else b"[%b]" % write_text(value) for kind, value in values
     ]
-    with opened(packed(b"<< >>", *bodies)) as pdf:
+    with opened(packed(*bodies)) as pdf:
         assert pdf.check_pdf_syntax() == []
-        for number, (kind, value) in enumerate(values, len(BEFORE) + 2):
+        for number, (kind, value) in enumerate(values, len(BEFORE) + 1):
             found = pdf.get_object(number, 0)
             if kind == "stream":
                 assert found.read_raw_bytes() == value
@@ -49,16 +66,16 @@ def test_every_object_is_found_again(values):
 
 def test_offsets_of_large_files_are_kept():
     large = stream(bytes(70_000))  # beyond two bytes
-    with opened(packed(b"<< >>", large, stream(b"after"))) as pdf:
+    with opened(packed(large, stream(b"after"))) as pdf:
         assert pdf.check_pdf_syntax() == []
-        assert pdf.get_object(6, 0).read_raw_bytes() == b"after"
+        assert pdf.get_object(5, 0).read_raw_bytes() == b"after"
 
 
 def test_a_text_that_says_endstream_is_not_a_stream():
-    file = packed(b"<< >>", b"(... endstream)", b"[/endstream]")
+    file = packed(b"(... endstream)", b"[/endstream]")
     with opened(file) as pdf:
-        assert str(pdf.get_object(5, 0)) == "... endstream"
-        assert pdf.get_object(6, 0)[0] == pikepdf.Name.endstream
+        assert str(pdf.get_object(4, 0)) == "... endstream"
+        assert pdf.get_object(5, 0)[0] == pikepdf.Name.endstream
 
 
 def test_small_objects_do_not_stand_in_the_file_by_themselves():
@@ -75,3 +92,29 @@ def test_identifier_is_of_what_the_file_holds():
     with opened(one) as first, opened(other) as second:
         assert bytes(first.trailer.ID[0]) == bytes(first.trailer.ID[1])
         assert bytes(first.trailer.ID[0]) != bytes(second.trailer.ID[0])
+
+
+@pytest.mark.parametrize("end", [b"endstream", b"\nendstream", b"\r\nendstream"])
+def test_a_line_ends_before_the_end_of_a_stream_and_is_none_of_its_data(end):
+    file = packed(b"<< /Length 5 >>\nstream\n" + b"data\n" + end)
+    assert b"\nstream\ndata\n\nendstream\nendobj" in file
+    with opened(file) as pdf:
+        assert pdf.get_object(4, 0).read_raw_bytes() == b"data\n"
+
+
+def test_entries_are_added_to_dictionaries_and_to_those_of_streams():
+    additions = {3: b"/StructParents 7 /Tabs /S", 4: b"/StructParents 8"}
+    with opened(packed(stream(b">> endstream <<"), additions=additions)) as pdf:
+        assert pdf.check_pdf_syntax() == []
+        assert (pdf.pages[0].obj.StructParents, pdf.pages[0].obj.Tabs) == (7, "/S")
+        assert pdf.get_object(4, 0).StructParents == 8
+        assert pdf.get_object(4, 0).read_raw_bytes() == b">> endstream <<"
+        assert pdf.docinfo["/Producer"] == "test"
+
+
+@pytest.mark.parametrize(
+    "damaged", [b"<< >>\nstream\nendstream", b"<< /Length 3 0 R >>\nstream\nendstream"]
+)
+def test_a_stream_whose_length_is_elsewhere_is_refused(damaged):
+    with pytest.raises(ValueError, match="no direct length"):
+        packed(damaged)

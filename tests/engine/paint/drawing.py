@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pikepdf
 import pypdfium2
@@ -17,6 +18,7 @@ from workers.engine.units import BLACK, Color, ColorSpace
 RED = Color(ColorSpace.RGB, (1.0, 0.0, 0.0))
 BLUE = Color(ColorSpace.RGB, (0.0, 0.0, 1.0))
 OWNER = object()
+_BEFORE = re.compile(rb"\A1 0 0 1 0 0 cm\n|^BT /\w+ 1 Tf 1.2 TL ET\n", re.MULTILINE)
 
 
 def text(x: float, y: float, content: str, **changes) -> Glyphs:
@@ -41,9 +43,10 @@ def opened(pdf: bytes, **options) -> pikepdf.Pdf:
 
 
 def marks(pdf: bytes, number: int = 0) -> bytes:
+    """Return the operators of a page, without those that ReportLab puts before them."""
     with opened(pdf) as file:
         contents = file.pages[number].Contents
-        return contents.read_bytes()
+        return _BEFORE.sub(b"", contents.read_bytes())
 
 
 def extracted(pdf: bytes, number: int = 0) -> str:

@@ -167,6 +167,26 @@ def test_group_is_seen_through_as_a_whole():
     assert image.getpixel((97, 2)) == (255, 0, 0)
 
 
+def test_groups_in_groups_show_their_pictures_and_text():
+    stored = io.BytesIO()
+    Image.new("RGB", (8, 8), (0, 0, 0)).save(stored, "PNG")
+    picture = Picture(0, 0, 50, 50, prepare_image(stored.getvalue()), OWNER)
+    half, end = Save(opacity=0.5), Restore()
+    file = printed(page(half, half, picture, text(5, 80, "inner"), end, end, text(5, 95, "outer")))
+    assert 185 <= rendered(file).getpixel((25, 25))[0] <= 195
+    assert extracted(file).split() == ["inner", "outer"]
+    with opened(file) as pdf:
+        assert pdf.check_pdf_syntax() == []
+
+
+def test_pages_of_different_sizes_set_no_font_they_do_not_use():
+    file = printed(page(text(5, 20, "a")), page(Fill(0, 0, 5, 5, RED, OWNER), width=50), page())
+    assert b"Tf" in marks(file, 0)
+    with opened(file) as pdf:
+        assert [b"Tf" in sheet.Contents.read_bytes() for sheet in pdf.pages] == [True, False, False]
+        assert [float(sheet.mediabox[2]) for sheet in pdf.pages] == [100, 50, 100]
+
+
 def test_page_furniture_is_an_artifact_around_whole_text_objects():
     content = marks(
         printed(page(text(5, 10, "body"), text(5, 90, "page 1", owner=None), text(5, 20, "more")))
@@ -295,9 +315,10 @@ def test_link_to_a_place_leads_to_its_page():
     with opened(printed(first, second)) as pdf:
         (link,) = pdf.pages[0].Annots
         name, place = pdf.Root.Names.Dests.Names
-        assert bytes(name) == bytes(link.A.D)
-        assert place[0].objgen == pdf.pages[1].obj.objgen
-        assert float(place[3]) == 70
+        assert bytes(name) == "größe".encode()
+        for led_to in (place, link.Dest):
+            assert led_to[0].objgen == pdf.pages[1].obj.objgen
+            assert float(led_to[3]) == 70
 
 
 @pytest.mark.parametrize("target", ["javascript:alert(1)", "file:///etc/passwd", "JAVASCRIPT:x"])

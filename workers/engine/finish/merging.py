@@ -61,6 +61,7 @@ class _Joiner:
         copy = _Copy(part, self._writer, self._kept)
         copy.stand_in(part.Root.Pages, node)
         for page in pages:
+            _leave_out_defaults(page)
             copy.keep_alike(page.get("/Resources"))
         self._add_entries(part, copy)
         numbers = [copy.number_of(page) for page in pages]
@@ -154,7 +155,8 @@ class _Copy:
         """Lead each object that pages draw with to an equal one that was written before."""
         if resources is None or resources.objgen[0] in self._alike:
             return
-        self._alike.add(resources.objgen[0])
+        if resources.is_indirect:
+            self._alike.add(resources.objgen[0])
         for old in self._reached_by(resources):
             digest = self._digest(old, frozenset())
             if digest is None or old in self._numbers:
@@ -241,6 +243,16 @@ def _stream_entries(stream: pikepdf.Stream) -> bytes:
     entries = pikepdf.Dictionary(dict(stream.stream_dict.items()))
     del entries["/Length"]
     return entries.unparse()
+
+
+def _leave_out_defaults(page: pikepdf.Object) -> None:
+    """Leave out what ReportLab writes into each page and no viewer needs (PDF 1.7, 7.7.3.3, 14.2)."""
+    for name in ("/Rotate", "/Trans"):
+        if name in page and not page[name]:
+            del page[name]
+    resources = page.get("/Resources")
+    if resources is not None and "/ProcSet" in resources:
+        del resources["/ProcSet"]
 
 
 def _siblings(root: pikepdf.Object) -> Iterator[pikepdf.Object]:

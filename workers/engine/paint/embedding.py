@@ -13,7 +13,7 @@ import uharfbuzz as hb
 
 from workers.engine.layout.fonts import Face, written_text
 from workers.engine.layout.images.prepared import PixelStream, PreparedImage
-from workers.engine.paint.objects import COMPRESSION, PdfFile
+from workers.engine.paint.objects import COMPRESSION, Part, Written, write_stream
 
 # What a font embedded for fixed codes needs (PDF 1.7, 9.9); all else is dropped.
 _DROPPED: Final = frozenset(
@@ -41,28 +41,28 @@ class Subset:
     to_unicode: bytes
 
 
-def add_font(file: PdfFile, face: Face, characters: Iterable[str]) -> bytes:
-    """Embed `face` with the glyphs of `characters` and give the reference of the font."""
-    return write_font(file, face, make_subset(face, frozenset(characters)))
-
-
-def write_font(file: PdfFile, face: Face, subset: Subset) -> bytes:
-    """Write a subset as a font of two-byte codes (PDF 1.7, 9.7) and give its reference."""
-    program = file.add_stream(
-        b"/Filter /FlateDecode /Length1 %d" % subset.font_file_length, subset.font_file
+def write_font(face: Face, subset: Subset) -> Written:
+    """Write a subset as a font of two-byte codes (PDF 1.7, 9.7)."""
+    program = write_stream(
+        [b"/Filter /FlateDecode /Length1 %d" % subset.font_file_length], subset.font_file
     )
-    descriptor = file.add(_descriptor(face, subset.name, program))
-    glyph_map = file.add_stream(b"/Filter /FlateDecode", subset.glyph_map)
-    descendant = file.add(
+    descriptor = Written(_descriptor(face, subset.name), b" /FontFile2 ", program, b" >>")
+    descendant = Written(
         b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /%b"
         b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
-        b" /FontDescriptor %b /CIDToGIDMap %b /W %b >>"
-        % (subset.name, descriptor, glyph_map, subset.widths)
+        b" /FontDescriptor " % subset.name,
+        descriptor,
+        b" /CIDToGIDMap ",
+        write_stream([b"/Filter /FlateDecode"], subset.glyph_map),
+        b" /W %b >>" % subset.widths,
     )
-    to_unicode = file.add_stream(b"/Filter /FlateDecode", subset.to_unicode)
-    return file.add(
+    return Written(
         b"<< /Type /Font /Subtype /Type0 /BaseFont /%b /Encoding /Identity-H"
-        b" /DescendantFonts [%b] /ToUnicode %b >>" % (subset.name, descendant, to_unicode)
+        b" /DescendantFonts [" % subset.name,
+        descendant,
+        b"] /ToUnicode ",
+        write_stream([b"/Filter /FlateDecode"], subset.to_unicode),
+        b" >>",
     )
 
 
@@ -86,13 +86,13 @@ def _cut(face: Face, characters: frozenset[str]) -> Subset:
     )
 
 
-def add_image(file: PdfFile, image: PreparedImage) -> bytes:
-    """Write an image and its mask, and give the reference of the image."""
-    entries = _image_entries(image.pixels)
+def write_image(image: PreparedImage) -> Written:
+    """Write an image and its mask, with the data as they were prepared."""
+    entries: list[Part] = [_image_entries(image.pixels)]
     if image.mask is not None:
-        mask = file.add_stream(_image_entries(image.mask), image.mask.data)
-        entries += b" /SMask " + mask
-    return file.add_stream(entries, image.pixels.data)
+        mask = write_stream([_image_entries(image.mask)], image.mask.data)
+        entries += [b" /SMask ", mask]
+    return write_stream(entries, image.pixels.data)
 
 
 def subset_glyphs(face: Face, glyphs: set[int]) -> bytes:
@@ -191,14 +191,15 @@ def _consecutive(chars: list[str]) -> Iterator[list[str]]:
         yield [char for _, char in run]
 
 
-def _descriptor(face: Face, name: bytes, program: bytes) -> bytes:
+def _descriptor(face: Face, name: bytes) -> bytes:
+    """Write a font descriptor (PDF 1.7, 9.8) but for its font program and its end."""
     flags = _SYMBOLIC
     flags |= _ITALIC if face.is_italic else 0
     flags |= _SERIF if "Serif" in face.family else 0
     flags |= _FIXED_PITCH if "Mono" in face.family else 0
     return (
         b"<< /Type /FontDescriptor /FontName /%b /Flags %d /FontBBox [%d %d %d %d] /ItalicAngle %d"
-        b" /Ascent %d /Descent %d /CapHeight %d /StemV %d /FontFile2 %b >>"
+        b" /Ascent %d /Descent %d /CapHeight %d /StemV %d"
         % (
             name,
             flags,
@@ -208,7 +209,6 @@ def _descriptor(face: Face, name: bytes, program: bytes) -> bytes:
             round(-face.descent * 1000),
             round(face.cap_height * 1000),
             140 if face.is_bold else 80,
-            program,
         )
     )
 

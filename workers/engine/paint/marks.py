@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from math import cos, radians, sin
 from typing import Any, Final, NamedTuple
@@ -26,8 +27,24 @@ from workers.engine.layout.display import (
 from workers.engine.layout.fonts import Face
 from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.svg.drawing import Drawable, VectorImage
-from workers.engine.paint.embedding import add_font, add_image
-from workers.engine.paint.objects import HUNDREDTHS, PdfFile, write_number
+from workers.engine.paint.canvas_file import (
+    ALL_FONTS,
+    Call,
+    CanvasFile,
+    Content,
+    refer_to_external,
+    resource_name,
+)
+from workers.engine.paint.embedding import make_subset, write_font, write_image
+from workers.engine.paint.objects import (
+    HUNDREDTHS,
+    Deferred,
+    Written,
+    write_deflated,
+    write_dictionary,
+    write_number,
+    write_stream,
+)
 from workers.engine.paint.shaped import ShapedFont
 from workers.engine.paint.vectors import VectorWriter
 from workers.engine.units import BLACK, Color, ColorSpace
@@ -44,36 +61,39 @@ class Stock:
 
     def __init__(
         self,
-        file: PdfFile,
+        file: CanvasFile,
         *,
         widen: Callable[[Face, AbstractSet[str]], AbstractSet[str]] = lambda _face, used: used,
     ) -> None:
         self._file = file
         self._widen = widen
-        self._slot, self.reference = file.reserve()
         self._texts: dict[Face, list[str]] = {}
         self._characters: dict[Face, set[str]] = {}
-        self._fonts: dict[Face, bytes] = {}
+        self._fonts: dict[Face, str] = {}
         self._shaped: dict[Face, ShapedFont] = {}
-        self._full: list[ShapedFont] = []
-        self._images: dict[str, tuple[bytes, bytes]] = {}
-        self._states: dict[float, bytes] = {}
-        self._groups: list[tuple[bytes, bytes]] = []
-        self._forms: list[tuple[bytes, bytes]] = []
+        self._shaped_count = 0
+        self._images: dict[str, str] = {}
+        self._group_count = 0
+        self._form_count = 0
         self._vectors = VectorWriter(
-            file,
-            find_image=self._refer,
+            find_image=lambda image: refer_to_external(self.use_image(image)),
             use_font=self.use_font,
             use_shaped_font=self.use_shaped_font,
         )
 
-    def use_font(self, face: Face) -> tuple[bytes, list[str]]:
-        """Give the resource name of a face, and the list to which the texts set in it are added."""
-        if face not in self._fonts:
-            self._fonts[face] = b"/F%d" % (len(self._fonts) + 1)
+    def use_font(self, face: Face) -> tuple[str, list[str]]:
+        """Return the name of a face's font, and the list to which the texts set in it are added."""
+        name = self._fonts.get(face)
+        if name is None:
+            name = self._fonts[face] = f"F{len(self._fonts) + 1}"
             self._texts[face] = []
             self._characters[face] = set()
-        return self._fonts[face], self._texts[face]
+            self._file.add_font(name, Deferred(partial(self._embed, face)))
+        return name, self._texts[face]
+
+    def _embed(self, face: Face) -> Written:
+        characters = self._widen(face, self._characters[face])
+        return write_font(face, make_subset(face, frozenset(characters)))
 
     def end_page(self) -> None:
         """Keep the characters of the texts so far, and let go of the texts."""
@@ -82,82 +102,60 @@ class Stock:
             texts.clear()
 
     def use_shaped_font(self, face: Face) -> ShapedFont:
-        """Give the font in which the shaped text of a face is written."""
+        """Return the font in which the shaped text of a face is written."""
         font = self._shaped.get(face)
         if font is None or font.is_full:
-            if font is not None:
-                self._full.append(font)
-            count = len(self._shaped) + len(self._full) + 1
-            font = self._shaped[face] = ShapedFont(face, b"/X%d" % count)
+            self._shaped_count += 1
+            font = self._shaped[face] = ShapedFont(face, f"X{self._shaped_count}")
+            self._file.add_font(font.name, Deferred(font.embed))
         return font
 
-    def use_image(self, image: Drawable) -> bytes:
-        """Give the resource name of an image, which is in the file once."""
-        self._refer(image)
-        return self._images[image.key][0]
-
-    def _refer(self, image: Drawable) -> bytes:
-        if image.key not in self._images:
-            reference = (
-                self._vectors.add_image(image)
+    def use_image(self, image: Drawable) -> str:
+        """Return the name of an image, which is in the file once."""
+        name = self._images.get(image.key)
+        if name is None:
+            name = self._images[image.key] = f"I{len(self._images) + 1}"
+            written = (
+                self._vectors.write_image(image)
                 if isinstance(image, VectorImage)
-                else add_image(self._file, image)
+                else write_image(image)
             )
-            self._images[image.key] = (b"/I%d" % (len(self._images) + 1), reference)
-        return self._images[image.key][1]
-
-    def use_opacity(self, opacity: float) -> bytes:
-        """Give the resource name of the graphics state that sees through."""
-        return self._states.setdefault(opacity, b"/S%d" % (len(self._states) + 1))
-
-    def add_group(self, width: float, height: float, marks: bytes) -> bytes:
-        """Add marks as a transparency group (PDF 1.7, 11.6.6) and give its resource name."""
-        name = b"/G%d" % (len(self._groups) + 1)
-        form = self._file.add_deflated(
-            b"/Type /XObject /Subtype /Form /BBox [0 0 %b %b] /Resources %b"
-            b" /Group << /S /Transparency >>"
-            % (write_number(width), write_number(height), self.reference),
-            marks,
-        )
-        self._groups.append((name, form))
+            self._file.add_external(name, written)
         return name
 
-    def add_form(self, corners: tuple[float, float, float, float], marks: bytes) -> bytes:
-        """Add marks that several pages call (PDF 1.7, 8.10) and give their resource name."""
-        name = b"/R%d" % (len(self._forms) + 1)
-        form = self._file.add_deflated(
-            b"/Type /XObject /Subtype /Form /BBox [%b] /Resources %b"
-            % (b" ".join(map(write_number, corners)), self.reference),
-            _FRESH_INK + marks,
+    def add_group(
+        self, width: float, height: float, marks: bytes, calls: Iterable[str], *, opacity: float
+    ) -> str:
+        """Add marks as a transparency group (PDF 1.7, 11.6.6) and return the name that draws it.
+
+        `calls` are the external objects that the marks call. ReportLab's forms cannot be groups.
+        """
+        self._group_count += 1
+        name = f"G{self._group_count}"
+        box = b"/Type /XObject /Subtype /Form /BBox [0 0 %b %b] /Resources " % (
+            write_number(width),
+            write_number(height),
         )
-        self._forms.append((name, form))
+        called = [(resource_name(call), [refer_to_external(call)]) for call in dict.fromkeys(calls)]
+        resources = [b"<< /Font ", ALL_FONTS, b" /XObject ", *write_dictionary(called), b" >>"]
+        group = write_deflated([box, *resources, b" /Group << /S /Transparency >>"], marks)
+        seen = write_number(opacity)
+        state = b"<< /ExtGState << /S << /ca %b /CA %b >> >> /XObject << /G " % (seen, seen)
+        self._file.add_external(name, write_stream([box, state, group, b" >> >>"], b"/S gs /G Do"))
         return name
 
-    def close(self) -> None:
-        """Embed the fonts and write the resource dictionary, after the last page."""
-        fonts = [
-            (name, add_font(self._file, face, self._widen(face, self._characters[face])))
-            for face, name in self._fonts.items()
-        ]
-        fonts += [
-            (font.name, font.embed(self._file)) for font in (*self._full, *self._shaped.values())
-        ]
-        self._vectors.close(dict(fonts))
-        states = [
-            (name, b"<< /ca %b /CA %b >>" % (write_number(opacity), write_number(opacity)))
-            for opacity, name in self._states.items()
-        ]
-        self._slot.body = b"<< /Font %b /XObject %b /ExtGState %b >>" % (
-            _dictionary(fonts),
-            _dictionary([*self._images.values(), *self._groups, *self._forms]),
-            _dictionary(states),
-        )
+    def add_form(self, corners: tuple[float, float, float, float], content: Content) -> str:
+        """Add content that several pages call (PDF 1.7, 8.10) and return its name."""
+        self._form_count += 1
+        name = f"R{self._form_count}"
+        self._file.add_form(name, corners, [_FRESH_INK, *content])
+        return name
 
 
 class Repeat(NamedTuple):
     """A call of a form that was added before, in place of the items it draws."""
 
-    name: bytes
+    name: str
 
 
 @dataclass(slots=True)
@@ -182,7 +180,9 @@ class Painter:
         self._width = width
         self._height = height
         self._out: list[bytes] = []
-        self._outer: list[tuple[list[bytes], float]] = []  # groups around this one: marks, opacity
+        self._calls: list[tuple[int, str]] = []  # places in the list of marks, and what is called
+        # The groups around this one: their marks and calls, and the opacity of the one inside.
+        self._outer: list[tuple[list[bytes], list[tuple[int, str]], float]] = []
         self._saved: list[_Ink] = []
         self._is_artifact = False
         self._in_text = False
@@ -190,13 +190,22 @@ class Painter:
         self._text_x = self._text_y = 0  # start of the last run, in hundredths of a point
         self._ink = _Ink()
 
-    def paint(self, items: Iterable[Item | Repeat]) -> bytes:
+    def paint(self, items: Iterable[Item | Repeat]) -> list[str | Call]:
         """Write all items, in order."""
         for item in items:
             _WRITERS[type(item)](self, item)
         self._end_open()
         self._stock.end_page()
-        return b"".join(self._out)
+        content: list[str | Call] = []
+        start = 0
+        for at, name in self._calls:
+            content += [_write_literal(self._out[start:at]), Call(name)]
+            start = at + 1
+        return [*content, _write_literal(self._out[start:])]
+
+    def _call(self, name: str) -> None:
+        self._calls.append((len(self._out), name))
+        self._out.append(b"%b Do\n" % resource_name(name))
 
     # --- text
 
@@ -219,14 +228,13 @@ class Painter:
             self._out.append(write_number(letter_spacing) + b" Tc\n")
         ink.texts.append(text)
         at_x, at_y = round(x * 100), round((self._height - y) * 100)
-        self._out.append(
-            b"%b %b Td %b%b\n"
-            % (
-                HUNDREDTHS[at_x - self._text_x],
-                HUNDREDTHS[at_y - self._text_y],
-                codes,
-                b"TJ" if codes[:1] == b"[" else b"Tj",
-            )
+        self._out += (
+            HUNDREDTHS[at_x - self._text_x],
+            b" ",
+            HUNDREDTHS[at_y - self._text_y],
+            b" Td ",
+            codes,
+            b"TJ\n" if codes[:1] == b"[" else b"Tj\n",
         )
         self._text_x, self._text_y = at_x, at_y
 
@@ -241,7 +249,7 @@ class Painter:
             self._begin_text()
         if font is not ink.face or size != ink.size:
             ink.face, ink.size = font, size
-            self._out.append(b"%b %b Tf\n" % (font.name, write_number(size)))
+            self._out.append(b"/%b %b Tf\n" % (font.name.encode("ascii"), write_number(size)))
             self._set_boldness(font, size)
         if color != ink.fill:
             self._set_fill(color)
@@ -266,7 +274,7 @@ class Painter:
     def _set_font(self, face: Any, size: float) -> None:
         name, self._ink.texts = self._stock.use_font(face)
         self._ink.face, self._ink.size = face, size
-        self._out.append(b"%b %b Tf\n" % (name, write_number(size)))
+        self._out.append(b"/%b %b Tf\n" % (name.encode("ascii"), write_number(size)))
         if face.is_emboldened or self._ink.is_emboldened:
             self._set_boldness(face, size)
 
@@ -303,8 +311,7 @@ class Painter:
             write_number(item.x),
             write_number(self._height - item.y),
         )
-        path = (b"%d %d %d %d re\n" * len(item.rectangles)) % tuple(chain(*item.rectangles))
-        self._out.append(b"q %b%bf\nQ\n" % (grid, path))
+        self._out += (b"q ", grid, *map(_CELLS.__getitem__, item.rectangles), b"f\nQ\n")
 
     def write_polygons(self, item: Polygons) -> None:
         """Fill many polygons as one path, in units of their grid."""
@@ -377,12 +384,8 @@ class Painter:
     def _rectangle(self, x: float, y: float, width: float, height: float) -> bytes:
         left, right = round(x * 100), round((x + width) * 100)
         bottom, top = round((self._height - y - height) * 100), round((self._height - y) * 100)
-        return b"%b %b %b %b re\n" % (
-            HUNDREDTHS[left],
-            HUNDREDTHS[bottom],
-            HUNDREDTHS[right - left],
-            HUNDREDTHS[top - bottom],
-        )
+        sides = HUNDREDTHS[right - left], HUNDREDTHS[top - bottom], b"re\n"
+        return b" ".join((HUNDREDTHS[left], HUNDREDTHS[bottom], *sides))
 
     def _round_rectangle(
         self, x: float, y: float, width: float, height: float, radius: float
@@ -417,7 +420,7 @@ class Painter:
         width, height = item.width, item.height
         left, bottom = item.x, self._height - item.y - height
         self._out.append(
-            b"q %.10g %.10g %.10g %.10g %.10g %.10g cm %b Do Q\n"
+            b"q %.10g %.10g %.10g %.10g %.10g %.10g cm\n"
             % (
                 _hundredths(a * width),
                 _hundredths(b * height),
@@ -425,17 +428,18 @@ class Painter:
                 _hundredths(d * height),
                 _hundredths(left + e * width),
                 _hundredths(bottom + f * height),
-                self._stock.use_image(image),
             )
         )
+        self._call(self._stock.use_image(image))
+        self._out.append(b"Q\n")
 
     def begin_group(self, item: Save) -> None:
         """Begin a group: clipped, turned, or seen through as a whole."""
         self._end_open()
         self._saved.append(replace(self._ink))
-        self._outer.append((self._out, item.opacity))
+        self._outer.append((self._out, self._calls, item.opacity))
         if item.opacity < 1:
-            self._out, self._ink = [], _Ink()
+            self._out, self._calls, self._ink = [], [], _Ink()
         else:
             self._out.append(b"q\n")
         if item.rotate is not None:
@@ -446,12 +450,14 @@ class Painter:
     def end_group(self, _: Restore) -> None:
         """End the innermost group."""
         self._end_open()
-        outer, opacity = self._outer.pop()
+        outer, outer_calls, opacity = self._outer.pop()
         if opacity < 1:
-            group = self._stock.add_group(self._width, self._height, b"".join(self._out))
-            state = self._stock.use_opacity(opacity)
-            outer.append(b"q %b gs %b Do Q\n" % (state, group))
-            self._out = outer
+            called = [name for _, name in self._calls]
+            group = self._stock.add_group(
+                self._width, self._height, b"".join(self._out), called, opacity=opacity
+            )
+            self._out, self._calls = outer, outer_calls
+            self._call(group)
         else:
             self._out.append(b"Q\n")
         self._ink = self._saved.pop()
@@ -472,7 +478,7 @@ class Painter:
     def call_form(self, item: Repeat) -> None:
         """Draw a form; it changes nothing of the state here."""
         self._end_open()
-        self._out.append(item.name + b" Do\n")
+        self._call(item.name)
 
     # --- what is open, and the graphics state
 
@@ -516,8 +522,22 @@ _WRITERS: Final[dict[type, Callable[[Painter, Any], None]]] = {
     Repeat: Painter.call_form,
 }
 
+
+class _WrittenCells(dict[tuple[int, int, int, int], bytes]):
+    """Rectangles of bar codes as they are written: every code has the same few thousand."""
+
+    def __missing__(self, rectangle: tuple[int, int, int, int]) -> bytes:
+        if len(self) >= _MAX_CELLS:
+            self.clear()
+        written = self[rectangle] = b"%d %d %d %d re\n" % rectangle
+        return written
+
+
+_MAX_CELLS: Final = 10_000  # two megabytes
+_CELLS: Final = _WrittenCells()
+
 # A form is drawn with the state of its caller; its painter began with the state of a page.
-_FRESH_INK: Final = b"0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
+_FRESH_INK: Final = "0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
 
 _ROUND_RECTANGLE: Final = (
     b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
@@ -545,5 +565,12 @@ def _color_operator(color: Color, gray: bytes, rgb: bytes, cmyk: bytes) -> bytes
     return b" ".join(map(write_number, components)) + b" " + rgb
 
 
-def _dictionary(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
-    return b"<< " + b" ".join(b"%b %b" % entry for entry in entries) + b" >>"
+def _write_literal(marks: list[bytes]) -> str:
+    """Write operators as ReportLab takes them, as ASCII; a string has other bytes by their numbers."""
+    written = b"".join(marks)
+    if not written.isascii():
+        written = _NOT_ASCII.sub(lambda match: b"\\%03o" % match[0][0], written)
+    return written.decode("ascii")
+
+
+_NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")

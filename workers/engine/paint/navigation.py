@@ -2,146 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
 from workers.engine.layout.display import LinkArea, OutlineEntry, Page
-from workers.engine.paint.objects import PdfFile, Slot, write_number, write_text
+from workers.engine.paint.canvas_file import CanvasFile, refer_to_page
+from workers.engine.paint.objects import Part, Written, write_number
 
 _SCHEMES: Final = ("https:", "http:", "mailto:", "tel:")
 _KEPT_IN_ADDRESSES: Final = ":/?#[]@!$&'*+,;=%-._~"  # RFC 3986; brackets of strings are escaped
 
 
-def add_links(file: PdfFile, page: Page, destinations: Mapping[str, bytes]) -> bytes:
-    """Write the links of a page as its `Annots` entry; a link to a place that is nowhere is left out.
+class Navigation:
+    """The ways through one document, added to the canvas page by page.
 
-    `destinations` has the places of the document by name, as `name_destinations` or
-    `locate_destinations` write them.
+    `prefix` keeps its places apart from those of other documents in the file. The outline is that
+    of its own pages, counted from 0.
     """
-    annotations = [
-        file.add(_annotation(link, action, page.height))
-        for link in page.links
-        if (action := _action(link.target, destinations))
-    ]
-    return b" /Annots [%b]" % b" ".join(annotations) if annotations else b""
 
+    def __init__(
+        self,
+        file: CanvasFile,
+        pages: Sequence[Page],
+        outline: Sequence[OutlineEntry],
+        *,
+        prefix: str = "",
+    ) -> None:
+        self._file = file
+        self._prefix = prefix
+        self._names = {anchor.name for page in pages for anchor in page.anchors}
+        targets = (link.target for page in pages for link in page.links)
+        self._targets = {target[1:] for target in targets if target.startswith("#")}
+        self._headings = _group_by_page(outline)
+        self._levels: list[int] = []  # of the headings around the next one
+        self._count = 0  # of headings
+        self._page = 0
+        self._places: dict[bytes, list[Part]] = {}  # by name, as the file names them
 
-def add_places(file: PdfFile, pages: Sequence[Page], references: Sequence[bytes]) -> None:
-    """Write the named places that links point to; of two equal names the first is kept."""
-    places = {_name(name): place for name, place in locate_destinations(pages, references).items()}
-    if places:
-        tree = b" ".join(b"%b %b" % entry for entry in sorted(places.items()))
-        file.set_catalog("Names", file.add(b"<< /Dests << /Names [%b] >> >>" % tree))
-
-
-def add_outline(
-    file: PdfFile,
-    outline: Sequence[OutlineEntry],
-    pages: Sequence[Page],
-    references: Sequence[bytes],
-) -> None:
-    """Write the headings as the document's outline, each under the nearest higher one before it."""
-    if not outline:
-        return
-    root = _Heading(*file.reserve(), 0, b"")
-    path = [root]
-    for entry in outline:
-        while path[-1].level >= entry.level:
-            path.pop()
-        heading = _Heading(*file.reserve(), entry.level, _heading_entries(entry, pages, references))
-        path[-1].children.append(heading)
-        path.append(heading)
-    _fill_outline(root)
-    file.set_catalog("Outlines", root.reference)
-
-
-def name_destinations(pages: Iterable[Page]) -> dict[str, bytes]:
-    """Give the places of a document as destinations by name (PDF 1.7, 12.3.2.3)."""
-    return {anchor.name: _name(anchor.name) for page in pages for anchor in page.anchors}
-
-
-def locate_destinations(pages: Sequence[Page], references: Sequence[bytes]) -> dict[str, bytes]:
-    """Give the places of a document as explicit destinations (12.3.2.2); the first of a name counts."""
-    places: dict[str, bytes] = {}
-    for page, reference in zip(pages, references, strict=True):
+    def add_page(self, page: Page) -> None:
+        """Add the links of the page under construction, and what others lead to."""
         for anchor in page.anchors:
-            place = b"[%b /XYZ %b %b null]" % (
-                reference,
-                write_number(anchor.x),
-                write_number(page.height - anchor.y),
-            )
-            places.setdefault(anchor.name, place)
-    return places
+            self._add_place(anchor.name, anchor.x, page.height - anchor.y)
+        for link in page.links:
+            self._add_link(link, page.height)
+        for entry in self._headings.get(self._page, ()):
+            self._add_heading(entry, page.height)
+        self._page += 1
+
+    def name_places(self) -> None:
+        """Write the named places, to which links from outside of the file can lead."""
+        if self._places:
+            entries = [part for _, place in sorted(self._places.items()) for part in place]
+            self._file.set_catalog("Names", Written(b"<< /Dests << /Names [", *entries, b"] >> >>"))
+
+    def _add_place(self, name: str, left: float, top: float) -> None:
+        """Add a place of this page; of two equal names the first counts."""
+        written = b"<%b>" % name.encode("utf-8", "replace").hex().encode("ascii")
+        if written in self._places:
+            return
+        left, top = self._file.from_paper(left, top)
+        ends = b" [", b" /XYZ %b %b null] " % (write_number(left), write_number(top))
+        page = refer_to_page(self._file.page_number)
+        self._places[written] = [written, ends[0], page, ends[1]]
+        if name in self._targets:
+            self._file.add_place(self._key_of(name), left=left, top=top)
+
+    def _add_link(self, link: LinkArea, page_height: float) -> None:
+        """Add a link; one to a place that is nowhere is left out."""
+        bottom = page_height - link.y - link.height
+        corners = (link.x, bottom, link.x + link.width, bottom + link.height)
+        if link.target.startswith("#"):
+            if link.target[1:] in self._names:
+                self._file.link_place(self._key_of(link.target[1:]), corners)
+        # Build refuses other schemes; a file must not carry one even if that check had a hole.
+        elif link.target.lower().startswith(_SCHEMES):
+            self._file.link_address(quote(link.target, safe=_KEPT_IN_ADDRESSES), corners)
+
+    def _add_heading(self, entry: OutlineEntry, page_height: float) -> None:
+        """Add a heading to the outline, under the nearest higher one before it."""
+        while self._levels and self._levels[-1] >= entry.level:
+            self._levels.pop()
+        self._count += 1
+        place = f"{self._prefix}heading {self._count}"
+        _, top = self._file.from_paper(0.0, page_height - entry.y)
+        self._file.add_place(place, left=None, top=top)
+        self._file.add_outline_entry(entry.text, place, len(self._levels))
+        self._levels.append(entry.level)
+
+    def _key_of(self, name: str) -> str:
+        return f"{self._prefix}#{name}"
 
 
-def _annotation(link: LinkArea, action: bytes, page_height: float) -> bytes:
-    corners = (
-        link.x,
-        page_height - link.y - link.height,
-        link.x + link.width,
-        page_height - link.y,
-    )
-    rectangle = b" ".join(map(write_number, corners))
-    # Flag 3 lets it be printed, which PDF/A demands (ISO 19005-2, 6.3.2).
-    return b"<< /Type /Annot /Subtype /Link /F 4 /Rect [%b] /Border [0 0 0] /A %b >>" % (
-        rectangle,
-        action,
-    )
-
-
-def _action(target: str, destinations: Mapping[str, bytes]) -> bytes:
-    if target.startswith("#"):
-        destination = destinations.get(target[1:])
-        return b"<< /S /GoTo /D %b >>" % destination if destination else b""
-    # Build refuses other schemes; a file must not carry one even if that check had a hole.
-    if not target.lower().startswith(_SCHEMES):
-        return b""
-    return b"<< /S /URI /URI %b >>" % write_text(quote(target, safe=_KEPT_IN_ADDRESSES))
-
-
-def _name(name: str) -> bytes:
-    return b"<%b>" % name.encode("utf-8", "replace").hex().encode("ascii")
-
-
-@dataclass(slots=True)
-class _Heading:
-    slot: Slot
-    reference: bytes
-    level: int
-    entries: bytes
-    children: list[_Heading] = field(default_factory=list)
-
-
-def _heading_entries(
-    entry: OutlineEntry, pages: Sequence[Page], references: Sequence[bytes]
-) -> bytes:
-    top = write_number(pages[entry.page].height - entry.y)
-    return b"/Title %b /Dest [%b /XYZ null %b null]" % (
-        write_text(entry.text),
-        references[entry.page],
-        top,
-    )
-
-
-def _fill_outline(root: _Heading) -> None:
-    """Link each heading to its neighbours. Lower levels are shown closed: their count is negative."""
-    waiting = [root]
-    while waiting:
-        parent = waiting.pop()
-        children = parent.children
-        waiting += children
-        if children:
-            parent.entries += b" /First %b /Last %b /Count %d" % (
-                children[0].reference,
-                children[-1].reference,
-                len(children) if parent is root else -len(children),
-            )
-        parent.slot.body = b"<< %b >>" % parent.entries
-        for at, child in enumerate(children):
-            child.entries += b" /Parent " + parent.reference
-            if at > 0:
-                child.entries += b" /Prev " + children[at - 1].reference
-            if at + 1 < len(children):
-                child.entries += b" /Next " + children[at + 1].reference
+def _group_by_page(outline: Sequence[OutlineEntry]) -> dict[int, list[OutlineEntry]]:
+    grouped: dict[int, list[OutlineEntry]] = {}
+    for entry in outline:
+        grouped.setdefault(entry.page, []).append(entry)
+    return grouped

@@ -20,7 +20,7 @@ class _Run(NamedTuple):
     """Items that were drawn alike by two documents: a form, named when it is first drawn."""
 
     keys: tuple[Hashable, ...]
-    name: bytes
+    name: str
 
 
 @dataclass(slots=True)
@@ -75,13 +75,13 @@ class Repeats:
         if length == 0 or self._form_count >= _MAX_FORMS:
             return None
         painter = Painter(self._stock, width=page.width, height=page.height)
-        marks = painter.paint(page.items[at : at + length])
-        if len(marks) < _SHORTEST_BYTES:
+        content = painter.paint(page.items[at : at + length])
+        if sum(len(part) for part in content if isinstance(part, str)) < _SHORTEST_BYTES:
             return None
         self._form_count += 1
         outside = page.bleed + page.slug
         corners = (-outside, -outside, page.width + outside, page.height + outside)
-        run = _Run(tuple(keys[at : at + length]), self._stock.add_form(corners, marks))
+        run = _Run(tuple(keys[at : at + length]), self._stock.add_form(corners, content))
         known = memory.runs.setdefault(run.keys[0], [])
         known.append(run)
         known.sort(key=lambda known_run: -len(known_run.keys))

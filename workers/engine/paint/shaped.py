@@ -26,7 +26,7 @@ from workers.engine.paint.embedding import (
     subset_glyphs,
     write_font,
 )
-from workers.engine.paint.objects import COMPRESSION, PdfFile
+from workers.engine.paint.objects import COMPRESSION, Written
 
 # A code has two bytes and a font 65,535 glyphs, those of its face among them. A run of text is
 # written in one font, so another begins long before; a run of more clusters than that is no text,
@@ -55,7 +55,7 @@ class _Said:
 class ShapedFont:
     """A face whose text is written by clusters, as far as a document uses it."""
 
-    def __init__(self, face: Face, name: bytes) -> None:
+    def __init__(self, face: Face, name: str) -> None:
         self.face = face
         self.name = name
         self.is_emboldened = face.is_emboldened
@@ -103,11 +103,11 @@ class ShapedFont:
             written += b">%d<" % round(beyond)
         return written
 
-    def embed(self, file: PdfFile) -> bytes:
-        """Embed the clusters that were written and give the reference of the font."""
+    def embed(self) -> Written:
+        """Write the font with the clusters that were written in it."""
         said = tuple(said for _, said in self._codes.values())
         subset = self.face.cached(_make_subset, most=_MAX_SUBSETS)(said)
-        return write_font(file, self.face, subset)
+        return write_font(self.face, subset)
 
 
 def _say(face: Face, parts: tuple[Part, ...], text: str) -> _Said:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -10,142 +10,125 @@ from workers.engine.layout.fonts import Face
 from workers.engine.layout.images.prepared import PreparedImage
 from workers.engine.layout.svg.canvas import numbers
 from workers.engine.layout.svg.drawing import Form, Gradient, State, Tile, VectorImage
-from workers.engine.paint.objects import PdfFile, Slot
+from workers.engine.paint.canvas_file import refer_to_font
+from workers.engine.paint.objects import Part, Written, write_deflated, write_dictionary
 from workers.engine.paint.shaped import ShapedFont
 
-# What the document shares with its drawings: where an image is, and the name of a font.
-FindImage = Callable[[PreparedImage], bytes]
-UseFont = Callable[[Face], tuple[bytes, list[str]]]
+# What the document shares with its drawings: where an image is, and the names of fonts.
+FindImage = Callable[[PreparedImage], Part]
+UseFont = Callable[[Face], tuple[str, list[str]]]
 UseShapedFont = Callable[[Face], ShapedFont]
 
 _RGB, _GRAY = b"/DeviceRGB", b"/DeviceGray"
 
 
 class VectorWriter:
-    """Writes the vector images of one document, each form once.
-
-    Fonts are embedded after the last page, so resources are written by `close`.
-    """
+    """Writes the vector images of one document, each form once."""
 
     def __init__(
-        self,
-        file: PdfFile,
-        *,
-        find_image: FindImage,
-        use_font: UseFont,
-        use_shaped_font: UseShapedFont,
+        self, *, find_image: FindImage, use_font: UseFont, use_shaped_font: UseShapedFont
     ) -> None:
-        self._file = file
         self._use_shaped_font = use_shaped_font
         self._find_image = find_image
         self._use_font = use_font
-        self._forms: dict[int, tuple[Form, bytes]] = {}
-        self._open: list[tuple[Slot, Form, list[tuple[bytes, bytes]]]] = []
-        self._shaped: dict[int, list[bytes]] = {}  # names of the fonts of forms, by their identity
+        self._forms: dict[int, tuple[Form, Written]] = {}
 
-    def add_image(self, image: VectorImage) -> bytes:
-        """Write a vector image as a form in a unit square, as images are, and give its reference."""
+    def write_image(self, image: VectorImage) -> Written:
+        """Write a vector image as a form in a unit square, as images are."""
         left, bottom, right, top = image.form.box
         matrix = b"/Matrix [%b] " % numbers((1 / (right - left), 0, 0, 1 / (top - bottom), 0, 0))
         return self._write(image.form, matrix)
 
-    def close(self, fonts: dict[bytes, bytes]) -> None:
-        """Write the resources; `fonts` are the references of the document's fonts by name."""
-        for slot, form, parts in self._open:
-            named = []
-            for name, (face, _) in form.fonts.items():
-                assert isinstance(face, Face)
-                named.append((name, fonts[self._use_font(face)[0]]))
-            named += [(name, fonts[name]) for name in self._shaped.get(id(form), ())]
-            if named:
-                parts.append((b"/Font", dictionary(named)))
-            slot.body = dictionary(parts)
-
-    def _add(self, form: Form) -> bytes:
-        """Write a form in the units of what draws it, and give its reference."""
+    def _find(self, form: Form) -> Written:
+        """Write a form in the units of what draws it, once."""
         known = self._forms.get(id(form))
         if known is None:
             known = self._forms[id(form)] = (form, self._write(form, b""))
         return known[1]
 
-    def _write(self, form: Form, matrix: bytes) -> bytes:
-        slot, resources = self._file.reserve()
-        self._open.append((slot, form, self._describe(form)))
+    def _write(self, form: Form, matrix: bytes) -> Written:
+        content, resources = self._write_content(form)
         group = b" /Group << /S /Transparency /CS /DeviceRGB >>" if form.is_group else b""
-        return self._file.add_deflated(
-            b"/Type /XObject /Subtype /Form /BBox [%b] %b/Resources %b%b"
-            % (numbers(form.box), matrix, resources, group),
-            self._content_of(form),
-        )
+        entries = b"/Type /XObject /Subtype /Form /BBox [%b] %b" % (numbers(form.box), matrix)
+        return write_deflated([entries, b"/Resources ", resources, group], content)
 
-    def _content_of(self, form: Form) -> bytes:
-        """Give the content of a form with its shaped text, in codes of this document."""
-        if not form.shaped:
-            return form.content
+    def _write_content(self, form: Form) -> tuple[bytes, Written]:
+        """Return the content of a form and its resources: what the content names."""
+        content, shaped = self._write_shaped(form)
+        found: dict[bytes, list[tuple[bytes, list[Part]]]] = {
+            b"/ExtGState": [(name, self._state(state)) for name, state in form.states.items()],
+            b"/Pattern": [(name, [self._pattern(item)]) for name, item in form.patterns.items()],
+            b"/Shading": [(name, [self._shading(item)]) for name, item in form.shadings.items()],
+            b"/XObject": [
+                (name, [self._find(item) if isinstance(item, Form) else self._find_image(item)])
+                for name, item in form.pictures.items()
+            ],
+            b"/Font": [*self._fonts_of(form), *shaped],
+        }
+        kinds = [(kind, write_dictionary(entries)) for kind, entries in found.items() if entries]
+        return content, Written(*write_dictionary(kinds))
+
+    def _write_shaped(self, form: Form) -> tuple[bytes, list[tuple[bytes, list[Part]]]]:
+        """Return the content of a form with its shaped text, in codes of this document, and its fonts."""
         parts: list[bytes] = []
-        names: dict[bytes, None] = {}
+        fonts: dict[str, None] = {}
         done = 0
         for at, face, size, matrix, clusters in form.shaped:
             font = self._use_shaped_font(face)
-            names[font.name] = None
-            place = b"0 Tc %b %b Tf %b Tm " % (font.name, numbers((size,)), numbers(matrix))
+            fonts[font.name] = None
+            place = b"0 Tc /%b %b Tf %b Tm " % (
+                font.name.encode("ascii"),
+                numbers((size,)),
+                numbers(matrix),
+            )
             parts += [form.content[done:at], place, font.write(clusters)]
             done = at
-        self._shaped[id(form)] = list(names)
-        return b"".join(parts) + form.content[done:]
+        named = [(b"/" + name.encode("ascii"), [refer_to_font(name)]) for name in fonts]
+        return b"".join([*parts, form.content[done:]]), named
 
-    def _describe(self, form: Form) -> list[tuple[bytes, bytes]]:
-        """Write what a form names, but for its fonts, which are only noted."""
-        for face, texts in form.fonts.values():
+    def _fonts_of(self, form: Form) -> Iterator[tuple[bytes, list[Part]]]:
+        for name, (face, texts) in form.fonts.items():
             assert isinstance(face, Face)
-            self._use_font(face)[1].extend(texts)
-        found = {
-            b"/ExtGState": [(name, self._state(state)) for name, state in form.states.items()],
-            b"/Pattern": [(name, self._pattern(item)) for name, item in form.patterns.items()],
-            b"/Shading": [(name, self._shading(item)) for name, item in form.shadings.items()],
-            b"/XObject": [
-                (name, self._add(item) if isinstance(item, Form) else self._find_image(item))
-                for name, item in form.pictures.items()
-            ],
-        }
-        return [(kind, dictionary(entries)) for kind, entries in found.items() if entries]
+            known, said = self._use_font(face)
+            said.extend(texts)
+            yield name, [refer_to_font(known)]
 
-    def _state(self, state: State) -> bytes:
-        entries = []
+    def _state(self, state: State) -> list[Part]:
+        entries: list[tuple[bytes, list[Part]]] = []
         if state.fill is not None:
-            entries.append((b"/ca", numbers((state.fill,))))
+            entries.append((b"/ca", [numbers((state.fill,))]))
         if state.stroke is not None:
-            entries.append((b"/CA", numbers((state.stroke,))))
+            entries.append((b"/CA", [numbers((state.stroke,))]))
         if state.mask is not None:
             kind = b"/Luminosity" if state.is_luminosity else b"/Alpha"
-            mask = b"<< /Type /Mask /S %b /G %b >>" % (kind, self._add(state.mask))
+            mask = [b"<< /Type /Mask /S %b /G " % kind, self._find(state.mask), b" >>"]
             entries.append((b"/SMask", mask))
-        return dictionary(entries)
+        return write_dictionary(entries)
 
-    def _pattern(self, pattern: Gradient | Tile) -> bytes:
+    def _pattern(self, pattern: Gradient | Tile) -> Written:
         if isinstance(pattern, Gradient):
-            return self._file.add(
-                b"<< /Type /Pattern /PatternType 2 /Matrix [%b] /Shading %b >>"
-                % (numbers(pattern.matrix), self._shading(pattern))
+            return Written(
+                b"<< /Type /Pattern /PatternType 2 /Matrix [%b] /Shading "
+                % numbers(pattern.matrix),
+                self._shading(pattern),
+                b" >>",
             )
-        slot, resources = self._file.reserve()
-        self._open.append((slot, pattern.form, self._describe(pattern.form)))
-        return self._file.add_deflated(
+        content, resources = self._write_content(pattern.form)
+        entries = (
             b"/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [%b] /XStep %b"
-            b" /YStep %b /Matrix [%b] /Resources %b"
+            b" /YStep %b /Matrix [%b] /Resources "
             % (
                 numbers(pattern.form.box),
                 numbers((pattern.width,)),
                 numbers((pattern.height,)),
                 numbers(pattern.matrix),
-                resources,
-            ),
-            self._content_of(pattern.form),
+            )
         )
+        return write_deflated([entries, resources], content)
 
-    def _shading(self, gradient: Gradient) -> bytes:
+    def _shading(self, gradient: Gradient) -> Written:
         space = _RGB if len(gradient.stops[0][1]) == 3 else _GRAY
-        return self._file.add(
+        return Written(
             b"<< /ShadingType %d /ColorSpace %b /Coords [%b] /Function %b /Extend [true true] >>"
             % (gradient.kind, space, numbers(gradient.coordinates), _function(gradient.stops))
         )
@@ -171,8 +154,3 @@ def _function(stops: _Stops) -> bytes:
         numbers(bounds),
         b" ".join([b"0 1"] * len(pieces)),
     )
-
-
-def dictionary(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Write a dictionary."""
-    return b"<< " + b" ".join(b"%b %b" % entry for entry in entries) + b" >>"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Final
 
-from workers.engine.layout.display import LaidOut, OutlineEntry, Page
+from workers.engine.layout.display import LaidOut, OutlineEntry
 from workers.engine.layout.fonts import Face
+from workers.engine.paint.canvas_file import CanvasFile
 from workers.engine.paint.marks import Painter, Stock
-from workers.engine.paint.navigation import add_outline, locate_destinations
-from workers.engine.paint.objects import PdfFile
-from workers.engine.paint.press import describe_page
+from workers.engine.paint.navigation import Navigation
+from workers.engine.paint.press import add_page
 from workers.engine.paint.repeats import Repeats
 
 # Alphabets that a font has whole in a volume once one of their characters is used. Volumes made
@@ -26,53 +25,43 @@ _ALPHABETS: Final = (
 )
 
 
-# What is left of a page is short: level 9 costs it 0.1 ms more than 4 and saves a twentieth.
-_COMPRESSION: Final = 9
-
-
 class Volume:
     """A PDF under construction that documents are added to, each with its entry in the outline."""
 
     def __init__(self) -> None:
-        self._file = PdfFile()
+        self._file = CanvasFile()
         self._stock = Stock(self._file, widen=widen_to_alphabets)
         self._repeats = Repeats(self._stock)
-        self._pages: list[Page] = []
-        self._references: list[bytes] = []
-        self._outline: list[OutlineEntry] = []
+        self._document_count = 0
 
     def add(self, document: LaidOut, *, title: str) -> None:
         """Add a drawn document under `title`; its own outline comes below that entry."""
-        first = len(self._pages)
         pages = list(document.pages)
-        slots = [self._file.reserve() for _ in pages]
-        references = [reference for _, reference in slots]
-        # Places are written out instead of named: two documents may use one name.
-        destinations = locate_destinations(pages, references)
-        for ordinal, (page, (slot, _)) in enumerate(zip(pages, slots, strict=True)):
-            painter = Painter(self._stock, width=page.width, height=page.height)
-            items = self._repeats.shorten(page, ordinal=ordinal)
-            content = self._file.add_deflated(b"", painter.paint(items), level=_COMPRESSION)
-            slot.body = describe_page(self._file, page, content, self._stock, destinations)
-            self._file.add_page(slot)
-            self._pages.append(replace(page, items=[], links=[], anchors=[]))
-        self._references += references
-        self._outline.append(OutlineEntry(1, title, first, 0.0))
-        self._outline += (
-            entry._replace(level=entry.level + 1, page=entry.page + first)
-            for at, entry in enumerate(document.outline)
-            if at > 0 or entry.text != title  # a headline that is the title would stand there twice
+        outline = [
+            OutlineEntry(1, title, 0, 0.0),
+            *(
+                entry._replace(level=entry.level + 1)
+                for at, entry in enumerate(document.outline)
+                if at > 0 or entry.text != title  # a headline that is the title stands there once
+            ),
+        ]
+        self._document_count += 1
+        # Two documents may use one name for places of their own.
+        navigation = Navigation(
+            self._file, pages, outline, prefix=f"document {self._document_count} "
         )
+        for ordinal, page in enumerate(pages):
+            painter = Painter(self._stock, width=page.width, height=page.height)
+            content = painter.paint(self._repeats.shorten(page, ordinal=ordinal))
+            add_page(self._file, page, content, navigation)
 
     @property
     def page_count(self) -> int:
-        """Give the number of pages so far."""
-        return len(self._pages)
+        """Return the number of pages so far."""
+        return self._file.page_number - 1
 
     def close(self) -> bytes:
-        """Give the PDF; nothing can be added afterwards."""
-        self._stock.close()
-        add_outline(self._file, self._outline, self._pages, self._references)
+        """Return the PDF; nothing can be added afterwards."""
         return self._file.write()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from codecs import utf_16_be_encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -31,7 +30,7 @@ _DROP: Final = re.compile(f"[{_IGNORED}]")
 _REPLACE: Final = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")
 _UNUSUAL: Final = re.compile(f"[{_IGNORED}\ud800-\udfff\U00010000-\U0010ffff]")
 _KERNED: Final = re.compile(rb"\)-?\d+\(")  # only a kern has such: brackets of text are escaped
-_ESCAPED: Final = re.compile(rb"[\\()\r]")
+_ESCAPED: Final = re.compile(rb"[\\()\r\x80-\xff]")
 
 # Figures are as wide as each other so that they stand in columns: they are never kerned.
 _FIGURES: Final = re.compile(r"[\d.,:/ \u00a0\u202f%€$£+\-\u2212]*")
@@ -148,7 +147,7 @@ class Face:
 
     def _write_operand(self, text: str) -> bytes:
         if _FIGURES.fullmatch(text):
-            return b"(" + utf_16_be_encode(text)[0] + b")"
+            return b"(" + _write(text) + b")"
         codes = b"\x00 ".join(map(self._encode_word, text.split(" ")))
         if b")" in codes and _KERNED.search(codes):
             return b"[(" + codes + b")]"
@@ -286,5 +285,8 @@ class _Kerns(dict[str, int]):
 
 
 def _escape(match: re.Match[bytes]) -> bytes:
-    # A bare carriage return inside a string reads as a line feed (PDF 1.7, 7.3.4.2).
-    return b"\\r" if match[0] == b"\r" else b"\\" + match[0]
+    """Escape a byte of a string (PDF 1.7, 7.3.4.2): content is ASCII, as ReportLab's canvas takes it."""
+    # A bare carriage return inside a string reads as a line feed.
+    if match[0] == b"\r":
+        return b"\\r"
+    return b"\\" + match[0] if match[0].isascii() else b"\\%03o" % match[0][0]
