@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -32,9 +31,10 @@ from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
-from shared.queue.names import INTERACTIVE, VALIDATE
+from shared.queue.names import INTERACTIVE, VALIDATE, job_key
 from shared.queue.states import Ended
 from shared.settings import FetcherSettings, Settings
+from tests.messages import read_argument
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
@@ -306,11 +306,12 @@ class ScriptedWorker:
     def _run(self) -> None:
         while self._running.is_set():
             if message := self._redis.brpop(self.queues, timeout=0.1):
-                self._take(json.loads(message[1]))
+                self._take(read_argument(message[1]))
 
-    def _take(self, message: dict[str, str]) -> None:
-        (text,), _, _ = json.loads(message["body"])
+    def _take(self, text: str) -> None:
         job = RenderJob.decode(text)
+        if self._redis.hexists(job_key(job.id), "done"):
+            return  # withdrawn, as a worker finds when it begins a job
         self.jobs.append(job)
         self.bodies.append(self.claims.load(job.body))
         if outcome := self.answer(job):

@@ -11,42 +11,21 @@ from redis import Redis
 from shared.batches.records import Slice
 from shared.clock import epoch
 from shared.queue.connection import reachable
-from shared.queue.messages import Envelope, write_message
+from shared.queue.messages import TaskMessage
 from shared.queue.names import (
     ASSEMBLE_TASK,
     BATCH,
     SENT_SLICES,
     SLICE_TASK,
-    UNACKED,
     cancelled_key,
 )
+from shared.queue.publisher import Publisher
+from shared.queue.roster import find_held_tasks
 
 # What a slice may take besides its longest document: its other documents, and storing them.
 _SLICE_SLACK_SECONDS: Final = 120.0
 _ASSEMBLE_SECONDS: Final = 3600.0
 _STOP_SECONDS: Final = 3600  # longer than any slice may take; the database knows for good
-
-# KEYS: messages sent, kombu's held messages, the queue. ARGV: pairs of name and delivery tag.
-# A message that a dead worker held is put back with other text, at the end that is taken from;
-# so the last few are searched for its tag as well.
-_FIND_LOST: Final = """
-local lost = {}
-local next = redis.call('LRANGE', KEYS[3], -20, -1)
-for i = 1, #ARGV, 2 do
-    local there = redis.call('HEXISTS', KEYS[2], ARGV[i + 1]) == 1
-    if not there then
-        local message = redis.call('HGET', KEYS[1], ARGV[i])
-        there = message and redis.call('LPOS', KEYS[3], message)
-    end
-    if not there then
-        for _, waiting in ipairs(next) do
-            if string.find(waiting, ARGV[i + 1], 1, true) then there = true end
-        end
-    end
-    if not there then lost[#lost + 1] = ARGV[i] end
-end
-return lost
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,37 +55,40 @@ class Assembly:
 class SliceQueue:
     """Sends work on batches to the workers; every method raises `Unavailable` without Redis."""
 
-    def __init__(self, redis: Redis, *, render_budget: float) -> None:
+    def __init__(self, redis: Redis, publisher: Publisher, *, render_budget: float) -> None:
         self._redis = redis
-        self._find_lost = redis.register_script(_FIND_LOST)
+        self._publisher = publisher
         self._slice_seconds = render_budget + _SLICE_SLACK_SECONDS
 
     def send(self, work: Sequence[Slice | Assembly]) -> None:
         """Queue work. Sent twice it is done twice, and counted once."""
         if not work:
             return
-        messages = {each.name: self._write(each) for each in work}
-        with reachable(), self._redis.pipeline() as pipe:
-            for name, message in messages.items():
-                pipe.hset(SENT_SLICES, name, message)
-            pipe.lpush(BATCH, *messages.values())
-            pipe.execute()
+        messages = [self._write(each) for each in work]
+        sent_at = {message.id: str(message.published_at) for message in messages}
+        with reachable():
+            self._redis.hset(SENT_SLICES, mapping=sent_at)  # type: ignore[arg-type]
+        self._publisher.send(messages)
 
     def find_lost(self, work: Sequence[Slice | Assembly]) -> list[Slice | Assembly]:
-        """Give what of this work is neither in the queue nor in a worker's hands.
+        """Return what of this work is neither in the queue nor held by a worker.
 
-        A worker takes a message and writes down that it holds it in two steps: what is lost twice
-        in a row, seconds apart, is lost.
+        A worker reports what it holds once a second: what is lost twice in a row, seconds apart, is
+        lost.
         """
         if not work:
             return []
-        args = [part for each in work for part in (each.name, _tag(each))]
         with reachable():
-            names = cast(
-                "list[bytes]", self._find_lost(keys=[SENT_SLICES, UNACKED, BATCH], args=args)
-            )
-        lost = {name.decode() for name in names}
-        return [each for each in work if each.name in lost]
+            found = self._redis.hmget(SENT_SLICES, [each.name for each in work])
+        sent_at = dict(zip(work, cast("list[bytes | None]", found), strict=True))
+        head = self._publisher.queues.read([BATCH])[BATCH]
+        held = find_held_tasks(self._redis)
+
+        def is_lost(each: Slice | Assembly) -> bool:
+            at = sent_at[each]
+            return each.name not in held and (at is None or head.has_passed(float(at)))
+
+        return [each for each in work if is_lost(each)]
 
     def stop(self, batch_id: str) -> None:
         """Have the runs of a batch stop before their next document."""
@@ -118,22 +100,10 @@ class SliceQueue:
         with reachable():
             self._redis.hdel(SENT_SLICES, work.name)
 
-    def _write(self, work: Slice | Assembly) -> str:
+    def _write(self, work: Slice | Assembly) -> TaskMessage:
         if isinstance(work, Slice):
             task, seconds, argument = SLICE_TASK, self._slice_seconds, work.encode()
         else:
             task, seconds = ASSEMBLE_TASK, _ASSEMBLE_SECONDS
             argument = {"v": 1, "batch": work.batch_id}
-        envelope = Envelope(
-            task=task,
-            id=work.name,
-            queue=BATCH,
-            delivery_tag=_tag(work),
-            limit_seconds=seconds,
-            admitted_at=epoch(),
-        )
-        return write_message(envelope, [argument])
-
-
-def _tag(work: Slice | Assembly) -> str:
-    return f"{BATCH}:{work.name}"
+        return TaskMessage(task, work.name, BATCH, argument, seconds, admitted_at=epoch())

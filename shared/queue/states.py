@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast
@@ -15,8 +14,7 @@ from shared.jobs import JobOutcome
 from shared.limits import STATE_TTL_SECONDS
 from shared.line import Line
 from shared.queue.connection import reachable
-from shared.queue.messages import read_admitted_at
-from shared.queue.names import FARM_EPOCH, UNACKED, job_key, job_of
+from shared.queue.names import FARM_EPOCH, job_key
 from shared.queue.parcels import unpack
 
 CANCELLED: Final = "cancelled"
@@ -33,16 +31,12 @@ redis.call('EXPIRE', KEYS[1], ARGV[2])
 return false
 """
 
-# As `_CLOSE`, unless a worker has begun it; its message goes too. The start of a delivery tag stands
-# in quotes of the message's own, which no body can hold unescaped.
+# As `_CLOSE`, unless a worker has begun it; its message finds it ended.
 _WITHDRAW: Final = """
 local state = redis.call('HMGET', KEYS[1], 'done', 'deliveries')
 if state[1] or tonumber(state[2] or '0') > 0 then return 0 end
 redis.call('HSET', KEYS[1], 'done', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[2])
-for _, message in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-    if string.find(message, ARGV[3], 1, true) then redis.call('LREM', KEYS[2], 1, message) end
-end
 return 1
 """
 
@@ -53,14 +47,6 @@ class Ended:
 
     word: str
     outcome: JobOutcome | None
-
-
-@dataclass(frozen=True, slots=True)
-class QueueView:
-    """What lies in a queue at a moment: when its oldest message came, and whose jobs are held."""
-
-    oldest: float | None
-    held: AbstractSet[str]
 
 
 class JobStates:
@@ -117,30 +103,15 @@ class JobStates:
             return None
         return _ended(before[0], before[1])
 
-    def withdraw(self, job_id: str, queue: str) -> bool:
-        """Take a job out of a queue that no worker has begun; tell whether it was. It never runs then."""
-        mark = f'"delivery_tag":"{queue}:{job_id}:'
+    def withdraw(self, job_id: str) -> bool:
+        """Withdraw a job that no worker has begun, and return whether it was. It never runs then."""
         with reachable():
-            return bool(
-                self._withdraw(
-                    keys=[job_key(job_id), queue], args=[WITHDRAWN, STATE_TTL_SECONDS, mark]
-                )
-            )
+            args: list[str | int] = [WITHDRAWN, STATE_TTL_SECONDS]
+            return bool(self._withdraw(keys=[job_key(job_id)], args=args))
 
     def settle(self, job_ids: Iterable[str]) -> None:
         """Let states go soon: the jobs' ends are on record. Nobody waits until that is done."""
         self._line.send(*(("EXPIRE", job_key(each), _SETTLED_TTL_SECONDS) for each in job_ids))
-
-    def look(self, queue: str) -> QueueView:
-        """Look at a queue: all that came into it before its oldest message has left it."""
-        with reachable(), self._redis.pipeline() as pipe:
-            pipe.lindex(queue, -1)
-            pipe.hkeys(UNACKED)
-            oldest, held = pipe.execute()
-        return QueueView(
-            None if oldest is None else read_admitted_at(oldest),
-            {job_of(tag.decode()) for tag in held},
-        )
 
     def begin_epoch(self) -> bool:
         """Tell whether Redis has lost what it had, or never had anything; asked again, it has not."""

@@ -20,13 +20,12 @@ from workers.engine.diagnostics import (
 from workers.engine.ports import Rendered, Stage
 from workers.farm.main import run_worker
 from workers.farm.run import Engine
+from workers.farm.worker import create_worker_app
 
 
 def render(template, payload, *, options, resources=None, watch=None):
     watch.enter(Stage.LAYOUT)
     command, *words = payload.body.decode().split()
-    if command in DRAWN:
-        watch.laid_out()
     return ACTIONS[command](template, resources, *words)
 
 
@@ -46,11 +45,6 @@ def _sleep(template, resources, seconds, started="/dev/null"):
         log.write(f"{os.getpid()}\n")
     time.sleep(float(seconds))
     return _pages(template, resources, 1)
-
-
-def _draw(template, resources, seconds, started="/dev/null"):
-    """Take the time for what comes after the layout."""
-    return _sleep(template, resources, seconds, started)
 
 
 def _spin(template, resources, seconds):
@@ -111,8 +105,6 @@ def _template(template, resources):
     return _pages(template, resources, len(template))
 
 
-# What these do is said to be nearly done when it begins.
-DRAWN = {"pages", "draw", "die-once"}
 ACTIONS = {
     name.removeprefix("_").replace("_", "-"): call
     for name, call in globals().items()
@@ -120,4 +112,6 @@ ACTIONS = {
 }
 
 if __name__ == "__main__":
-    run_worker(Engine(prepare=lambda source: source, render=render, validate=validate))
+    run_worker(
+        create_worker_app(Engine(prepare=lambda source: source, render=render, validate=validate))
+    )

@@ -21,6 +21,7 @@ from shared.jobs import Allowance, BodyKind, Claim, ClaimHome, Lane, Meter, Rend
 from shared.queue.broker import Broker
 from shared.queue.connection import connect
 from shared.queue.names import BATCH
+from shared.queue.publisher import Publisher
 
 
 @pytest.fixture
@@ -52,8 +53,8 @@ def make(account):
     return make
 
 
-def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, make):
-    intake = Intake(database, Broker(redis))
+def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, make, redis_url):
+    intake = Intake(database, Broker(redis, Publisher(redis_url)))
     gathered = [[Entry(*make()) for _ in range(count)] for count in (1, 130, 7, 60)]
     with ThreadPoolExecutor(12) as pool:
         writing = [pool.submit(intake.write, entries) for entries in gathered]
@@ -68,7 +69,7 @@ def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, 
     assert redis.llen(BATCH) == 198 + 40
 
 
-def test_what_is_on_record_is_what_was_accepted(database, redis, make):
+def test_what_is_on_record_is_what_was_accepted(database, redis, make, redis_url):
     job, record = make()
     odd = replace(
         record, template="a\tb\n\\N\\.'\u2028é", sweep_at=None, is_draft=True, workspace_id=None
@@ -76,7 +77,9 @@ def test_what_is_on_record_is_what_was_accepted(database, redis, make):
     plain = replace(
         record, id=new_id("job"), created_at=datetime(2026, 2, 28, 23, 59, 59, 7, tzinfo=UTC)
     )
-    Intake(database, Broker(redis)).write([Entry(job, odd), Entry(job, plain)])
+    Intake(database, Broker(redis, Publisher(redis_url))).write(
+        [Entry(job, odd), Entry(job, plain)]
+    )
     with database.snapshot() as session:
         assert find_job(session, odd.id) == odd
         assert find_job(session, plain.id) == plain
@@ -92,10 +95,10 @@ def add_on_a_connection_that_breaks(database, record):
 
 @pytest.mark.services
 def test_a_connection_that_broke_is_an_outage_and_the_next_is_another(
-    make_postgresql, migrated_postgresql, redis, make, account
+    make_postgresql, migrated_postgresql, redis, make, account, redis_url
 ):
     database = open_database(make_postgresql(template=migrated_postgresql))
-    intake = Intake(database, Broker(redis))
+    intake = Intake(database, Broker(redis, Publisher(redis_url)))
     intake.accept(*make())
     with pytest.raises(Unavailable):
         add_on_a_connection_that_breaks(database, make()[1])
@@ -106,12 +109,12 @@ def test_a_connection_that_broke_is_an_outage_and_the_next_is_another(
 
 
 def test_each_of_those_gathered_is_told_that_the_database_is_away(
-    database, redis, make, monkeypatch
+    database, redis, make, monkeypatch, redis_url
 ):
     def away():
         raise Unavailable("database")
 
-    intake = Intake(database, Broker(redis))
+    intake = Intake(database, Broker(redis, Publisher(redis_url)))
     monkeypatch.setattr(database, "session", away)
     entries = [Entry(*make()) for _ in range(120)]
     intake.write(entries)
@@ -121,9 +124,11 @@ def test_each_of_those_gathered_is_told_that_the_database_is_away(
     assert redis.llen(BATCH) == 0
 
 
-def test_callers_behind_a_locked_database_are_refused_with_the_first(database, redis, make):
+def test_callers_behind_a_locked_database_are_refused_with_the_first(
+    database, redis, make, redis_url
+):
     """A wait of its own for each would be more than the 5 s within which a 503 is due."""
-    intake = Intake(database, Broker(redis))
+    intake = Intake(database, Broker(redis, Publisher(redis_url)))
 
     def seconds_to_refuse(entry, delay):
         time.sleep(delay)

@@ -14,7 +14,7 @@ from shared.job_flow import JobFlow
 from shared.jobs import Claim, JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
-from shared.queue.commits import Begin, Commit, Commits, Delivery, fail
+from shared.queue.commits import Begin, Commits, fail
 from shared.queue.states import OVERDUE
 from shared.telemetry.log import get_logger, log_context
 from shared.telemetry.totals import Tally
@@ -32,7 +32,6 @@ from workers.engine.ports import (
 from workers.farm.failures import Bounds, attempt, brought_worker_down
 from workers.farm.recorded import Records, complete, is_open
 from workers.farm.resources import Images, Templates
-from workers.farm.slot import SINGLE_SLOT, Slot
 from workers.farm.stopping import Stopper
 from workers.farm.timing import StageTimer
 from workers.farm.warnings import summarise
@@ -102,14 +101,11 @@ class Farm:
     records: Records
     stopper: Stopper
     traces: Traces = UNTRACED
-    slot: Slot = SINGLE_SLOT
     clock: FarmClock | None = None
 
 
-def run_job(job: RenderJob, farm: Farm, *, delivery: Delivery | None = None) -> None:
+def run_job(job: RenderJob, farm: Farm) -> None:
     """Run one delivery of a job; afterwards it has ended, unless it ended before or is overdue.
-
-    `delivery` is known where it was counted when the worker took it.
 
     Raises:
         Unavailable: Redis stayed away until the job's deadline.
@@ -121,7 +117,7 @@ def run_job(job: RenderJob, farm: Farm, *, delivery: Delivery | None = None) -> 
         farm.traces.span(job.purpose.value, parent=job.traceparent, job=job.id),
     ):
         farm.traces.record("queue", begin=job.admitted_at, end=epoch())
-        match farm.commits.begin(job, delivery=delivery):
+        match farm.commits.begin(job):
             case Begin.RUN_IF_OPEN if not is_open(job, farm.flow):
                 log.info("delivery skipped", verdict="on record")
             case Begin.RUN | Begin.RUN_IF_OPEN:
@@ -136,8 +132,6 @@ def run_job(job: RenderJob, farm: Farm, *, delivery: Delivery | None = None) -> 
 
 
 def _run(job: RenderJob, farm: Farm) -> None:
-    if job.is_recorded or job.purpose is not Purpose.RENDER:
-        farm.slot.settle()
     if job.is_recorded:
         started_at = epoch()
         with farm.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
@@ -172,50 +166,19 @@ def _leave_on_record(job: RenderJob, verdict: Begin, farm: Farm) -> None:
         complete(job, farm.flow)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ending:
-    """The end of a job, from when its commit was sent (`workers.farm.slot.End`)."""
-
-    commit: Commit
-    farm: Farm
-
-    def has_come(self) -> bool:
-        """Wait for the commit's answer; False where it was lost on its way."""
-        return self.farm.commits.has_answer(self.commit)
-
-    def settle(self, *, has_next: bool) -> None:
-        """Do what comes after the commit; with another job here, some ends go on record together."""
-        job, outcome, farm = self.commit.job, self.commit.outcome, self.farm
-        committed = farm.commits.settle(self.commit)
+def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
+    with farm.traces.span("commit"):
+        committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
         if committed is not outcome and outcome.pdf is not None:
             farm.claims.drop(outcome.pdf)
         if job.is_recorded and committed is not None:
             farm.records.put(job, committed)  # which drops the body then
+            farm.records.settle()
         else:
             if job.is_recorded:
                 complete(job, farm.flow)
             farm.claims.drop(job.body)
-        if not has_next:
-            farm.records.settle()
-        with log_context(**_name(job)):
-            _log_end(
-                outcome if committed is None else committed, is_committed=committed is not None
-            )
-
-
-def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
-    with farm.traces.span("commit"):
-        commit = farm.commits.post(job, outcome, beside=farm.tally.drain())
-        ending = _Ending(commit, farm)
-        if farm.traces.is_on or _is_waited_on_record(job):
-            ending.settle(has_next=False)
-        else:
-            farm.slot.put_off(ending)
-
-
-def _is_waited_on_record(job: RenderJob) -> bool:
-    """Tell whether a client waits for the answer to a job that is on record, and others behind it."""
-    return job.is_recorded and job.lane is Lane.INTERACTIVE
+    _log_end(outcome if committed is None else committed, is_committed=committed is not None)
 
 
 def _name(job: RenderJob) -> dict[str, str]:
@@ -239,8 +202,7 @@ def _render_recorded(job: RenderJob, farm: Farm) -> JobOutcome:
 
 
 def _render(job: RenderJob, farm: Farm) -> JobOutcome:
-    # Such a job has its end written to the database yet: who waits shall not wait for that.
-    timer = StageTimer(farm.traces, SINGLE_SLOT if _is_waited_on_record(job) else farm.slot)
+    timer = StageTimer(farm.traces)
     queued_ms = round((epoch() - job.admitted_at) * 1000, 3)
     template = farm.templates.get(job.template.sha256) if job.template else None
     rendered = farm.render(

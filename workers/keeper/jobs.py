@@ -84,7 +84,7 @@ class RequeueJobs:
         return [job for jobs in found for job in jobs]
 
     def _requeue_forgotten(self, lane: Lane) -> int:
-        seen = self.flow.states.look(_QUEUES[lane])
+        seen = self.broker.look(_QUEUES[lane])
         before = now() - FORGOTTEN_AFTER
         if seen.oldest is not None:
             before = min(before, datetime.fromtimestamp(seen.oldest, UTC) - _CLOCK_SLACK)

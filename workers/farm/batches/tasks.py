@@ -16,7 +16,7 @@ from workers.farm.batches.assembly import run_assembly
 from workers.farm.batches.desk import Desk
 from workers.farm.batches.slices import run_slice
 from workers.farm.run import Farm
-from workers.farm.tasks import REQUEST, UNREADABLE, drop_message, read_argument
+from workers.farm.tasks import UNREADABLE, FarmTask, drop_message, read_argument
 
 log: Final = get_logger(__name__)
 
@@ -24,7 +24,7 @@ log: Final = get_logger(__name__)
 def register_batch_tasks(
     app: Celery, get_farm: Callable[[], Farm], get_desk: Callable[[], Desk]
 ) -> None:
-    """Give the application its tasks; the two calls are made in the child process that runs one."""
+    """Register the tasks; the two calls are made in the child process that runs one."""
 
     def slice_(*arguments: Any, **named: Any) -> None:
         try:
@@ -32,7 +32,6 @@ def register_batch_tasks(
         except UNREADABLE as error:
             drop_message(error, get_farm().tally)
             return
-        get_farm().slot.settle()
         _leave_outages(lambda: run_slice(asked, get_farm(), get_desk()))
 
     def assemble(*arguments: Any, **named: Any) -> None:
@@ -41,11 +40,10 @@ def register_batch_tasks(
         except UNREADABLE as error:
             drop_message(error, get_farm().tally)
             return
-        get_farm().slot.settle()
         _leave_outages(lambda: run_assembly(asked, get_desk()))
 
-    app.task(slice_, name=SLICE_TASK, Request=REQUEST)
-    app.task(assemble, name=ASSEMBLE_TASK, Request=REQUEST)
+    app.task(slice_, name=SLICE_TASK, base=FarmTask)
+    app.task(assemble, name=ASSEMBLE_TASK, base=FarmTask)
 
 
 def _leave_outages(work: Callable[[], None]) -> None:
