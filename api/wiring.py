@@ -20,6 +20,7 @@ from shared.queue.connection import connect_each
 from shared.queue.drains import Drains
 from shared.queue.endings import Endings
 from shared.queue.layout import make_checks
+from shared.queue.publisher import Publisher
 from shared.queue.recall import Recall
 from shared.queue.replies import Replies
 from shared.queue.slices import SliceQueue
@@ -52,8 +53,9 @@ def wire(settings: Settings) -> Ports:
 
     def make_cell(shard: ShardAddress) -> Cell:
         redis, slots = servers.get(shard.name), slots_of(shard.name, servers.names)
-        claims, broker, endings = Claims(redis, blobs), Broker(redis), Endings(redis)
-        queue = SliceQueue(redis, render_budget=settings.render_budget)
+        publisher = Publisher(settings.broker_url_of(shard))
+        claims, broker, endings = Claims(redis, blobs), Broker(redis, publisher), Endings(redis)
+        queue = SliceQueue(redis, publisher, render_budget=settings.render_budget)
         batches = BatchFlow(database, blobs, queue, endings, slots)
         return Cell(
             template_pins=TemplatePins(redis, watch=metrics),

@@ -96,15 +96,14 @@ class JobFlow:
         """
         self.record_ends({job_id: self.states.close(job_id, word) or Ended(word, None)})
 
-    def withdraw(self, job_id: str, queue: str) -> bool:
-        """Take a job that no worker has begun out of its queue and fail it, to be asked for again;
-        tell whether it was.
+    def withdraw(self, job_id: str) -> bool:
+        """Fail a job that no worker has begun, so that it never runs; return whether it was.
 
         Raises:
             Unavailable: Redis is away, and nothing is changed; or the database is, and the keeper
                 puts on record later that it never runs.
         """
-        if not self.states.withdraw(job_id, queue):
+        if not self.states.withdraw(job_id):
             return False
         self.record_ends({job_id: Ended(WITHDRAWN, None)})
         return True

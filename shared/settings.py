@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Final, TypeVar
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from shared.encryption import SecretCipher
 from shared.shards import ShardAddress, parse_shards
 
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9._-]{1,253}(:[0-9]{1,5})?")
+_BROKER: Final = re.compile(r"rediss?://")
 _QUEUE: Final = "interactive|validate|batch"
 
 
@@ -47,6 +48,15 @@ class Settings(FetcherSettings):
     redis_url: str = Field(
         description="redis://[:password@]host:port/0; append-only and noeviction are required; "
         "several, each as URL or NAME=URL with spaces between, are the farm's shards"
+    )
+    broker_url: str = Field(
+        default="",
+        description="the broker of tasks, as redis://… or rediss://…; empty is the Redis server itself, "
+        "and with several shards each shard's",
+    )
+    task_events: bool = Field(
+        default=False,
+        description="whether workers publish task events, which flower and `celery events` show",
     )
     redis_shard: str = Field(
         default="",
@@ -112,6 +122,17 @@ class Settings(FetcherSettings):
         parse_shards(text)
         return text
 
+    @field_validator("broker_url")
+    @classmethod
+    def _check_broker(cls, text: str, read: ValidationInfo) -> str:
+        if text and not _BROKER.match(text):
+            raise ValueError("accepted is redis://… or rediss://…")
+        if text and " " in str(read.data.get("redis_url", "")).strip():
+            raise ValueError(
+                "each shard is a broker of its own; leave it empty with several shards"
+            )
+        return text
+
     @field_validator("secret_keys")
     @classmethod
     def _check_keys(cls, text: str) -> str:
@@ -148,6 +169,10 @@ class Settings(FetcherSettings):
     def shards(self) -> tuple[ShardAddress, ...]:
         """Give the farm's Redis servers."""
         return parse_shards(self.redis_url)
+
+    def broker_url_of(self, shard: ShardAddress) -> str:
+        """Return the URL of the broker that the tasks of a shard pass through."""
+        return self.broker_url or shard.url
 
     @property
     def own_shard(self) -> ShardAddress:

@@ -16,11 +16,12 @@ from shared.queue.connection import connect
 from shared.queue.names import BATCH
 from shared.queue.slices import Assembly
 from shared.settings import Settings
+from tests.messages import read_argument
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.farm.batches.assembly import run_assembly
 from workers.farm.batches.slices import run_slice
-from workers.farm.main import assemble, assemble_desk
 from workers.farm.run import Engine
+from workers.farm.worker import assemble, assemble_desk
 from workers.keeper.batches import batch_duties
 
 TEMPLATE = """
@@ -76,8 +77,7 @@ class SliceWorker:
         message = self.redis.rpop(BATCH)
         if message is None:
             return None
-        (argument,), _, _ = json.loads(json.loads(message)["body"])
-        return argument
+        return read_argument(message)
 
     def work_once(self) -> bool:
         """Do the next work of the queue and tell whether there was any."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import shutil
 import subprocess
 import threading
@@ -36,10 +35,11 @@ from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
-from shared.queue.names import INTERACTIVE, JOBS_TASK, VALIDATE
+from shared.queue.names import INTERACTIVE, JOBS_TASK, VALIDATE, job_key
 from shared.queue.states import Ended
 from shared.settings import FetcherSettings, Settings
 from tests.farm.conftest import environment, real_worker
+from tests.messages import read_message
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
@@ -345,11 +345,11 @@ class ScriptedWorker:
     def _run(self) -> None:
         while self._running.is_set():
             if message := self._redis.brpop(self.queues, timeout=0.1):
-                self._take(json.loads(message[1]))
+                self._take(message[1])
 
-    def _take(self, message: dict[str, Any]) -> None:
-        (argument,), _, _ = json.loads(message["body"])
-        if message["headers"]["task"] == JOBS_TASK:
+    def _take(self, message: bytes) -> None:
+        task, argument = read_message(message)
+        if task == JOBS_TASK:
             self._take_slice(JobSlice.decode(argument))
         else:
             self._take_job(RenderJob.decode(argument))
@@ -364,6 +364,8 @@ class ScriptedWorker:
             end_job_slice(session, asked)
 
     def _take_job(self, job: RenderJob) -> None:
+        if self._redis.hexists(job_key(job.id), "done"):
+            return  # withdrawn, as a worker finds when it begins a job
         self.jobs.append(job)
         self.bodies.append(self.claims.load(job.body))
         if outcome := self.answer(job):

@@ -160,7 +160,7 @@ def _withdraw_if_drained(job: RenderJob, cell: Cell) -> None:
     """
     with suppress(Unavailable):
         queue = queue_of_job(job)
-        if cell.drains.holds(queue) and cell.job_flow.withdraw(job.id, queue):
+        if cell.drains.holds(queue) and cell.job_flow.withdraw(job.id):
             raise drained(Purpose.RENDER)
 
 

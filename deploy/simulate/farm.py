@@ -11,7 +11,7 @@ from itertools import count
 from typing import Final, TypeAlias
 
 from deploy.simulate.model import Service
-from shared.queue.lease import LEASE_SECONDS
+from shared.queue.roster import LEASE_SECONDS
 
 INTERACTIVE: Final = "interactive"
 BATCH: Final = "batch"

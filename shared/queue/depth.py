@@ -8,15 +8,9 @@ from typing import Any, Final
 from redis import Redis
 
 from shared.queue.connection import reachable
-from shared.queue.messages import read_admitted_at
-from shared.queue.names import (
-    DEAD_EVENTS,
-    DRAINED,
-    QUEUES,
-    UNACKED,
-    USAGE_STREAM,
-    queue_of,
-)
+from shared.queue.names import DEAD_EVENTS, DRAINED, QUEUES, USAGE_STREAM
+from shared.queue.redis_queues import RedisQueues
+from shared.queue.roster import find_workers
 from shared.queue.sums import read_sums
 from shared.telemetry.readings import FarmDepth, QueueDepth
 
@@ -25,49 +19,44 @@ _MICROSECONDS: Final = 1_000_000
 
 
 class QueueReader:
-    """Reads counts from Redis; every method raises `Unavailable("queue")` when it is away."""
+    """Reads counts from Redis; every method raises `Unavailable("queue")` when it is away.
 
-    def __init__(self, redis: Redis) -> None:
+    `queues` are those of the broker, where that is another server.
+    """
+
+    def __init__(self, redis: Redis, queues: RedisQueues | None = None) -> None:
         self._redis = redis
+        self._queues = queues or RedisQueues(redis)
 
     def read_depth(self) -> FarmDepth:
         """Count the jobs and events that are on their way."""
-        with reachable(), self._redis.pipeline(transaction=False) as pipe:
-            for queue in QUEUES:
-                pipe.llen(queue)
-            for queue in QUEUES:
-                pipe.lindex(queue, -1)
-            # Their names and not the messages: each says its queue, and a message may be 64 KB.
-            pipe.hkeys(UNACKED)
+        heads = self._queues.read(QUEUES)
+        running: Counter[str] = Counter()
+        for worker in find_workers(self._redis):
+            running.update(worker.held)
+        with reachable(self._redis), self._redis.pipeline(transaction=False) as pipe:
             pipe.xlen(USAGE_STREAM)
             pipe.xlen(DEAD_EVENTS)
             pipe.xrange(USAGE_STREAM, count=1)
             pipe.hkeys(DRAINED)
             pipe.time()
-            found = pipe.execute()
-        lengths, oldest = found[: len(QUEUES)], found[len(QUEUES) : 2 * len(QUEUES)]
-        held, pending, dead, first, drained, (seconds, microseconds) = found[2 * len(QUEUES) :]
+            pending, dead, first, drained, (seconds, microseconds) = pipe.execute()
         at = seconds + microseconds / _MICROSECONDS
-        running = Counter(queue_of(tag.decode()) for tag in held)
         queues = {
             queue: QueueDepth(
-                length, running[queue], _job_age(message, at), queue.encode() in drained
+                head.waiting,
+                running[queue],
+                0.0 if head.admitted_at is None else max(at - head.admitted_at, 0.0),
+                queue.encode() in drained,
             )
-            for queue, length, message in zip(QUEUES, lengths, oldest, strict=True)
+            for queue, head in heads.items()
         }
         return FarmDepth(queues, pending, dead, _entry_age(first, at))
 
     def read_totals(self) -> dict[str, float]:
         """Give the sums of what the farm counted, as `shared.telemetry.totals` has them."""
-        with reachable():
+        with reachable(self._redis):
             return read_sums(self._redis)
-
-
-def _job_age(message: bytes | None, now: float) -> float:
-    if message is None:
-        return 0.0
-    admitted_at = read_admitted_at(message)
-    return 0.0 if admitted_at is None else max(now - admitted_at, 0.0)
 
 
 def _entry_age(entries: list[Any], now: float) -> float:

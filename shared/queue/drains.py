@@ -12,7 +12,8 @@ from shared.queue.names import DRAINED, QUEUES
 
 # How long a front goes by what it read: a request asks Redis nothing more for it.
 _GOES_BY_SECONDS: Final = 1.0
-# A worker looks every 2 s, and takes one more message where it was asking for it already.
+# A worker reads it each second and acts within half a second; it takes one more message where it was
+# asking for it already, for a second at most.
 SEEN_BY_ALL_SECONDS: Final = 4.0
 
 

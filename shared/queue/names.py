@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Final
 
 INTERACTIVE: Final = "interactive"  # single renders: a list, its newest message at the left
@@ -26,51 +25,18 @@ FARM_EPOCH: Final = "farm:epoch"  # there as long as Redis has all that was put 
 FARM_LAYOUT: Final = "farm:layout"  # which shard this is, of which farm's
 FARM_MEMORY: Final = "farm:memory"  # another value once Redis was emptied, see shared.queue.recall
 DRAINED: Final = "farm:drained"  # hash of the queues that workers leave alone: since when
-WORKERS: Final = "farm:workers"  # hash of what each worker says of itself
+WORKERS: Final = "farm:workers"  # hash of what each worker reports
 WORKERS_SEEN: Final = "farm:workers:seen"  # sorted set of them, by when they last did
+HELD_TASKS: Final = "farm:held"  # sorted set of tasks, by when a worker last reported to hold them
 CLOCKS: Final = "farm:clocks"  # hash of how far the clock of each process's machine is ahead
 CLOCKS_SEEN: Final = "farm:clocks:seen"  # sorted set of them, by when they last said so
 CLAIM_EXPIRY: Final = "claims:expiry"  # sorted set of claims in the blob store, by when to delete
 
-SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: the message of each
+SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: when each was published
 
-UNACKED: Final = "unacked"  # kombu's hash of messages that a worker holds
-UNACKED_INDEX: Final = "unacked_index"  # kombu's sorted set of them, by when they were last held
-
-# What tags end in whose deliveries are counted by the worker that takes them, see `shared.queue.ahead`.
-_WAITED: Final = ":waited"
-_RECORDED: Final = ":recorded"
-
-
-def new_delivery_tag(queue: str, job_id: str) -> str:
-    """Make the tag of a message, by which kombu holds it: whose it is can be read from it."""
-    return f"{queue}:{job_id}:{secrets.token_hex(16)}"
-
-
-def new_waited_tag(queue: str, job_id: str) -> str:
-    """Make the tag of a message whose front waits."""
-    return new_delivery_tag(queue, job_id) + _WAITED
-
-
-def new_recorded_tag(queue: str, job_id: str) -> str:
-    """Make the tag of a message whose job is on record."""
-    return new_delivery_tag(queue, job_id) + _RECORDED
-
-
-def is_counted_as_taken(delivery_tag: str) -> bool:
-    """Tell whether whoever takes a message counts its delivery, and not the slot it is for."""
-    return delivery_tag.endswith((_WAITED, _RECORDED))
-
-
-def queue_of(delivery_tag: str) -> str:
-    """Give the queue of a held message, '' when its tag does not say."""
-    queue, colon, _ = delivery_tag.partition(":")
-    return queue if colon else ""
-
-
-def job_of(delivery_tag: str) -> str:
-    """Give the job of a held message, '' when its tag does not say."""
-    return [*delivery_tag.split(":"), "", ""][1]
+# kombu's own, by the defaults of its transport options `unacked_key` and `unacked_index_key`.
+UNACKED: Final = "unacked"  # hash of messages that were taken and not acknowledged
+UNACKED_INDEX: Final = "unacked_index"  # sorted set of them, by when they were taken
 
 
 def job_key(job_id: str) -> str:

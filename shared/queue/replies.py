@@ -14,7 +14,7 @@ from shared.jobs import Claim, ClaimHome, JobOutcome, decode_reply
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
 from shared.queue.connection import BLOCK_SECONDS, guarded, reachable
 from shared.queue.names import FARM_TOTALS, job_key, reply_key
-from shared.queue.presence import AWAITED_SECONDS
+from shared.queue.presence import AWAITED_SECONDS, Presence
 from shared.queue.scripts import register
 from shared.telemetry.totals import ABANDONED
 
@@ -29,7 +29,7 @@ class Replies:
         self._redis = redis
         self._claims = claims
         self._abandon = register(redis, "abandon")
-        self._await = register(redis, "await")
+        self._presence = Presence(redis)
         # Keys that were read and are of no more use. They go with the next wait's round trip
         # rather than one of their own; should the process end first, their time to live ends too.
         self._spent: deque[str] = deque()
@@ -97,7 +97,7 @@ class Replies:
         reply = reply_key(job_id)
         with guarded(self._redis):
             if not is_noted:
-                self._await(keys=[job_key(job_id)], args=[AWAITED_SECONDS, CLAIM_TTL_SECONDS])
+                self._presence.note(job_id)
             pipe = self._redis.pipeline(transaction=False)
             if spent := self._take_spent():
                 pipe.unlink(*spent)

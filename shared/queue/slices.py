@@ -11,17 +11,17 @@ from redis import Redis
 from shared.batches.records import JobSlice, Slice
 from shared.clock import epoch
 from shared.queue.connection import reachable
-from shared.queue.messages import Envelope, write_message
+from shared.queue.messages import TaskMessage
 from shared.queue.names import (
     ASSEMBLE_TASK,
     BATCH,
     JOBS_TASK,
     SENT_SLICES,
     SLICE_TASK,
-    UNACKED,
     cancelled_key,
 )
-from shared.queue.scripts import register
+from shared.queue.publisher import Publisher
+from shared.queue.roster import find_held_tasks
 
 # What a slice may take besides its longest document: its other documents, and storing them.
 _SLICE_SLACK_SECONDS: Final = 120.0
@@ -64,62 +64,52 @@ _TASKS: Final = {Slice: SLICE_TASK, JobSlice: JOBS_TASK, Assembly: ASSEMBLE_TASK
 class SliceQueue:
     """Sends slices and assemblies to the workers; every method raises `Unavailable` without Redis."""
 
-    def __init__(self, redis: Redis, *, render_budget: float) -> None:
+    def __init__(self, redis: Redis, publisher: Publisher, *, render_budget: float) -> None:
         self._redis = redis
-        self._find_lost = register(redis, "find_lost")
+        self._publisher = publisher
         self._slice_seconds = render_budget + _SLICE_SLACK_SECONDS
 
     def send(self, work: Sequence[Work]) -> None:
         """Queue work. Sent twice it is done twice, and counted once."""
         if not work:
             return
-        messages = {each.name: self._write(each) for each in work}
-        with reachable(), self._redis.pipeline() as pipe:
-            for name, message in messages.items():
-                pipe.hset(SENT_SLICES, name, message)
-            pipe.lpush(BATCH, *messages.values())
-            pipe.execute()
+        messages = [self._write(each) for each in work]
+        sent_at = {message.id: str(message.published_at) for message in messages}
+        with reachable(self._redis):
+            self._redis.hset(SENT_SLICES, mapping=sent_at)  # type: ignore[arg-type]
+        self._publisher.send(messages)
 
     def find_lost(self, work: Sequence[Work]) -> list[Work]:
-        """Give what of this work is neither in the queue nor in a worker's hands.
+        """Return what of this work is neither in the queue nor held by a worker.
 
-        A worker takes a message and writes down that it holds it in two steps: what is lost twice
-        in a row, seconds apart, is lost.
+        A worker reports what it holds once a second: what is lost twice in a row, seconds apart, is
+        lost.
         """
         if not work:
             return []
-        args = [part for each in work for part in (each.name, _tag(each))]
-        with reachable():
-            names = cast(
-                "list[bytes]", self._find_lost(keys=[SENT_SLICES, UNACKED, BATCH], args=args)
-            )
-        lost = {name.decode() for name in names}
-        return [each for each in work if each.name in lost]
+        with reachable(self._redis):
+            found = self._redis.hmget(SENT_SLICES, [each.name for each in work])
+        sent_at = dict(zip(work, cast("list[bytes | None]", found), strict=True))
+        head = self._publisher.queues.read([BATCH])[BATCH]
+        held = find_held_tasks(self._redis)
+
+        def is_lost(each: Work) -> bool:
+            at = sent_at[each]
+            return each.name not in held and (at is None or head.has_passed(float(at)))
+
+        return [each for each in work if is_lost(each)]
 
     def stop(self, batch_id: str) -> None:
         """Have the runs of a batch stop before their next document."""
-        with reachable():
+        with reachable(self._redis):
             self._redis.set(cancelled_key(batch_id), 1, ex=_STOP_SECONDS)
 
     def forget(self, work: Work) -> None:
         """Forget work that is done."""
-        with reachable():
+        with reachable(self._redis):
             self._redis.hdel(SENT_SLICES, work.name)
 
-    def _write(self, work: Work) -> str:
-        task, seconds = _TASKS[type(work)], self._slice_seconds
-        if isinstance(work, Assembly):
-            seconds = _ASSEMBLE_SECONDS
-        envelope = Envelope(
-            task=task,
-            id=work.name,
-            queue=BATCH,
-            delivery_tag=_tag(work),
-            limit_seconds=seconds,
-            admitted_at=epoch(),
-        )
-        return write_message(envelope, [work.encode()])
-
-
-def _tag(work: Work) -> str:
-    return f"{BATCH}:{work.name}"
+    def _write(self, work: Work) -> TaskMessage:
+        seconds = _ASSEMBLE_SECONDS if isinstance(work, Assembly) else self._slice_seconds
+        task = _TASKS[type(work)]
+        return TaskMessage(task, work.name, BATCH, work.encode(), seconds, admitted_at=epoch())

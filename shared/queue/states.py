@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,8 +14,7 @@ from shared.clock import epoch
 from shared.jobs import JobOutcome, decode_reply
 from shared.limits import STATE_TTL_SECONDS
 from shared.queue.connection import guarded, reachable
-from shared.queue.messages import read_admitted_at
-from shared.queue.names import FARM_EPOCH, UNACKED, job_key, job_of
+from shared.queue.names import FARM_EPOCH, job_key
 from shared.queue.scripts import register
 
 CANCELLED: Final = "cancelled"
@@ -31,14 +29,6 @@ class Ended:
 
     word: str
     outcome: JobOutcome | None
-
-
-@dataclass(frozen=True, slots=True)
-class QueueView:
-    """What lies in a queue at a moment: when its oldest message came, and whose jobs are held."""
-
-    oldest: float | None
-    held: AbstractSet[str]
 
 
 class JobStates:
@@ -102,15 +92,11 @@ class JobStates:
             return None
         return _ended(before[0], before[1])
 
-    def withdraw(self, job_id: str, queue: str) -> bool:
-        """Withdraw a job that no worker has begun from a queue and return whether it was. It never runs then."""
-        mark = f'"delivery_tag":"{queue}:{job_id}:'
+    def withdraw(self, job_id: str) -> bool:
+        """Withdraw a job that no worker has begun, and return whether it was. It never runs then."""
         with reachable(self._redis):
-            return bool(
-                self._withdraw(
-                    keys=[job_key(job_id), queue], args=[WITHDRAWN, STATE_TTL_SECONDS, mark]
-                )
-            )
+            args: list[str | int] = [WITHDRAWN, STATE_TTL_SECONDS]
+            return bool(self._withdraw(keys=[job_key(job_id)], args=args))
 
     def settle(self, job_ids: Iterable[str]) -> None:
         """Let states expire soon: the jobs' ends are on record. Without Redis they expire later."""
@@ -119,17 +105,6 @@ class JobStates:
             for job_id in job_ids:
                 pipe.expire(job_key(job_id), _SETTLED_TTL_SECONDS)
             pipe.execute()
-
-    def look(self, queue: str) -> QueueView:
-        """Look at a queue: all that came into it before its oldest message has left it."""
-        with reachable(self._redis), self._redis.pipeline() as pipe:
-            pipe.lindex(queue, -1)
-            pipe.hkeys(UNACKED)
-            oldest, held = pipe.execute()
-        return QueueView(
-            None if oldest is None else read_admitted_at(oldest),
-            {job_of(tag.decode()) for tag in held},
-        )
 
     def begin_epoch(self) -> bool:
         """Return whether Redis has lost what it had, or never had anything; asked again, it has not."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from redis import Redis
+from redis import Redis, RedisError
 
 from shared import json_text
 from shared.queue.names import FARM_TOTALS, FRESH_TOTALS
+from shared.telemetry.log import get_logger
 
 if TYPE_CHECKING:
     from shared.telemetry.metrics import Spec
+
+log: Final = get_logger(__name__)
 
 
 def write_line(increments: Mapping[str, float]) -> bytes:
@@ -33,6 +36,16 @@ def add_to_totals(redis: Redis, spec: Spec, *labels: str) -> None:
     tally.count(spec, *labels)
     for field, amount in tally.drain().items():
         redis.hincrbyfloat(FARM_TOTALS, field, amount)
+
+
+def count_dropped(redis: Redis, reason: str) -> None:
+    """Count a message that is no task of the farm's; without Redis it is only logged."""
+    from shared.telemetry import metrics
+
+    try:
+        add_to_totals(redis, metrics.MESSAGES_DROPPED, reason)
+    except RedisError as error:
+        log.warning("dropped message not counted", cause=repr(error))
 
 
 def read_sums(redis: Redis) -> dict[str, float]:

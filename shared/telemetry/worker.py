@@ -27,8 +27,7 @@ _REASONS: Final = (RECYCLED, *_SIGNALS.values(), "crashed", "failed")
 class WorkerMetrics(Collector):
     """The metrics of a worker's main process, which sees its children come and go.
 
-    `count_busy` and `find_children` (slot to process id) are asked at each scrape. Its renders are
-    in the farm's totals.
+    `count_busy` is asked at each scrape. Its renders are in the farm's totals.
     """
 
     def __init__(
@@ -37,12 +36,11 @@ class WorkerMetrics(Collector):
         slots: int,
         child_memory_mb: int,
         count_busy: Callable[[], int],
-        find_children: Callable[[], Mapping[int, int]],
         read_skews: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self.registry: Final = CollectorRegistry()
         self._count_busy = count_busy
-        self._find_children = find_children
+        self._find_children: Callable[[], Mapping[int, int]] = dict
         self._starts = make_counter(metrics.CHILD_STARTS, self.registry)
         self._exits = make_counter(metrics.CHILD_EXITS, self.registry)
         for reason in _REASONS:
@@ -55,6 +53,10 @@ class WorkerMetrics(Collector):
         self.registry.register(Constants("worker", numbers))
         self.registry.register(ClockSkews(read_skews))
         self.registry.register(self)
+
+    def watch(self, find_children: Callable[[], Mapping[int, int]]) -> None:
+        """Ask for the children, slot to process id, at each scrape from now on."""
+        self._find_children = find_children
 
     def child_started(self) -> None:
         """Count a child process that began."""

@@ -27,6 +27,7 @@ from shared.jobs import Allowance, BodyKind, Meter, RenderJob
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
+from shared.queue.publisher import Publisher
 from shared.queue.replies import Replies
 from tests.bench.demands import HEAD, at_most
 from tests.bench.overhead_worker import PDF_BYTES, SMALL, stock_app, work
@@ -66,7 +67,7 @@ def main() -> None:
 def through_farm(folder: Path) -> Callable[[], bytes]:
     redis = connect(URL)
     claims = Claims(redis, open_store(f"file://{folder}/blobs"))
-    broker, replies = Broker(redis), Replies(redis, claims)
+    broker, replies = Broker(redis, Publisher(URL)), Replies(redis, claims)
     meter = Meter("acc_1", "2026-11-01", Allowance.PRODUCTION, 10**9)
 
     def render() -> bytes:

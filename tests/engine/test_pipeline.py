@@ -160,17 +160,14 @@ def test_template_is_not_changed_by_rendering(invoice: PreparedTemplate) -> None
 
 
 def test_stages_are_told_in_order(invoice: PreparedTemplate) -> None:
-    entered: list[Stage | str] = []
+    entered: list[Stage] = []
 
     class Watch:
         def enter(self, stage: Stage) -> None:
             entered.append(stage)
 
-        def laid_out(self) -> None:
-            entered.append("laid out")
-
     render(invoice, None, options=OPTIONS, resources=OneLogo(), watch=Watch())
-    assert entered == [Stage.MERGE, Stage.LAYOUT, "laid out", Stage.FINISH]
+    assert entered == [Stage.MERGE, Stage.LAYOUT, Stage.FINISH]
 
 
 def test_validation_finds_all_kinds_of_mistakes_in_one_go() -> None:

@@ -22,9 +22,10 @@ from shared.blobs.store import open_store
 from shared.clock import epoch
 from shared.identifiers import new_id
 from shared.jobs import Allowance, BodyKind, JobOutcome, Meter, PinnedTemplate, Purpose, RenderJob
-from shared.queue.broker import Broker
+from shared.queue.broker import Broker, Published
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
+from shared.queue.publisher import Publisher
 from shared.queue.replies import Replies
 from shared.queue.roster import find_workers
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
@@ -44,11 +45,12 @@ class Front:
     claims: Claims = field(init=False)
     broker: Broker = field(init=False)
     replies: Replies = field(init=False)
+    _published: dict[str, Published] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.redis = connect(self.url)
         self.claims = Claims(self.redis, open_store(self.blob_url))
-        self.broker = Broker(self.redis)
+        self.broker = Broker(self.redis, Publisher(self.url))
         self.replies = Replies(self.redis, self.claims)
 
     def job(
@@ -84,11 +86,17 @@ class Front:
 
     def send(self, body: str | bytes = "pages 1", **options: object) -> RenderJob:
         job = self.job(body, **options)
-        self.broker.publish(job)
+        self._published[job.id] = self.broker.publish(job)
         return job
 
     def wait(self, job: RenderJob, *, seconds: float = 60.0) -> JobOutcome | None:
-        return self.replies.wait(job.id, timeout_seconds=seconds)
+        published = self._published.get(job.id)
+
+        def look_after() -> None:
+            if published is not None:
+                self.broker.requeue_forgotten(published)
+
+        return self.replies.wait(job.id, timeout_seconds=seconds, between=look_after)
 
     def render(self, body: str | bytes = "pages 1", **options: object) -> JobOutcome | None:
         return self.wait(self.send(body, **options))

@@ -22,13 +22,12 @@ from workers.engine.ports import Rendered, Stage
 from workers.farm.inspection import UploadRefusedError
 from workers.farm.main import run_worker
 from workers.farm.run import Engine
+from workers.farm.worker import create_worker_app
 
 
 def render(template, payload, *, options, resources=None, watch=None):
     watch.enter(Stage.LAYOUT)
     command, *words = payload.body.decode().split()
-    if command in DRAWN:
-        watch.laid_out()
     return ACTIONS[command](template, resources, *words)
 
 
@@ -58,11 +57,6 @@ def _sleep(template, resources, seconds, started="/dev/null"):
         log.write(f"{os.getpid()}\n")
     time.sleep(float(seconds))
     return _pages(template, resources, 1)
-
-
-def _draw(template, resources, seconds, started="/dev/null"):
-    """Take the time for what comes after the layout."""
-    return _sleep(template, resources, seconds, started)
 
 
 def _spin(template, resources, seconds):
@@ -123,8 +117,6 @@ def _template(template, resources):
     return _pages(template, resources, len(template))
 
 
-# What these do is said to be nearly done when it begins.
-DRAWN = {"pages", "draw", "die-once"}
 ACTIONS = {
     name.removeprefix("_").replace("_", "-"): call
     for name, call in globals().items()
@@ -138,4 +130,4 @@ if __name__ == "__main__":
         validate=validate,
         inspectors={BodyKind.IMAGE: inspect},
     )
-    run_worker(engine)
+    run_worker(create_worker_app(engine))

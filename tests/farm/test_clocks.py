@@ -7,11 +7,10 @@ import time
 import pytest
 
 from shared.clock import epoch, follow_machine
-from shared.line import Line
-from shared.queue.ahead import Ahead
 from shared.queue.clocks import FarmClock, find_clocks
 from shared.queue.connection import connect
-from shared.queue.names import INTERACTIVE, UNACKED, UNACKED_INDEX
+from shared.queue.names import HELD_TASKS, INTERACTIVE, UNACKED, UNACKED_INDEX
+from shared.queue.roster import WorkerWord, find_held_tasks, report
 from tests.farm.conftest import ROOT, Workers
 
 read = time.time
@@ -67,12 +66,11 @@ def test_a_refusal_to_write_keeps_nobody_from_following(front, shifted):
     assert epoch() == pytest.approx(read(), abs=0.5)
 
 
-def test_messages_are_held_by_the_clock_of_redis(front, shifted):
-    sent = front.broker.publish(front.job())
+def test_tasks_are_held_by_the_clock_of_redis(front, shifted):
     shifted(-3600)
-    Ahead().turn(Line(front.redis), [INTERACTIVE], free=1, slots=1)
-    held_at = front.redis.zscore(UNACKED_INDEX, sent.delivery_tag)
-    assert held_at == pytest.approx(read(), abs=1)
+    report(front.redis, WorkerWord("here:1", (INTERACTIVE,), 1, 1), ["job_1"])
+    assert find_held_tasks(front.redis) == {"job_1"}
+    assert front.redis.zscore(HELD_TASKS, "job_1") == pytest.approx(read(), abs=1)
 
 
 def test_a_worker_whose_clock_is_an_hour_ahead_leaves_others_what_they_hold(
@@ -83,11 +81,12 @@ def test_a_worker_whose_clock_is_an_hour_ahead_leaves_others_what_they_hold(
     workers = Workers(tmp_path, worker_environment | {"PYTHONPATH": f"{tmp_path}:{ROOT}"})
     try:
         workers.start()
-        held = "interactive:x:y:waited"
-        front.redis.hset(UNACKED, held, b"[{},null,null]")
-        front.redis.zadd(UNACKED_INDEX, {held: read()})
-        time.sleep(2.5)  # it looks every second
-        assert front.redis.zscore(UNACKED_INDEX, held) is not None
+        front.redis.hset(UNACKED, "tag", b"[{},null,null]")
+        front.redis.zadd(UNACKED_INDEX, {"tag": read()})
+        report(front.redis, WorkerWord("here:1", (INTERACTIVE,), 1, 1), ["job_1"])
+        time.sleep(2.5)
+        assert front.redis.zscore(UNACKED_INDEX, "tag") is not None
+        assert "job_1" in find_held_tasks(front.redis)
         assert front.render().pages == 1
     finally:
         workers.kill_all()

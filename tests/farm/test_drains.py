@@ -1,6 +1,5 @@
 """A drained queue: running work ends, nothing new is begun, and nothing that waits is lost."""
 
-import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,8 +9,8 @@ import pytest
 from shared.jobs import OutcomeStatus, Purpose
 from shared.queue.depth import QueueReader
 from shared.queue.drains import SEEN_BY_ALL_SECONDS, Drains, UnknownQueueError
-from shared.queue.names import WORKERS, WORKERS_SEEN, reply_key
-from shared.queue.roster import WorkerWord, find_workers, say_present
+from shared.queue.names import HELD_TASKS, WORKERS, WORKERS_SEEN, reply_key
+from shared.queue.roster import WorkerWord, find_held_tasks, find_workers, report
 
 
 def lines(path: Path) -> int:
@@ -62,7 +61,7 @@ def test_a_worker_that_starts_takes_nothing_from_a_drained_queue(
     assert front.wait(job).pages == 1
 
 
-def test_what_no_worker_has_begun_is_taken_back_and_never_runs(
+def test_what_no_worker_has_begun_is_withdrawn_and_never_runs(
     front, drains, start_worker, tmp_path
 ):
     started = tmp_path / "started"
@@ -70,27 +69,13 @@ def test_what_no_worker_has_begun_is_taken_back_and_never_runs(
     published = front.broker.publish(front.job(f"sleep 0 {started}"))
     assert front.broker.withdraw(published)
     assert not front.broker.withdraw(published)
-    assert QueueReader(front.redis).read_depth().queues["interactive"].waiting == 0
-    again = json.loads(published.message)
-    again["headers"]["redelivered"] = True
-    front.redis.lpush(published.queue, json.dumps(again))
     start_worker()
     drains.resume("interactive")
     assert front.render("pages 2").pages == 2
     assert lines(started) == 0
     assert front.used() == (2, 1)
-
-
-def test_what_an_idle_worker_got_as_it_was_taken_back_counts_nothing(front, drains, start_worker):
-    drains.drain("interactive")
-    published = front.broker.publish(front.job("pages 3"))
-    assert front.broker.withdraw(published)
-    front.redis.lpush(published.queue, published.message)
-    start_worker()
-    drains.resume("interactive")
-    assert front.render("pages 2").pages == 2
-    assert front.used() == (2, 1)
     assert not front.redis.exists(reply_key(published.job_id))
+    assert QueueReader(front.redis).read_depth().queues["interactive"].waiting == 0
 
 
 def test_what_a_worker_has_begun_is_not_taken_back(front, start_worker, tmp_path, wait_until):
@@ -125,15 +110,16 @@ def test_a_worker_says_what_it_does_and_goodbye(front, start_worker, tmp_path, w
 
 
 def test_a_killed_worker_is_missed_and_forgotten(front):
-    with front.redis.pipeline() as pipe:
-        say_present(pipe, WorkerWord("here:1", ("batch",), 2, 1))
-        say_present(pipe, WorkerWord("gone:1", ("batch",), 2, 1))
-        pipe.execute()
+    report(front.redis, WorkerWord("here:1", ("batch",), 2, 1))
+    report(front.redis, WorkerWord("gone:1", ("batch",), 2, 1, {"batch": 1}), ["job_1"])
     assert [word.name for word in find_workers(front.redis)] == ["gone:1", "here:1"]
+    assert QueueReader(front.redis).read_depth().queues["batch"].running == 1
     front.redis.zincrby(WORKERS_SEEN, -10, "gone:1")
+    front.redis.zincrby(HELD_TASKS, -10, "job_1")
     assert [word.name for word in find_workers(front.redis)] == ["here:1"]
+    assert not find_held_tasks(front.redis)
     front.redis.zincrby(WORKERS_SEEN, -60, "gone:1")
-    with front.redis.pipeline() as pipe:
-        say_present(pipe, WorkerWord("here:1", ("batch",), 2, 0))
-        pipe.execute()
+    front.redis.zincrby(HELD_TASKS, -60, "job_1")
+    report(front.redis, WorkerWord("here:1", ("batch",), 2, 0))
     assert front.redis.hkeys(WORKERS) == [b"here:1"]
+    assert not front.redis.exists(HELD_TASKS)

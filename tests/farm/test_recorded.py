@@ -25,12 +25,13 @@ from shared.db.session import Database, open_database
 from shared.db.tables import jobs, usage_ledger
 from shared.db.unmetered import list_unmetered_jobs
 from shared.db.usage import find_totals
-from shared.identifiers import new_id
 from shared.job_flow import JobFlow
 from shared.jobs import Lane, RenderJob
 from shared.metering import usage_key
 from shared.queue.endings import Endings
-from shared.queue.names import BATCH, INTERACTIVE, UNACKED, job_key
+from shared.queue.names import BATCH, HELD_TASKS, INTERACTIVE, UNACKED, job_key
+from shared.queue.publisher import Publisher
+from shared.queue.roster import WorkerWord, report
 from shared.queue.slices import SliceQueue
 from shared.queue.states import CANCELLED, JobStates
 from workers.keeper.jobs import RequeueJobs, SweepJobs
@@ -50,7 +51,7 @@ class Farm:
         self.blobs = blob_store
         endings = Endings(front.redis)
         self.flow = JobFlow(self.database, self.states, endings, blob_store)
-        self.slices = SliceQueue(front.redis, render_budget=60)
+        self.slices = SliceQueue(front.redis, Publisher(front.url), render_budget=60)
         self.batches = BatchFlow(self.database, blob_store, self.slices, endings)
 
     def accept(
@@ -141,6 +142,8 @@ def test_killed_between_the_commit_and_the_record_it_is_completed_and_not_repeat
         worker.wait()
     assert farm.status(job) is JobStatus.QUEUED
     start_worker()
+    keeper = RequeueJobs(farm.flow, front.broker)
+    wait_until(lambda: keeper.run_once() or farm.has_ended(job))
     wait_until(lambda: farm.has_ended(job))
     assert farm.status(job) is JobStatus.SUCCEEDED
     assert len(started.read_text().splitlines()) == 1
@@ -368,9 +371,9 @@ def test_a_job_behind_others_or_in_a_workers_hands_is_not_forgotten(farm, front)
     assert [duty.run_once() for _ in range(3)] == [0, 0, 0]
     set_queued(farm, first, seconds_ago=20)
     front.redis.rpop(INTERACTIVE)
-    front.redis.hset(UNACKED, f"interactive:{first.id}:x", "held")
+    report(front.redis, WorkerWord("here:1", (INTERACTIVE,), 1, 1), [first.id])
     assert [duty.run_once() for _ in range(3)] == [0, 0, 0]
-    front.redis.delete(UNACKED)
+    front.redis.delete(HELD_TASKS)
     assert [duty.run_once() for _ in range(3)] == [0, 1, 0]
 
 
@@ -487,12 +490,3 @@ def wait_for_text(log: Path, text: str) -> None:
     while text not in log.read_text():
         assert time.monotonic() < end_at, log.read_text()
         time.sleep(0.05)
-
-
-def test_a_new_id_is_no_tag_of_another(front):
-    from shared.queue.names import job_of, new_delivery_tag, queue_of
-
-    job_id = new_id("job")
-    tag = new_delivery_tag(BATCH, job_id)
-    assert (queue_of(tag), job_of(tag)) == (BATCH, job_id)
-    assert (queue_of("old"), job_of("old")) == ("", "")

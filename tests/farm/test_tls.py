@@ -11,8 +11,8 @@ import pytest
 from cryptography import x509
 
 from shared.errors import Unavailable
+from shared.queue.app import create_app
 from shared.queue.connection import connect
-from shared.queue.consumer import create_consumer
 from shared.settings import load_settings
 from tests.certificates import write_certificate
 from tests.farm.conftest import Front
@@ -111,6 +111,8 @@ def test_the_worker_trusts_no_more_than_the_front():
     url = f"rediss://{LOOPBACK}:1/0"
     given = {"REDIS_URL": url, "DATABASE_URL": "sqlite://", "BLOB_URL": "file:///none"}
     settings = load_settings({f"PRESSROOM_{name}": value for name, value in given.items()})
-    assert create_consumer(settings).conf.broker_use_ssl == {"ssl_cert_reqs": ssl.CERT_REQUIRED}
+    assert create_app(settings.broker_url_of(settings.own_shard)).conf.broker_use_ssl == {
+        "ssl_cert_reqs": ssl.CERT_REQUIRED
+    }
     connection = connect(url).connection_pool.make_connection()
     assert (connection.cert_reqs, connection.check_hostname) == (ssl.CERT_REQUIRED, True)

@@ -13,7 +13,9 @@ from shared.errors import ErrorCode, ErrorKind
 from shared.jobs import ClaimHome, OutcomeStatus, Purpose
 from shared.queue.broker import Broker
 from shared.queue.connection import connect
+from shared.queue.publisher import Publisher
 from shared.queue.sums import read_sums
+from tests.messages import write_body
 
 pytestmark = pytest.mark.usefixtures("worker_log")
 
@@ -111,10 +113,11 @@ def test_an_endless_render_ends_with_its_budget_and_the_next_is_right(front, bod
     "text", ['{"v":9}', "{}", "[]", "no json", '{"v":1,"id":"job_1"}', '{"v":1,"template":{"a":1}}']
 )
 def test_a_message_nobody_understands_stops_no_other(front, own_redis, text):
-    Broker(connect(own_redis.url)).publish(front.job())  # where no worker takes it
+    Broker(connect(own_redis.url), Publisher(own_redis.url)).publish(
+        front.job()
+    )  # where no worker takes it
     with Redis(port=own_redis.port) as aside:
-        message = json.loads(aside.lpop("interactive"))
-    message["body"] = json.dumps(([text], {}, {}))
-    front.redis.lpush("interactive", json.dumps(message))
+        message = aside.lpop("interactive")
+    front.redis.lpush("interactive", write_body(message, json.dumps(([text], {}, {}))))
     assert front.render("pages 1").pages == 1
     assert front.used() == (1, 1)

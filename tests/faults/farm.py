@@ -22,7 +22,8 @@ from deploy.embedded.launch import LaunchedFarm
 from shared.batches.records import item_job_id
 from shared.blobs.store import BlobMissingError, open_store
 from shared.db import tables
-from shared.queue.names import QUEUES, UNACKED, USAGE_STREAM
+from shared.queue.names import QUEUES, USAGE_STREAM
+from shared.queue.roster import find_held_tasks
 from shared.shards import ShardAddress, find_home, parse_shards, slot_of
 from tests.conftest import create_account_of
 from tests.faults.checker import State
@@ -169,7 +170,7 @@ class FaultyFarm:
     def _read_queues(self) -> dict[str, int]:
         with self.redis() as client:
             waiting = {queue: int(client.llen(queue)) for queue in QUEUES}
-            waiting[UNACKED] = int(client.hlen(UNACKED))
+            waiting["held by workers"] = len(find_held_tasks(client))
             waiting[USAGE_STREAM] = int(client.xlen(USAGE_STREAM))
             return waiting
 

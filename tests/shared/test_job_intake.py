@@ -23,6 +23,7 @@ from shared.queue.broker import Broker
 from shared.queue.connection import connect
 from shared.queue.endings import Endings
 from shared.queue.names import BATCH, INTERACTIVE
+from shared.queue.publisher import Publisher
 from shared.queue.slices import SliceQueue
 
 
@@ -32,10 +33,11 @@ def redis(redis_url):
         yield client
 
 
-def make_intake(database, redis):
-    queue = SliceQueue(redis, render_budget=60)
+def make_intake(database, redis, redis_url):
+    publisher = Publisher(redis_url)
+    queue = SliceQueue(redis, publisher, render_budget=60)
     batches = BatchFlow(database, None, queue, Endings(redis))
-    return Intake(database, Broker(redis), batches)
+    return Intake(database, Broker(redis, publisher), batches)
 
 
 @pytest.fixture
@@ -61,8 +63,8 @@ def make(account):
     return make
 
 
-def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, make):
-    intake = make_intake(database, redis)
+def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, make, redis_url):
+    intake = make_intake(database, redis, redis_url)
     gathered = [[Entry(*make()) for _ in range(count)] for count in (1, 130, 7, 60)]
     with ThreadPoolExecutor(12) as pool:
         writing = [pool.submit(intake.write, entries) for entries in gathered]
@@ -78,15 +80,15 @@ def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, 
     assert redis.llen(INTERACTIVE) == 0
 
 
-def test_what_is_waited_for_has_a_message_of_its_own(database, redis, make):
-    intake = make_intake(database, redis)
+def test_what_is_waited_for_has_a_message_of_its_own(database, redis, make, redis_url):
+    intake = make_intake(database, redis, redis_url)
     awaited = [replace(make()[0], lane=Lane.INTERACTIVE) for _ in range(3)]
     entries = [Entry(job, make_record(job, user_id="usr_1", template=None)) for job in awaited]
     intake.write([*entries, Entry(*make())])
     assert (redis.llen(INTERACTIVE), redis.llen(BATCH)) == (3, 1)
 
 
-def test_what_is_on_record_is_what_was_accepted(database, redis, make):
+def test_what_is_on_record_is_what_was_accepted(database, redis, make, redis_url):
     job, record = make()
     odd = replace(
         record, template="a\tb\n\\N\\.'\u2028é", sweep_at=None, is_draft=True, workspace_id=None
@@ -94,7 +96,7 @@ def test_what_is_on_record_is_what_was_accepted(database, redis, make):
     plain = replace(
         record, id=new_id("job"), created_at=datetime(2026, 2, 28, 23, 59, 59, 7, tzinfo=UTC)
     )
-    make_intake(database, redis).write([Entry(job, odd), Entry(job, plain)])
+    make_intake(database, redis, redis_url).write([Entry(job, odd), Entry(job, plain)])
     with database.snapshot() as session:
         assert find_job(session, odd.id) == odd
         assert find_job(session, plain.id) == plain
@@ -110,10 +112,10 @@ def add_on_a_connection_that_breaks(database, record):
 
 @pytest.mark.services
 def test_a_connection_that_broke_is_an_outage_and_the_next_is_another(
-    make_postgresql, migrated_postgresql, redis, make, account
+    make_postgresql, migrated_postgresql, redis, make, account, redis_url
 ):
     database = open_database(make_postgresql(template=migrated_postgresql))
-    intake = make_intake(database, redis)
+    intake = make_intake(database, redis, redis_url)
     intake.accept(*make())
     with pytest.raises(Unavailable):
         add_on_a_connection_that_breaks(database, make()[1])
@@ -124,12 +126,12 @@ def test_a_connection_that_broke_is_an_outage_and_the_next_is_another(
 
 
 def test_each_of_those_gathered_is_told_that_the_database_is_away(
-    database, redis, make, monkeypatch
+    database, redis, make, monkeypatch, redis_url
 ):
     def away():
         raise Unavailable("database")
 
-    intake = make_intake(database, redis)
+    intake = make_intake(database, redis, redis_url)
     monkeypatch.setattr(database, "session", away)
     entries = [Entry(*make()) for _ in range(120)]
     intake.write(entries)
@@ -139,9 +141,11 @@ def test_each_of_those_gathered_is_told_that_the_database_is_away(
     assert redis.llen(BATCH) == 0
 
 
-def test_callers_behind_a_locked_database_are_refused_with_the_first(database, redis, make):
+def test_callers_behind_a_locked_database_are_refused_with_the_first(
+    database, redis, make, redis_url
+):
     """A wait of its own for each would be more than the 5 s within which a 503 is due."""
-    intake = make_intake(database, redis)
+    intake = make_intake(database, redis, redis_url)
 
     def seconds_to_refuse(entry, delay):
         time.sleep(delay)

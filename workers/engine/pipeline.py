@@ -136,7 +136,6 @@ def print_finished(
     Raises:
         AuthoringError: something does not fit, which is told as the pages are drawn.
     """
-    watch.laid_out()
     pdf = print_pages(laid_out, describe(options.metadata) if options.is_plain else None)
     findings.raise_errors()
     watch.enter(Stage.FINISH)

@@ -89,9 +89,6 @@ class StageWatch(Protocol):
     def enter(self, stage: Stage) -> None:
         """Note that `stage` begins now and the one before ended."""
 
-    def laid_out(self) -> None:
-        """Note that all pages are laid out: they are drawn next, in less time than that took."""
-
 
 class NoImages:
     """Resources of a render that has no stored images and fonts and reaches nothing outside."""
@@ -117,9 +114,6 @@ class NoWatch:
     """A watch nobody reads."""
 
     def enter(self, stage: Stage) -> None:
-        """Note nothing."""
-
-    def laid_out(self) -> None:
         """Note nothing."""
 
 

@@ -33,7 +33,6 @@ from workers.farm.failures import Bounds, attempt, brought_worker_down
 from workers.farm.inspection import INSPECTORS, Inspectors, ended_its_process, inspect
 from workers.farm.recorded import complete, record
 from workers.farm.resources import Images, Templates
-from workers.farm.slot import SINGLE_SLOT, Slot
 from workers.farm.stopping import Stopper
 from workers.farm.timing import StageTimer
 from workers.farm.warnings import summarise
@@ -107,16 +106,15 @@ class Farm:
     flow: JobFlow
     stopper: Stopper
     traces: Traces = UNTRACED
-    slot: Slot = SINGLE_SLOT
     clock: FarmClock | None = None
     inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
 
 
-def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
+def run_job(job: RenderJob, farm: Farm) -> None:
     """Run one delivery of a job; afterwards it has ended, unless it ended before or is overdue.
 
-    `delivery` is known where it was counted when the worker took it. What nobody waits for is not run
-    by a message of its own: those come from fronts of the release before.
+    Accepted renders are not run by a message of their own (`batches.accepted`): those that come by
+    one were queued by fronts of the release before.
 
     Raises:
         Unavailable: Redis stayed away until the job's deadline.
@@ -130,18 +128,16 @@ def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
         farm.traces.span(job.purpose.value, parent=job.traceparent, job=job.id),
     ):
         farm.traces.record("queue", begin=job.admitted_at, end=epoch())
-        match farm.commits.begin(job, delivery=delivery):
+        match farm.commits.begin(job):
             case Begin.RUN:
                 _run(job, farm)
             case Begin.EXHAUSTED:
-                _end(job, fail(job, brought_worker_down()), farm)
+                _end(job, _brought_worker_down(job), farm)
             case (Begin.ENDED | Begin.OVERDUE) as verdict:
                 skip(job, verdict, farm)
 
 
 def _run(job: RenderJob, farm: Farm) -> None:
-    if job.is_recorded or job.purpose is not Purpose.RENDER:
-        farm.slot.settle()
     if job.is_recorded:
         started_at = epoch()
         with farm.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
@@ -170,23 +166,9 @@ def skip(job: RenderJob, verdict: Begin, farm: Farm) -> None:
     farm.claims.drop(job.body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ending:
-    """The end of a job that was committed, or not (`workers.farm.slot.End`)."""
-
-    job: RenderJob
-    outcome: JobOutcome
-    committed: JobOutcome | None
-    farm: Farm
-
-    def has_come(self) -> bool:
-        """Return True: the commit has its answer."""
-        return True
-
-    def settle(self, *, has_next: bool) -> None:
-        """Do what comes after the commit; with a next job or without one."""
-        del has_next  # nothing is left to be done with it
-        job, outcome, committed, farm = self.job, self.outcome, self.committed, self.farm
+def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
+    with farm.traces.span("commit"):
+        committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
         if committed is not outcome and outcome.pdf is not None:
             farm.claims.drop(outcome.pdf)
         if job.is_recorded and committed is not None:
@@ -194,17 +176,7 @@ class _Ending:
         elif job.is_recorded:
             complete(job.id, farm.flow)
         farm.claims.drop(job.body)
-        log_end(job, outcome, committed)
-
-
-def _end(job: RenderJob, outcome: JobOutcome, farm: Farm) -> None:
-    with farm.traces.span("commit"):
-        committed = farm.commits.commit(job, outcome, beside=farm.tally.drain())
-        ending = _Ending(job, outcome, committed, farm)
-        if farm.traces.is_on or job.is_recorded:
-            ending.settle(has_next=False)
-        else:
-            farm.slot.put_off(ending)
+    log_end(job, outcome, committed)
 
 
 def name(job: RenderJob) -> dict[str, str]:
@@ -232,8 +204,7 @@ def _render(job: RenderJob, farm: Farm) -> JobOutcome:
 
 def make_pdf(job: RenderJob, farm: Farm) -> tuple[JobOutcome, bytes]:
     """Render a job and return its outcome, in which the PDF is yet to be named, and the PDF."""
-    # A job on record has its end written to the database yet: the next is not asked for early.
-    timer = StageTimer(farm.traces, SINGLE_SLOT if job.is_recorded else farm.slot)
+    timer = StageTimer(farm.traces)
     queued_ms = round((epoch() - job.admitted_at) * 1000, 3)
     template = farm.templates.get(job.template.sha256) if job.template else None
     rendered = farm.render(

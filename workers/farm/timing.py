@@ -1,43 +1,27 @@
-"""How long each stage of a render took, for `Server-Timing` and the metrics; its end foreseen."""
+"""How long each stage of a render took, for `Server-Timing` and the metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from shared.clock import epoch, ticks
 from shared.telemetry.traces import UNTRACED, Traces
 from workers.engine.ports import Stage
-from workers.farm.slot import SINGLE_SLOT, Slot
-
-# What takes so long to lay out is drawn in less: its end is near. Longer work is not foreseen.
-_SHORT_SECONDS: Final = 0.025
 
 
 class StageTimer:
-    """The engine's `StageWatch`: adds up the time between one stage's entry and the next's.
+    """The engine's `StageWatch`: adds up the time between one stage's entry and the next's."""
 
-    The slot is told when the layout begins, and once a short render has only to be drawn.
-    """
-
-    def __init__(self, traces: Traces = UNTRACED, slot: Slot = SINGLE_SLOT) -> None:
+    def __init__(self, traces: Traces = UNTRACED) -> None:
         self._traces = traces
-        self._slot = slot
         self._milliseconds: dict[str, float] = {}
         self._stage: Stage | None = None
-        self._begun = self._since = ticks()
+        self._since = ticks()
 
     def enter(self, stage: Stage) -> None:
         """Note that `stage` begins now and the one before ended."""
-        if stage is Stage.LAYOUT:
-            self._slot.look()
         self.stop()
         self._stage = stage
-
-    def laid_out(self) -> None:
-        """Note that all pages are laid out."""
-        if ticks() - self._begun <= _SHORT_SECONDS:
-            self._slot.nearly_done()
 
     def stop(self) -> Mapping[str, float]:
         """End the current stage and give milliseconds by stage."""

@@ -54,7 +54,7 @@ class RequeueJobs:
     def run_once(self) -> int:
         """Queue again what is missing; note when Redis has lost its memory."""
         self.flow.states.begin_epoch()
-        seen = self.flow.states.look(INTERACTIVE)
+        seen = self.broker.look(INTERACTIVE)
         before = now() - FORGOTTEN_AFTER
         if seen.oldest is not None:
             before = min(before, datetime.fromtimestamp(seen.oldest, UTC) - _CLOCK_SLACK)

@@ -18,6 +18,7 @@ from shared.queue.clocks import FarmClock
 from shared.queue.connection import connect
 from shared.queue.endings import Endings
 from shared.queue.layout import assert_shards
+from shared.queue.publisher import Publisher
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
 from shared.settings import Settings, get_settings
@@ -69,10 +70,11 @@ def assemble(
     def duties_of(shard: ShardAddress) -> list[Duty]:
         redis, slots = servers.get(shard.name), slots_of(shard.name, servers.names)
         endings = Endings(redis)
-        queue = SliceQueue(redis, render_budget=settings.render_budget)
+        publisher = Publisher(settings.broker_url_of(shard))
+        queue = SliceQueue(redis, publisher, render_budget=settings.render_budget)
         jobs = JobFlow(database, JobStates(redis), endings, blobs, slots)
         return [
-            RequeueJobs(jobs, Broker(redis)),
+            RequeueJobs(jobs, Broker(redis, publisher)),
             *batch_duties(
                 BatchFlow(database, blobs, queue, endings, slots), record_kept=record_kept
             ),

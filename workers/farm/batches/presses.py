@@ -191,9 +191,6 @@ class _Surroundings:
     def enter(self, stage: Stage) -> None:
         self._entered.append((stage, ticks()))
 
-    def laid_out(self) -> None:
-        pass
-
     def end_document(self) -> None:
         """Keep how long its stages took; those of a document that failed are not counted."""
         ended_at = ticks()

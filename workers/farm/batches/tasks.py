@@ -17,7 +17,7 @@ from workers.farm.batches.assembly import run_assembly
 from workers.farm.batches.desk import Desk
 from workers.farm.batches.slices import run_slice
 from workers.farm.run import Farm
-from workers.farm.tasks import REQUEST, UNREADABLE, drop_message, read_argument
+from workers.farm.tasks import UNREADABLE, FarmTask, drop_message, read_argument
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ log: Final = get_logger(__name__)
 def register_batch_tasks(
     app: Celery, get_farm: Callable[[], Farm], get_desk: Callable[[], Desk]
 ) -> None:
-    """Give the application its tasks; the two calls are made in the child process that runs one."""
+    """Register the tasks; the two calls are made in the child process that runs one."""
 
     def register(
         name: str, decode: Callable[[Any], T], run: Callable[[T, Farm, Desk], None]
@@ -38,10 +38,9 @@ def register_batch_tasks(
             except UNREADABLE as error:
                 drop_message(error, get_farm().tally)
                 return
-            get_farm().slot.settle()
             _leave_outages(lambda: run(asked, get_farm(), get_desk()))
 
-        app.task(work, name=name, Request=REQUEST)
+        app.task(work, name=name, base=FarmTask)
 
     register(SLICE_TASK, Slice.decode, run_slice)
     register(JOBS_TASK, JobSlice.decode, run_job_slice)
