@@ -23,6 +23,8 @@ from shared.db.tables import (
 )
 from shared.errors import Unavailable
 from shared.metering import PageEvent
+from shared.queue.names import BATCH, SENT_SLICES
+from shared.queue.roster import WorkerWord, report
 from tests.batches import (
     SliceWorker,
     accept,
@@ -419,9 +421,9 @@ def test_a_slice_in_the_queue_or_in_hand_is_not_sent_again(caller, numbered, sli
     for _ in range(3):
         slices.keep()
     assert slices.redis.llen("batch") == 1
-    message = slices.redis.rpop("batch")
-    tag = b"batch:" + slices.redis.hkeys("batch:sent")[0]
-    slices.redis.hset("unacked", tag, message)
+    slices.redis.rpop("batch")
+    held = [name.decode() for name in slices.redis.hkeys(SENT_SLICES)]
+    report(slices.redis, WorkerWord("here:1", (BATCH,), 1, 1), held)
     for _ in range(3):
         slices.keep()
     assert slices.redis.llen("batch") == 0

@@ -29,7 +29,7 @@ from shared.job_flow import JobFlow
 from shared.jobs import Lane, RenderJob
 from shared.metering import usage_key
 from shared.queue.endings import Endings
-from shared.queue.names import BATCH, HELD_TASKS, INTERACTIVE, UNACKED, job_key
+from shared.queue.names import BATCH, FARM_EPOCH, HELD_TASKS, INTERACTIVE, UNACKED, job_key
 from shared.queue.publisher import Publisher
 from shared.queue.roster import WorkerWord, report
 from shared.queue.slices import SliceQueue
@@ -110,6 +110,12 @@ def keeper(farm) -> Iterator[subprocess.Popen[bytes]]:
     assert process.wait(15) == 0
 
 
+def stop(keeper, front, wait_until) -> None:
+    wait_until(lambda: front.redis.exists(FARM_EPOCH))  # it has begun, and answers signals
+    keeper.terminate()
+    assert keeper.wait(15) == 0
+
+
 def held(front) -> bool:
     return bool(front.redis.hlen(UNACKED))
 
@@ -141,10 +147,10 @@ def test_killed_between_the_commit_and_the_record_it_is_completed_and_not_repeat
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait()
     assert farm.status(job) is JobStatus.QUEUED
+    keeper = farm.start_keeper()
     start_worker()
-    keeper = RequeueJobs(farm.flow, front.broker)
-    wait_until(lambda: keeper.run_once() or farm.has_ended(job))
     wait_until(lambda: farm.has_ended(job))
+    stop(keeper, front, wait_until)
     assert farm.status(job) is JobStatus.SUCCEEDED
     assert len(started.read_text().splitlines()) == 1
     assert front.events() == 1
@@ -155,7 +161,7 @@ def test_a_worker_killed_before_several_ends_are_on_record_has_repeated_none(
 ):
     started = tmp_path / "started"
     worker = start_worker(worker_queues="batch")
-    sent = [farm.accept(f"draw 0.005 {started}") for _ in range(600)]
+    sent = [farm.accept(f"sleep 0.005 {started}") for _ in range(600)]
     farm.batches.feed()
     wait_until(lambda: len(committed(front, sent)) > 50)
     with farm.database.session() as holding:  # nobody else can write meanwhile
@@ -169,8 +175,7 @@ def test_a_worker_killed_before_several_ends_are_on_record_has_repeated_none(
     keeper = farm.start_keeper()
     start_worker(worker_queues="batch")
     wait_until(lambda: farm.has_ended(*sent))
-    keeper.terminate()
-    assert keeper.wait(15) == 0
+    stop(keeper, front, wait_until)
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     # One may have been at work as its worker was killed.
     assert len(sent) <= len(started.read_text().splitlines()) <= len(sent) + 1
@@ -181,7 +186,7 @@ def test_a_worker_that_is_told_to_stop_leaves_no_end_off_the_record(
     farm, front, start_worker, wait_until
 ):
     worker = start_worker(worker_queues="batch")
-    sent = [farm.accept("draw 0.005") for _ in range(800)]  # more than a slice has time for
+    sent = [farm.accept("sleep 0.005") for _ in range(800)]  # more than a slice has time for
     farm.batches.feed()
     wait_until(lambda: len(committed(front, sent)) > 50)
     worker.terminate()
@@ -268,9 +273,9 @@ def test_a_job_that_kills_its_worker_takes_no_neighbour_along(
     farm, front, start_worker, wait_until, tmp_path
 ):
     died, started = tmp_path / "died", tmp_path / "started"
-    sent = [farm.accept(f"draw 0 {started}") for _ in range(30)]
+    sent = [farm.accept(f"sleep 0 {started}") for _ in range(30)]
     deadly = farm.accept(f"die {died}")
-    sent += [farm.accept(f"draw 0 {started}") for _ in range(30)]
+    sent += [farm.accept(f"sleep 0 {started}") for _ in range(30)]
     start_worker(worker_queues="batch")
     farm.batches.feed()
     wait_until(lambda: farm.has_ended(deadly, *sent))
@@ -284,18 +289,18 @@ def test_a_job_that_kills_its_worker_takes_no_neighbour_along(
 def test_many_renders_of_one_account_do_not_hold_up_those_of_another(
     farm, start_worker, wait_until
 ):
-    many = [farm.accept("draw 0.02", account="acc_many") for _ in range(600)]
+    many = [farm.accept("sleep 0.02", account="acc_many") for _ in range(600)]
     start_worker(worker_queues="batch")
     farm.batches.feed()
     wait_until(lambda: farm.has_ended(many[0]))
-    few = [farm.send("draw 0.02", account="acc_few") for _ in range(5)]
+    few = [farm.send("sleep 0.02", account="acc_few") for _ in range(5)]
     wait_until(lambda: farm.has_ended(*few))
     # No more than the slices that waited are before them, of two seconds each.
     assert not farm.has_ended(many[-1])
 
 
 def test_renders_end_in_the_order_in_which_they_were_accepted(farm, start_worker, wait_until):
-    sent = [farm.accept("draw 0.01") for _ in range(50)]
+    sent = [farm.accept("sleep 0.01") for _ in range(50)]
     start_worker(worker_queues="batch")
     farm.batches.feed()
     wait_until(lambda: farm.has_ended(*sent))
@@ -332,8 +337,7 @@ def test_what_needs_a_part_that_is_away_is_tried_again_and_holds_up_no_other(
     assert not farm.has_ended(sent[1])
     blocked.unlink()
     wait_until(lambda: farm.has_ended(*sent))
-    keeper.terminate()
-    assert keeper.wait(15) == 0
+    stop(keeper, front, wait_until)
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     assert front.used() == (3, 3)
 
