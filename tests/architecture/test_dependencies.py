@@ -53,6 +53,7 @@ EXCEPTIONS: Mapping[str, str] = {
 SETTINGS: Mapping[str, str] = {
     "flask.g": "Flask, The Application Context: a namespace for the application's own values",
     "PIL.Image.MAX_IMAGE_PIXELS": "Pillow, Image.open: the limit may be changed",
+    "reportlab.rl_config.useA85": "ReportLab User Guide, Site Configuration; its chapter on fonts assigns",
     "context.sslsocket_class": "Python, ssl, SSLContext.sslsocket_class",
 }
 # Parts of the farm that go with their replacement; no file is added here.
