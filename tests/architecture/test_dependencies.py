@@ -53,18 +53,9 @@ EXCEPTIONS: Mapping[str, str] = {
 SETTINGS: Mapping[str, str] = {
     "flask.g": "Flask, The Application Context: a namespace for the application's own values",
     "PIL.Image.MAX_IMAGE_PIXELS": "Pillow, Image.open: the limit may be changed",
+    "reportlab.rl_config.useA85": "ReportLab User Guide, Site Configuration; its chapter on fonts assigns",
     "context.sslsocket_class": "Python, ssl, SSLContext.sslsocket_class",
 }
-# Parts of the farm that go with their replacement; no file is added here.
-LEAVING = frozenset(
-    {
-        "shared/queue/fuses.py",
-        "shared/queue/transport.py",
-        "workers/farm/children.py",
-        "workers/farm/pool.py",
-        "workers/farm/tasks.py",
-    }
-)
 # Special methods that others call; to construct and to compare is each class's own.
 _CALLED = frozenset(
     {"__call__", "__getattr__", "__getattribute__", "__setattr__", "__enter__", "__exit__"}
@@ -76,8 +67,7 @@ def sources() -> Iterator[tuple[str, Path]]:
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
-            if name not in LEAVING:
-                yield name, path
+            yield name, path
 
 
 def is_foreign(module: str) -> bool:

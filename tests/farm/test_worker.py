@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from redis import Redis
@@ -28,6 +29,12 @@ def test_a_render_gives_its_pdf_and_is_metered_once(front):
     assert {"queue", "layout"} <= set(outcome.timings)
     assert front.used() == (3, 1)
     assert front.events() == 1
+
+
+def test_a_job_whose_front_has_a_clock_ahead_did_not_queue_for_less_than_no_time(front):
+    job = front.job()
+    front.broker.publish(replace(job, admitted_at=job.admitted_at + 30))
+    assert front.wait(job).timings["queue"] == 0
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,8 @@ def check(farm: FaultyFarm, kind: str, *, share: float) -> None:
     with slow_clients(port, round(count * share), request) as count_open:
         opened = count_open()
         assert opened == round(count * share)
-        if kind != "heads":  # whose requests have not begun: no application sees them
+        # Of heads no application knows; the answers of readers have begun, and are counted no more.
+        if kind == "bodies":
             wait_until(lambda: count_in_progress(port) >= opened, seconds=20)
         slowed.append(measure(farm))
         # While they are still there: the measuring must not have outlasted them.

@@ -205,7 +205,8 @@ def _render(job: RenderJob, farm: Farm) -> JobOutcome:
 def make_pdf(job: RenderJob, farm: Farm) -> tuple[JobOutcome, bytes]:
     """Render a job and return its outcome, in which the PDF is yet to be named, and the PDF."""
     timer = StageTimer(farm.traces)
-    queued_ms = round((epoch() - job.admitted_at) * 1000, 3)
+    # The front's clock may be ahead by what readings of Redis's clock differ (`shared.clock`).
+    queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
     template = farm.templates.get(job.template.sha256) if job.template else None
     rendered = farm.render(
         template,
