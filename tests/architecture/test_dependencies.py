@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 ROOMS = ("api", "shared", "workers", "deploy")
 # Run by others, in a process of their own.
-NOT_IMPORTED = ("api/wsgi.py", "api/gunicorn_conf.py", "shared/db/migrations/", "deploy/client/", "deploy/requests/")  # fmt: skip
+NOT_IMPORTED = ("api/wsgi.py", "workers/farm/app.py", "api/gunicorn_conf.py", "shared/db/migrations/", "deploy/client/", "deploy/requests/")  # fmt: skip
 
 # Overridden: class and attribute, and where it is documented that subclasses define it.
 EXTENSION_POINTS: Mapping[str, str] = {
@@ -32,7 +32,17 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "celery.bootsteps.StartStopStep.name": "Celery, Extensions and Bootsteps",
     "celery.bootsteps.Step.name": "Celery, Extensions and Bootsteps",
     "celery.bootsteps.Step.requires": "Celery, Extensions and Bootsteps",
-    "celery.worker.request.Request.on_failure": "Celery, Tasks, Requests and custom requests",
+    "celery.app.task.Task.abstract": "Celery, Tasks, Custom task classes",
+    "celery.app.task.Task.acks_late": "Celery, Tasks, List of Options",
+    "celery.app.task.Task.ignore_result": "Celery, Tasks, List of Options",
+    "celery.app.task.Task.reject_on_worker_lost": "Celery, Tasks, List of Options",
+    "celery.app.task.Task.typing": "Celery, Tasks, Argument checking",
+    "celery.app.task.Task.on_failure": "Celery, Tasks, Handlers",
+    "kombu.transport.virtual.base.Channel.Message": "kombu, kombu.transport.virtual, Channel.Message",
+    "kombu.transport.virtual.base.Transport.Channel": "kombu, kombu.transport.virtual, Transport.Channel",
+    "kombu.transport.redis.Transport.Channel": "kombu, kombu.transport.virtual, Transport.Channel",
+    "kombu.transport.base.Transport.connection_errors": "kombu, kombu.transport.base, Transport.connection_errors",
+    "kombu.transport.redis.Transport.connection_errors": "the same",
     "sqlalchemy.sql.type_api.TypeDecorator.process_bind_param": "SQLAlchemy, Augmenting Existing Types",
     "sqlalchemy.sql.type_api.TypeDecorator.process_result_value": "SQLAlchemy, Augmenting Existing Types",
     "sqlalchemy.sql.type_api.ExternalType.cache_ok": "SQLAlchemy, ExternalType.cache_ok",

@@ -193,16 +193,13 @@ def test_close_ends_a_job_once_and_returns_how_it_ended_before(redis, run):
     assert has_ttl(redis, "job")
 
 
-def test_withdraw_takes_a_job_and_its_messages_unless_it_is_begun(redis, run):
-    redis.rpush("batch", '{"delivery_tag":"batch:1:a"}', '{"delivery_tag":"batch:2:b"}')
+def test_withdraw_ends_a_job_unless_it_is_begun(redis, run):
     redis.hset("begun", "deliveries", 1)
     redis.hset("ended", "done", "t")
     for key in ("begun", "ended"):
-        assert run("withdraw", [key, "batch"], "withdrawn", 600, '"delivery_tag":"batch:1:') == 0
-    assert redis.llen("batch") == 2
-    assert run("withdraw", ["job", "batch"], "withdrawn", 600, '"delivery_tag":"batch:1:') == 1
+        assert run("withdraw", [key], "withdrawn", 600) == 0
+    assert run("withdraw", ["job"], "withdrawn", 600) == 1
     assert redis.hgetall("job") == {b"done": b"withdrawn"}
-    assert redis.lrange("batch", 0, -1) == [b'{"delivery_tag":"batch:2:b"}']
     assert has_ttl(redis, "job")
 
 
@@ -268,25 +265,19 @@ def test_charge_slice_takes_as_many_documents_as_a_slice_may_have(redis, run):
     assert redis.hget("usage:a", "production:pages") == b"20000"
 
 
-def test_find_lost_sees_what_is_queued_held_or_put_back(redis, run):
-    redis.hset("sent", mapping={name: f"message {name}" for name in "abcd"})
-    redis.rpush("batch", "message a", "with other text: tag c")
-    redis.hset("unacked", "tag b", "message b")
-    args = [part for name in "abcde" for part in (name, f"tag {name}")]
-    assert run("find_lost", ["sent", "unacked", "batch"], *args) == [b"d", b"e"]
-
-
 # --- leases, reports ---------------------------------------------------------------------------------
 
 
-def test_renew_leases_renews_what_is_held_and_adds_nothing(redis, run):
-    redis.zadd("unacked_index", {"tag": 1, "other": 1})
-    run("renew_leases", ["unacked_index"], "tag", "gone")
+def test_renew_leases_holds_what_is_reported_and_drops_what_lapsed(redis, run):
     seconds, _ = redis.time()
-    scores = dict(redis.zrange("unacked_index", 0, -1, withscores=True))
-    assert scores[b"other"] == 1
-    assert scores.keys() == {b"tag", b"other"}
-    assert abs(scores[b"tag"] - seconds) <= 2
+    redis.zadd("held", {"lapsed": seconds - 30, "late": seconds - 5})
+    run("renew_leases", ["held"], 4, "first", "second")
+    assert set(redis.zrange("held", 0, -1)) == {b"late", b"first", b"second"}
+    assert set(run("list_held", ["held"], 4)) == {b"first", b"second"}
+
+
+def test_list_held_is_empty_without_workers(run):
+    assert run("list_held", ["held"], 4) == []
 
 
 def test_report_replaces_its_own_and_drops_old_ones(redis, run):
@@ -408,15 +399,11 @@ def test_a_server_that_forgot_a_script_is_given_it_again(redis, run):
     assert script(keys=["job"]) == -2
 
 
-# The parts of the queue that kombu's own transport replaces.
-STILL_INLINE = {"ahead.py", "broker.py", "presence.py"}
-
-
-def test_no_other_script_stands_in_python():
+def test_no_script_stands_in_python():
     found = {
         file.name
         for folder in ("api", "workers", "shared", "deploy")
         for file in (ROOT / folder).rglob("*.py")
         if "redis.call(" in file.read_text()
     }
-    assert found <= STILL_INLINE
+    assert found == set()
