@@ -134,7 +134,7 @@ def run_job(job: RenderJob, farm: Farm, *, delivery: int | None = None) -> None:
             case Begin.RUN:
                 _run(job, farm)
             case Begin.EXHAUSTED:
-                _end(job, fail(job, brought_worker_down()), farm)
+                _end(job, _brought_worker_down(job), farm)
             case (Begin.ENDED | Begin.OVERDUE) as verdict:
                 skip(job, verdict, farm)
 
