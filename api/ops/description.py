@@ -192,6 +192,7 @@ def _write_failure(
     if status in _OF_THE_SERVER:
         return {
             "description": f"{said}: a short page of the HTTP server.",
+            "headers": {},
             "content": {"text/html": {"schema": {"type": "string"}}},
         }
     schema: dict[str, Any] = dict(ref("Error"))
