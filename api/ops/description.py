@@ -47,6 +47,8 @@ _EVERY_KEYED: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
 }
 # Statuses that also stand for failures without a code (interface.md, Statuses without a code).
 _OFTEN_BARE: Final = (400, 401, 404)
+# Refused by the HTTP server with its own page, before the application sees them (decision 223).
+_OF_THE_SERVER: Final = (414,)
 _HEADERS_OF: Final[Mapping[int, str]] = {
     401: "WWW-Authenticate",
     429: "Retry-After",
@@ -62,8 +64,9 @@ _ABOUT: Final = """\
 Renders PDFs from XML documents, Markdown, JSON and CSV, and keeps templates and images for them.
 
 Every path under `/v2` needs an API key, as `Authorization: Bearer <key>` or `x-api-key: <key>`. Every failure
-is JSON: `statusCode`, `message`, `timestamp`, and `data.code` where the failure is a known one. Unknown query
-parameters and fields are refused, not ignored.
+is JSON: `statusCode`, `message`, `timestamp`, and `data.code` where the failure is a known one. Only a request
+whose head is too long or is no HTTP gets a short HTML page. Unknown query parameters and fields are refused, not
+ignored.
 
 Request bodies may be sent with `Content-Encoding: gzip`; their limits hold for what is unpacked.
 
@@ -186,6 +189,12 @@ def _write_failure(
     operation: Operation, status: int, codes: tuple[ErrorCode, ...], shared: _Failures
 ) -> dict[str, Any]:
     said = HTTPStatus(status).phrase
+    if status in _OF_THE_SERVER:
+        return {
+            "description": f"{said}: a short page of the HTTP server.",
+            "headers": {},
+            "content": {"text/html": {"schema": {"type": "string"}}},
+        }
     schema: dict[str, Any] = dict(ref("Error"))
     if codes:
         said += ", with " + " or ".join(codes) + (" or no code" if status in _OFTEN_BARE else "")

@@ -18,9 +18,11 @@ from PIL import Image
 from api.app import create_app
 from shared.jobs import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH
+from workers.farm.inspection import INSPECTORS, inspect
 
 README = Path(__file__).parents[2] / "deploy" / "README.md"
 REQUESTS = README.parent / "requests"
+FONT = str(README.parents[1] / "tests" / "golden" / "fonts" / "brand-regular.ttf")
 
 
 @pytest.fixture
@@ -120,6 +122,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert not json.loads(run("slug-check", "letter"))["available"]
     run("slug-release", "letter")
     run("template-delete", template)
+    worker.answer = lambda job: inspect(job, worker.claims.load(job.body), INSPECTORS)
     assert json.loads(run("image-put", "logo", "p.png"))["width"] == 200
     assert json.loads(run("image-post", "again", "p.png"))["height"] == 200
     found = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + picture.getvalue()
@@ -128,6 +131,11 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert json.loads(run("image-read", "logo"))["name"] == "logo"
     run("image-delete", "logo")
     assert json.loads(run("image-list"))["usage"]["count"] == 1
+    assert json.loads(run("font-put", "brand", FONT))["format"] == "truetype"
+    assert json.loads(run("font-post", "again", FONT))["name"] == "again"
+    assert json.loads(run("font-read", "brand"))["faces"][0]["family"] == "Brand 400"
+    run("font-delete", "brand")
+    assert json.loads(run("font-list"))["usage"]["count"] == 1
     webhook = json.loads(run("webhook-create", "https://93.184.216.34/hook"))["id"]
     assert len(json.loads(run("webhook-list"))["webhooks"]) == 1
     assert json.loads(run("webhook-read", webhook))["id"] == webhook
