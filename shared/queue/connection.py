@@ -25,7 +25,7 @@ SOCKET_TIMEOUT_SECONDS: Final = 2.8
 # One blocking read: shorter than the socket's time-out, or an idle wait would look dead.
 BLOCK_SECONDS: Final = 1.0
 # Each request that waits for Redis has one; a front bounds those by its own connections.
-_MOST_CONNECTIONS: Final = 100_000
+_MOST_CONNECTIONS: Final = 10_000
 _POOL_TIMEOUT_SECONDS: Final = 2.0
 # A connection idle for longer is tried before it is used: a firewall may have forgotten it.
 _HEALTH_CHECK_SECONDS: Final = 30
