@@ -121,6 +121,6 @@ def _timed(answer: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _drain(body: TimedBody) -> None:
-    # The answer is sent: whatever is wrong with the rest, there is nobody left to be told.
+    # The answer is already sent: an error in the rest of the body cannot be reported.
     with suppress(OSError, ParseException):
         body.drain()

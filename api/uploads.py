@@ -1,4 +1,4 @@
-"""What uploads of every kind have in common: names, declared types, bytes in base64, digests."""
+"""Checks shared by uploads of every kind: names, media types, base64 data, digests."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _FIRST_TAG: Final = re.compile(r"<([a-z][a-z0-9-]*)")
 
 
 class ExampleImages:
-    """What is stored for the examples: the image `logo`, the font `brand`, and no other."""
+    """The stored files of the examples: the image `logo` and the font `brand`."""
 
     def find_image(self, name: str) -> bytes | None:
         """Give the logo's bytes, None for any other name."""

@@ -1,1 +1,1 @@
-"""What an environment is made of, and tried with."""
+"""The packages of an environment, and the tests to run in it."""

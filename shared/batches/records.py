@@ -215,7 +215,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class JobSlice:
-    """What a worker is asked to do: some of the accepted renders of the account that it is for."""
+    """A request to a worker: render some accepted renders of one account."""
 
     id: str
 

@@ -252,7 +252,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ImageUsage:
-    """What the workspace holds."""
+    """The number and size of the files of a workspace."""
 
     total_bytes: int
     count: int
@@ -275,7 +275,7 @@ class Font:
 
 @dataclass(frozen=True, slots=True)
 class FontUsage:
-    """What the workspace holds."""
+    """The number and size of the files of a workspace."""
 
     total_bytes: int
     count: int
