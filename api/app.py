@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final, Protocol
 
 from flask import Blueprint, Flask, Response, g, request
@@ -12,9 +14,9 @@ from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
 from api.batches.routes import BatchRoutes, ItemJobId
 from api.cors import admit_origin, answer_options
-from api.fonts.routes import FontRoutes
+from api.files.kinds import FONT, IMAGE
+from api.files.routes import FileRoutes
 from api.hooks.routes import HookRoutes
-from api.images.routes import ImageRoutes
 from api.jobs.routes import JobRoutes
 from api.ops.docs import DocsRoutes
 from api.ops.health import HealthRoutes
@@ -34,20 +36,18 @@ _log: Final = log.get_logger(__name__)
 
 
 class _Routes(Protocol):
-    def __init__(self, ports: Ports) -> None: ...
-
     def blueprint(self) -> Blueprint: ...
 
 
-_ROUTES: Final[tuple[type[_Routes], ...]] = (
+_ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     RenderRoutes,
     BatchRoutes,
     TemplateRoutes,
     VersionRoutes,
     TagRoutes,
     SlugRoutes,
-    ImageRoutes,
-    FontRoutes,
+    partial(FileRoutes, IMAGE),
+    partial(FileRoutes, FONT),
     JobRoutes,
     HookRoutes,
     AccountRoutes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from api.files.kinds import FONT_TYPES, IMAGE_TYPES
 from api.ops.parts import (
     BODY_FAILURES,
     DRAFT,
@@ -34,10 +35,6 @@ from shared.errors import ErrorCode
 
 XML_TYPES: Final = ("application/xml", "text/xml", "text/plain")
 RENDER_TYPES: Final = (*XML_TYPES, "application/json", "text/csv", "text/markdown")
-FONT_TYPES: Final = (
-    "font/ttf", "font/otf", "font/collection", "font/woff2", "font/sfnt", "application/octet-stream"
-)  # fmt: skip
-IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
 
 
 PATH_PARAMETERS: Final[Mapping[str, Parameter]] = {

@@ -9,8 +9,8 @@ from typing import Final
 
 from sqlalchemy import delete, insert, select, update
 
+from shared.db.files import lock_workspace
 from shared.db.session import Session
-from shared.db.shelves import lock_workspace
 from shared.db.tables import slugs
 from shared.db.templates import find_live_sha256, own_not_found
 from shared.errors import ErrorCode, ErrorKind, ServiceError

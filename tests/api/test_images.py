@@ -8,7 +8,6 @@ import struct
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -17,8 +16,8 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
-from shared.db import images
 from shared.db.accounts import create_account
+from shared.db.images import IMAGES
 from shared.errors import Unavailable
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
@@ -364,7 +363,7 @@ def test_base64_over_20_mb_is_a_413(caller):
 
 def test_a_full_workspace_says_what_it_holds(caller, monkeypatch):
     data = noise()
-    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_bytes=len(data) + 10))
+    monkeypatch.setattr(IMAGES, "max_bytes", len(data) + 10)
     assert put(caller, "one", data).status_code == 201
     answer = put(caller, "two", data)
     assert answer.status_code == 409
@@ -375,7 +374,7 @@ def test_a_full_workspace_says_what_it_holds(caller, monkeypatch):
 
 
 def test_names_are_limited_too(caller, monkeypatch):
-    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_count=2))
+    monkeypatch.setattr(IMAGES, "max_count", 2)
     assert [put(caller, name, draw()).status_code for name in ("aaa", "bbb", "ccc")] == [
         201,
         201,
@@ -385,7 +384,7 @@ def test_names_are_limited_too(caller, monkeypatch):
 
 
 def test_uploads_at_once_never_overfill_a_workspace(caller, ports, account, monkeypatch):
-    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_count=3))
+    monkeypatch.setattr(IMAGES, "max_count", 3)
     app = create_app(ports)
     headers = PNG_TYPE | {"x-api-key": account.api_key}
 
@@ -410,7 +409,7 @@ def test_an_upload_whose_bytes_cannot_be_kept_leaves_no_trace(caller, ports, mon
     assert answer.status_code == 503
     assert answer.headers["Retry-After"]
     assert caller.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
-    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_count=1))
+    monkeypatch.setattr(IMAGES, "max_count", 1)
     assert put(caller, "other", draw()).status_code == 201
 
 

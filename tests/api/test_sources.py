@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
-from api.images.sources import Sources
+from api.files.sources import Sources
 from deploy.embedded.loopback import free_port
 from shared.errors import ServiceError
 from shared.outbound import Fetcher
@@ -99,7 +99,7 @@ def test_a_failed_fetch_leaves_the_image_that_was_there(caller, serve):
 
 
 def test_fetches_beyond_a_few_at_once_are_told_to_come_back(serve, open_fetcher_url, monkeypatch):
-    monkeypatch.setattr("api.images.sources._WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("api.files.sources._WAIT_SECONDS", 0.1)
     server = serve(lambda *_: time.sleep(1))
     sources = Sources(Fetcher(open_fetcher_url), at_once=1)
 

@@ -9,7 +9,7 @@ import pikepdf
 import pytest
 from fontTools.ttLib import TTFont
 
-from shared.db import fonts
+from shared.db.fonts import FONTS
 from shared.limits import MAX_FONT_BYTES
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.pipeline import prepare_template, render, validate
@@ -19,9 +19,9 @@ from workers.farm.resources import Images, WorkspaceImages
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
-FONTS = {path.name: path.read_bytes() for path in (FOLDER / "fonts").glob("brand-*")}
-REGULAR = FONTS["brand-regular.ttf"]
-BLACK = FONTS["brand-black.otf"]
+FILES = {path.name: path.read_bytes() for path in (FOLDER / "fonts").glob("brand-*")}
+REGULAR = FILES["brand-regular.ttf"]
+BLACK = FILES["brand-black.otf"]
 
 
 def put(client, name: str, data: bytes, media: str = "font/ttf"):
@@ -39,14 +39,14 @@ def put(client, name: str, data: bytes, media: str = "font/ttf"):
     ],
 )
 def test_the_bytes_decide_the_format(caller, file, format_, faces):
-    answer = put(caller, "brand", FONTS[file], "application/octet-stream")
+    answer = put(caller, "brand", FILES[file], "application/octet-stream")
     assert answer.status_code == 201
     assert (answer.json["format"], len(answer.json["faces"])) == (format_, faces)
     assert caller.get("/v2/fonts/brand").json == answer.json
 
 
 def test_a_record_tells_what_each_face_is(caller):
-    [face] = put(caller, "brand", FONTS["brand-variable.ttf"]).json["faces"]
+    [face] = put(caller, "brand", FILES["brand-variable.ttf"]).json["faces"]
     assert face["weight"] == {"min": 100, "max": 900}
     assert face["stretch"] == {"min": 100, "max": 100}
     assert [axis["tag"] for axis in face["axes"]] == ["wght", "slnt"]
@@ -85,7 +85,7 @@ def test_a_deleted_font_is_gone_and_its_bytes_with_the_last_name(caller, ports, 
     workspace_id = account.workspace_id
     put(caller, "one-font", REGULAR)
     sha256 = put(caller, "two-font", REGULAR).json["sha256"]
-    key = fonts.blob_key(workspace_id, sha256)
+    key = FONTS.blob_key(workspace_id, sha256)
     assert caller.delete("/v2/fonts/one-font").status_code == 204
     assert ports.blobs.read(key) == REGULAR
     assert caller.delete("/v2/fonts/two-font").status_code == 204
@@ -134,10 +134,7 @@ def test_a_type_that_is_no_font_is_refused(caller):
 
 
 def test_a_full_workspace_takes_no_more(caller, monkeypatch):
-    monkeypatch.setattr(
-        fonts, "SHELF", fonts.Shelf(fonts.SHELF.records, fonts.SHELF.reservations, 50_000, 2)
-    )
-    monkeypatch.setattr("api.fonts.storing.SHELF", fonts.SHELF)
+    monkeypatch.setattr(FONTS, "max_count", 2)
     put(caller, "one-font", REGULAR)
     put(caller, "two-font", REGULAR)
     answer = put(caller, "three-font", BLACK)
@@ -181,7 +178,7 @@ def test_a_render_finds_the_font_of_its_workspace_until_it_is_replaced(caller, p
 
 
 def test_a_stored_font_sets_the_text_of_a_document(caller, ports, account):
-    put(caller, "brand-bold", FONTS["brand-bold.woff2"])
+    put(caller, "brand-bold", FILES["brand-bold.woff2"])
     source = (
         b'<document><font family="Brand" src="brand-bold"/>'
         b'<flow font-family="Brand"><p>Text</p></flow></document>'

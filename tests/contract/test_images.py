@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
 from io import BytesIO
 
 import pytest
 from PIL import Image
 
-from shared.db import images
+from shared.db.images import IMAGES
 from shared.limits import MAX_WORKSPACE_BYTES
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
@@ -129,10 +128,10 @@ def test_names_of_3_to_64_characters_are_good(caller, name):
 
 
 def test_an_upload_without_room_names_what_the_workspace_holds_and_the_limit(caller, monkeypatch):
-    monkeypatch.setattr(images, "SHELF", replace(images.SHELF, max_count=1))
+    monkeypatch.setattr(IMAGES, "max_count", 1)
     data = draw()
     put(caller, "one", data)
     answer = put(caller, "two", data)
     assert answer.status_code == 409
-    for told in (f"{len(data)} bytes", "1 images", f"{MAX_WORKSPACE_BYTES} bytes and 1000 images"):
+    for told in (f"{len(data)} bytes", "1 images", f"{MAX_WORKSPACE_BYTES} bytes and 1 images"):
         assert told in answer.json["message"]

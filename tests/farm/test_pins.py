@@ -7,9 +7,8 @@ import pytest
 from shared.blobs.store import open_store
 from shared.buckets.pins import image_pins
 from shared.clock import now
-from shared.db import images as records
 from shared.db.accounts import create_account
-from shared.db.images import ImageFacts, blob_key
+from shared.db.images import IMAGES, ImageFacts
 from shared.outbound import Fetcher
 from shared.queue.connection import connect
 from workers.farm.resources import Images
@@ -42,12 +41,10 @@ def pins(redis_url):
 def keep(database, blobs, account, data: bytes, digest: str) -> None:
     facts = ImageFacts("image/png", len(data), 1, 1, digest)
     with database.session() as session:
-        room = records.reserve_room(
-            session, account.workspace_id, name="logo", facts=facts, at=now()
-        )
-    blobs.put(blob_key(account.workspace_id, digest), io.BytesIO(data), len(data))
+        room = IMAGES.reserve(session, account.workspace_id, "logo", facts=facts, at=now())
+    blobs.put(IMAGES.blob_key(account.workspace_id, digest), io.BytesIO(data), len(data))
     with database.session() as session:
-        records.record_image(session, room, facts=facts, user=account.user, at=now())
+        IMAGES.record(session, room, facts=facts, user=account.user, at=now())
 
 
 def test_a_name_found_once_is_found_without_the_database(

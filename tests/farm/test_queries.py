@@ -13,7 +13,7 @@ from sqlalchemy import event
 from api.app import create_app
 from shared.clock import now
 from shared.db.accounts import create_account
-from shared.db.images import ImageFacts, blob_key, record_image, reserve_room
+from shared.db.images import IMAGES, ImageFacts
 from shared.db.templates import keep_content
 from shared.outbound import Fetcher
 from workers.engine.pipeline import prepare_template
@@ -88,9 +88,9 @@ def test_a_worker_reads_a_template_and_an_image_once(ports, database):
     facts = ImageFacts("image/png", len(data), 1, 1, sha256(data).hexdigest())
     with database.session() as session:
         made = create_account(session, email="bo@example.org")
-        room = reserve_room(session, made.workspace_id, name="logo", facts=facts, at=now())
-        record_image(session, room, facts=facts, user=made.user, at=now())
-    ports.blobs.put(blob_key(made.workspace_id, facts.sha256), io.BytesIO(data), len(data))
+        room = IMAGES.reserve(session, made.workspace_id, "logo", facts=facts, at=now())
+        IMAGES.record(session, room, facts=facts, user=made.user, at=now())
+    ports.blobs.put(IMAGES.blob_key(made.workspace_id, facts.sha256), io.BytesIO(data), len(data))
     images = Images(
         database, ports.blobs, ports.cells.only.image_pins, fetcher=Fetcher("http://127.0.0.1:9")
     )

@@ -12,7 +12,7 @@ from PIL import Image
 from shared.blobs.store import open_store
 from shared.clock import now
 from shared.db.accounts import create_account
-from shared.db.images import ImageFacts, blob_key, record_image, reserve_room
+from shared.db.images import IMAGES, ImageFacts
 from shared.db.session import open_database
 from shared.db.templates import keep_content
 from shared.jobs import Allowance, PinnedTemplate, Purpose
@@ -47,11 +47,11 @@ def workspace(database, blob_url):
     Image.new("RGB", (30, 10), "navy").save(drawn, "PNG")
     data = drawn.getvalue()
     facts = ImageFacts("image/png", len(data), 30, 10, sha256(data).hexdigest())
-    key = blob_key(made.workspace_id, facts.sha256)
+    key = IMAGES.blob_key(made.workspace_id, facts.sha256)
     open_store(blob_url).put(key, io.BytesIO(data), len(data))
     with database.session() as session:
-        room = reserve_room(session, made.workspace_id, name="logo", facts=facts, at=now())
-        record_image(session, room, facts=facts, user=made.user, at=now())
+        room = IMAGES.reserve(session, made.workspace_id, "logo", facts=facts, at=now())
+        IMAGES.record(session, room, facts=facts, user=made.user, at=now())
     return made.workspace_id
 
 

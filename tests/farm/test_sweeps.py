@@ -12,9 +12,8 @@ from sqlalchemy import insert, update
 
 from shared.blobs.folder import FolderStore
 from shared.clock import now
-from shared.db import images
 from shared.db.accounts import create_account
-from shared.db.images import ImageFacts
+from shared.db.images import IMAGES, ImageFacts
 from shared.db.tables import batches, jobs
 from shared.db.templates import (
     create_template,
@@ -138,8 +137,8 @@ def test_a_text_that_is_kept_while_it_is_swept_is_there_afterwards(database, mad
 def store_image(database, store, made, name, data):
     facts = ImageFacts("image/png", len(data), 1, 1, sha256(data).hexdigest())
     with database.session() as session:
-        room = images.reserve_room(session, made.workspace_id, name=name, facts=facts, at=now())
-    key = images.blob_key(made.workspace_id, facts.sha256)
+        room = IMAGES.reserve(session, made.workspace_id, name, facts=facts, at=now())
+    key = IMAGES.blob_key(made.workspace_id, facts.sha256)
     store.put(key, io.BytesIO(data), len(data))
     return key, facts, room
 
@@ -147,7 +146,7 @@ def store_image(database, store, made, name, data):
 def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store, made):
     kept, facts, room = store_image(database, store, made, "kept", b"kept")
     with database.session() as session:
-        images.record_image(session, room, facts=facts, user=made.user, at=now())
+        IMAGES.record(session, room, facts=facts, user=made.user, at=now())
     under_way, _, _ = store_image(database, store, made, "under-way", b"under way")
     lost = f"images/{made.workspace_id}/{digest('lost')}"
     elsewhere = f"images/ws_gone/{digest('lost')}"
@@ -171,7 +170,7 @@ def test_bytes_wait_before_they_go(database, store):
 
 def test_bytes_that_an_upload_names_again_stay(database, store, made):
     data = b"again"
-    key = images.blob_key(made.workspace_id, sha256(data).hexdigest())
+    key = IMAGES.blob_key(made.workspace_id, sha256(data).hexdigest())
     store.put(key, io.BytesIO(data), len(data))
     leftovers = ImageBytes(database, store)
     assert leftovers.find_unneeded([key]) == [key]

@@ -4,10 +4,9 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from shared.db import images
 from shared.db.accounts import create_account
 from shared.db.census import count_nearly_full, find_heaviest, sum_image_bytes
-from shared.db.images import ImageFacts
+from shared.db.images import IMAGES, ImageFacts
 from shared.db.usage import record_events
 from shared.jobs import Allowance
 from shared.limits import MAX_WORKSPACE_BYTES
@@ -70,5 +69,5 @@ def store(database, account, name, size):
     facts = ImageFacts("image/png", size, 1, 1, "0" * 64)
     with database.session() as session:
         workspace = account.workspace_id
-        room = images.reserve_room(session, workspace, name=name, facts=facts, at=NOON)
-        images.record_image(session, room, facts=facts, user=account.user, at=NOON)
+        room = IMAGES.reserve(session, workspace, name, facts=facts, at=NOON)
+        IMAGES.record(session, room, facts=facts, user=account.user, at=NOON)

@@ -11,8 +11,7 @@ import pytest
 
 from shared.blobs.store import open_store
 from shared.clock import now
-from shared.db import images
-from shared.db.images import ImageFacts
+from shared.db.images import IMAGES, ImageFacts
 from shared.db.session import open_database
 from tests.conftest import create_account_of
 from tests.images import ACCEPTED, BEYOND_COUNTING, REFUSED, encode, path, plain, svg
@@ -72,9 +71,9 @@ def plant(farm, made):
         facts = ImageFacts("image/png", len(data), 1, 1, sha256(data).hexdigest())
         name = f"planted-{facts.sha256[:20]}"
         with database.session() as session:
-            room = images.reserve_room(session, workspace, name=name, facts=facts, at=now())
-            images.record_image(session, room, facts=facts, user=made.user, at=now())
-        blobs.put(images.blob_key(workspace, facts.sha256), BytesIO(data), len(data))
+            room = IMAGES.reserve(session, workspace, name, facts=facts, at=now())
+            IMAGES.record(session, room, facts=facts, user=made.user, at=now())
+        blobs.put(IMAGES.blob_key(workspace, facts.sha256), BytesIO(data), len(data))
         return name
 
     yield plant

@@ -8,7 +8,7 @@ from functools import partial
 
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.buckets.pins import Pins
-from shared.db.fonts import blob_key, find_font, list_names
+from shared.db.fonts import FONTS
 from shared.db.session import Database
 from shared.errors import ErrorKind, ServiceError
 from workers.engine.ports import FontFile
@@ -31,7 +31,7 @@ class StoredFonts:
         sha256 = self.pins.find(workspace_id, name)
         if sha256 is None:
             with self.database.snapshot() as session:
-                font = find_font(session, workspace_id, name)
+                font = FONTS.find(session, workspace_id, name)
             if font is None:
                 return None
             sha256 = font.facts.sha256
@@ -41,11 +41,11 @@ class StoredFonts:
     def list_names(self, workspace_id: str) -> Sequence[str]:
         """Return the names of the workspace's fonts."""
         with self.database.snapshot() as session:
-            return list_names(session, workspace_id)
+            return FONTS.list_names(session, workspace_id)
 
     def _read(self, workspace_id: str, name: str, sha256: str) -> bytes:
         try:
-            return self.blobs.read(blob_key(workspace_id, sha256))
+            return self.blobs.read(FONTS.blob_key(workspace_id, sha256))
         except BlobMissingError as error:
             raise ServiceError(
                 503,

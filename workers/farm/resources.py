@@ -8,7 +8,7 @@ from typing import Final
 
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.buckets.pins import Pins
-from shared.db.images import blob_key, find_image
+from shared.db.images import IMAGES
 from shared.db.session import Database
 from shared.db.templates import get_content
 from shared.errors import ErrorKind, ServiceError
@@ -95,7 +95,7 @@ class Images:
             sha256 = self._find_digest(workspace_id, name)
             if sha256 is None:
                 return None
-            key = blob_key(workspace_id, sha256)
+            key = IMAGES.blob_key(workspace_id, sha256)
             try:
                 return self._bytes.get(key, partial(self._read, key))
             except BlobMissingError:
@@ -111,7 +111,7 @@ class Images:
         if pinned is not None:
             return pinned
         with self._database.snapshot() as session:
-            image = find_image(session, workspace_id, name)
+            image = IMAGES.find(session, workspace_id, name)
         if image is None:
             return None
         self._pins.put(workspace_id, name, image.facts.sha256)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from shared.blobs.store import BlobStore
-from shared.db import fonts, images
+from shared.db.files import StoredFiles, lock_workspace
+from shared.db.fonts import FONTS
+from shared.db.images import IMAGES
 from shared.db.session import Database
-from shared.db.shelves import Shelf, lock_workspace
 from shared.db.unneeded import find_batches_on_record, find_job_bytes
 from shared.queue.claims import CLAIM_FOLDER, Claims
 
@@ -48,14 +49,14 @@ class _UploadedBytes:
     database: Database
     blobs: BlobStore
 
-    shelf: ClassVar[Shelf]
+    files: ClassVar[StoredFiles[Any]]
 
     def find_unneeded(self, keys: Sequence[str]) -> list[str]:
         """Return what neither a record nor an upload under way points at."""
         found: list[str] = []
         for workspace_id, own in groupby(keys, key=_owner_of):
             with self.database.snapshot() as session:
-                needed = self.shelf.find_needed(session, workspace_id)
+                needed = self.files.find_needed(session, workspace_id)
             found += [key for key in own if _last_part(key) not in needed]
         return found
 
@@ -65,7 +66,7 @@ class _UploadedBytes:
         with self.database.session() as session:
             # Locked, so that no upload of the same bytes begins between the look and the deletion.
             lock_workspace(session, workspace_id)
-            if self.shelf.is_referenced(session, workspace_id, sha256):
+            if self.files.is_referenced(session, workspace_id, sha256):
                 return False
             self.blobs.delete(key)
         return True
@@ -77,7 +78,7 @@ class ImageBytes(_UploadedBytes):
 
     name: ClassVar[str] = "images_swept"
     folder: ClassVar[str] = "images/"
-    shelf: ClassVar[Shelf] = images.SHELF
+    files: ClassVar[StoredFiles[Any]] = IMAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class FontBytes(_UploadedBytes):
 
     name: ClassVar[str] = "fonts_swept"
     folder: ClassVar[str] = "fonts/"
-    shelf: ClassVar[Shelf] = fonts.SHELF
+    files: ClassVar[StoredFiles[Any]] = FONTS
 
 
 @dataclass(frozen=True, slots=True)

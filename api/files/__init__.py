@@ -1,0 +1,1 @@
+"""/v2/images and /v2/fonts: the stored files of a workspace."""

@@ -1,1 +1,0 @@
-"""Fonts of a workspace."""

@@ -1,1 +1,0 @@
-"""/v2/images: the stored images of a workspace."""
