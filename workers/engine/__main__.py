@@ -1,4 +1,4 @@
-"""Starts the engine's command line: `python -m workers.engine`."""
+"""Entry point of the engine's command line: `python -m workers.engine`."""
 
 import sys
 

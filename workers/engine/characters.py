@@ -1,4 +1,4 @@
-"""Properties of characters from tables of Unicode, and the clusters that readers see as characters."""
+"""Unicode character properties, and extended grapheme clusters."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-_MAX_CHARACTERS: Final = 20_000  # kept of each table
+# Characters that XML 1.0 forbids (2.2), and so JSON payloads, XMP packets and invoices.
+NOT_XML: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+_MAX_CHARACTERS: Final = 20_000  # cached of each table
 
 
 class CharacterTable(dict[int, str]):
-    """A property of characters as one letter each, for `str.translate`; a class without a letter is `rest`.
+    """A character property as a table for `str.translate`, with one letter per property value.
 
-    The file has one line per class: its name and its ranges in hexadecimal.
+    The file has one line per value: its name and its ranges in hexadecimal. Characters in no range
+    have the letter `rest`.
     """
 
     def __init__(self, package: str, name: str, letters: Mapping[str, str], *, rest: str) -> None:
@@ -41,14 +45,14 @@ class CharacterTable(dict[int, str]):
         return letter
 
 
-# Most text has a cluster for each character: marks, joiners, jamo and pictures begin at U+0300.
+# In text below U+0300 every character is a cluster, except CR LF.
 _MAY_JOIN: Final = re.compile("[\u0300-\U0010ffff]|\r\n")
 
 _LETTERS: Final = {
     "CR": "r", "LF": "n", "Control": "C", "Extend": "m", "ZWJ": "z", "Regional_Indicator": "R",
     "Prepend": "P", "SpacingMark": "S", "L": "L", "V": "V", "T": "T", "ExtPict": "X",
 }  # fmt: skip
-# Unicode Standard Annex 29, table 1c; v is a syllable of Hangul without, w one with a last consonant.
+# UAX #29, table 1c; v is a Hangul LV syllable, w an LVT syllable.
 _CLUSTER: Final = re.compile(
     "rn|[rnC]|P*(?:RR|X(?:m*zX)*|L*(?:V+|vV*|w)T*|L+|T+|[^rnCP])[mzS]*|P+[mzS]*"
 )
@@ -63,14 +67,14 @@ class _Clusters(CharacterTable):
 
 
 def find_cluster_ends(text: str) -> list[int]:
-    """Return where each extended grapheme cluster of a text ends (Unicode Standard Annex 29)."""
+    """Return the end offset of each extended grapheme cluster of a text (UAX #29)."""
     if not _MAY_JOIN.search(text):
         return list(range(1, len(text) + 1))
     return [match.end() for match in _CLUSTER.finditer(text.translate(_table()))]
 
 
 def cut_at_cluster(text: str, end: int) -> int:
-    """Return the last place up to `end` at which no cluster of a text is cut."""
+    """Return the last cluster boundary of a text at or before `end`."""
     if end >= len(text) or not _MAY_JOIN.search(text):
         return min(end, len(text))
     ends = find_cluster_ends(text)

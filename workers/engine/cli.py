@@ -1,4 +1,4 @@
-"""The engine on the command line: render, check and dump documents, with files alone."""
+"""Command line of the engine: render, check and dump documents from files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workers.engine.diagnostics import (
     Diagnostic,
     Findings,
     Origin,
-    Place,
     Severity,
-    counted,
+    SourceLocation,
+    format_count,
 )
-from workers.engine.excerpts import point_at
+from workers.engine.excerpts import cut_excerpt
 from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import (
     PreparedTemplate,
@@ -33,7 +33,7 @@ from workers.engine.pipeline import (
 )
 from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, RenderOptions
 from workers.engine.tree.nodes import Source
-from workers.engine.tree.styles import Style, TextStyle
+from workers.engine.tree.styles.computed import Style, TextStyle
 
 _IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".svg")
@@ -41,21 +41,23 @@ _FONT_SUFFIXES: Final = (".ttf", ".otf", ".ttc", ".otc", ".woff2")
 _DATA_KINDS: Final = {".json": PayloadKind.JSON, ".csv": PayloadKind.CSV}
 
 
-class WrongInputs(Exception):
-    """The files named do not fit together or cannot be read; the text says which and why."""
+class InputError(Exception):
+    """The given files cannot be combined or read; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderResources:
-    """Stored images and fonts as files of two folders: image NAME is NAME.png, .jpg, .jpeg, .webp or
-    .svg, font NAME is NAME.ttf, .otf, .ttc, .otc or .woff2.
+    """Stored images and fonts as files in two folders.
+
+    Image NAME is NAME.png, .jpg, .jpeg, .webp or .svg, font NAME is NAME.ttf, .otf, .ttc, .otc or
+    .woff2.
     """
 
     folder: Path | None
     fonts: Path | None = None
 
     def find_image(self, name: str) -> bytes | None:
-        """Give the bytes of an image; a name that breaks the naming rule finds nothing."""
+        """Return the bytes of an image, None for an unknown or invalid name."""
         if self.folder is None or not _IMAGE_NAME.fullmatch(name):
             return None
         files = (self.folder / f"{name}{suffix}" for suffix in _IMAGE_SUFFIXES)
@@ -63,11 +65,11 @@ class FolderResources:
         return found.read_bytes() if found else None
 
     def find_remote_image(self, address: str) -> bytes | None:
-        """Give None: the command reaches nothing outside."""
+        """Return None: the command has no network access."""
         return None
 
     def find_font(self, name: str) -> FontFile | None:
-        """Return a font; a name that breaks the naming rule finds nothing."""
+        """Return a font, None for an unknown or invalid name."""
         if self.fonts is None or not _IMAGE_NAME.fullmatch(name):
             return None
         files = (self.fonts / f"{name}{suffix}" for suffix in _FONT_SUFFIXES)
@@ -87,7 +89,7 @@ class FolderResources:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the engine is given, and the texts its findings point into, by origin."""
+    """The inputs of a render, and their source texts by origin, for findings."""
 
     template: PreparedTemplate | None
     payload: Payload | None
@@ -96,7 +98,7 @@ class Inputs:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 1 when the document has errors, 2 when the command cannot be run."""
+    """Run a command and return its exit status: 1 for errors in the document, 2 for invalid inputs."""
     parsed = _parser().parse_args(arguments)
     try:
         inputs = load_inputs(
@@ -109,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             fonts=parsed.fonts,
         )
         return int(parsed.run(parsed, inputs))
-    except WrongInputs as error:
+    except InputError as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -126,11 +128,11 @@ def load_inputs(
 ) -> Inputs:
     """Read the files of one run.
 
-    A document alone is complete; with data or Markdown it is their template; with a template it
-    is laid over that.
+    A document alone is complete; with data or Markdown it is the template; with a template it is the
+    XML payload.
 
     Raises:
-        WrongInputs: the files do not fit together, or one cannot be read.
+        InputError: the files cannot be combined, or one cannot be read.
     """
     payloads = [file for file in (data, markdown) if file is not None]
     if template is None and payloads:
@@ -138,15 +140,15 @@ def load_inputs(
     elif document is not None:
         payloads.append(document)
     if template is None and not payloads:
-        raise WrongInputs("name a document, or a template with --template")
+        raise InputError("name a document, or a template with --template")
     if len(payloads) > 1:
-        raise WrongInputs(f"only one of {', '.join(map(str, payloads))} can go over the template")
+        raise InputError(f"only one of {', '.join(map(str, payloads))} can be the payload")
     if flow is not None and markdown is None:
-        raise WrongInputs(f"--flow {flow} names what --markdown replaces, and needs it")
+        raise InputError(f"--flow {flow} requires --markdown")
     if images is not None and not images.is_dir():
-        raise WrongInputs(f"--images {images} is not a folder")
+        raise InputError(f"--images {images} is not a folder")
     if fonts is not None and not fonts.is_dir():
-        raise WrongInputs(f"--fonts {fonts} is not a folder")
+        raise InputError(f"--fonts {fonts} is not a folder")
     texts: dict[Origin | None, tuple[Path, bytes]] = {}
     prepared = payload = None
     if template is not None:
@@ -160,47 +162,47 @@ def load_inputs(
 
 
 def print_findings(findings: Iterable[Diagnostic], inputs: Inputs, to: TextIO) -> None:
-    """Write each finding as `file:line:column: error: message`, its line, and a caret under it."""
+    """Print each finding as `file:line:column: error: message`, with its source line and a caret."""
     for finding in findings:
-        place = finding.place
-        if place is None or place.origin not in inputs.texts:
+        location = finding.location
+        if location is None or location.origin not in inputs.texts:
             print(f"{finding.severity.value}: {finding.text}", file=to)
             continue
-        path, body = inputs.texts[place.origin]
-        where = f"{path}:{place.span.line_start}:{place.span.column_start}"
+        path, body = inputs.texts[location.origin]
+        where = f"{path}:{location.span.line_start}:{location.span.column_start}"
         print(f"{where}: {finding.severity.value}: {finding.text}", file=to)
-        for line in _excerpt(body, place):
+        for line in _excerpt(body, location):
             print(line, file=to)
 
 
 def print_errors(error: AuthoringError, inputs: Inputs, to: TextIO) -> None:
-    """Write why a document does not render."""
+    """Print the errors of a document."""
     print_findings(error.diagnostics, inputs, to)
     if error.left_out:
-        print(f"{counted(error.left_out, 'more error')} not shown", file=to)
+        print(f"{format_count(error.left_out, 'more error')} not shown", file=to)
 
 
 def print_warnings(rendered: Rendered, inputs: Inputs, to: TextIO) -> None:
-    """Write the warnings of a document that was rendered."""
+    """Print the warnings of a rendered document."""
     print_findings(rendered.warnings, inputs, to)
     if rendered.warnings_left_out:
-        print(f"{counted(rendered.warnings_left_out, 'more warning')} not shown", file=to)
+        print(f"{format_count(rendered.warnings_left_out, 'more warning')} not shown", file=to)
 
 
 def summarize(findings: Findings) -> str:
-    """Return the number of errors and of warnings, with how many of them are not shown."""
-    return ", ".join(_total(findings, severity) for severity in Severity)
+    """Return the numbers of errors and warnings, and of those not shown."""
+    return ", ".join(_describe_total(findings, severity) for severity in Severity)
 
 
-def _total(findings: Findings, severity: Severity) -> str:
+def _describe_total(findings: Findings, severity: Severity) -> str:
     listed = sum(diagnostic.severity is severity for diagnostic in findings)
     left_out = findings.left_out(severity)
-    total = counted(listed + left_out, severity.value)
+    total = format_count(listed + left_out, severity.value)
     return f"{total} ({left_out} not shown)" if left_out else total
 
 
 def dump_tree(node: Any) -> str:
-    """Write a tree of nodes one a line: its type and what is said in it, styles left out."""
+    """Return a tree as text, one node per line with its type and fields, without styles."""
     return "\n".join(_node_lines(node, 0)) + "\n"
 
 
@@ -221,7 +223,7 @@ def _run_render(parsed: argparse.Namespace, inputs: Inputs) -> int:
     try:
         output.write_bytes(rendered.pdf)
     except OSError as error:
-        raise WrongInputs(f"{output} cannot be written: {error.strerror}") from error
+        raise InputError(f"{output} cannot be written: {error.strerror}") from error
     print(f"{output}: pages {rendered.pages}, bytes {len(rendered.pdf):,}")
     return 0
 
@@ -257,19 +259,23 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True)
     for name, run, doc in (
         ("render", _run_render, "make a PDF"),
-        ("check", _run_check, "print what is wrong with a document"),
-        ("dump", _run_dump, "print a stage's result as text"),
+        ("check", _run_check, "print the findings of a document"),
+        ("dump", _run_dump, "print the result of a stage as text"),
     ):
         command = commands.add_parser(name, help=doc, allow_abbrev=False)
         command.set_defaults(run=run)
         command.add_argument("document", nargs="?", type=Path, help="XML document")
-        command.add_argument("--template", type=Path, help="XML template under the document")
+        command.add_argument(
+            "--template", type=Path, help="XML template; the document is then its payload"
+        )
         command.add_argument("--data", type=Path, help="data to merge, .json or .csv")
-        command.add_argument("--markdown", type=Path, help="text of one of the flows")
-        command.add_argument("--flow", help="the flow that --markdown replaces (body)")
+        command.add_argument("--markdown", type=Path, help="Markdown file for one flow")
+        command.add_argument("--flow", help="flow that --markdown replaces (default: body)")
         command.add_argument("--images", type=Path, help="folder of stored images")
         command.add_argument("--fonts", type=Path, help="folder of stored fonts")
-        command.add_argument("--draft", action="store_true", help="mark as draft, unprotected")
+        command.add_argument(
+            "--draft", action="store_true", help="add the DRAFT mark, without encryption"
+        )
         if name == "render":
             command.add_argument("-o", dest="output", type=Path, help="file to write")
         if name == "dump":
@@ -278,7 +284,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _options(parsed: argparse.Namespace) -> RenderOptions:
-    now = datetime.now(UTC)  # noqa: TID251  (the engine alone has no clock of the farm's)
+    now = datetime.now(UTC)  # noqa: TID251  (no clock is injected on the command line)
     return RenderOptions(now=now, is_draft=parsed.draft)
 
 
@@ -289,7 +295,7 @@ def _kind_of(payload: Path, data: Path | None, markdown: Path | None) -> Payload
         return PayloadKind.XML
     kind = _DATA_KINDS.get(payload.suffix.lower())
     if kind is None:
-        raise WrongInputs(f"--data {payload} must be a .json or a .csv file")
+        raise InputError(f"--data {payload} must be a .json or a .csv file")
     return kind
 
 
@@ -297,19 +303,19 @@ def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise WrongInputs(f"{file} cannot be read: {error.strerror}") from error
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
 
 
-def _excerpt(body: bytes, place: Place) -> list[str]:
-    span = place.span
-    # XML ends lines with line feeds alone; form feeds and their kin are characters of a line.
+def _excerpt(body: bytes, location: SourceLocation) -> list[str]:
+    span = location.span
+    # XML lines end with line feeds; form feeds and similar characters do not end them.
     lines = body.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
     if not 1 <= span.line_start <= len(lines):
         return []
     line = lines[span.line_start - 1]
     start = min(span.column_start - 1, len(line))
     end = span.column_end - 1 if span.line_end == span.line_start else len(line)
-    shown, before, marked = point_at(line, start, min(end, len(line)))
+    shown, before, marked = cut_excerpt(line, start, min(end, len(line)))
     return [f"{span.line_start:5} | {shown}", f"      | {' ' * before}{'^' * marked}"]
 
 

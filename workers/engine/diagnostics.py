@@ -1,4 +1,4 @@
-"""Findings about the author's document: severity, place, message; collected, never thrown one by one."""
+"""Diagnostics of the author's document: severity, location and message; collected, not raised singly."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-MAX_LAYOUT_ERRORS: Final = 20  # language.md 1.9: layout notes up to 20 errors
-MAX_LISTED: Final = 200  # of each severity: a hostile document must not buy an unbounded answer
+MAX_LAYOUT_ERRORS: Final = 20  # language.md 1.9: layout reports up to 20 errors
+MAX_LISTED: Final = 200  # of each severity: bounds the response to a hostile document
 MAX_COUNTED: Final = 10_000  # of each severity beyond those listed
 
 
 class Severity(StrEnum):
-    """Errors prevent rendering, warnings do not (interface.md, POST /v2/validate)."""
+    """Severities: errors prevent rendering, warnings do not (interface.md, POST /v2/validate)."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Origin(StrEnum):
-    """Which of the two texts of a request an element came from."""
+    """The text of a request that an element comes from."""
 
     TEMPLATE = "template"
     PAYLOAD = "payload"
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """An extent in the text as sent: lines and columns from 1, in characters, end exclusive."""
+class SourceSpan:
+    """A range in the text as sent: lines and columns in characters, from 1, with an exclusive end."""
 
     line_start: int
     column_start: int
@@ -37,15 +37,15 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """An element of the text. `origin` is None when the request named no template."""
+class SourceLocation:
+    """The location of an element in the text. `origin` is None for a request without a template."""
 
     tag_name: str
-    span: Span
+    span: SourceSpan
     origin: Origin | None = None
 
     def to_source(self) -> dict[str, Any]:
-        """Write the place as a finding's `source` object (interface.md, Validation finding)."""
+        """Return the `source` object of a finding (interface.md, Validation finding)."""
         source: dict[str, Any] = {"tagName": self.tag_name}
         if self.origin is not None:
             source["origin"] = self.origin.value
@@ -60,122 +60,132 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `chain` is the responsible elements, innermost first; its first is the place.
+    """A finding. `chain` has the locations of the elements concerned, innermost first.
 
-    `code` is a stable name of the rule (`unknown-attribute`), for tests and documentation;
-    it closes the message in brackets when shown.
+    `code` is the stable name of the rule (`unknown-attribute`), shown in brackets after the message.
     """
 
     severity: Severity
     code: str
     message: str
-    chain: tuple[Place, ...] = ()
+    chain: tuple[SourceLocation, ...] = ()
 
     @property
-    def place(self) -> Place | None:
-        """Give the innermost element, or None when the finding has no position."""
+    def location(self) -> SourceLocation | None:
+        """The location of the innermost element, None for a finding without one."""
         return self.chain[0] if self.chain else None
 
     @property
     def text(self) -> str:
-        """Give the message as clients see it, with its rule in brackets."""
+        """The message for clients, with the code in brackets."""
         return f"{self.message} [{self.code}]"
 
     def to_finding(self) -> dict[str, Any]:
-        """Write the diagnostic as a finding of POST /v2/validate."""
+        """Return the finding object of POST /v2/validate."""
         finding: dict[str, Any] = {"message": self.text}
-        if self.place is not None:
-            finding["source"] = self.place.to_source()
+        if self.location is not None:
+            finding["source"] = self.location.to_source()
         return finding
 
 
 class Findings:
-    """The diagnostics of one run, in order, without repeats.
+    """The diagnostics of one run, in order, without duplicates.
 
-    The first `MAX_LISTED` errors and as many warnings are kept; of the others only the number, so
-    that warnings never displace an error.
+    Lists the first `MAX_LISTED` errors and the first `MAX_LISTED` warnings, and counts the others.
     """
 
     def __init__(self) -> None:
         self._listed: dict[Diagnostic, None] = {}
-        self._room = dict.fromkeys(Severity, MAX_LISTED)
+        self._remaining = dict.fromkeys(Severity, MAX_LISTED)
         self._left_out: dict[Severity, set[int]] = {severity: set() for severity in Severity}
-        self.reports = 0  # calls of `add`: what made one must be made again for the next document
+        self.report_count = 0  # calls of `add`: results that reported must not be cached
+        # The location of the `use` whose part is being built, and its name in messages.
+        self.part_context: tuple[SourceLocation, str] | None = None
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic, or count it where the list of its severity is full."""
-        self.reports += 1
+        """Add a diagnostic to the list, or to the count once the list of its severity is full."""
+        self.report_count += 1
         if diagnostic in self._listed:
             return
         severity = diagnostic.severity
-        if self._room[severity]:
-            self._room[severity] -= 1
+        if self._remaining[severity]:
+            self._remaining[severity] -= 1
             self._listed[diagnostic] = None
         else:
-            self._count(severity, hash(diagnostic))
+            self._count_unlisted(severity, hash(diagnostic))
 
-    def error(self, code: str, message: str, *chain: Place) -> None:
-        """Add an error at the innermost of `chain`."""
-        self.add(Diagnostic(Severity.ERROR, code, message, chain))
+    def error(self, code: str, message: str, *chain: SourceLocation) -> None:
+        """Add an error at the first location of `chain`."""
+        self._add_finding(Severity.ERROR, code, message, chain)
 
-    def warn(self, code: str, message: str, *chain: Place) -> None:
-        """Add a warning at the innermost of `chain`."""
-        self.add(Diagnostic(Severity.WARNING, code, message, chain))
+    def warn(self, code: str, message: str, *chain: SourceLocation) -> None:
+        """Add a warning at the first location of `chain`."""
+        self._add_finding(Severity.WARNING, code, message, chain)
+
+    def _add_finding(
+        self, severity: Severity, code: str, message: str, chain: tuple[SourceLocation, ...]
+    ) -> None:
+        if self.part_context is not None:
+            location, name = self.part_context
+            chain = (*chain, location)
+            if name not in message:
+                message = f"{message} ({name})"
+        self.add(Diagnostic(severity, code, message, chain))
 
     def extend(
         self, other: Findings, change: Callable[[Diagnostic], Diagnostic] | None = None
     ) -> None:
-        """Add all of another run's diagnostics, each as `change` returns it."""
+        """Add the diagnostics of another run, each mapped by `change`."""
         for diagnostic in other:
             self.add(diagnostic if change is None else change(diagnostic))
         for severity, hashes in other._left_out.items():
             if hashes:
                 known = {hash(diagnostic) for diagnostic in self._listed}
                 for key in hashes - known:
-                    self._count(severity, key)
+                    self._count_unlisted(severity, key)
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self._listed)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The errors that are listed, in the order they were found; empty only without any."""
+        """The listed errors in order."""
         return tuple(d for d in self._listed if d.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """The warnings that are listed, in the order they were found."""
+        """The listed warnings in order."""
         return tuple(d for d in self._listed if d.severity is Severity.WARNING)
 
     @property
     def error_count(self) -> int:
-        """The number of errors, those left out included."""
-        return MAX_LISTED - self._room[Severity.ERROR] + self.left_out(Severity.ERROR)
+        """The number of errors, including those not listed."""
+        return MAX_LISTED - self._remaining[Severity.ERROR] + self.left_out(Severity.ERROR)
 
     @property
-    def lists_errors(self) -> bool:
-        """True while another error would be listed; afterwards its message is not needed."""
-        return self._room[Severity.ERROR] > 0
+    def has_room_for_errors(self) -> bool:
+        """Whether the next error will be listed; otherwise its message need not be built."""
+        return self._remaining[Severity.ERROR] > 0
 
     def left_out(self, severity: Severity) -> int:
-        """Return the number of findings that are not listed, at most `MAX_COUNTED`."""
+        """Return the number of unlisted findings of a severity, at most `MAX_COUNTED`."""
         return len(self._left_out[severity])
 
     def raise_errors(self) -> None:
-        """Stop when anything found so far prevents rendering.
+        """Raise the errors found so far, if any.
 
         Raises:
-            AuthoringError: with every error found so far.
+            AuthoringError: there are errors.
         """
         if self.error_count:
             raise self.to_error()
 
     def to_error(self) -> AuthoringError:
-        """Return the errors found so far as an exception; there must be one."""
+        """Return the errors found so far, at least one, as an exception."""
         return AuthoringError(self.errors, left_out=self.left_out(Severity.ERROR))
 
     def to_report(self) -> dict[str, Any]:
-        """Write the answer of POST /v2/validate; `leftOut` only where a list is not complete."""
+        """Return the response of POST /v2/validate, with `leftOut` only if a list is incomplete."""
         report: dict[str, Any] = {
             "valid": not self.error_count,
             "errors": [diagnostic.to_finding() for diagnostic in self.errors],
@@ -184,17 +194,17 @@ class Findings:
         left_out = {f"{severity.value}s": self.left_out(severity) for severity in Severity}
         return report | {"leftOut": left_out} if any(left_out.values()) else report
 
-    def _count(self, severity: Severity, key: int) -> None:
-        """Count a diagnostic by its hash, so that one found again is not counted again."""
+    def _count_unlisted(self, severity: Severity, key: int) -> None:
+        """Count a diagnostic by its hash, which ignores duplicates."""
         hashes = self._left_out[severity]
         if len(hashes) < MAX_COUNTED:
             hashes.add(key)
 
 
 class AuthoringError(Exception):
-    """The document cannot be rendered as written.
+    """The document has errors.
 
-    `diagnostics` has the errors that are listed (at least one), `left_out` the number of others.
+    `diagnostics` has the listed errors, at least one; `left_out` is the number of others.
     """
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...], *, left_out: int = 0) -> None:
@@ -203,18 +213,18 @@ class AuthoringError(Exception):
         self.left_out = left_out
 
     def to_stack_trace(self) -> tuple[Mapping[str, Any], ...]:
-        """Write the `stackTrace` of contract.md 5: error by error, innermost element first.
+        """Return the `stackTrace` of contract.md 5: error by error, innermost element first.
 
-        The first entry of each error carries its message; an error without a position is left out.
+        The first entry of each error has its message. Errors without a location are omitted.
         """
         entries: list[Mapping[str, Any]] = []
         for diagnostic in self.diagnostics[:MAX_LAYOUT_ERRORS]:
-            for depth, place in enumerate(diagnostic.chain):
-                entry = place.to_source()
+            for depth, location in enumerate(diagnostic.chain):
+                entry = location.to_source()
                 entries.append(entry | {"message": diagnostic.text} if depth == 0 else entry)
         return tuple(entries)
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun, for a message: 1 row, 2 rows."""
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 row, 2 rows."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""The piece of a line around a fault, as wide as a terminal, with what is meant marked."""
+"""Excerpts of source lines for terminals, with the range of a finding marked."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-MAX_WIDTH: Final = 100  # of a line that is shown, in columns of a terminal
+MAX_WIDTH: Final = 100  # of an excerpt, in terminal columns
 MAX_MARKED: Final = 60
 TAB_STOP: Final = 4
 ELLIPSIS: Final = "…"
 
-# Escape sequences in a document must not reach the terminal; nor must signs that turn its lines.
+# Escape sequences and bidirectional controls must not reach the terminal.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
-def point_at(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """Return what to show of a line, the columns before the marked part of it, and those it takes.
+def cut_excerpt(line: str, start: int, end: int) -> tuple[str, int, int]:
+    """Return an excerpt of a line, and the first column and width of its marked range.
 
-    A line that is too long is cut on both sides; as much of it stands before the mark as after it.
+    A long line is cut on both sides, evenly around the range.
     """
-    cells, at_start, at_end = _lay_out(line, start, max(end, start))
+    cells, at_start, at_end = _split_cells(line, start, max(end, start))
     marked = sum(map(_width, cells[at_start:at_end]))
     if sum(map(_width, cells)) <= MAX_WIDTH:
         return "".join(cells), sum(map(_width, cells[:at_start])), max(marked, 1)
-    last = at_start + _fitting(cells[at_start:at_end], MAX_MARKED)
+    last = at_start + _count_fitting(cells[at_start:at_end], MAX_MARKED)
     if last == at_start:
         last = min(at_start + 1, at_end)
     room = MAX_WIDTH - sum(map(_width, cells[at_start:last])) - 2
-    before = _fitting(reversed(cells[:at_start]), room // 2)
+    before = _count_fitting(reversed(cells[:at_start]), room // 2)
     room_after = room - sum(map(_width, cells[at_start - before : at_start]))
-    after = _fitting(cells[last:], room_after)
+    after = _count_fitting(cells[last:], room_after)
     room_before = room - sum(map(_width, cells[last : last + after]))
-    before = _fitting(reversed(cells[:at_start]), room_before)
+    before = _count_fitting(reversed(cells[:at_start]), room_before)
     first, until = at_start - before, last + after
     left = ELLIPSIS if first else ""
     right = ELLIPSIS if until < len(cells) else ""
@@ -42,10 +42,10 @@ def point_at(line: str, start: int, end: int) -> tuple[str, int, int]:
     return shown, columns, max(sum(map(_width, cells[at_start:last])), 1)
 
 
-def _lay_out(line: str, start: int, end: int) -> tuple[list[str], int, int]:
-    """Cut the part of a line that can be shown into cells, and say which of them are marked.
+def _split_cells(line: str, start: int, end: int) -> tuple[list[str], int, int]:
+    """Return the cells around a range of a line, and the indices of the range in them.
 
-    No more characters are looked at than could be shown, however long the line is.
+    Reads a bounded number of characters, however long the line is.
     """
     reach = MAX_WIDTH * 2
     first = max(start - reach, 0)
@@ -60,7 +60,7 @@ def _lay_out(line: str, start: int, end: int) -> tuple[list[str], int, int]:
             at_end = len(cells)
         cell = " " * (TAB_STOP - column % TAB_STOP) if char == "\t" else _UNPRINTABLE.sub("·", char)
         if _width(cell) == 0 and cells:
-            cells[-1] += cell  # a mark stays with its letter
+            cells[-1] += cell  # a combining mark belongs to the cell before it
             continue
         cells.append(cell)
         column += _width(cell)
@@ -71,8 +71,8 @@ def _lay_out(line: str, start: int, end: int) -> tuple[list[str], int, int]:
     return cells, at_start, max(at_start, at_end)
 
 
-def _fitting(cells: Iterable[str] | Sequence[str], room: int) -> int:
-    """Count the cells that fit in a number of columns."""
+def _count_fitting(cells: Iterable[str] | Sequence[str], room: int) -> int:
+    """Return the number of leading cells that fit in a number of columns."""
     count = 0
     for cell in cells:
         room -= _width(cell)
@@ -83,7 +83,7 @@ def _fitting(cells: Iterable[str] | Sequence[str], room: int) -> int:
 
 
 def _width(cell: str) -> int:
-    """Return the columns that a cell takes: two for East Asian wide characters, none for marks."""
+    """Return the width of a cell in columns: two for East Asian wide characters, none for marks."""
     return sum(_width_of(char) for char in cell)
 
 

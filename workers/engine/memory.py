@@ -1,4 +1,4 @@
-"""Memory that C libraries ask for, and do not get."""
+"""Out-of-memory errors of C libraries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ _NO_MEMORY: Final = expat.errors.codes[expat.errors.XML_ERROR_NO_MEMORY]
 
 
 def check_memory(error: expat.ExpatError) -> None:
-    """Raise MemoryError where expat had too little: it tells of that as of a mistake in the text."""
+    """Raise MemoryError if expat ran out of memory, which it reports like a syntax error."""
     if error.code == _NO_MEMORY:
         raise MemoryError from error

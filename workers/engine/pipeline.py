@@ -1,4 +1,4 @@
-"""The path of a document through the stages: syntax, merge, tree, layout, paint, finish."""
+"""The pipeline of a document: syntax, merge, tree, layout, paint, finish."""
 
 from __future__ import annotations
 
@@ -12,53 +12,55 @@ from typing import Final
 
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Origin, Severity
 from workers.engine.finish.finisher import FinishOptions, finish
-from workers.engine.finish.metadata import describe
+from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.finish.security import check_passwords
-from workers.engine.layout.declared_fonts import find_fonts
-from workers.engine.layout.display import LaidOut
-from workers.engine.layout.elements.barcodes import encode_barcode, judge_codes
-from workers.engine.layout.pages import lay_out
+from workers.engine.layout.display import LaidOutDocument
+from workers.engine.layout.document_fonts import find_fonts
+from workers.engine.layout.elements.barcodes.encoding import check_barcodes, encode_barcode
+from workers.engine.layout.passes import lay_out
 from workers.engine.layout.picture_checks import check_pictures
-from workers.engine.layout.problems import Problem
-from workers.engine.merge.payload import Merged, PreparedSource, merge_payload, prepare
-from workers.engine.paint.press import print_pages
+from workers.engine.layout.problems import ContentProblem
+from workers.engine.merge.payload import MergeResult, PreparedSource, merge_payload, prepare_source
+from workers.engine.paint.writer import write_pages
 from workers.engine.ports import (
     Metadata,
-    NoImages,
-    NoWatch,
+    NoResources,
+    NullStageObserver,
     Payload,
     Rendered,
     RenderOptions,
     Resources,
     Stage,
-    StageWatch,
+    StageObserver,
 )
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.usage import check_usage
-from workers.engine.tree.build import Blueprint, compile_blueprint
-from workers.engine.tree.members import check_member_uses
-from workers.engine.tree.nodes import Barcode, Document
+from workers.engine.tree.accessibility import check_accessibility
+from workers.engine.tree.build import CompiledTemplate, compile_template
+from workers.engine.tree.document import Document
+from workers.engine.tree.expressions.members import check_member_uses
+from workers.engine.tree.nodes import Barcode
 
-# The 200 levels an element may be deep take up to 4,000 calls on top of each other; 1,000 is
-# Python's own limit. Since Python 3.11 such calls do not use the stack of the machine.
+# 200 levels of elements need up to 4,000 nested calls; Python's default limit is 1,000. Since Python
+# 3.11 calls between Python functions do not use the C stack.
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
 
 
-_MAX_KNOWN: Final = 1_000  # values of bar codes that one validation remembers
+_MAX_CACHED_RESULTS: Final = 1_000  # bar codes cached by one validation
 
 
 class PreparedTemplate:
-    """A template's text, parsed, checked and compiled once; safe to reuse for any number of renders."""
+    """A parsed, checked and compiled template, reusable for any number of renders."""
 
-    __slots__ = ("blueprint", "source")
+    __slots__ = ("compiled", "source")
 
     def __init__(self, source: PreparedSource) -> None:
-        self.source, self.blueprint = _compile_or_tell(source)
+        self.source, self.compiled = _compile_source(source)
 
 
 def prepare_template(source: bytes) -> PreparedTemplate:
-    """Parse and compile a template. What is wrong with it is told by each render or validation."""
-    return PreparedTemplate(prepare(parse_document(source, origin=Origin.TEMPLATE)))
+    """Parse and compile a template. Each render or validation reports its errors."""
+    return PreparedTemplate(prepare_source(parse_document(source, origin=Origin.TEMPLATE)))
 
 
 def render(
@@ -67,27 +69,32 @@ def render(
     *,
     options: RenderOptions,
     resources: Resources | None = None,
-    watch: StageWatch | None = None,
+    observer: StageObserver | None = None,
 ) -> Rendered:
     """Render a document: a complete XML payload, or a template with or without a payload.
 
     Raises:
         AuthoringError: the document, its data or its layout has errors.
     """
-    with collector_paused():
+    with garbage_collection_paused():
         try:
-            return _render(template, payload, options, resources or NoImages(), watch or NoWatch())
+            return _render(
+                template,
+                payload,
+                options,
+                resources or NoResources(),
+                observer or NullStageObserver(),
+            )
         except RecursionError:
-            raise AuthoringError((_TOO_DEEP,)) from None
+            raise AuthoringError((TOO_DEEP,)) from None
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
-    """Keep Python's cycle collector from searching a document while it is made.
+def garbage_collection_paused() -> Iterator[None]:
+    """Disable cyclic garbage collection during a render.
 
-    A render makes up to millions of values and hardly a cycle among them. Searching them again and
-    again took a quarter of the time of 5,000 rows, a third of 50,000, and found nothing: the most
-    memory held was the same without.
+    A render creates up to millions of objects and hardly any cycles. Collection took a quarter of the
+    time of 5,000 rows and a third of that of 50,000, without reducing peak memory.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -103,22 +110,23 @@ def _render(
     payload: Payload | None,
     options: RenderOptions,
     resources: Resources,
-    watch: StageWatch,
+    observer: StageObserver,
 ) -> Rendered:
     findings = Findings()
-    watch.enter(Stage.MERGE)
+    observer.enter(Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
-    wanted = FinishOptions(
-        metadata=_describe(document, merged, options),
+    finish_options = FinishOptions(
+        metadata=_collect_metadata(document, merged, options),
         security=document.security,
-        spare_password=secrets.token_urlsafe(32) if document.security else "",
+        fallback_owner_password=secrets.token_urlsafe(32) if document.security else "",
         profile=document.profile,
         attachments=document.attachments,
+        is_accessible=document.is_accessible,
     )
-    del merged  # the data are in the document now; in a long one their memory is needed
-    watch.enter(Stage.LAYOUT)
+    del merged  # frees the data, which are now in the document
+    observer.enter(Stage.LAYOUT)
     laid_out = lay_out(document, resources=resources, findings=findings)
-    finished = print_finished(laid_out, wanted, findings=findings, watch=watch)
+    finished = write_pdf(laid_out, finish_options, findings=findings, observer=observer)
     return Rendered(
         finished,
         len(laid_out.pages),
@@ -128,19 +136,25 @@ def _render(
     )
 
 
-def print_finished(
-    laid_out: LaidOut, options: FinishOptions, *, findings: Findings, watch: StageWatch
+def write_pdf(
+    laid_out: LaidOutDocument,
+    options: FinishOptions,
+    *,
+    findings: Findings,
+    observer: StageObserver,
 ) -> bytes:
-    """Print and finish a document. One that needs metadata alone is written once, not twice.
+    """Paint and finish a document; a file that needs only metadata is written in one pass.
 
     Raises:
-        AuthoringError: something does not fit, which is told as the pages are drawn.
+        AuthoringError: content does not fit, which is found while pages are drawn.
     """
-    watch.laid_out()
-    pdf = print_pages(laid_out, describe(options.metadata) if options.is_plain else None)
+    description = None
+    if options.needs_metadata_only:
+        description = build_pdf_metadata(options.metadata, conformance=options.conformance)
+    pdf = write_pages(laid_out, description)
     findings.raise_errors()
-    watch.enter(Stage.FINISH)
-    return pdf if options.is_plain else finish(pdf, options)
+    observer.enter(Stage.FINISH)
+    return pdf if options.needs_metadata_only else finish(pdf, options)
 
 
 def validate(
@@ -150,15 +164,15 @@ def validate(
     options: RenderOptions,
     resources: Resources | None = None,
 ) -> Findings:
-    """Find every problem that can be found without layout (interface.md, POST /v2/validate).
+    """Return all findings that need no layout (interface.md, POST /v2/validate).
 
-    Images at addresses elsewhere are not fetched; without `resources`, stored ones are not looked for.
+    Remote images are not fetched; without `resources`, stored images are not checked.
     """
     findings = Findings()
     try:
         _validate(template, payload, options, resources, findings)
     except RecursionError:
-        findings.add(_TOO_DEEP)
+        findings.add(TOO_DEEP)
     return findings
 
 
@@ -172,18 +186,19 @@ def _validate(
     merged = merge_payload(template.source if template else None, payload, findings)
     if merged is None:
         return
-    blueprint = _blueprint_of(template, merged)
-    if blueprint is None:
+    compiled = _compiled_template_of(template, merged)
+    if compiled is None:
         return
-    findings.extend(blueprint.findings)
-    root = merged.source.root
+    findings.extend(compiled.findings)
+    root = merged.source.expanded
     if root is not None:
         check_usage(root, findings)
-        if not merged.is_data_sound:  # else those that are built are encoded
-            judge_codes(root, findings)
-    check_member_uses(blueprint.member_uses, merged.data, findings)
-    if merged.is_data_sound:
-        _try_build(blueprint, merged, options, resources, findings)
+        compiled.messages.warn_unused(findings)
+        if not merged.is_data_valid:  # otherwise the built bar codes are checked
+            check_barcodes(root, findings)
+    check_member_uses(compiled.member_uses, merged.data, findings)
+    if merged.is_data_valid:
+        _build_for_validation(compiled, merged, options, resources, findings)
 
 
 def build_document(
@@ -192,76 +207,81 @@ def build_document(
     *,
     options: RenderOptions,
     findings: Findings,
-) -> tuple[Document, Merged]:
-    """Go as far as the document of the tree stage.
+) -> tuple[Document, MergeResult]:
+    """Run the stages up to the document tree.
 
     Raises:
-        AuthoringError: the text or the data have errors.
+        AuthoringError: the template, the payload or the data have errors.
     """
     merged = merge_payload(template.source if template else None, payload, findings)
-    blueprint = None if merged is None else _blueprint_of(template, merged)
-    if blueprint is not None:
-        findings.extend(blueprint.findings)
+    compiled = None if merged is None else _compiled_template_of(template, merged)
+    if compiled is not None:
+        findings.extend(compiled.findings)
     findings.raise_errors()
-    assert merged is not None, "without a tree there is an error that says why"
-    assert blueprint is not None
-    check_member_uses(blueprint.member_uses, merged.data, findings)
-    document = blueprint.build(merged.data, options, findings)
+    assert merged is not None, "a missing tree has an error"
+    assert compiled is not None
+    check_member_uses(compiled.member_uses, merged.data, findings)
+    document = compiled.build(merged.data, options, findings)
+    check_accessibility(document, findings)
     findings.raise_errors()
     return document, merged
 
 
 def lay_out_document(
     document: Document, *, resources: Resources | None, findings: Findings
-) -> LaidOut:
-    """Go on to pages, all of them drawn.
+) -> LaidOutDocument:
+    """Lay out a document and draw all its pages.
 
     Raises:
-        AuthoringError: something does not fit, or cannot be had.
+        AuthoringError: content does not fit, or a resource is unavailable.
     """
-    laid_out = lay_out(document, resources=resources or NoImages(), findings=findings)
-    drawn = laid_out.drawn()
+    laid_out = lay_out(document, resources=resources or NoResources(), findings=findings)
+    drawn = laid_out.draw_all()
     findings.raise_errors()
     return drawn
 
 
-def _compile_or_tell(source: PreparedSource) -> tuple[PreparedSource, Blueprint | None]:
-    """Give a source with its blueprint, or one without a tree whose findings say why it has none."""
+def _compile_source(source: PreparedSource) -> tuple[PreparedSource, CompiledTemplate | None]:
+    """Return a source and its compiled template, or one without a tree if compilation fails."""
     try:
         return source, _compile(source)
     except RecursionError:
         findings = Findings()
         findings.extend(source.findings)
-        findings.add(_TOO_DEEP)
-        return replace(source, root=None, findings=findings), None
+        findings.add(TOO_DEEP)
+        return replace(source, root=None, expanded=None, findings=findings), None
 
 
-# Flows that are inserted in flows add up to more levels than one document may have.
-_TOO_DEEP: Final = Diagnostic(
-    Severity.ERROR, "too-deep", "Elements are nested too deeply, with the flows that are inserted"
+# Flows inserted in flows can exceed the levels that the parser allows for one document.
+TOO_DEEP: Final = Diagnostic(
+    Severity.ERROR, "too-deep", "Elements are nested too deeply, including inserted flows"
 )
 
 
-def _compile(source: PreparedSource) -> Blueprint | None:
-    return None if source.root is None else compile_blueprint(source.root, source.declarations)
+def _compile(source: PreparedSource) -> CompiledTemplate | None:
+    root = source.expanded
+    return None if root is None else compile_template(root, source.declarations)
 
 
-def _blueprint_of(template: PreparedTemplate | None, merged: Merged) -> Blueprint | None:
-    """Give the template's blueprint where the payload left its tree as it is, else compile anew."""
+def _compiled_template_of(
+    template: PreparedTemplate | None, merged: MergeResult
+) -> CompiledTemplate | None:
+    """Return the compiled template; compile again if the payload changed the tree."""
     if template is not None and merged.source is template.source:
-        return template.blueprint
+        return template.compiled
     return _compile(merged.source)
 
 
-def _try_build(
-    blueprint: Blueprint,
-    merged: Merged,
+def _build_for_validation(
+    compiled: CompiledTemplate,
+    merged: MergeResult,
     options: RenderOptions,
     resources: Resources | None,
     findings: Findings,
 ) -> None:
     try:
-        document = blueprint.build(merged.data, options, findings, trial=_Trial())
+        document = compiled.build(merged.data, options, findings, validator=_BarcodeValidator())
+        check_accessibility(document, findings)
         check_pictures(document, resources=resources, findings=findings)
         if resources is not None:
             find_fonts(document.fonts, resources, findings)
@@ -272,31 +292,31 @@ def _try_build(
             findings.add(diagnostic)
 
 
-class _Trial:
-    """Encodes the bar codes of a document that will not be laid out, each value once."""
+class _BarcodeValidator:
+    """Checks bar codes without layout, each value once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str], Problem | None] = {}
+        self._results: dict[tuple[str, str, str], ContentProblem | None] = {}
 
-    def check_barcode(self, barcode: Barcode) -> Problem | None:
-        """Return why a bar code cannot be drawn, None where it can."""
+    def check_barcode(self, barcode: Barcode) -> ContentProblem | None:
+        """Return the reason why a bar code cannot be drawn, None if it can."""
         value = barcode.value
         if not isinstance(value, str):
-            return _problem_of(barcode)
+            return _find_problem(barcode)
         key = (barcode.symbology, barcode.level, value)
-        if key not in self._known:
-            if len(self._known) > _MAX_KNOWN:
-                self._known.clear()
-            self._known[key] = _problem_of(barcode)
-        return self._known[key]
+        if key not in self._results:
+            if len(self._results) > _MAX_CACHED_RESULTS:
+                self._results.clear()
+            self._results[key] = _find_problem(barcode)
+        return self._results[key]
 
 
-def _problem_of(barcode: Barcode) -> Problem | None:
+def _find_problem(barcode: Barcode) -> ContentProblem | None:
     encoded = encode_barcode(barcode)
-    return encoded if isinstance(encoded, Problem) else None
+    return encoded if isinstance(encoded, ContentProblem) else None
 
 
-def _describe(document: Document, merged: Merged, options: RenderOptions) -> Metadata:
+def _collect_metadata(document: Document, merged: MergeResult, options: RenderOptions) -> Metadata:
     info = document.info
     return Metadata(
         title=info.title,

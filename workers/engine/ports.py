@@ -1,4 +1,4 @@
-"""What the engine asks of the world around it, and what it is given: the only seam to the farm."""
+"""Ports of the engine: its inputs and outputs, and the Protocols that callers implement."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import Diagnostic
 
 
 class PayloadKind(StrEnum):
-    """How a payload's bytes are read."""
+    """Formats of payloads."""
 
     XML = "xml"
     JSON = "json"
@@ -22,8 +22,10 @@ class PayloadKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The body of a request. `charset` is the Content-Type's, for CSV and Markdown; `flow` names
-    the flow a Markdown body replaces (`body` unless given).
+    """The body of a request.
+
+    `charset` is that of the Content-Type, for CSV and Markdown; `flow` is the flow that a Markdown
+    body replaces, by default `body`.
     """
 
     kind: PayloadKind
@@ -34,7 +36,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """What one render is told: the instant it happens at, draft or not, and which template this is."""
+    """Options of one render: its time, whether it is a draft, and the identity of the template."""
 
     now: datetime
     is_draft: bool = False
@@ -44,64 +46,61 @@ class RenderOptions:
 
 
 class Stage(StrEnum):
-    """The stages whose time is told to the client in `Server-Timing` (contract.md 5)."""
+    """The stages that `Server-Timing` reports (contract.md 5)."""
 
     MERGE = "merge"
     LAYOUT = "layout"
     FINISH = "finish"
 
 
-class ImageAwayError(Exception):
-    """The image at an address cannot be had; the text says why and may be told to the author."""
+class ImageUnavailableError(Exception):
+    """A remote image is unavailable; the message has the reason, for the author."""
 
 
 @dataclass(frozen=True, slots=True)
 class FontFile:
-    """A stored font by the SHA-256 of its bytes; they are read only where no process has it yet."""
+    """A stored font: the SHA-256 of its bytes, and a function that reads them, for cache misses."""
 
     sha256: str
     read: Callable[[], bytes]
 
 
 class Resources(Protocol):
-    """Where images and fonts come from. The engine itself opens no file and no socket."""
+    """Source of images and fonts. The engine itself opens no files or sockets."""
 
     def find_image(self, name: str) -> bytes | None:
-        """Give the bytes of a stored image, None when the workspace has none of that name."""
+        """Return the bytes of a stored image, None if the workspace has none of that name."""
 
     def find_remote_image(self, address: str) -> bytes | None:
-        """Give the bytes at an http or https address, None where nothing outside is reached.
+        """Return the bytes at an http or https URL, None without network access.
 
         Raises:
-            ImageAwayError: they cannot be had.
+            ImageUnavailableError: the image cannot be fetched.
         """
 
     def find_font(self, name: str) -> FontFile | None:
-        """Return a stored font, None when the workspace has none of that name."""
+        """Return a stored font, None if the workspace has none of that name."""
 
     def list_fonts(self) -> Sequence[str]:
-        """Return the names of stored fonts, for suggestions; not all of very many."""
+        """Return names of stored fonts for suggestions, possibly not all."""
 
 
-class StageWatch(Protocol):
-    """Told when the engine enters a stage; the clock is the caller's."""
+class StageObserver(Protocol):
+    """Observer of the stages of a render, to measure their time."""
 
     def enter(self, stage: Stage) -> None:
-        """Note that `stage` begins now and the one before ended."""
-
-    def laid_out(self) -> None:
-        """Note that all pages are laid out: they are drawn next, in less time than that took."""
+        """Record that `stage` starts, and the stage before it ends."""
 
 
-class NoImages:
-    """Resources of a render that has no stored images and fonts and reaches nothing outside."""
+class NoResources:
+    """Resources without stored images and fonts, and without network access."""
 
     def find_image(self, name: str) -> bytes | None:
-        """Give None."""
+        """Return None."""
         return None
 
     def find_remote_image(self, address: str) -> bytes | None:
-        """Give None."""
+        """Return None."""
         return None
 
     def find_font(self, name: str) -> FontFile | None:
@@ -109,25 +108,22 @@ class NoImages:
         return None
 
     def list_fonts(self) -> Sequence[str]:
-        """Return nothing."""
+        """Return no names."""
         return ()
 
 
-class NoWatch:
-    """A watch nobody reads."""
+class NullStageObserver:
+    """An observer that ignores stages."""
 
     def enter(self, stage: Stage) -> None:
-        """Note nothing."""
-
-    def laid_out(self) -> None:
-        """Note nothing."""
+        """Ignore the stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Security:
     """Encryption and permissions of a PDF (language.md 1.10); passwords are never logged or echoed.
 
-    An `owner_password` of None means a random one that nobody keeps.
+    An `owner_password` of None stands for a random one, which is not stored.
     """
 
     user_password: str | None
@@ -145,24 +141,45 @@ class Security:
         return f"Security(encryption={self.encryption!r})"
 
 
-class Profile(StrEnum):
-    """The standards for keeping that a PDF can promise to conform to (ISO 19005-2 and -3)."""
+class ArchiveProfile(StrEnum):
+    """The supported conformance levels of PDF/A (ISO 19005-2 and -3)."""
 
     PDF_A_2B = "pdf/a-2b"
+    PDF_A_3A = "pdf/a-3a"
     PDF_A_3B = "pdf/a-3b"
 
     @property
     def part(self) -> int:
-        """Give the part of ISO 19005."""
-        return 2 if self is Profile.PDF_A_2B else 3
+        """The part of ISO 19005."""
+        return 2 if self is ArchiveProfile.PDF_A_2B else 3
+
+    @property
+    def level(self) -> str:
+        """The conformance level: A is accessible, with a structure tree; B is basic."""
+        return "A" if self is ArchiveProfile.PDF_A_3A else "B"
+
+
+PDF_UA_1: Final = "pdf/ua-1"
+
+
+class ConformanceProfiles(NamedTuple):
+    """The standards of the attribute `profile`: PDF/A, and PDF/UA-1 (ISO 14289-1)."""
+
+    archive: ArchiveProfile | None = None
+    is_accessible: bool = False
+
+    @property
+    def is_tagged(self) -> bool:
+        """Whether the standards require a structure tree."""
+        return self.is_accessible or (self.archive is not None and self.archive.level == "A")
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file inside the PDF. `relationship` is a word of language.md 1.6, such as `source`.
+    """An embedded file. `relationship` is a keyword of language.md 1.6, such as `source`.
 
-    `modified` comes from the data: the engine has no clock. An `invoice_level` says that the file
-    is an electronic invoice, and of which level of Factur-X.
+    `modified` comes from the data, as the engine has no clock. `invoice_level` is the conformance
+    level of Factur-X, empty for a file that is not an electronic invoice.
     """
 
     name: str
@@ -176,7 +193,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Document information and provenance for the file; every date in it comes from the data."""
+    """Document information and provenance of a file."""
 
     title: str = ""
     author: str = ""
@@ -191,8 +208,8 @@ class Metadata:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
-    """The metadata as they stand in a file: document information, language and XMP packet."""
+class PdfMetadata:
+    """The metadata objects of a PDF: document information, language and XMP packet."""
 
     information: Mapping[str, str]
     lang: str
@@ -201,10 +218,10 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A finished PDF, the number of its pages, the file name the document gives itself, its warnings."""
+    """A finished PDF with its number of pages, its file name if the document sets one, and warnings."""
 
     pdf: bytes
     pages: int
     filename: str | None = None
     warnings: tuple[Diagnostic, ...] = field(default=())
-    warnings_left_out: int = 0  # found, but not among those listed
+    warnings_left_out: int = 0  # number of warnings not listed

@@ -1,4 +1,4 @@
-"""Lengths, colours, borders and sides: the values of properties, in points once they are absolute."""
+"""Values of properties: lengths in points, colours, borders and sides."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ POINTS_PER_MM: Final = 72 / 25.4
 
 
 class LengthKind(Enum):
-    """What a length is measured against."""
+    """The units that remain after the cascade."""
 
     POINTS = "pt"
     PERCENT = "%"
-    SHARE = "fr"
+    FRACTION = "fr"
     AUTO = "auto"
 
 
 class Length(NamedTuple):
-    """A width, height or margin. Font-relative units are already points when a style is resolved."""
+    """A width, height or margin; font-relative units are already resolved to points."""
 
     value: float
     kind: LengthKind = LengthKind.POINTS
 
     def resolve(self, base: float) -> float | None:
-        """Give points, per cent taken of `base`; None for `auto` and `fr`."""
+        """Return the length in points, with per cent of `base`; None for `auto` and `fr`."""
         if self.kind is LengthKind.POINTS:
             return self.value
         if self.kind is LengthKind.PERCENT:
@@ -40,7 +40,7 @@ ZERO: Final = Length(0.0)
 
 
 def mm(value: float) -> float:
-    """Give millimetres as points."""
+    """Return millimetres in points."""
     return value * POINTS_PER_MM
 
 
@@ -62,7 +62,7 @@ BLACK: Final = Color(ColorSpace.RGB, (0.0, 0.0, 0.0))
 
 
 class BorderStyle(StrEnum):
-    """Line styles of a border."""
+    """Border styles (CSS Backgrounds 3 §4.2)."""
 
     NONE = "none"
     SOLID = "solid"
@@ -73,7 +73,7 @@ class BorderStyle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """One side's line; `width` in points."""
+    """The border of one side; `width` in points."""
 
     width: float
     style: BorderStyle

@@ -1,1 +1,1 @@
-"""Stage six: a raw PDF gets metadata, marks and security."""
+"""Stage six: add metadata, attachments, the draft mark and encryption to a PDF."""

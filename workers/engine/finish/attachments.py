@@ -1,4 +1,4 @@
-"""Embedded files: the streams, how the document refers to them, and where readers list them."""
+"""Embedded files: their streams, file specifications and the name tree (PDF 1.7, 7.11)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _RELATIONSHIPS: Final = {  # ISO 32000-2, table 43
 
 
 def embed_files(pdf: pikepdf.Pdf, attachments: Sequence[Attachment]) -> None:
-    """Put files into the document: in the tree of names, and as files associated with it.
+    """Embed files in the document: in the name tree, and as associated files.
 
-    Their names are unique; readers list them by name.
+    The names must be unique.
     """
     if not attachments:
         return
     entries: list[Any] = []
     specified: list[Any] = []
     for attachment in sorted(attachments, key=lambda one: _key_of(one.name)):
-        specification = pdf.make_indirect(_specify(pdf, attachment))
+        specification = pdf.make_indirect(_file_specification(pdf, attachment))
         entries += [pikepdf.String(_key_of(attachment.name)), specification]
         specified.append(specification)
     if "/Names" not in pdf.Root:
@@ -41,16 +41,16 @@ def embed_files(pdf: pikepdf.Pdf, attachments: Sequence[Attachment]) -> None:
 
 
 def _key_of(name: str) -> bytes:
-    """Give the key in the tree of names, which is sorted by bytes (PDF 1.7, 7.9.6)."""
+    """Return the key in the name tree, which is sorted by bytes (PDF 1.7, 7.9.6)."""
     return bytes(pikepdf.String(name))
 
 
-def _specify(pdf: pikepdf.Pdf, attachment: Attachment) -> pikepdf.Dictionary:
-    """Write the file specification (PDF 1.7, 7.11.3; ISO 19005-3, 6.8 asks for both names)."""
+def _file_specification(pdf: pikepdf.Pdf, attachment: Attachment) -> pikepdf.Dictionary:
+    """Return the file specification (PDF 1.7, 7.11.3), with both names that ISO 19005-3, 6.8 requires."""
     stream = pdf.make_stream(attachment.content)
     stream.Type = pikepdf.Name.EmbeddedFile
     stream.Subtype = pikepdf.Name("/" + attachment.media_type)
-    if attachment.modified is not None:  # ISO 19005-3, 6.8: parameters have a date, or are none
+    if attachment.modified is not None:  # ISO 19005-3, 6.8: `Params` needs a date
         stream.Params = pikepdf.Dictionary(
             Size=len(attachment.content),
             ModDate=pikepdf.String(write_date(attachment.modified)),
@@ -71,7 +71,7 @@ def _specify(pdf: pikepdf.Pdf, attachment: Attachment) -> pikepdf.Dictionary:
 
 
 def write_date(moment: date | datetime) -> str:
-    """Write a date as PDF does (PDF 1.7, 7.9.4)."""
+    """Return a date in PDF's format (PDF 1.7, 7.9.4)."""
     if not isinstance(moment, datetime):
         return f"D:{moment:%Y%m%d}"
     offset = moment.utcoffset() or timedelta()

@@ -1,4 +1,4 @@
-"""Finishing: raw PDF bytes become the file that is handed out."""
+"""The finish stage: turns the bytes of paint into the final file."""
 
 from __future__ import annotations
 
@@ -7,38 +7,49 @@ from dataclasses import dataclass
 
 import pikepdf
 
-from workers.engine.finish.archive import add_output_intent, describe_conformance
 from workers.engine.finish.attachments import embed_files
+from workers.engine.finish.conformance import add_output_intent, describe_conformance
 from workers.engine.finish.invoices import find_invoice
 from workers.engine.finish.metadata import write_metadata
 from workers.engine.finish.security import make_encryption
 from workers.engine.finish.watermark import mark_as_draft
-from workers.engine.ports import Attachment, Metadata, Profile, Security
+from workers.engine.ports import ArchiveProfile, Attachment, Metadata, Security
 
 
 @dataclass(frozen=True, slots=True)
 class FinishOptions:
-    """What finishing is told. A draft (`metadata.is_draft`) is marked and never encrypted.
+    """Options of the finish stage. A draft (`metadata.is_draft`) is marked and never encrypted.
 
-    A document with a `profile` has no `security`: build refuses the two together.
+    `profile` and `security` exclude each other; the tree stage rejects documents with both.
 
-    `spare_password` is a random text of the caller's that nobody keeps: the owner password of a
-    document with `security` that sets none. It is needed with `security`, unused without.
+    `fallback_owner_password` is random and never stored: the owner password if `security` has none.
+    It is required with `security`, and unused without.
     """
 
     metadata: Metadata
     security: Security | None = None
-    spare_password: str = ""
-    profile: Profile | None = None
+    fallback_owner_password: str = ""
+    profile: ArchiveProfile | None = None
     attachments: tuple[Attachment, ...] = ()
+    is_accessible: bool = False  # conforms to PDF/UA-1
 
     @property
-    def is_plain(self) -> bool:
-        """Tell whether the file needs metadata alone, which are written when it is printed.
+    def conformance(self) -> str:
+        """The RDF descriptions of the standards that the file conforms to."""
+        invoice = None if self.profile is None else find_invoice(self.attachments)
+        return describe_conformance(self.profile, invoice, is_accessible=self.is_accessible)
 
-        Whatever else is asked for, by a field of today or one to come, makes it differ from this.
+    @property
+    def needs_metadata_only(self) -> bool:
+        """Whether the file needs only metadata, which paint can write itself.
+
+        Compares all fields, so that a new option is covered without a change here.
         """
-        nothing_else = FinishOptions(self.metadata, spare_password=self.spare_password)
+        nothing_else = FinishOptions(
+            self.metadata,
+            fallback_owner_password=self.fallback_owner_password,
+            is_accessible=self.is_accessible,
+        )
         return self == nothing_else and not self.metadata.is_draft
 
     def __repr__(self) -> str:
@@ -47,15 +58,15 @@ class FinishOptions:
 
 
 def finish(pdf: bytes, options: FinishOptions) -> bytes:
-    """Add metadata, the draft mark or the encryption, and write the file compactly.
+    """Return the PDF with metadata, attachments and the draft mark or encryption, compressed.
 
-    Equal input gives equal bytes, except when it is encrypted: the standard asks for random salts.
+    Deterministic, except for encrypted files, whose salts are random (ISO 32000-2, 7.6.4).
 
     Raises:
-        AuthoringError: a password of `security` cannot be used.
+        AuthoringError: a password of `security` is not usable.
     """
     with pikepdf.open(io.BytesIO(pdf)) as opened:
-        write_metadata(opened, options.metadata, conformance=_describe_conformance(options))
+        write_metadata(opened, options.metadata, conformance=options.conformance)
         embed_files(opened, options.attachments)
         if options.profile is not None:
             add_output_intent(opened)
@@ -65,12 +76,15 @@ def finish(pdf: bytes, options: FinishOptions) -> bytes:
         if options.security is None:
             return _save(opened, None)
         return _save(
-            opened, make_encryption(options.security, spare_password=options.spare_password)
+            opened,
+            make_encryption(
+                options.security, fallback_owner_password=options.fallback_owner_password
+            ),
         )
 
 
 def finish_part(pdf: bytes, *, is_draft: bool) -> bytes:
-    """Mark the pages of a PDF that is to be merged with others, if they are drafts."""
+    """Return a PDF that is to be merged, with the draft mark on its pages if it is a draft."""
     if not is_draft:
         return pdf
     with pikepdf.open(io.BytesIO(pdf)) as opened:
@@ -78,18 +92,12 @@ def finish_part(pdf: bytes, *, is_draft: bool) -> bytes:
         return _save(opened, None)
 
 
-def _describe_conformance(options: FinishOptions) -> str:
-    if options.profile is None:
-        return ""
-    return describe_conformance(options.profile, find_invoice(options.attachments))
-
-
 def _save(pdf: pikepdf.Pdf, encryption: pikepdf.Encryption | None) -> bytes:
     written = io.BytesIO()
     pdf.save(
         written,
         min_version="1.7",
-        fix_metadata_version=False,  # the packet is ours and right already
+        fix_metadata_version=False,  # the packet is complete already
         preserve_pdfa=True,  # an end of line before endstream (ISO 19005-2, 6.1.7.1)
         object_stream_mode=pikepdf.ObjectStreamMode.generate,
         encryption=encryption,

@@ -1,4 +1,4 @@
-"""Electronic invoices: what the metadata say of an attached Factur-X or ZUGFeRD file."""
+"""XMP metadata of attached Factur-X and ZUGFeRD invoices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.engine.ports import Attachment
 
 _NAMESPACE: Final = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
 
-# Factur-X 1.0, 6.2: title, namespace, prefix and properties of its schema.
+# Factur-X 1.0, 6.2: title, namespace, prefix and properties of the extension schema.
 INVOICE_SCHEMA: Final = (
     "Factur-X PDFA Extension Schema",
     _NAMESPACE,
@@ -26,14 +26,14 @@ INVOICE_SCHEMA: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Invoice:
-    """An attached invoice: the name of its file, and the level it states."""
+class AttachedInvoice:
+    """An attached invoice: its file name and conformance level."""
 
     file_name: str
     level: str
 
     def describe(self) -> str:
-        """Write its properties, as an RDF description."""
+        """Return its properties as an RDF description."""
         return (
             f'<rdf:Description rdf:about="" xmlns:fx="{_NAMESPACE}">\n'
             "<fx:DocumentType>INVOICE</fx:DocumentType>\n"
@@ -44,7 +44,9 @@ class Invoice:
         )
 
 
-def find_invoice(attachments: Iterable[Attachment]) -> Invoice | None:
-    """Give the invoice among the attached files."""
-    levels = (Invoice(one.name, one.invoice_level) for one in attachments if one.invoice_level)
+def find_invoice(attachments: Iterable[Attachment]) -> AttachedInvoice | None:
+    """Return the invoice among the attached files, None without one."""
+    levels = (
+        AttachedInvoice(one.name, one.invoice_level) for one in attachments if one.invoice_level
+    )
     return next(levels, None)

@@ -1,4 +1,4 @@
-"""Joining volumes: many PDFs become one, written as it is read, with equal fonts and images kept once."""
+"""Merging of PDFs in a single pass, with equal fonts and images written once."""
 
 from __future__ import annotations
 
@@ -10,39 +10,38 @@ from typing import BinaryIO, Final
 
 import pikepdf
 
-from workers.engine.finish.metadata import write_information, write_packet
-from workers.engine.packing import ObjectWriter
+from workers.engine.finish.metadata import write_document_information, write_xmp_packet
+from workers.engine.pdf_writer import ObjectWriter
 from workers.engine.ports import Metadata
 
-# In what qpdf writes: strings, which may hold anything, or a reference.
+# Matches strings, to skip their content, and references in the output of qpdf.
 _REFERENCE: Final = re.compile(rb"\((?:[^\\()]|\\.)*\)|<[0-9A-Fa-f]*>|\b(\d+) (\d+) R\b", re.DOTALL)
 
 
 def merge_parts(parts: Iterable[Path], out: BinaryIO, metadata: Metadata) -> int:
-    """Write the pages of all parts as one PDF and give their number.
+    """Write the pages of all parts as one PDF and return their number.
 
-    A part is a PDF that `workers.engine.merged` made. One part at a time is open. Of the objects
-    that pages draw with (fonts, images, groups), equal ones are written once. The entries of the
-    parts' outlines follow each other in one outline.
+    A part is a PDF made by `workers.engine.merged_pdf`. One part at a time is open. Equal resources of
+    pages (fonts, images, groups) are written once. The outlines of the parts are concatenated.
 
     Raises:
-        ValueError: there is no part, or one has no page.
+        ValueError: there is no part, or a part has no page.
     """
-    return _Joiner(ObjectWriter(out)).join(parts, metadata)
+    return _PdfMerger(ObjectWriter(out)).join(parts, metadata)
 
 
-class _Joiner:
+class _PdfMerger:
     def __init__(self, writer: ObjectWriter) -> None:
         self._writer = writer
         self._catalog = writer.reserve()
         self._pages = writer.reserve()
         self._outline = writer.reserve()
         self._kids: list[bytes] = []
-        self._kept: dict[bytes, int] = {}  # digest of an object that is drawn with, its number
+        self._kept: dict[bytes, int] = {}  # object numbers of resources by digest
         self._page_count = 0
         self._entry_count = 0
         self._first_entry = 0
-        self._last_entry: tuple[int, bytes] | None = None  # written when its follower is known
+        self._last_entry: tuple[int, bytes] | None = None  # written once its next sibling is known
 
     def join(self, parts: Iterable[Path], metadata: Metadata) -> int:
         for part in parts:
@@ -58,16 +57,16 @@ class _Joiner:
         if not pages:
             raise ValueError("a part without pages")
         node = self._writer.reserve()
-        copy = _Copy(part, self._writer, self._kept)
-        copy.stand_in(part.Root.Pages, node)
+        copy = _PartCopier(part, self._writer, self._kept)
+        copy.map_object(part.Root.Pages, node)
         for page in pages:
-            _leave_out_defaults(page)
-            copy.keep_alike(page.get("/Resources"))
+            _remove_defaults(page)
+            copy.deduplicate_resources(page.get("/Resources"))
         self._add_entries(part, copy)
         numbers = [copy.number_of(page) for page in pages]
         copy.finish()
         kids = b" ".join(b"%d 0 R" % number for number in numbers)
-        self._writer.put(
+        self._writer.write_object(
             node,
             b"<< /Type /Pages /Parent %d 0 R /Count %d /Kids [%b] >>"
             % (self._pages, len(pages), kids),
@@ -75,89 +74,89 @@ class _Joiner:
         self._kids.append(b"%d 0 R" % node)
         self._page_count += len(pages)
 
-    def _add_entries(self, part: pikepdf.Pdf, copy: _Copy) -> None:
+    def _add_entries(self, part: pikepdf.Pdf, copy: _PartCopier) -> None:
         root = part.Root.get("/Outlines")
         entries = [] if root is None else list(_siblings(root))
         if root is None or not entries:
             return
-        copy.stand_in(root, self._outline)
+        copy.map_object(root, self._outline)
         first, last = copy.number_of(entries[0]), copy.number_of(entries[-1])
         before = self._last_entry
         if before is None:
             self._first_entry = first
         else:
-            self._writer.put(before[0], _with_entry(before[1], b"/Next %d 0 R" % first))
+            self._writer.write_object(before[0], _with_entry(before[1], b"/Next %d 0 R" % first))
             copy.add_entry(entries[0], b"/Prev %d 0 R" % before[0])
-        self._last_entry = last, copy.hold_back(entries[-1])
+        self._last_entry = last, copy.defer_object(entries[-1])
         self._entry_count += len(entries)
 
     def _close(self, metadata: Metadata) -> None:
         writer = self._writer
         outline = b""
         if self._last_entry is not None:
-            writer.put(*self._last_entry)
+            writer.write_object(*self._last_entry)
             outline = b" /Outlines %d 0 R /PageMode /UseOutlines" % self._outline
-        writer.put(
+        writer.write_object(
             self._outline,
             b"<< /First %d 0 R /Last %d 0 R /Count %d >>"
             % (self._first_entry, self._last_entry[0], self._entry_count)
             if self._last_entry is not None
             else b"null",
         )
-        writer.put(
+        writer.write_object(
             self._pages,
             b"<< /Type /Pages /Count %d /Kids [%b] >>" % (self._page_count, b" ".join(self._kids)),
         )
         packet = writer.reserve()
-        writer.put_stream(packet, b"/Type /Metadata /Subtype /XML", write_packet(metadata))
-        writer.put(
+        writer.write_stream(packet, b"/Type /Metadata /Subtype /XML", write_xmp_packet(metadata))
+        writer.write_object(
             self._catalog,
             b"<< /Type /Catalog /Pages %d 0 R /Metadata %d 0 R /Lang %b%b >>"
             % (self._pages, packet, pikepdf.String(metadata.lang).unparse(), outline),
         )
         information = writer.reserve()
-        writer.put(information, write_information(metadata))
+        writer.write_object(information, write_document_information(metadata))
         writer.close(root=b"%d 0 R" % self._catalog, information=b"%d 0 R" % information)
 
 
-class _Copy:
-    """Copies what one part's pages and outline reach, under new numbers."""
+class _PartCopier:
+    """Copies the objects that a part's pages and outline refer to, under new numbers."""
 
     def __init__(self, part: pikepdf.Pdf, writer: ObjectWriter, kept: dict[bytes, int]) -> None:
         self._part = part
         self._writer = writer
         self._kept = kept
         self._numbers: dict[int, int] = {}
-        self._waiting: list[int] = []
+        self._pending: list[int] = []
         self._additions: dict[int, bytes] = {}
         self._digests: dict[int, bytes | None] = {}
-        self._alike: set[int] = set()  # resource dictionaries whose objects were compared
+        self._deduplicated: set[int] = set()  # resource dictionaries already processed
 
-    def stand_in(self, old: pikepdf.Object, number: int) -> None:
-        """Have references to an object of the part lead to one that is written elsewhere."""
+    def map_object(self, old: pikepdf.Object, number: int) -> None:
+        """Replace references to an object of the part by those to an object of the output."""
         self._numbers[old.objgen[0]] = number
 
     def number_of(self, old: pikepdf.Object) -> int:
-        """Give the new number of an object, which is copied by `finish`."""
+        """Return the new number of an object, and schedule it for `finish`."""
         return self._new_number(old.objgen[0])
 
     def add_entry(self, old: pikepdf.Object, entry: bytes) -> None:
-        """Add an entry to a dictionary as it is copied."""
+        """Add an entry to a dictionary object when it is copied."""
         self._additions[old.objgen[0]] = entry
 
-    def hold_back(self, old: pikepdf.Object) -> bytes:
-        """Give the body of an object, which is then the caller's to write under its new number."""
+    def defer_object(self, old: pikepdf.Object) -> bytes:
+        """Return the body of an object, which the caller must write under its new number."""
         self.number_of(old)
-        self._waiting.remove(old.objgen[0])
+        self._pending.remove(old.objgen[0])
         return self._body(old.objgen[0], old)
 
-    def keep_alike(self, resources: pikepdf.Object | None) -> None:
-        """Lead each object that pages draw with to an equal one that was written before."""
-        if resources is None or resources.objgen[0] in self._alike:
+    def deduplicate_resources(self, resources: pikepdf.Object | None) -> None:
+        """Replace each object that a resource dictionary refers to by an equal one already written."""
+        if resources is None or resources.objgen[0] in self._deduplicated:
             return
         if resources.is_indirect:
-            self._alike.add(resources.objgen[0])
-        for old in self._reached_by(resources):
+            self._deduplicated.add(resources.objgen[0])
+        for old in self._find_reachable(resources):
             digest = self._digest(old, frozenset())
             if digest is None or old in self._numbers:
                 continue
@@ -167,16 +166,16 @@ class _Copy:
                 self._kept[digest] = self._new_number(old)
 
     def finish(self) -> None:
-        """Copy everything that is referred to."""
-        while self._waiting:
-            old = self._waiting.pop()
+        """Copy all scheduled objects, and those that they refer to."""
+        while self._pending:
+            old = self._pending.pop()
             found = self._part.get_object(old, 0)
             number = self._numbers[old]
             if isinstance(found, pikepdf.Stream):
                 entries = self._renumber(_stream_entries(found))[2:-2]
-                self._writer.put_stream(number, entries.strip(), found.read_raw_bytes())
+                self._writer.write_stream(number, entries.strip(), found.read_raw_bytes())
             else:
-                self._writer.put(number, self._body(old, found))
+                self._writer.write_object(number, self._body(old, found))
 
     def _body(self, old: int, found: pikepdf.Object) -> bytes:
         body = self._renumber(found.unparse(resolved=True))
@@ -192,27 +191,27 @@ class _Copy:
         number = self._numbers.get(old)
         if number is None:
             number = self._numbers[old] = self._writer.reserve()
-            self._waiting.append(old)
+            self._pending.append(old)
         return number
 
-    def _reached_by(self, resources: pikepdf.Object) -> list[int]:
-        """Give the objects that a resource dictionary leads to, itself not counted."""
+    def _find_reachable(self, resources: pikepdf.Object) -> list[int]:
+        """Return the numbers of the objects reachable from a resource dictionary, without itself."""
         seen: dict[int, None] = {}
-        waiting = _references(resources.unparse(resolved=True))
-        while waiting:
-            old = waiting.pop()
+        pending = _references(resources.unparse(resolved=True))
+        while pending:
+            old = pending.pop()
             if old not in seen:
                 seen[old] = None
-                waiting += _references(_written(self._part.get_object(old, 0)))
+                pending += _references(_unparse(self._part.get_object(old, 0)))
         return list(seen)
 
     def _digest(self, old: int, above: frozenset[int]) -> bytes | None:
-        """Give what an object and all below it say; None for one that leads back to itself."""
+        """Return a digest of an object and all that it refers to, None for one in a cycle."""
         if old in above:
             return None
         if old not in self._digests:
             found = self._part.get_object(old, 0)
-            written = _written(found)
+            written = _unparse(found)
             below = [self._digest(child, above | {old}) for child in _references(written)]
             self._digests[old] = None if None in below else _digest_of(found, written, below)
         return self._digests[old]
@@ -235,7 +234,7 @@ def _references(body: bytes) -> list[int]:
     return [int(match[1]) for match in _REFERENCE.finditer(body) if match[1]]
 
 
-def _written(found: pikepdf.Object) -> bytes:
+def _unparse(found: pikepdf.Object) -> bytes:
     return _stream_entries(found) if isinstance(found, pikepdf.Stream) else found.unparse(True)
 
 
@@ -245,8 +244,8 @@ def _stream_entries(stream: pikepdf.Stream) -> bytes:
     return entries.unparse()
 
 
-def _leave_out_defaults(page: pikepdf.Object) -> None:
-    """Leave out what ReportLab writes into each page and no viewer needs (PDF 1.7, 7.7.3.3, 14.2)."""
+def _remove_defaults(page: pikepdf.Object) -> None:
+    """Delete page entries with default values, and the obsolete `ProcSet` (PDF 1.7, 7.7.3.3, 14.2)."""
     for name in ("/Rotate", "/Trans"):
         if name in page and not page[name]:
             del page[name]

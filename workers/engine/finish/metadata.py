@@ -1,19 +1,19 @@
-"""Document information and XMP: what the file says of itself, and which template and data made it."""
+"""Document information and XMP metadata, with the provenance from template and data."""
 
 from __future__ import annotations
 
-import re
 from typing import Final
 from xml.sax.saxutils import escape
 
 import pikepdf
 
-from workers.engine.ports import Description, Metadata
+from workers.engine.characters import NOT_XML
+from workers.engine.ports import Metadata, PdfMetadata
 
 PRODUCER: Final = "Pressroom"
 PROVENANCE: Final = "urn:pressroom:provenance:1"
 
-# No dates: the engine has no clock, and equal input gives equal bytes.
+# No dates: the engine has no clock, and output is deterministic.
 _PACKET: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
@@ -27,37 +27,38 @@ _PACKET: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 </x:xmpmeta>
 <?xpacket end="r"?>"""
 
-_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-
-def describe(metadata: Metadata) -> Description:
-    """Give what a file that needs nothing else is to say of itself, for paint to write."""
-    return Description(_information(metadata), metadata.lang, write_packet(metadata))
+def build_pdf_metadata(metadata: Metadata, *, conformance: str = "") -> PdfMetadata:
+    """Return the metadata of a file, for paint to write."""
+    packet = write_xmp_packet(metadata, conformance)
+    return PdfMetadata(_information_entries(metadata), metadata.lang, packet)
 
 
 def write_metadata(pdf: pikepdf.Pdf, metadata: Metadata, *, conformance: str = "") -> None:
-    """Set the document information, the language and the XMP packet; empty values are left out.
+    """Set the document information, the language and the XMP packet; empty values are omitted.
 
-    `conformance` is what a profile adds to the packet, as RDF descriptions.
+    `conformance` has the RDF descriptions that a profile adds to the packet.
     """
-    for name, value in _information(metadata).items():
+    for name, value in _information_entries(metadata).items():
         pdf.docinfo[f"/{name}"] = pikepdf.String(value)
     pdf.Root.Lang = pikepdf.String(metadata.lang)
     if metadata.title:
         pdf.Root.ViewerPreferences = pikepdf.Dictionary(DisplayDocTitle=True)
     pdf.Root.Metadata = pdf.make_stream(
-        write_packet(metadata, conformance),
+        write_xmp_packet(metadata, conformance),
         {"/Type": pikepdf.Name.Metadata, "/Subtype": pikepdf.Name.XML},
     )
 
 
-def write_information(metadata: Metadata) -> bytes:
-    """Write the document information dictionary."""
-    entries = {f"/{name}": pikepdf.String(value) for name, value in _information(metadata).items()}
+def write_document_information(metadata: Metadata) -> bytes:
+    """Return the document information dictionary (PDF 1.7, 14.3.3)."""
+    entries = {
+        f"/{name}": pikepdf.String(value) for name, value in _information_entries(metadata).items()
+    }
     return pikepdf.Dictionary(entries).unparse()
 
 
-def _information(metadata: Metadata) -> dict[str, str]:
+def _information_entries(metadata: Metadata) -> dict[str, str]:
     entries = {
         "Title": metadata.title,
         "Author": metadata.author,
@@ -69,8 +70,8 @@ def _information(metadata: Metadata) -> dict[str, str]:
     return {name: _clean(value) for name, value in entries.items() if value}
 
 
-def write_packet(metadata: Metadata, conformance: str = "") -> bytes:
-    """Write the XMP packet."""
+def write_xmp_packet(metadata: Metadata, conformance: str = "") -> bytes:
+    """Return the XMP packet (ISO 16684-1)."""
     properties = [
         _alternatives("dc:title", metadata.title),
         _sequence("dc:creator", metadata.author),
@@ -110,4 +111,4 @@ def _text(value: str) -> str:
 
 
 def _clean(value: str) -> str:
-    return _NOT_XML.sub("\ufffd", value)
+    return NOT_XML.sub("\ufffd", value)

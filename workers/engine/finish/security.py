@@ -1,4 +1,4 @@
-"""Encryption and permissions: the `security` element as the PDF standard's own terms."""
+"""Encryption and permissions of the `security` element (ISO 32000-2, 7.6)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import pikepdf
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Severity
 from workers.engine.ports import Security
 
-# ISO 32000-2, 7.6.4.1, and the longest password each revision reads: the rest would be ignored.
+# ISO 32000-2, 7.6.4.1, and the maximum password length of each revision: the rest is ignored.
 _REVISIONS: Final[dict[str, Literal[4, 6]]] = {"aes-256": 6, "aes-128": 4}
 _MAX_BYTES: Final = {6: 127, 4: 32}
 
 
-def make_encryption(security: Security, *, spare_password: str) -> pikepdf.Encryption:
-    """Give the encryption a document asks for.
+def make_encryption(security: Security, *, fallback_owner_password: str) -> pikepdf.Encryption:
+    """Return the encryption of a document.
 
-    `spare_password` becomes the owner password when the document sets none: with an empty one
-    anybody could lift the restrictions.
+    `fallback_owner_password` is used if the document sets none: with an empty owner password every
+    reader could remove the restrictions.
 
     Raises:
-        AuthoringError: a password cannot be used with the encryption.
+        AuthoringError: a password is not usable with the encryption.
     """
     check_passwords(security)
-    owner = security.owner_password or spare_password
-    # Build refuses an empty password; a file that opens for everybody must not leave here.
+    owner = security.owner_password or fallback_owner_password
+    # The tree stage rejects an empty password, with which the file would open for every reader.
     assert security.user_password != ""
     assert owner
     return pikepdf.Encryption(
@@ -39,10 +39,10 @@ def make_encryption(security: Security, *, spare_password: str) -> pikepdf.Encry
 
 
 def check_passwords(security: Security) -> None:
-    """Check that readers can be given the passwords of a document.
+    """Check the characters and length of the passwords of a document.
 
     Raises:
-        AuthoringError: a password cannot be used with the encryption.
+        AuthoringError: a password is not usable with the encryption.
     """
     for name in ("user", "owner"):
         _check_password(security, name)
@@ -55,21 +55,23 @@ def _check_password(security: Security, name: str) -> None:
         size = len((password or "").encode("pdfdoc" if revision == 4 else "utf-8"))
     except UnicodeEncodeError:
         advice = 'use encryption="aes-256" or Latin letters' if revision == 4 else "change them"
-        raise _unusable(f"{name}-password holds characters that cannot be used; {advice}") from None
+        raise _password_error(
+            f"{name}-password has characters that cannot be used; {advice}"
+        ) from None
     if size > _MAX_BYTES[revision]:
-        raise _unusable(
-            f"{name}-password has {size} bytes; {security.encryption} reads the first "
+        raise _password_error(
+            f"{name}-password has {size} bytes; {security.encryption} uses the first "
             f"{_MAX_BYTES[revision]} only: shorten it"
         )
 
 
-def _unusable(message: str) -> AuthoringError:
+def _password_error(message: str) -> AuthoringError:
     return AuthoringError((Diagnostic(Severity.ERROR, "security-password", message),))
 
 
 def _permissions(security: Security) -> pikepdf.Permissions:
     return pikepdf.Permissions(
-        accessibility=True,  # reading by assistive technology is always allowed (language.md 1.10)
+        accessibility=True,  # assistive technology may always read (language.md 1.10)
         extract=security.copy,
         modify_other=security.modify,
         modify_annotation=security.annotate,

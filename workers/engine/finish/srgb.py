@@ -6,7 +6,7 @@ import struct
 from functools import cache
 from typing import Final
 
-# ICC.1:2001-04, 10.2: the primaries and white of sRGB adapted to D50, as s15Fixed16 numbers.
+# ICC.1:2001-04, 10.2: the primaries and the white point of sRGB adapted to D50.
 _WHITE: Final = (0.9642, 1.0, 0.8249)
 _RED: Final = (0.4360747, 0.2225045, 0.0139322)
 _GREEN: Final = (0.3850649, 0.7168786, 0.0971045)
@@ -18,7 +18,7 @@ _HEADER: Final = 128
 
 @cache
 def make_srgb_profile() -> bytes:
-    """Give the profile; it is the same at every call."""
+    """Return the profile; the result is constant."""
     curve = _curve()
     tags = {
         b"desc": _description(_NAME),
@@ -36,21 +36,21 @@ def make_srgb_profile() -> bytes:
 
 def _assemble(tags: dict[bytes, bytes]) -> bytes:
     start = _HEADER + 4 + 12 * len(tags)
-    places: dict[bytes, int] = {}
+    offsets: dict[bytes, int] = {}
     body = b""
     for content in tags.values():
-        if content not in places:  # the three curves are one
-            places[content] = start + len(body)
+        if content not in offsets:  # the three curves share one body
+            offsets[content] = start + len(body)
             body += content + bytes(-len(content) % 4)
     table = b"".join(
-        struct.pack(">4sII", tag, places[content], len(content)) for tag, content in tags.items()
+        struct.pack(">4sII", tag, offsets[content], len(content)) for tag, content in tags.items()
     )
     size = start + len(body)
     return _header(size) + struct.pack(">I", len(tags)) + table + body
 
 
 def _header(size: int) -> bytes:
-    """Write the header of a display profile of version 2.1, dated as its standard is."""
+    """Return the header of a display profile of version 2.1, with the date of the sRGB standard."""
     return struct.pack(
         ">I4sI4s4s4s6H4s4sI4s4sQI3i4s44x",
         *(size, b"", 0x02100000, b"mntr", b"RGB ", b"XYZ "),
@@ -62,7 +62,7 @@ def _header(size: int) -> bytes:
 
 
 def _description(text: bytes) -> bytes:
-    """Write a textDescriptionType: its ASCII form, and none for Unicode and script codes."""
+    """Return a textDescriptionType with an ASCII text, and empty Unicode and script codes."""
     return b"desc" + bytes(4) + struct.pack(">I", len(text) + 1) + text + b"\0" + bytes(8 + 3 + 67)
 
 

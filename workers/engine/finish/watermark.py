@@ -1,4 +1,4 @@
-"""The DRAFT mark: across each page, above all content, out of a template's reach (contract.md)."""
+"""The DRAFT mark: across each page, above all content; templates cannot affect it (contract.md)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pikepdf
 
-# The word in Noto Sans Bold as outlines, in thousandths of an em, so that the mark needs no font.
+# The word as outlines of Noto Sans Bold in em/1000, so that the mark needs no font.
 _WORD: Final = b"""\
 682 364 m 682 243 648 152 579 91 c 511 30 415 0 292 0 c 90 0 l 90 714 l 314 714 l
 389 714 454 701 508 674 c 564 647 606 608 636 556 c 667 505 682 441 682 364 c h
@@ -28,28 +28,28 @@ _WORD: Final = b"""\
 f
 """
 _LEFT, _RIGHT, _HEIGHT = 90, 3198, 717
-_SHARE_OF_DIAGONAL: Final = 0.44  # plain at a glance, and most figures stand beside it
-_SHARE_OF_PAPER: Final = 0.95  # in either direction, so that no letter is cut
+_SHARE_OF_DIAGONAL: Final = 0.44  # clearly visible, and most figures remain beside it
+_SHARE_OF_PAPER: Final = 0.95  # in both directions, so that no letter is clipped
 _NAME: Final = "/PressroomDraft"
-_OPACITY: Final = 0.14  # black text below it keeps nearly all of its contrast
-_COLOR: Final = b"0.28 0.36 0.46 rg\n"  # a grey-blue: red would read as a warning about the figures
+_OPACITY: Final = 0.14  # black text under it keeps its contrast
+_COLOR: Final = b"0.28 0.36 0.46 rg\n"  # grey-blue: red would look like a warning about the figures
 
 
 def mark_as_draft(pdf: pikepdf.Pdf) -> None:
-    """Draw DRAFT in the diagonal of every page, as an artifact, after everything the page draws.
+    """Draw DRAFT along the diagonal of every page, as an artifact after the page's content.
 
-    The content before it is closed in `q … Q`, so no state of it reaches the mark.
+    The content is enclosed in `q … Q`, so that its graphics state does not affect the mark.
     """
     word = _add_word(pdf)
     before = pdf.make_stream(b"q\n")
     after: dict[tuple[float, float, float, float], pikepdf.Stream] = {}
     for page in pdf.pages:
-        box = _corners(page)
+        box = _media_box(page)
         if box not in after:
-            after[box] = pdf.make_stream(_place(*box))
+            after[box] = pdf.make_stream(_write_placement(*box))
         page.contents_add(before, prepend=True)
         page.contents_add(after[box])
-        _own_resources(page).XObject[_NAME] = word
+        _ensure_resources(page).XObject[_NAME] = word
 
 
 def _add_word(pdf: pikepdf.Pdf) -> pikepdf.Object:
@@ -65,13 +65,13 @@ def _add_word(pdf: pikepdf.Pdf) -> pikepdf.Object:
     )
 
 
-def _corners(page: pikepdf.Page) -> tuple[float, float, float, float]:
+def _media_box(page: pikepdf.Page) -> tuple[float, float, float, float]:
     left, bottom, right, top = (float(edge) for edge in page.mediabox)
     return left, bottom, right, top
 
 
-def _place(left: float, bottom: float, right: float, top: float) -> bytes:
-    """Write the operators that put the word's centre on the page's, along the rising diagonal."""
+def _write_placement(left: float, bottom: float, right: float, top: float) -> bytes:
+    """Return the operators that draw the word centred on the page, along the rising diagonal."""
     width, height = right - left, top - bottom
     angle = atan2(height, width)
     scale = _fitting_scale(width, height, angle)
@@ -87,7 +87,7 @@ def _place(left: float, bottom: float, right: float, top: float) -> bytes:
 
 
 def _fitting_scale(width: float, height: float, angle: float) -> float:
-    """Give the scale at which the turned word takes its share of the diagonal and stays on the paper."""
+    """Return the scale at which the rotated word has its share of the diagonal and fits on the paper."""
     length = _RIGHT - _LEFT
     wide = length * cos(angle) + _HEIGHT * sin(angle)
     high = length * sin(angle) + _HEIGHT * cos(angle)
@@ -95,8 +95,8 @@ def _fitting_scale(width: float, height: float, angle: float) -> float:
     return min(share, _SHARE_OF_PAPER * width / wide, _SHARE_OF_PAPER * height / high)
 
 
-def _own_resources(page: pikepdf.Page) -> Any:
-    """Give the page's resources, with a place for objects that are drawn."""
+def _ensure_resources(page: pikepdf.Page) -> Any:
+    """Return the page's resource dictionary with an `XObject` entry, created if missing."""
     resources = page.obj.get("/Resources")
     if resources is None:
         resources = page.obj.Resources = pikepdf.Dictionary()

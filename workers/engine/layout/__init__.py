@@ -1,1 +1,1 @@
-"""Stage four: a document becomes pages of placed items."""
+"""Stage four: lay out a document as pages of positioned items."""

@@ -1,14 +1,14 @@
-"""What every element's layout shares: the room it is given, the piece it gives back, and the sheet.
+"""Types shared by all layout functions: regions, fragments, the page canvas and the layout context.
 
-Layout is a pure function with resume positions. A block is asked to fill a `Space` from a `Resume`
-(None is its beginning) and answers with a `Piece`: how tall it is, how it is drawn, and where it
-goes on if it is not finished. Nothing is changed by asking, so a stack may ask, throw the answer
-away, and ask again for the next page. None for an answer says "nothing of me stands here, give me
-a fresh area"; at the top of an empty area that answer is not allowed, which is why layout ends.
+Layout is a pure function with resume positions. A layout function fills a `Region` with a block
+from a `Resume` (None is the beginning) and returns a `Fragment`: its height, how to draw it, and
+where the block resumes on the next area. It changes no state, so a stack may try a layout, discard
+it, and try again for the next page. It returns None where nothing of the block fits and a fresh
+area is needed. At the top of an empty area None is not allowed, which is why layout terminates.
 
-Pieces are drawn when all pages are settled, straight onto the page at their final coordinates, so
-no item is ever made twice. Errors are noted as they are drawn, so an attempt that was thrown away
-leaves no error, and every error knows its page.
+Fragments are drawn once pagination has converged, at their final coordinates, so no item is made
+twice. Problems are reported while fragments are drawn: a discarded attempt reports nothing, and
+every problem knows its page.
 """
 
 from __future__ import annotations
@@ -16,10 +16,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    NamedTuple,
+    Protocol,
+    runtime_checkable,
+)
 
-from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity
-from workers.engine.layout.display import Anchor, Item, LinkArea, OutlineEntry, Page
+from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation
+from workers.engine.layout.display import Anchor, Item, LaidOutPage, LinkArea, OutlineEntry
+from workers.engine.layout.fonts import needs_extra_fonts
+from workers.engine.layout.identity import IdentityCache
 from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
     Block,
@@ -28,32 +38,40 @@ from workers.engine.tree.nodes import (
     LineBreak,
     ListItem,
     LoopStep,
+    NoteCall,
     PageValues,
-    Run,
+    Paragraph,
     Source,
+    TextRun,
 )
-from workers.engine.tree.styles import Overflow, TextStyle
+from workers.engine.tree.styles.computed import Overflow, TextStyle
 from workers.engine.units import POINTS_PER_MM
 
 if TYPE_CHECKING:
-    from workers.engine.layout.crossings import CrossState
+    from workers.engine.layout.references import PageReferences
+    from workers.engine.layout.structure import LogicalStructure
 
-# Lengths come from decimal millimetres and sums of widths; a hundredth of a point is not seen.
+# Lengths come from decimal millimetres and sums of widths; a hundredth of a point is invisible.
 EPSILON: Final = 0.01
 
 _LISTED_GLYPHS: Final = 5
-EXCERPT_CHARACTERS: Final = 20  # language.md 1.9: data values in messages are cut
+EXCERPT_CHARACTERS: Final = 20  # language.md 1.9: data values in messages are shortened
 
-TOO_WIDE: Final = "wider-than-container"  # the finding of what is wider than what it stands in
+TOO_WIDE: Final = (
+    "wider-than-container"  # the code of a finding about content wider than its container
+)
 
-# Where a block goes on: nested tuples of integers, compared by value, opaque to all but its maker.
+# The upper left corner, width and height of a rectangle of a page, in points.
+Bounds = tuple[float, float, float, float]
+
+# A position in a block: nested tuples of integers, opaque to all but the block's layout function.
 Resume = Any
 
 AnyBlock = Block | ListItem
 
 
-class Typeface(Protocol):
-    """What layout asks of a font face; measures are in em."""
+class FontFace(Protocol):
+    """The metrics and encoding of a font face, as layout needs them; metrics in em."""
 
     ascent: float
     descent: float
@@ -61,114 +79,130 @@ class Typeface(Protocol):
     underline_position: float
     underline_thickness: float
     strike_position: float
-    shapes: bool  # whether text can be written by its glyphs
-    is_ideographic: bool  # whether justified lines are spread between all its characters
+    shapes: bool  # whether the face supports shaping
+    is_ideographic: bool  # whether justification expands between all characters
 
     def measure(self, text: str) -> float:
-        """Give the width of `text`."""
+        """Return the width of `text`, in em."""
 
     def kern(self, first: str, second: str) -> float:
-        """Give by how much `second` is moved when it follows `first`."""
+        """Return the kerning between two characters, in em."""
 
     def encode(self, text: str) -> bytes:
-        """Write `text` as a PDF operand."""
+        """Return `text` as the operand of a text-showing operator (ISO 32000-1, 9.4.3)."""
 
-    def encode_spread(self, text: str, adjustment: float) -> bytes:
-        """Write `text` with spaces wider by thousandths of an em."""
+    def encode_justified(self, text: str, adjustment: float) -> bytes:
+        """Return `text` as an operand whose spaces are wider by `adjustment` thousandths of an em."""
 
 
 class Fonts(Protocol):
-    """Where faces come from."""
+    """The source of font faces for a document."""
 
-    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Typeface, str]]:
-        """Cut `text` into runs of one face each; at least one run unless `text` is empty."""
+    def split(self, style: TextStyle, text: str) -> Sequence[tuple[FontFace, str]]:
+        """Split `text` into runs of one face each; at least one run unless `text` is empty."""
 
-    def find(self, style: TextStyle) -> Typeface:
-        """Find the face of a style's first family."""
+    def find(self, style: TextStyle) -> FontFace:
+        """Return the face of a style's first family."""
 
     def find_missing(self, text: str) -> str:
-        """Give the characters of `text` that no face has."""
+        """Return the characters of `text` that no face covers."""
 
 
-class Space(NamedTuple):
-    """The room a block is given.
+class Region(NamedTuple):
+    """The space in which a block is laid out, in points.
 
-    `height` is what is left below; infinite where the content decides. `is_top` says that nothing
-    stands above in this area: what does not fit here fits nowhere. `foot` is the distance down to
-    the edge that `margin-top="auto"` pushes to, None where there is no such edge. `is_track` says
-    that the block's own `width` is already applied, by the row it stands in.
+    `height` is the space left below, infinite where the content decides. `is_top` means that the
+    area is empty so far: a block that does not fit here fits nowhere. `bottom` is the distance down
+    to the edge to which `margin-top="auto"` pushes, None without such an edge. `has_fixed_width`
+    means that the row around the block has already applied the block's own `width`.
     """
 
     width: float
     height: float = inf
     is_top: bool = True
-    foot: float | None = None
-    is_track: bool = False
+    bottom: float | None = None
+    has_fixed_width: bool = False
 
 
-class Piece(Protocol):
-    """A laid-out part of a block. `resume` is None when the block is finished.
-
-    `forced` names the break that ended the piece (`page`, `left`, …), empty for none;
-    `first_baseline` is None for what has no text.
-    """
+class Fragment(Protocol):
+    """A laid-out part of a block (CSS Fragmentation 3, 2)."""
 
     @property
     def height(self) -> float:
-        """Give the height of the border box, in points."""
+        """The height of the border box, in points."""
 
     @property
     def resume(self) -> Resume:
-        """Tell where the block goes on."""
+        """The position at which the block continues, None when it is finished."""
 
     @property
     def forced(self) -> str:
-        """Name the forced break."""
+        """The forced break that ended the fragment (`page`, `left`, …), empty for none."""
 
     @property
     def first_baseline(self) -> float | None:
-        """Give the distance down to the first line's baseline."""
+        """The distance from the top to the first baseline, in points, None without text."""
 
-    def draw(self, sheet: Sheet, x: float, y: float) -> None:
-        """Draw with the top left corner at a point of the page."""
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw with the upper left corner at a point of the page."""
 
 
-LayOut = Callable[["Context", Any, Space, Resume], "Piece | None"]
-Measure = Callable[["Context", Any], tuple[float, float]]
+@runtime_checkable
+class Truncatable(Protocol):
+    """A fragment that can end early with an ellipsis: text, stacks, boxes, items and notes."""
+
+    def truncate(self, room: float, *, is_cut: bool = False) -> Fragment | None:
+        """Return the part that fits into a height in points, None when nothing does.
+
+        `is_cut` says that content after the fragment is left out, so that its last line ends in …
+        even if all of it fits.
+        """
+
+
+@runtime_checkable
+class OverflowSource(Protocol):
+    """A fragment that knows which block inside it reaches below a height: text, stacks and boxes."""
+
+    def find_overflow(self, room: float) -> tuple[Source, str] | None:
+        """Return the block's source and first words, None when all of it fits."""
+
+
+LayoutFunction = Callable[["LayoutContext", Any, Region, Resume], "Fragment | None"]
+MeasureFunction = Callable[["LayoutContext", Any], tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class LayoutProblem:
     """An authoring error of layout, complete but for the page it is drawn on (language.md 1.9).
 
-    `what` tells what, where and by how much; `advice` what to try.
+    `message` states the problem with place and amount, `advice` a remedy.
     """
 
     code: str
-    what: str
+    message: str
     advice: str
     chain: tuple[Source, ...]
     excerpt: str = ""
     severity: Severity = Severity.ERROR
 
     def describe(self, page: int | None) -> str:
-        """Write the message, for a page from 1."""
+        """Return the message for a page from 1, or for no page."""
         details = [] if page is None else [f"page {page}"]
-        details += [f"{step.name} row {step.index}" for step in self._loop]
+        details += map(str, self._loop)
         if self.excerpt:
             details.append(f'"{self.excerpt}"')
         where = f" ({', '.join(details)})" if details else ""
-        return f"{self.what}{where}. {self.advice}"
+        return f"{self.message}{where}. {self.advice}"
 
-    def as_cut(self) -> Misfit:
-        """Give the note that what does not fit is cut off, as its box asks for."""
-        what = self.what.replace("does not fit", "is cut off", 1)
-        return replace(self, code="content-hidden", what=what, severity=Severity.WARNING)
+    def as_clipped(self) -> LayoutProblem:
+        """Return the warning that the overflowing content is clipped, as its box demands."""
+        message = self.message.replace("does not fit", "is cut off", 1)
+        return replace(self, code="content-hidden", message=message, severity=Severity.WARNING)
 
     @property
-    def places(self) -> tuple[Place, ...]:
-        """Give the responsible elements, innermost first, each once."""
-        return tuple(dict.fromkeys(source.place for source in self.chain))
+    def places(self) -> tuple[SourceLocation, ...]:
+        """The responsible elements, innermost first, without duplicates."""
+        return tuple(dict.fromkeys(source.location for source in self.chain))
 
     @property
     def _loop(self) -> tuple[LoopStep, ...]:
@@ -184,121 +218,162 @@ class Rectangle(NamedTuple):
     height: float
 
 
-class Sheet:
-    """The page being drawn on. `values` are the page's own; furniture is drawn with no owner.
+class PageCanvas:
+    """The page being drawn: the target of items, links, anchors and problems.
 
-    `told` is what was reported on any page: what a header does wrong on every page is one error.
-    `holder` is what boxes with a position count from: the paper, or the box or cell being drawn.
+    `values` are the page values of this page. Running content is drawn as an artifact, without an
+    owner. `reported` holds the problems of all pages, so that one repeated by a header is reported
+    once. `containing_block` is the rectangle positioned boxes refer to: the paper, or the box or
+    cell being drawn (CSS 2.2, 10.1). `structure` is the structure tree of a tagged document.
     """
 
     __slots__ = (
         "_findings",
-        "_told",
-        "holder",
+        "_reported",
+        "containing_block",
         "index",
-        "is_furniture",
-        "is_tracing",
-        "is_turned",
+        "is_artifact",
+        "is_dry_run",
+        "is_rotated",
         "items",
         "outline",
         "overflow",
         "page",
+        "structure",
         "values",
     )
 
+    records_boxes: ClassVar[bool] = False  # whether `add_box` records the boxes
+
     def __init__(
         self,
-        page: Page,
+        page: LaidOutPage,
         *,
         values: PageValues,
         outline: list[OutlineEntry],
         findings: Findings,
-        told: set[Misfit],
+        reported: set[LayoutProblem],
+        structure: LogicalStructure | None = None,
     ) -> None:
         self.page = page
+        self.structure = structure
         self.items: list[Item] = page.items
         self.index = values.index
         self.values = values
         self.outline = outline
-        self.is_furniture = False
-        self.is_tracing = False  # only named places are looked for, and nothing is kept
-        self.is_turned = False  # inside a turned box, places are not where they are drawn
-        self.holder = Rectangle(0.0, 0.0, page.width, page.height)
-        self.overflow = Overflow.ERROR  # of the box being drawn: whether it may be too narrow
+        self.is_artifact = False
+        self.is_dry_run = False  # only anchors are recorded
+        self.is_rotated = False  # inside a rotated box, coordinates are not those of the page
+        self.containing_block = Rectangle(0.0, 0.0, page.width, page.height)
+        self.overflow = (
+            Overflow.ERROR
+        )  # of the box being drawn: how content that is too wide is reported
         self._findings = findings
-        self._told = told
+        self._reported = reported
 
-    def owner(self, node: object) -> object | None:
-        """Give the owner of what is drawn for a node: none when it is page furniture."""
-        return None if self.is_furniture else node
+    def owner_of(self, node: object) -> object | None:
+        """Return the owner of the items of a node, None for running content."""
+        if self.is_artifact:
+            return None
+        return node if self.structure is None else self.structure.current
 
-    def link(self, area: LinkArea) -> None:
-        """Make a rectangle clickable."""
+    @property
+    def tree(self) -> LogicalStructure | None:
+        """The structure tree if items belong to it, None for running content and untagged
+        documents.
+        """
+        return None if self.is_artifact else self.structure
+
+    def add_figure(self, node: object, alt: str, box: Rectangle) -> object | None:
+        """Return the owner of a figure in a rectangle of the page, None for decoration, which has
+        no `alt`.
+        """
+        if self.is_artifact or not alt:
+            return None
+        if self.structure is None:
+            return self.owner_of(node)
+        page = self.page
+        outside = page.bleed + page.slug
+        left, top = box.x + outside, page.height - box.y + outside
+        return self.structure.add_figure(node, alt, (left, top - box.height, left + box.width, top))
+
+    def add_box(self, node: object, area: Bounds) -> object | None:
+        """Return the owner of a node's box, whose border box is `area`."""
+        del area  # MappingCanvas records it (`workers.engine.layout.pages.source_map`)
+        return self.owner_of(node)
+
+    def add_link(self, area: LinkArea) -> None:
+        """Add a clickable rectangle."""
         self.page.links.append(area)
 
-    def anchor(self, name: str, x: float, y: float) -> None:
-        """Name a place; furniture repeats and cannot be pointed to."""
-        if not self.is_furniture:
+    def add_anchor(self, name: str, x: float, y: float) -> None:
+        """Add a named destination; running content repeats and has none."""
+        if not self.is_artifact:
             self.page.anchors.append(Anchor(name, x, y))
 
-    def report(self, misfit: Misfit) -> None:
-        """Note an error, on this page, unless an earlier page had the very same.
+    def report(self, problem: LayoutProblem) -> None:
+        """Report a problem on this page, unless an earlier page reported the same one.
 
-        What is too wide is none in a box that shows or hides it on purpose; what is hidden is told.
+        Content wider than a box is no problem under `overflow="visible"`, and a warning under
+        `hidden`.
         """
-        if misfit.code == TOO_WIDE and self.overflow is Overflow.VISIBLE:
+        if problem.code == TOO_WIDE and self.overflow is Overflow.VISIBLE:
             return
-        if misfit.code == TOO_WIDE and self.overflow is Overflow.HIDDEN:
-            misfit = misfit.as_cut()
-        if misfit in self._told:
+        if problem.code == TOO_WIDE and self.overflow is Overflow.HIDDEN:
+            problem = problem.as_clipped()
+        if problem in self._reported:
             return
-        self._told.add(misfit)
-        message = misfit.describe(self.index)
-        self._findings.add(Diagnostic(misfit.severity, misfit.code, message, misfit.places))
+        self._reported.add(problem)
+        message = problem.describe(self.index)
+        self._findings.add(Diagnostic(problem.severity, problem.code, message, problem.places))
 
 
 @dataclass(slots=True)
-class Context:
-    """What layout of one document knows: fonts, images, findings, and how each kind is laid out.
+class LayoutContext:
+    """The state of one document's layout: fonts, images, findings, layout functions and caches.
 
-    `path` is the open elements, outermost first, for the chain of an error. `memory` keeps what is
-    worth keeping between attempts (table widths, measured blocks), by kind and node; `lines` has
-    the lines of each paragraph at the first width it was broken to. Only with `has_families` does a block ask for pages of another family than the block before it.
+    `path` holds the open elements, outermost first, for the chain of an error. `cache` keeps
+    results between attempts (table widths, measured blocks) by kind and node, `style_cache` by
+    style, and `flow_cache` by sequence of blocks. `line_cache` has the lines of each paragraph at
+    the first width it was broken to. Only with `has_page_families` may a block require pages of
+    another family than the block before it.
     """
 
     resources: Resources
     findings: Findings
     fonts: Fonts
-    layouts: Mapping[type, LayOut]
-    measures: Mapping[type, Measure]
-    turn: LayOut  # of what is turned by a quarter
+    layouts: Mapping[type, LayoutFunction]
+    measures: Mapping[type, MeasureFunction]
+    lay_out_rotated: LayoutFunction
     path: list[Source] = field(default_factory=list)
-    memory: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    lines: dict[int, Any] = field(default_factory=dict)  # by the paragraph's identity
-    looks: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # of text in lines, shared
-    has_families: bool = False
+    cache: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    style_cache: IdentityCache = field(default_factory=IdentityCache)
+    flow_cache: IdentityCache = field(default_factory=IdentityCache)
+    line_cache: dict[Paragraph, Any] = field(default_factory=dict)
+    glyph_styles: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # shared by all lines
+    has_page_families: bool = False
     is_in_columns: bool = False
-    is_lowering: bool = False  # a block of a row to the baseline of the others
-    missing_glyphs: Severity = Severity.WARNING
-    crossings: CrossState | None = None  # None where nothing refers to anything
+    is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
+    missing_glyph_severity: Severity = Severity.WARNING
+    references: PageReferences | None = None  # None in a document without references
 
-    def lay_out(self, block: AnyBlock, space: Space, resume: Resume = None) -> Piece | None:
-        """Lay out a block of any kind; see the module's text for the contract."""
+    def lay_out(self, block: AnyBlock, region: Region, resume: Resume = None) -> Fragment | None:
+        """Lay out a block of any kind; the module's docstring states the contract."""
         if not isinstance(block, Break) and block.style.box.rotate % 180 == 90:
-            return self.turn(self, block, space, resume)
-        return self.layouts[type(block)](self, block, space, resume)
+            return self.lay_out_rotated(self, block, region, resume)
+        return self.layouts[type(block)](self, block, region, resume)
 
     def measure(self, block: AnyBlock) -> tuple[float, float]:
-        """Give the narrowest and the widest sensible outer width of a block, in points."""
-        # Kept: each table in a table asks twice, so depth would double the work.
-        key = ("measure", id(block))
-        known: tuple[AnyBlock, tuple[float, float]] | None = self.memory.get(key)
+        """Return the min-content and max-content outer widths of a block, in points (CSS Sizing 3)."""
+        # Cached: a nested table is measured twice per level, so the work would double with each.
+        key = ("measure", block)
+        known: tuple[float, float] | None = self.cache.get(key)
         if known is None:
-            known = self.memory[key] = (block, self.measures[type(block)](self, block))
-        return known[1]
+            known = self.cache[key] = self.measures[type(block)](self, block)
+        return known
 
-    def tell_missing(self, text: str, source: Source | None) -> None:
-        """Tell the characters of a text that no font has (language.md 1.5)."""
+    def report_missing_glyphs(self, text: str, source: Source | None) -> None:
+        """Report the characters of a text that no font covers (language.md 1.5)."""
         missing = self.fonts.find_missing(text)
         if not missing:
             return
@@ -306,19 +381,37 @@ class Context:
         if len(missing) > _LISTED_GLYPHS:
             shown += f" and {len(missing) - _LISTED_GLYPHS} more characters"
         message = f"No font has {shown}; an empty box is drawn"
-        places = () if source is None else (source.place,)
-        self.findings.add(Diagnostic(self.missing_glyphs, "missing-glyph", message, places))
+        if any(map(needs_extra_fonts, missing)):
+            message += ". Fonts of more scripts come with the package pressroom-fonts"
+        places = () if source is None else (source.location,)
+        self.findings.add(Diagnostic(self.missing_glyph_severity, "missing-glyph", message, places))
+
+    def warn_of_missing_features(self, style: TextStyle, source: Source) -> None:
+        """Warn once about each OpenType feature that a style requires and its font lacks."""
+        face: Any = self.fonts.find(style)
+        if not face.shapes:
+            return
+        for tag in face.find_missing_features(style.features):
+            key = ("feature", face.name, tag)
+            if key not in self.cache:
+                self.cache[key] = True
+                self.findings.warn(
+                    "missing-feature",
+                    f'The font "{face.family}" has no OpenType feature "{tag}"; '
+                    "the text is drawn without it",
+                    source.location,
+                )
 
     def chain(self, *inner: Source) -> tuple[Source, ...]:
-        """Give the elements responsible for an error: `inner`, then the open ones outwards."""
+        """Return the elements responsible for an error: `inner`, then the open ones outwards."""
         return (*inner, *reversed(self.path))
 
-    def too_tall(self, source: Source, *, need: float, room: float) -> Misfit:
-        """Describe a thing that cannot be broken and is taller than an empty area."""
-        return Misfit(
+    def too_tall(self, source: Source, *, needed: float, available: float) -> LayoutProblem:
+        """Return the problem of unbreakable content taller than an empty area."""
+        return LayoutProblem(
             code="taller-than-area",
-            what=f"Content does not fit: {name_in(source, self.path)} needs {in_mm(need)}, "
-            f"an empty area gives {in_mm(room)}",
+            message=f"Content does not fit: {describe_element(source, self.path)} needs {format_mm(needed)}, "
+            f"an empty area gives {format_mm(available)}",
             advice="Make it smaller, or the page's margins, header or footer.",
             chain=self.chain(source),
         )
@@ -327,54 +420,56 @@ class Context:
         self,
         source: Source,
         *,
-        need: float,
-        room: float,
+        needed: float,
+        available: float,
         excerpt: str = "",
         advice: str,
         is_own_limit: bool = False,
-    ) -> Misfit:
-        """Describe a thing that cannot be broken and is wider than its container, or its own width."""
-        holder = find_holder(source, self.path)
-        gives = "the page" if holder is None else f"the {holder.place.tag_name}"
+    ) -> LayoutProblem:
+        """Return the problem of unbreakable content wider than its container, or than its own
+        width.
+        """
+        container = find_container(source, self.path)
+        gives = "the page" if container is None else f"the {container.location.tag_name}"
         if is_own_limit:
             gives = "its width"
-        return Misfit(
+        return LayoutProblem(
             code=TOO_WIDE,
-            what=f"Content does not fit: {name_in(source, self.path)} needs {in_mm(need)} of width, "
-            f"{gives} gives {in_mm(room)}",
+            message=f"Content does not fit: {describe_element(source, self.path)} needs {format_mm(needed)} of width, "
+            f"{gives} gives {format_mm(available)}",
             advice=advice,
             chain=self.chain(source),
             excerpt=excerpt,
         )
 
 
-def in_mm(points: float) -> str:
-    """Write a length for a message: millimetres with at most one decimal."""
+def format_mm(points: float) -> str:
+    """Format a length for a message: millimetres with at most one decimal."""
     return f"{points / POINTS_PER_MM:.1f}".removesuffix(".0") + " mm"
 
 
-def name_in(source: Source, path: Sequence[Source]) -> str:
-    """Name an element and what it stands in, as messages do: `p` in `box`."""
-    own = f"`{source.place.tag_name}`"
-    holder = find_holder(source, path)
-    return own if holder is None else f"{own} in `{holder.place.tag_name}`"
+def describe_element(source: Source, path: Sequence[Source]) -> str:
+    """Describe an element and its container for a message: `p` in `box`."""
+    own = f"`{source.location.tag_name}`"
+    container = find_container(source, path)
+    return own if container is None else f"{own} in `{container.location.tag_name}`"
 
 
-def find_holder(source: Source, path: Sequence[Source]) -> Source | None:
-    """Find the innermost open element that is not the element itself."""
-    return next((open_ for open_ in reversed(path) if open_.place != source.place), None)
+def find_container(source: Source, path: Sequence[Source]) -> Source | None:
+    """Return the innermost open element other than the element itself, or None."""
+    return next((open_ for open_ in reversed(path) if open_.location != source.location), None)
 
 
-def words_of(inlines: Iterable[Inline]) -> str:
-    """Give the text of a paragraph for a message; a line break parts words."""
+def plain_text(inlines: Iterable[Inline]) -> str:
+    """Return the text of inline content for a message; a line break becomes a space."""
     return "".join(
-        inline.text if isinstance(inline, Run) else " "
+        inline.text if isinstance(inline, TextRun) else " "
         for inline in inlines
-        if isinstance(inline, Run | LineBreak)
+        if isinstance(inline, TextRun | LineBreak) and not isinstance(inline, NoteCall)
     )
 
 
 def cut_excerpt(text: str) -> str:
-    """Cut a data value for a message."""
+    """Shorten a data value for a message."""
     text = " ".join(text.split())
     return text if len(text) <= EXCERPT_CHARACTERS else text[:EXCERPT_CHARACTERS] + "…"

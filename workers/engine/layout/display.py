@@ -1,28 +1,31 @@
-"""The display list: what layout hands to paint. Points, origin at the paper's top left, y down.
+"""The display list, the output of layout. Points, origin at the paper's upper left corner, y down.
 
-Every item knows its `owner`: the node it belongs to, or None for page furniture (a PDF artifact),
-so that tagged PDF can be written without touching layout.
+Each item has an `owner`: its node, or None for an artifact such as running content. In a tagged
+document the owner is the number of a structure element (layout/structure.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from workers.engine.layout.fonts.shaping import Cluster
 from workers.engine.units import Color
 
+if TYPE_CHECKING:
+    from workers.engine.layout.structure import LogicalStructure
+
 
 class Owner(Protocol):
-    """A node of the document: anything with a role and a source."""
+    """A node of the document: any object with a role and a source."""
 
 
-class Glyphs(NamedTuple):
-    """A run of shaped text on one baseline. `codes` is the ready PDF operand (hex string or TJ array).
+class GlyphRun(NamedTuple):
+    """A run of text in one face on one baseline.
 
-    `face` is the font face that shaped it (layout/fonts/); `text` is what it says, for extraction,
-    dumps and tags; `width` in points, letter and word spacing included.
+    `codes` is the encoded PDF operand (hex string or TJ array). `text` is the Unicode text, for
+    extraction, dumps and tags. `width` is in points and includes letter and word spacing.
     """
 
     x: float
@@ -38,10 +41,10 @@ class Glyphs(NamedTuple):
     letter_spacing: float = 0.0
 
 
-class ShapedGlyphs(NamedTuple):
-    """A run of text written by clusters of glyphs, from left to right (layout/fonts/shaping.py).
+class ShapedRun(NamedTuple):
+    """A run of shaped glyph clusters, from left to right (layout/fonts/shaping.py).
 
-    `text` is what it says in the order of reading.
+    `text` is the Unicode text in logical order.
     """
 
     x: float
@@ -56,7 +59,7 @@ class ShapedGlyphs(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """A filled rectangle, with round corners where `radius` is not 0."""
+    """A filled rectangle, its corners rounded by `radius`."""
 
     x: float
     y: float
@@ -80,8 +83,10 @@ class Stroke(NamedTuple):
     dash: tuple[float, ...] = ()
 
 
-class Outline(NamedTuple):
-    """A stroked rectangle with round corners: a border that is the same on all four sides."""
+class StrokedRectangle(NamedTuple):
+    """A stroked rectangle, its corners rounded by `radius`: a border that is equal on all four
+    sides.
+    """
 
     x: float
     y: float
@@ -94,10 +99,10 @@ class Outline(NamedTuple):
     dash: tuple[float, ...] = ()
 
 
-class Cells(NamedTuple):
+class RectangleSet(NamedTuple):
     """Many filled rectangles of one colour painted as one path: the modules of a bar code.
 
-    They are counted in whole units from the corner at `x`, `y`, so edges that meet are equal.
+    Coordinates are whole units from the corner at `x`, `y`, so that adjacent edges coincide.
     """
 
     x: float
@@ -109,8 +114,10 @@ class Cells(NamedTuple):
     owner: object | None
 
 
-class Polygons(NamedTuple):
-    """Many polygons of one colour painted as one path by the even-odd rule, as Cells are counted."""
+class PolygonSet(NamedTuple):
+    """Many polygons of one colour painted as one path by the even-odd rule, in whole units as in
+    RectangleSet.
+    """
 
     x: float
     y: float
@@ -120,10 +127,25 @@ class Polygons(NamedTuple):
     owner: object | None
 
 
-class Picture(NamedTuple):
-    """An image; `image` is a prepared picture (layout/images/), shared by all its uses.
+# The points of a subpath, the first where it starts: two numbers end a straight line, six are the
+# control points and end of a Bézier curve (ISO 32000-1, 8.5.2.2).
+Subpath = tuple[tuple[float, ...], ...]
 
-    `node` is the element that asked for it; decoration has no owner, but a place in the text.
+
+class Path(NamedTuple):
+    """Lines and curves in one colour: filled, or with a `width` stroked with round joins."""
+
+    subpaths: tuple[Subpath, ...]
+    color: Color
+    owner: object | None
+    width: float = 0.0
+    dash: tuple[float, ...] = ()
+
+
+class Picture(NamedTuple):
+    """A prepared image (layout/images/), shared by all its uses.
+
+    `node` is the element it is drawn for; a decorative image has no owner but still has a source.
     """
 
     x: float
@@ -136,10 +158,12 @@ class Picture(NamedTuple):
 
 
 class Save(NamedTuple):
-    """Begin a group: clip to a rectangle, and/or turn about a point, and/or see through."""
+    """Start a group: clip to a rectangle, rotate about a point, and apply an opacity, each if
+    given.
+    """
 
     clip: tuple[float, float, float, float] | None = None
-    rotate: tuple[float, float, float] | None = None  # degrees clockwise, centre x, centre y
+    rotate: tuple[float, float, float] | None = None  # degrees clockwise, x and y of the centre
     opacity: float = 1.0
 
 
@@ -147,21 +171,37 @@ class Restore(NamedTuple):
     """End the innermost group."""
 
 
-Item = Glyphs | ShapedGlyphs | Fill | Stroke | Outline | Cells | Polygons | Picture | Save | Restore
+Item = (
+    GlyphRun
+    | ShapedRun
+    | Fill
+    | Stroke
+    | StrokedRectangle
+    | RectangleSet
+    | PolygonSet
+    | Path
+    | Picture
+    | Save
+    | Restore
+)
 
 
 class LinkArea(NamedTuple):
-    """A clickable rectangle; `target` is a checked address, or `#id`."""
+    """A clickable rectangle; `target` is a checked URI, or `#id`.
+
+    `owner` is the link's structure element in a tagged document.
+    """
 
     x: float
     y: float
     width: float
     height: float
     target: str
+    owner: object | None = None
 
 
 class Anchor(NamedTuple):
-    """A named place that links and the outline point to."""
+    """A named destination of links and of the outline."""
 
     name: str
     x: float
@@ -169,7 +209,7 @@ class Anchor(NamedTuple):
 
 
 class OutlineEntry(NamedTuple):
-    """A heading in the outline: level from 1, text, page from 0, height on the page."""
+    """An entry of the outline: level from 1, text, page from 0, y on the page."""
 
     level: int
     text: str
@@ -178,10 +218,10 @@ class OutlineEntry(NamedTuple):
 
 
 @dataclass(slots=True)
-class Page:
-    """One laid-out page: paper size and what is drawn on it, in painting order.
+class LaidOutPage:
+    """A laid-out page: its paper size and its items in painting order.
 
-    Things may be drawn as far outside of the paper as `bleed` and, for marks, `slug` beyond it.
+    Items may extend into the `bleed` around the paper, and crop marks into the `slug` around that.
     """
 
     width: float
@@ -193,26 +233,30 @@ class Page:
     slug: float = 0.0
 
 
-class Pages(Protocol):
-    """The pages of a document in order, as many times as they are asked for; a list, or drawn then."""
+class LaidOutPages(Protocol):
+    """The pages of a document in order: a list, or an iterable that draws each page when it is
+    read.
+    """
 
     def __len__(self) -> int:
-        """Give the number of pages."""
+        """Return the number of pages."""
 
-    def __iter__(self) -> Iterator[Page]:
-        """Give the pages."""
+    def __iter__(self) -> Iterator[LaidOutPage]:
+        """Iterate over the pages."""
 
 
 @dataclass(slots=True)
-class LaidOut:
-    """A whole document as pages, with its outline, which is complete after the last page was read.
+class LaidOutDocument:
+    """The pages of a document and its outline, which is complete once all pages were read.
 
-    Pages are drawn as they are read, so that a long document never stands in memory as a whole.
+    Pages are drawn as they are read, so that a long document is never in memory as a whole.
+    `structure` is built meanwhile for a tagged document, and None for any other.
     """
 
-    pages: Pages
+    pages: LaidOutPages
     outline: list[OutlineEntry]
+    structure: LogicalStructure | None = None
 
-    def drawn(self) -> LaidOut:
-        """Give the document with all its pages drawn."""
-        return LaidOut(list(self.pages), self.outline)
+    def draw_all(self) -> LaidOutDocument:
+        """Return the document with all pages drawn."""
+        return LaidOutDocument(list(self.pages), self.outline, self.structure)

@@ -1,32 +1,36 @@
-"""Pages as text, one line per drawn thing, for references that a reviewer can read in a diff."""
+"""Pages as text, one line per drawn item, as references that can be reviewed in a diff."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from typing import Any, Final
 
 from workers.engine.layout.display import (
-    Cells,
     Fill,
-    Glyphs,
+    GlyphRun,
     Item,
-    LaidOut,
-    Outline,
-    Page,
+    LaidOutDocument,
+    LaidOutPage,
+    Path,
     Picture,
-    Polygons,
+    PolygonSet,
+    RectangleSet,
     Restore,
     Save,
-    ShapedGlyphs,
+    ShapedRun,
     Stroke,
+    StrokedRectangle,
 )
 from workers.engine.units import BLACK, Color, ColorSpace
 
+_MAX_PATH: Final = 400  # characters of a path that are written in full
 
-def dump_pages(laid_out: LaidOut) -> str:
-    """Write every page: kind, x, y, width, height, look and text of each thing, to 0.1 pt.
 
-    Page furniture has a `~` after its kind. Things that stay within 0.05 pt give the same text.
+def dump_pages(laid_out: LaidOutDocument) -> str:
+    """Write every item of every page: kind, x, y, width, height, style and text, to 0.1 pt.
+
+    Artifacts have a `~` after their kind. Differences below 0.05 pt do not change the text.
     """
     lines: list[str] = []
     for number, page in enumerate(laid_out.pages, start=1):
@@ -39,12 +43,12 @@ def dump_pages(laid_out: LaidOut) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _outside(page: Page) -> str:
+def _outside(page: LaidOutPage) -> str:
     bleed = f" bleed {_n(page.bleed)}" if page.bleed else ""
     return f"{bleed} slug {_n(page.slug)}" if page.slug else bleed
 
 
-def _page_lines(page: Page) -> Iterator[str]:
+def _page_lines(page: LaidOutPage) -> Iterator[str]:
     depth = 1
     for item in page.items:
         if isinstance(item, Restore):
@@ -58,7 +62,7 @@ def _page_lines(page: Page) -> Iterator[str]:
         yield f"  anchor {_pair(anchor.x, anchor.y)} {anchor.name}"
 
 
-def _glyphs(item: Glyphs) -> str:
+def _glyphs(item: GlyphRun) -> str:
     spacing = f" letters {_n(item.letter_spacing)}" if item.letter_spacing else ""
     face = getattr(item.face, "name", "?")
     return (
@@ -67,7 +71,7 @@ def _glyphs(item: Glyphs) -> str:
     )
 
 
-def _shaped(item: ShapedGlyphs) -> str:
+def _shaped(item: ShapedRun) -> str:
     face = getattr(item.face, "name", "?")
     return (
         f"shaped{_furniture(item.owner)} {_pair(item.x, item.y)} {_n(item.width)}"
@@ -79,7 +83,7 @@ def _fill(item: Fill) -> str:
     return f"fill{_furniture(item.owner)} {_box(*item[:4])}{_color(item.color)}{_radius(item)}"
 
 
-def _outline(item: Outline) -> str:
+def _outline(item: StrokedRectangle) -> str:
     return (
         f"outline{_furniture(item.owner)} {_box(*item[:4])} line {_n(item.line_width)}"
         f"{_color(item.color)}{_dash(item)}{_radius(item)}"
@@ -93,7 +97,7 @@ def _stroke(item: Stroke) -> str:
     )
 
 
-def _cells(item: Cells) -> str:
+def _cells(item: RectangleSet) -> str:
     left = min((x for x, *_ in item.rectangles), default=0)
     top = min((y for _, y, *_ in item.rectangles), default=0)
     right = max((x + width for x, _, width, _ in item.rectangles), default=0)
@@ -107,7 +111,7 @@ def _cells(item: Cells) -> str:
     )
 
 
-def _polygons(item: Polygons) -> str:
+def _polygons(item: PolygonSet) -> str:
     points = [point for polygon in item.polygons for point in polygon]
     left, top = (min((point[side] for point in points), default=0) for side in (0, 1))
     right, bottom = (max((point[side] for point in points), default=0) for side in (0, 1))
@@ -118,6 +122,16 @@ def _polygons(item: Polygons) -> str:
     return (
         f"polygons{_furniture(item.owner)} {box}{_color(item.color)} {len(item.polygons)} polygons"
     )
+
+
+def _path(item: Path) -> str:
+    written = "; ".join(" ".join(",".join(map(_n, p)) for p in path) for path in item.subpaths)
+    if len(written) > _MAX_PATH:
+        points = sum(map(len, item.subpaths))
+        digest = sha256(written.encode()).hexdigest()[:8]
+        written = f"{len(item.subpaths)} subpaths, {points} points, {digest}"
+    width = f" width {item.width:.2f}{_dash(item)}" if item.width else ""
+    return f"path{_furniture(item.owner)}{_color(item.color)}{width} {written}"
 
 
 def _picture(item: Picture) -> str:
@@ -142,13 +156,14 @@ def _restore(_: Restore) -> str:
 
 
 _WRITERS: Final[dict[type[Item], Callable[[Any], str]]] = {
-    Glyphs: _glyphs,
-    ShapedGlyphs: _shaped,
+    GlyphRun: _glyphs,
+    ShapedRun: _shaped,
     Fill: _fill,
-    Outline: _outline,
+    StrokedRectangle: _outline,
     Stroke: _stroke,
-    Cells: _cells,
-    Polygons: _polygons,
+    RectangleSet: _cells,
+    PolygonSet: _polygons,
+    Path: _path,
     Picture: _picture,
     Save: _save,
     Restore: _restore,
@@ -171,11 +186,11 @@ def _furniture(owner: object | None) -> str:
     return "~" if owner is None else ""
 
 
-def _radius(item: Fill | Outline) -> str:
+def _radius(item: Fill | StrokedRectangle) -> str:
     return f" radius {_n(item.radius)}" if item.radius else ""
 
 
-def _dash(item: Stroke | Outline) -> str:
+def _dash(item: Stroke | StrokedRectangle | Path) -> str:
     return f" dash {','.join(map(_n, item.dash))}" if item.dash else ""
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a document checked before layout: those that a render would stop for."""
+"""Checks of a document's pictures before layout, for the errors that would stop a render."""
 
 from __future__ import annotations
 
@@ -6,47 +6,46 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from workers.engine.diagnostics import Findings, Place
-from workers.engine.layout.images.prepare import load_picture
-from workers.engine.layout.pictures import warn_left_out
-from workers.engine.layout.problems import Problem
-from workers.engine.ports import NoImages, Resources
+from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.layout.images.prepare import load_image
+from workers.engine.layout.pictures import warn_of_unsupported_svg
+from workers.engine.layout.problems import ContentProblem
+from workers.engine.ports import NoResources, Resources
+from workers.engine.tree.document import Document, PageMaster, RunningBox, Watermark
+from workers.engine.tree.elements.page_content import VALIDATION_PAGE
+from workers.engine.tree.image_sources import (
+    ImageSource,
+    RemoteImage,
+    StoredImage,
+    parse_image_source,
+)
 from workers.engine.tree.nodes import (
-    AnyImage,
     Block,
     Break,
     Container,
     Contents,
-    Document,
+    FragmentValues,
     Grid,
     Image,
     Index,
     InlineBlock,
     ListBlock,
-    On,
-    PageMaster,
+    Occurrence,
     Paragraph,
-    PieceValues,
-    RemoteImage,
     Row,
-    RunningBox,
-    StoredImage,
     Table,
     TableRow,
-    Watermark,
-    read_image,
 )
-from workers.engine.tree.pagetime import TRIAL_PAGE
 
-_MAYBE: Final = "; it stands on some pages only, so a render may go without it"
-_OTHER_PIECES: Final = (On.REST, On.LAST, On.NOT_LAST)
+_UNCERTAIN: Final = "; it stands on some pages only, so a render may go without it"
+_OTHER_FRAGMENTS: Final = (Occurrence.REST, Occurrence.LAST, Occurrence.NOT_LAST)
 
 
 class _Use(NamedTuple):
-    """A picture where it is drawn. One `is_certain` is drawn by every render of the document."""
+    """A use of a picture. One `is_certain` is drawn by every render of the document."""
 
-    picture: AnyImage
-    place: Place | None
+    picture: ImageSource
+    place: SourceLocation | None
     what: str = ""
     is_certain: bool = True
     is_optional: bool = False
@@ -54,12 +53,11 @@ class _Use(NamedTuple):
 
 
 def check_pictures(document: Document, *, resources: Resources | None, findings: Findings) -> None:
-    """Report stored and embedded pictures that cannot be drawn, as a render does.
+    """Report the stored and embedded pictures that cannot be drawn, as a render does.
 
-    What is at an address elsewhere is not fetched. Without `resources` stored pictures are not
-    looked for.
+    Remote pictures are not fetched. Without `resources`, stored pictures are not looked up.
     """
-    known: dict[AnyImage, Problem | None] = {}
+    known: dict[ImageSource, ContentProblem | None] = {}
     for use in _walk_document(document):
         picture = use.picture
         if isinstance(picture, RemoteImage) or (
@@ -67,21 +65,21 @@ def check_pictures(document: Document, *, resources: Resources | None, findings:
         ):
             continue
         if picture not in known:
-            known[picture] = _check(use, resources or NoImages(), findings)
+            known[picture] = _check(use, resources or NoResources(), findings)
         problem = known[picture]
         if problem is not None:
             _report(use, problem, findings)
 
 
-def _check(use: _Use, resources: Resources, findings: Findings) -> Problem | None:
-    found = load_picture(use.picture, resources)
-    if isinstance(found, Problem):
+def _check(use: _Use, resources: Resources, findings: Findings) -> ContentProblem | None:
+    found = load_image(use.picture, resources)
+    if isinstance(found, ContentProblem):
         return found
-    warn_left_out(found, use.place, findings)
+    warn_of_unsupported_svg(found, use.place, findings)
     return None
 
 
-def _report(use: _Use, problem: Problem, findings: Findings) -> None:
+def _report(use: _Use, problem: ContentProblem, findings: Findings) -> None:
     places = () if use.place is None else (use.place,)
     if use.is_optional:
         findings.warn(problem.code, f"{problem.text}; it is left out", *places)
@@ -89,7 +87,7 @@ def _report(use: _Use, problem: Problem, findings: Findings) -> None:
         advice = f". {problem.advice}{use.advice}" if problem.advice else ""
         findings.error(problem.code, f"{problem.text}{use.what}{advice}", *places)
     else:
-        findings.warn(problem.code, f"{problem.text}{use.what}{_MAYBE}", *places)
+        findings.warn(problem.code, f"{problem.text}{use.what}{_UNCERTAIN}", *places)
 
 
 # --- where pictures are ---------------------------------------------------------------------------------
@@ -99,53 +97,54 @@ def _walk_document(document: Document) -> Iterator[_Use]:
     walk = _Walk()
     for flow in document.flows:
         for use in walk.blocks(flow.blocks):
-            # A flow of its own stands in areas, which not every page has.
+            # Additional flows fill areas, which not every page has.
             yield use if flow is document.flows[0] else _as_uncertain(use)
     for mark in document.watermarks:
-        yield from _of_mark(mark)
+        yield from _walk_watermark(mark)
     first_page = "" if walk.changes_pages or not document.flows else document.flows[0].page
     members = Counter(master.name for master in document.masters)
     for master in document.masters:
         is_drawn = master.name == first_page and (
-            master.on is On.FIRST or (master.on is On.ALL and members[master.name] == 1)
+            master.on is Occurrence.FIRST
+            or (master.on is Occurrence.ALL and members[master.name] == 1)
         )
         for use in _walk_master(master, walk):
             yield use if is_drawn else _as_uncertain(use)
 
 
 def _as_uncertain(use: _Use) -> _Use:
-    """Return a use that a render may go without."""
+    """Return a use that a render may do without."""
     return use._replace(is_certain=False)
 
 
 def _walk_master(master: PageMaster, walk: _Walk) -> Iterator[_Use]:
     if master.background_image is not None:
-        place = None if master.source is None else master.source.place
+        place = None if master.source is None else master.source.location
         yield _Use(master.background_image, place, ", for the background of the page")
     for mark in master.watermarks:
-        yield from _of_mark(mark)
+        yield from _walk_watermark(mark)
     for running in (master.header, master.footer):
         if running is not None:
-            yield from _of_running(running, walk)
+            yield from _walk_running_box(running, walk)
     if master.boxes is not None:
         is_static = master.boxes.is_static
-        for use in walk.blocks(master.boxes.evaluate(TRIAL_PAGE)):
+        for use in walk.blocks(master.boxes.evaluate(VALIDATION_PAGE)):
             yield use if is_static else _as_uncertain(use)
 
 
-def _of_running(running: RunningBox, walk: _Walk) -> Iterator[_Use]:
-    for use in walk.blocks(running.content.evaluate(TRIAL_PAGE)):
+def _walk_running_box(running: RunningBox, walk: _Walk) -> Iterator[_Use]:
+    for use in walk.blocks(running.content.evaluate(VALIDATION_PAGE)):
         yield use if running.content.is_static else _as_uncertain(use)
 
 
-def _of_mark(mark: Watermark) -> Iterator[_Use]:
+def _walk_watermark(mark: Watermark) -> Iterator[_Use]:
     if mark.picture is not None:
-        place = None if mark.source is None else mark.source.place
+        place = None if mark.source is None else mark.source.location
         yield _Use(mark.picture, place, ", for the watermark")
 
 
 class _Walk:
-    """Walks blocks, and notes whether any of them asks for a family of pages."""
+    """Walks blocks and records whether any of them requires a page family."""
 
     def __init__(self) -> None:
         self.changes_pages = False
@@ -161,16 +160,16 @@ class _Walk:
         self.changes_pages = self.changes_pages or style.breaks.page is not None
         named = style.box.background_image
         if named is not None:
-            tag = block.source.place.tag_name
+            tag = block.source.location.tag_name
             text = f", for the background of `{tag}`"
-            yield _Use(read_image(named), block.source.place, text)
+            yield _Use(parse_image_source(named), block.source.location, text)
         match block:
             case Image():
-                yield _of_image(block)
+                yield _image_use(block)
             case Paragraph():
                 for inline in block.inlines:
                     if isinstance(inline, InlineBlock) and isinstance(inline.block, Image):
-                        yield _of_image(inline.block)
+                        yield _image_use(inline.block)
             case Container() | Row() | Grid():
                 yield from self.blocks(block.children)
             case ListBlock():
@@ -187,20 +186,20 @@ class _Walk:
         for entry in block.entries:
             named = entry.style.box.background_image
             if named is not None:
-                text = f", for the background of `{block.source.place.tag_name}`"
-                use = _Use(read_image(named), block.source.place, text)
-                yield _as_uncertain(use)  # a level may have no entries
+                text = f", for the background of `{block.source.location.tag_name}`"
+                use = _Use(parse_image_source(named), block.source.location, text)
+                yield _as_uncertain(use)  # a level may be without entries
 
     def _table(self, table: Table) -> Iterator[_Use]:
         for body in table.bodies:
             yield from self._rows(body.rows)
         for caption in table.captions:
             for use in self._block(caption.block):
-                yield _as_uncertain(use) if caption.on in _OTHER_PIECES else use
+                yield _as_uncertain(use) if caption.on in _OTHER_FRAGMENTS else use
         starts = tuple(total.start for total in table.totals)
-        values = PieceValues(starts, starts, starts, starts, TRIAL_PAGE)
+        values = FragmentValues(starts, starts, starts, starts, VALIDATION_PAGE)
         for group in (*table.heads, *table.feet):
-            is_certain = group.rows.is_static and group.on not in _OTHER_PIECES
+            is_certain = group.rows.is_static and group.on not in _OTHER_FRAGMENTS
             for use in self._rows(group.rows.evaluate(values)):
                 yield use if is_certain else _as_uncertain(use)
 
@@ -211,10 +210,10 @@ class _Walk:
                     yield from self.blocks(content)
 
 
-def _of_image(image: Image) -> _Use:
+def _image_use(image: Image) -> _Use:
     return _Use(
         image.picture,
-        image.source.place,
+        image.source.location,
         is_optional=image.is_optional,
         advice=' With optional="true" it is left out.',
     )

@@ -1,39 +1,44 @@
-"""Pictures of one document: each is fetched and prepared once, wherever it stands."""
+"""The pictures of one document: each is loaded and prepared once, however often it is used."""
 
 from __future__ import annotations
 
-from workers.engine.diagnostics import Findings, Place
-from workers.engine.layout.context import Context
-from workers.engine.layout.images.prepare import load_picture
-from workers.engine.layout.problems import Problem
+from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.layout.context import LayoutContext
+from workers.engine.layout.images.prepare import load_image
+from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import Drawable, VectorImage
-from workers.engine.tree.nodes import AnyImage, Source, read_image
+from workers.engine.tree.image_sources import ImageSource, parse_image_source
+from workers.engine.tree.nodes import Source
 
 
 def find_picture(
-    context: Context, picture: AnyImage | str | bytes, source: Source | None
-) -> Drawable | Problem:
-    """Give a picture, or why it cannot be drawn; a style has the checked value alone.
+    context: LayoutContext, picture: ImageSource | str | bytes, source: Source | None
+) -> Drawable | ContentProblem:
+    """Return a prepared picture, or the problem why it cannot be drawn.
 
-    What of an SVG is left out, and the characters in it that no font has, are told once, at the
-    element that draws it first.
+    Styles hold the unparsed value, which is parsed here. Unsupported parts of an SVG, and its
+    characters without a glyph, are reported once, at the first element that draws it.
     """
     if isinstance(picture, str | bytes):
-        picture = read_image(picture)
+        picture = parse_image_source(picture)
     key = ("picture", picture)
-    known: Drawable | Problem | None = context.memory.get(key)
+    known: Drawable | ContentProblem | None = context.cache.get(key)
     if known is None:
-        known = context.memory[key] = load_picture(picture, context.resources)
-        if not isinstance(known, Problem):
-            warn_left_out(known, None if source is None else source.place, context.findings)
+        known = context.cache[key] = load_image(picture, context.resources)
+        if not isinstance(known, ContentProblem):
+            warn_of_unsupported_svg(
+                known, None if source is None else source.location, context.findings
+            )
         if isinstance(known, VectorImage) and known.missing:
-            context.tell_missing(known.missing, source)
+            context.report_missing_glyphs(known.missing, source)
     return known
 
 
-def warn_left_out(image: Drawable, place: Place | None, findings: Findings) -> None:
-    """Warn of what of an SVG is not drawn."""
-    if isinstance(image, VectorImage) and image.left_out:
+def warn_of_unsupported_svg(
+    image: Drawable, place: SourceLocation | None, findings: Findings
+) -> None:
+    """Warn about the parts of an SVG that are not drawn."""
+    if isinstance(image, VectorImage) and image.omitted:
         places = () if place is None else (place,)
-        what = ", ".join(image.left_out)
+        what = ", ".join(image.omitted)
         findings.warn("svg-left-out", f"The SVG image is drawn without {what}", *places)

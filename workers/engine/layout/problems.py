@@ -1,4 +1,4 @@
-"""What an image or a bar code answers when it cannot be drawn."""
+"""The problem of an image or bar code that cannot be drawn."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a thing cannot be drawn; layout adds the element. `code` is the finding's stable name.
+class ContentProblem:
+    """Why content cannot be drawn; layout adds the element. `code` is the stable code of the
+    finding.
 
-    `advice` says what to do where that depends on what is wrong.
+    `advice` is a remedy, where it depends on the cause.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""Which function lays out which kind of block, and which tells its natural widths."""
+"""The layout and measure functions by kind of block."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from workers.engine.layout.context import LayOut, Measure
+from workers.engine.layout.charts.element import lay_out_chart, measure_chart
+from workers.engine.layout.context import LayoutFunction, MeasureFunction
 from workers.engine.layout.elements import (
-    boxes,
-    cells,
+    containers,
     contents,
     figures,
+    grids,
     lists,
-    siderows,
-    tables,
+    notes,
+    rows,
     text,
 )
+from workers.engine.layout.elements.tables.layout import lay_out_table, measure_table
 from workers.engine.tree.nodes import (
     Barcode,
     Break,
+    Chart,
     Container,
     Contents,
     Grid,
@@ -27,43 +30,48 @@ from workers.engine.tree.nodes import (
     Index,
     ListBlock,
     ListItem,
+    Note,
     Paragraph,
     Row,
     Rule,
     Table,
 )
 
-LAYOUTS: Final[Mapping[type, LayOut]] = MappingProxyType(
+LAYOUTS: Final[Mapping[type, LayoutFunction]] = MappingProxyType(
     {
         Paragraph: text.lay_out_paragraph,
         Rule: text.lay_out_rule,
-        Container: boxes.lay_out_container,
-        Row: siderows.lay_out_row,
-        Grid: cells.lay_out_grid,
+        Container: containers.lay_out_container,
+        Row: rows.lay_out_row,
+        Grid: grids.lay_out_grid,
         ListBlock: lists.lay_out_list,
         ListItem: lists.lay_out_item,
         Image: figures.lay_out_image,
         Barcode: figures.lay_out_barcode,
-        Table: tables.lay_out_table,
+        Chart: lay_out_chart,
+        Table: lay_out_table,
         Contents: contents.lay_out_contents,
         Index: contents.lay_out_contents,
+        Note: notes.lay_out_note,
     }
 )
 
-MEASURES: Final[Mapping[type, Measure]] = MappingProxyType(
+MEASURES: Final[Mapping[type, MeasureFunction]] = MappingProxyType(
     {
         Paragraph: text.measure_paragraph,
         Rule: text.measure_rule,
-        Container: boxes.measure_container,
-        Row: siderows.measure_row,
-        Grid: cells.measure_grid,
-        Break: boxes.measure_break,
+        Container: containers.measure_container,
+        Row: rows.measure_row,
+        Grid: grids.measure_grid,
+        Break: containers.measure_break,
         ListBlock: lists.measure_list,
         ListItem: lists.measure_item,
         Image: figures.measure_image,
         Barcode: figures.measure_barcode,
-        Table: tables.measure_table,
+        Chart: measure_chart,
+        Table: measure_table,
         Contents: contents.measure_contents,
         Index: contents.measure_contents,
+        Note: notes.measure_note,
     }
 )

@@ -1,4 +1,4 @@
-"""Settings of libraries that keep hostile documents harmless, asserted at every start (hazards.md)."""
+"""Security settings of libraries, asserted at every start (hazards.md)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import reportlab
 from PIL import Image
 from reportlab import rl_config
 
-# Below these, known documents run code or corrupt memory (hazards.md, advisories).
+# Older versions run code or corrupt memory on known documents (hazards.md, advisories).
 _LEAST_PILLOW: Final = (13, 0)
 _LEAST_REPORTLAB: Final = (5, 1)
-# CVE-2023-33733: any other evaluator of colour expressions runs code of the document.
+# CVE-2023-33733: every other evaluator of colour expressions executes code from the document.
 _LITERAL_ONLY: Final = "rl_extended_literal_eval"
 
 
 class UnsafeLibraryError(Exception):
-    """A library is of a version, or set up in a way, that hostile documents could use."""
+    """A library version or setting that hostile documents could exploit."""
 
 
 def assert_safe_libraries() -> None:
-    """Check the settings the renderer's safety stands on.
+    """Check the library settings on which the safety of rendering depends.
 
     Raises:
-        UnsafeLibraryError: one is not as it must be; the text names it, its value and what is accepted.
+        UnsafeLibraryError: A version or setting is unsafe; the message names it, its value and
+            what is expected.
     """
     _assert_version("Pillow", PIL.__version__, _LEAST_PILLOW)
     _assert_version("ReportLab", reportlab.Version, _LEAST_REPORTLAB)

@@ -1,1 +1,1 @@
-"""Stage two: payloads are laid over templates, and data is merged, converted and checked."""
+"""Stage two: overlay payloads on templates; merge, convert and validate data."""

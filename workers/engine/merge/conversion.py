@@ -1,4 +1,4 @@
-"""Declared types applied to data: text becomes dates and numbers, and what breaks a rule is told."""
+"""Conversion and validation of data by the declared types and constraints of fields."""
 
 from __future__ import annotations
 
@@ -7,39 +7,48 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
 
-from workers.engine.diagnostics import Diagnostic, Findings, Place, Severity, counted
+from workers.engine.diagnostics import Diagnostic, Findings, Severity, SourceLocation, format_count
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, Field
-from workers.engine.merge.mistyped import ReadNames, warn_mistyped
-from workers.engine.merge.types import Convert, FieldType, Value, converter, csv_reader, to_string
+from workers.engine.merge.misspellings import ReferencedNames, warn_misspelled
+from workers.engine.merge.types import (
+    Convert,
+    FieldType,
+    Value,
+    find_json_converter,
+    make_csv_reader,
+    to_string,
+)
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.suggestions import nearest
+from workers.engine.syntax.suggestions import suggest_name
 
 MAX_DATA_FINDINGS: Final = 20  # language.md 1.3, for CSV; the same bound serves JSON
 MAX_SHOWN: Final = 20  # characters of a data value in a message, language.md 1.9
-_TEXTUAL: Final = (FieldType.STRING, FieldType.MARKDOWN)
-MAX_MATCHED: Final = 10_000  # characters a pattern is tried on; an author's pattern may backtrack
+_TEXT_TYPES: Final = (FieldType.STRING, FieldType.MARKDOWN)
+MAX_MATCHED: Final = (
+    10_000  # characters a pattern is matched against: an author's pattern may backtrack
+)
 
 
 class DataReport:
-    """The findings about one payload's data: twenty are listed, then they are counted."""
+    """Collects the errors of one payload's data: the first twenty in full, the others by number."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
         self.count = 0
 
-    def error(self, code: str, message: str, place: Place | None) -> None:
-        """Note that the data break a rule, at the declaration that set it."""
+    def error(self, code: str, message: str, location: SourceLocation | None) -> None:
+        """Report invalid data, at the declaration that they violate."""
         self.count += 1
         if self.count <= MAX_DATA_FINDINGS:
-            chain = () if place is None else (place,)
+            chain = () if location is None else (location,)
             self._findings.add(Diagnostic(Severity.ERROR, code, message, chain))
 
-    def warn(self, code: str, message: str, place: Place) -> None:
-        """Note what may be a mistake, but prevents nothing."""
-        self._findings.warn(code, message, place)
+    def warn(self, code: str, message: str, location: SourceLocation) -> None:
+        """Report a warning."""
+        self._findings.warn(code, message, location)
 
-    def close(self) -> None:
-        """Tell how many findings were counted beyond those listed."""
+    def report_remaining(self) -> None:
+        """Report the number of errors beyond those listed."""
         more = self.count - MAX_DATA_FINDINGS
         if more > 0:
             self._findings.error("more-findings", f"The data have {more} more findings like these")
@@ -49,21 +58,22 @@ class DataReport:
 # --- converters -----------------------------------------------------------------------------------------
 
 
-def json_converter(field: Field) -> Convert:
-    """Make the function that converts and checks a field's value from JSON.
+def make_json_converter(field: Field) -> Convert:
+    """Return a converter of a field's JSON values.
 
-    It raises ValueError with what is accepted. A value converted already is given back unchanged.
+    The converter raises ValueError, whose message is the accepted values. It returns values that are
+    converted already unchanged.
     """
-    return _with_rules(field, converter(field.type))
+    return _with_rules(field, find_json_converter(field.type))
 
 
-def csv_converter(field: Field, *, decimal: str) -> Convert:
-    """Make the function that converts and checks the text of a CSV cell that is not empty."""
-    return _with_rules(field, csv_reader(field.type, decimal=decimal, pattern=field.format))
+def make_csv_converter(field: Field, *, decimal: str) -> Convert:
+    """Return a converter of non-empty CSV cells; it raises ValueError like that for JSON."""
+    return _with_rules(field, make_csv_reader(field.type, decimal=decimal, pattern=field.format))
 
 
 def _with_rules(field: Field, convert: Convert) -> Convert:
-    """Follow a conversion by the rules the field declares, if it declares any."""
+    """Return a converter that also checks the constraints of a field, if it has any."""
     if not (field.pattern or field.values or field.max_length or _has_bounds(field)):
         return convert
 
@@ -103,28 +113,30 @@ def _check_bounds(field: Field, value: Any) -> None:
 # --- whole data -----------------------------------------------------------------------------------------
 
 
-class Converter:
-    """Applies a data section's types to merged data. Made once per template; the defaults are
-    converted then, and are not converted again where a payload leaves them alone.
+class DataConverter:
+    """Converts merged data by the declarations of one template.
+
+    The defaults are converted once, and not again where a payload leaves them unchanged.
     """
 
     def __init__(self, declarations: Declarations, root: Element | None = None) -> None:
         self._root = root
-        self._read: ReadNames | None = None
-        self._fields = tuple((field, json_converter(field)) for field in declarations.fields)
+        self._read: ReferencedNames | None = None
+        self._fields = tuple((field, make_json_converter(field)) for field in declarations.fields)
         self._datasets = tuple(
-            (dataset, tuple((field, json_converter(field)) for field in dataset.fields))
+            (dataset, tuple((field, make_json_converter(field)) for field in dataset.fields))
             for dataset in declarations.datasets
         )
         self._converted: dict[DataPath, Any] = {}
-        self._known = _known_members(declarations)
+        self._known = _declared_members(declarations)
         self.defaults = self._convert_defaults(declarations.defaults)
 
     def apply(
         self, data: dict[str, Any], report: DataReport, *, done: DataPath | None = None
     ) -> dict[str, Any]:
-        """Convert merged data. Gives new data in which every declared name is present; `data` stays
-        as it is. The dataset at `done` is converted already.
+        """Return converted data in which every declared name is present; `data` is not modified.
+
+        The dataset at `done` is converted already.
         """
         result = dict(data)
         for field, convert in self._fields:
@@ -135,35 +147,34 @@ class Converter:
         return result
 
     def warn_unknown(self, payload: dict[str, Any], findings: Findings) -> None:
-        """Warn of payload members that neither a declaration nor the defaults have.
+        """Warn of payload members that are neither declared nor in the defaults.
 
-        Where nothing is declared, any member may be one that the template has no use for: then only
-        what looks mistyped is a warning.
+        Without declarations, only members that look misspelled are reported.
         """
         if self._known is None:
-            self._warn_mistyped(payload, findings)
+            self._warn_misspelled(payload, findings)
             return
         unknown = _unknown_members(payload, self._known, "")
         for pointer, name, known in islice(unknown, MAX_DATA_FINDINGS):
             findings.warn(
                 "unknown-member",
-                f"{pointer} is not in the template's data section{nearest(name, known)}",
+                f"{pointer} is not in the template's data section{suggest_name(name, known)}",
             )
         more = sum(1 for _ in unknown)
         if more:
             findings.warn(
-                "more-findings", f"The payload has {counted(more, 'more member')} like these"
+                "more-findings", f"The payload has {format_count(more, 'more member')} like these"
             )
 
-    def _warn_mistyped(self, payload: dict[str, Any], findings: Findings) -> None:
+    def _warn_misspelled(self, payload: dict[str, Any], findings: Findings) -> None:
         if self._root is None:
             return
         if self._read is None:
-            self._read = ReadNames(self._root)
-        warn_mistyped(payload, self.defaults, self._read, findings)
+            self._read = ReferencedNames(self._root)
+        warn_misspelled(payload, self.defaults, self._read, findings)
 
     def _convert_defaults(self, defaults: dict[str, Any]) -> dict[str, Any]:
-        """Convert each default that breaks no rule; the others are told when they are used."""
+        """Convert the valid defaults; invalid ones are reported when they are used."""
         result = dict(defaults)
         for field, convert in self._fields:
             attempt, trial = DataReport(Findings()), dict(result)
@@ -180,65 +191,67 @@ class Converter:
         return result
 
     def _apply_dataset(
-        self, data: dict[str, Any], dataset: Dataset, plan: RowPlan, report: DataReport
+        self, data: dict[str, Any], dataset: Dataset, plan: FieldConverters, report: DataReport
     ) -> None:
         pointer = _pointer(dataset.path)
         try:
             rows = _find(data, dataset.path)
         except _NotAnObjectError as error:
-            report.error("wrong-data", str(error), dataset.place)
+            report.error("wrong-data", str(error), dataset.location)
             rows = None
         if rows is None:
             rows = []
-            put_value(data, dataset.path, rows)
+            set_value(data, dataset.path, rows)
         if type(rows) is not list:
             report.error(
                 "wrong-data",
-                f"{pointer} is {described(rows)}, accepted is a list of records",
-                dataset.place,
+                f"{pointer} is {describe_value(rows)}, accepted is a list of records",
+                dataset.location,
             )
-            put_value(data, dataset.path, [])
+            set_value(data, dataset.path, [])
             return
         check_row_count(dataset, len(rows), pointer, report)
         if plan and rows is not self._converted.get(dataset.path):
-            put_value(data, dataset.path, _convert_rows(rows, dataset, plan, report))
+            set_value(data, dataset.path, _convert_rows(rows, dataset, plan, report))
 
 
-RowPlan = tuple[tuple[Field, Convert], ...]
+FieldConverters = tuple[tuple[Field, Convert], ...]
 
 
 def _apply_field(data: dict[str, Any], field: Field, convert: Convert, report: DataReport) -> None:
-    """Convert one value in place; `data` is the caller's own copy, what is below it is copied here."""
+    """Convert one value in place; nested objects of `data` are copied before they change."""
     try:
         value = _find(data, field.path)
     except _NotAnObjectError as error:
-        report.error("wrong-data", str(error), field.place)
+        report.error("wrong-data", str(error), field.location)
         value = None
     converted = _convert_value(value, field, convert, _pointer(field.path), report)
     if converted is not value or value is None:
-        put_value(data, field.path, converted)
+        set_value(data, field.path, converted)
 
 
 def _convert_value(
     value: Any, field: Field, convert: Convert, pointer: str, report: DataReport
 ) -> Value:
-    """Convert one value; gives None after telling what is wrong with it."""
+    """Return a converted value; report an invalid one and return None."""
     if value is None or value == "":
         if field.is_required:
-            report.error("required", is_missing(pointer, field), field.place)
-        if value is None or field.type in _TEXTUAL:
+            report.error("required", describe_missing(pointer, field), field.location)
+        if value is None or field.type in _TEXT_TYPES:
             return None if value is None else ""
     try:
         return convert(value)
     except ValueError as error:
         report.error(
-            "wrong-data", f"{pointer} is {described(value)}, accepted is {error}", field.place
+            "wrong-data",
+            f"{pointer} is {describe_value(value)}, accepted is {error}",
+            field.location,
         )
         return None
 
 
 def _convert_rows(
-    rows: list[Any], dataset: Dataset, plan: RowPlan, report: DataReport
+    rows: list[Any], dataset: Dataset, plan: FieldConverters, report: DataReport
 ) -> list[dict[str, Any]]:
     pointer = _pointer(dataset.path)
     flat = tuple(
@@ -247,16 +260,16 @@ def _convert_rows(
         if len(field.path) == 1
     )
     return [
-        (_find_converted(row, flat) if len(flat) == len(plan) else None)
+        (_convert_clean_row(row, flat) if len(flat) == len(plan) else None)
         or _convert_row(row, dataset, plan, f"{pointer}/{i}", report)
         for i, row in enumerate(rows)
     ]
 
 
-def _find_converted(
+def _convert_clean_row(
     row: Any, columns: tuple[tuple[str, Convert, bool], ...]
 ) -> dict[str, Any] | None:
-    """Convert a record that is all right; gives None for one with anything to tell."""
+    """Return a converted record, None if any of its values is invalid."""
     if type(row) is not dict:
         return None
     result = row.copy()
@@ -275,53 +288,55 @@ def _find_converted(
 
 
 def _convert_row(
-    row: Any, dataset: Dataset, plan: RowPlan, pointer: str, report: DataReport
+    row: Any, dataset: Dataset, plan: FieldConverters, pointer: str, report: DataReport
 ) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if type(row) is dict:
         result = row.copy()
     else:
         report.error(
-            "wrong-data", f"{pointer} is {described(row)}, accepted is an object", dataset.place
+            "wrong-data",
+            f"{pointer} is {describe_value(row)}, accepted is an object",
+            dataset.location,
         )
         return {field.path[0]: None for field, _ in plan}
     for field, convert in plan:
         try:
             value = _find(row, field.path)
         except _NotAnObjectError as error:
-            report.error("wrong-data", pointer + str(error), field.place)
+            report.error("wrong-data", pointer + str(error), field.location)
             value = None
         converted = _convert_value(value, field, convert, pointer + _pointer(field.path), report)
-        put_value(result, field.path, converted)
+        set_value(result, field.path, converted)
     return result
 
 
 def check_row_count(dataset: Dataset, rows: int, where: str, report: DataReport) -> None:
-    """Tell when a list of records is empty though required, too short or too long."""
+    """Report a list of records that is required but empty, too short or too long."""
     if not rows and dataset.is_required:
-        report.error("required", f"{where} has no records, but is required", dataset.place)
+        report.error("required", f"{where} has no records, but is required", dataset.location)
     elif rows < dataset.min_rows:
         report.error(
             "row-count",
-            f"{where} has {counted(rows, 'record')}, accepted are {dataset.min_rows} or more",
-            dataset.place,
+            f"{where} has {format_count(rows, 'record')}, accepted are {dataset.min_rows} or more",
+            dataset.location,
         )
     if rows > dataset.max_rows:
         report.error(
             "row-count",
-            f"{where} has {counted(rows, 'record')}, accepted are at most {dataset.max_rows}",
-            dataset.place,
+            f"{where} has {format_count(rows, 'record')}, accepted are at most {dataset.max_rows}",
+            dataset.location,
         )
 
 
-def is_missing(where: str, field: Field) -> str:
-    """Say that a required value is empty."""
+def describe_missing(where: str, field: Field) -> str:
+    """Return the message for a required value that is empty."""
     label = f" ({field.label})" if field.label else ""
     return f"{where}{label} is empty, but is required"
 
 
-def described(value: Any) -> str:
-    """Give a value of the data as messages show it, cut to 20 characters."""
+def describe_value(value: Any) -> str:
+    """Return a data value as messages show it, truncated to 20 characters."""
     match value:
         case dict():
             return "an object"
@@ -345,26 +360,26 @@ def described(value: Any) -> str:
 
 
 class _NotAnObjectError(Exception):
-    """A path leads through a value that has no members; the message says which."""
+    """A path leads through a value that is not an object; the message names it."""
 
 
 def _find(data: Mapping[str, Any], path: DataPath) -> Any:
-    """Give the value at a path, None when it or an object on the way is absent."""
+    """Return the value at a path, None if it or one of its parents is absent."""
     value: Any = data
     for depth, step in enumerate(path):
         if value is None:
             return None
         if type(value) is not dict:
             raise _NotAnObjectError(
-                f"{_pointer(path[:depth])} is {described(value)}, accepted is an object with the "
+                f"{_pointer(path[:depth])} is {describe_value(value)}, accepted is an object with the "
                 f'member "{step}"'
             )
         value = value.get(step)
     return value
 
 
-def put_value(data: dict[str, Any], path: DataPath, value: Any) -> None:
-    """Set the value at a path; objects on the way are copied or made, never changed."""
+def set_value(data: dict[str, Any], path: DataPath, value: Any) -> None:
+    """Set the value at a path; its parents are copied or created, never modified."""
     for step in path[:-1]:
         inner = data.get(step)
         data[step] = dict(inner) if type(inner) is dict else {}
@@ -373,43 +388,45 @@ def put_value(data: dict[str, Any], path: DataPath, value: Any) -> None:
 
 
 def _pointer(path: DataPath) -> str:
-    """Write a path as a JSON pointer (RFC 6901)."""
-    return "".join(f"/{_escaped(step)}" for step in path)
+    """Return a path as a JSON pointer (RFC 6901)."""
+    return "".join(f"/{_escape_step(step)}" for step in path)
 
 
-def _escaped(step: str) -> str:
+def _escape_step(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")[:100]
 
 
-# --- members nobody declared ----------------------------------------------------------------------------
+# --- undeclared members ---------------------------------------------------------------------------------
 
-# The members an object may have; None where any will do, and for a list the members of its records.
-_Known = dict[str, "_Known | None"]
+# The declared members of an object, or of the records of a list; None if any are accepted.
+_DeclaredMembers = dict[str, "_DeclaredMembers | None"]
 
 
-def _known_members(declarations: Declarations) -> _Known | None:
-    """Give what a payload may hold; None when nothing is declared, so anything will do."""
+def _declared_members(declarations: Declarations) -> _DeclaredMembers | None:
+    """Return the members that a payload may have, None without declarations."""
     if not (declarations.fields or declarations.datasets):
         return None
     known = _members_of(declarations.defaults)
     for field in declarations.fields:
-        _declare(known, field.path, None)
+        _add_declared(known, field.path, None)
     for dataset in declarations.datasets:
-        members: _Known = {}
+        members: _DeclaredMembers = {}
         for field in dataset.fields:
-            _declare(members, field.path, None)
-        _declare(known, dataset.path, members or None)
+            _add_declared(members, field.path, None)
+        _add_declared(known, dataset.path, members or None)
     return known
 
 
-def _members_of(value: dict[str, Any]) -> _Known:
+def _members_of(value: dict[str, Any]) -> _DeclaredMembers:
     return {
         name: _members_of(part) if type(part) is dict and part else None
         for name, part in value.items()
     }
 
 
-def _declare(known: _Known, path: DataPath, members: _Known | None) -> None:
+def _add_declared(
+    known: _DeclaredMembers, path: DataPath, members: _DeclaredMembers | None
+) -> None:
     for step in path[:-1]:
         inner = known.get(step)
         if inner is None:
@@ -420,11 +437,11 @@ def _declare(known: _Known, path: DataPath, members: _Known | None) -> None:
 
 
 def _unknown_members(
-    payload: dict[str, Any], known: _Known, pointer: str
-) -> Iterator[tuple[str, str, _Known]]:
-    """Walk the members that are not known, of each list of records every name once."""
+    payload: dict[str, Any], known: _DeclaredMembers, pointer: str
+) -> Iterator[tuple[str, str, _DeclaredMembers]]:
+    """Yield pointer, name and declared siblings of undeclared members; in a list each name once."""
     for name, value in payload.items():
-        here = f"{pointer}/{_escaped(name)}"
+        here = f"{pointer}/{_escape_step(name)}"
         if name not in known:
             yield here, name, known
             continue
@@ -438,13 +455,13 @@ def _unknown_members(
 
 
 def _unknown_in_rows(
-    rows: list[Any], known: _Known, pointer: str
-) -> Iterator[tuple[str, str, _Known]]:
+    rows: list[Any], known: _DeclaredMembers, pointer: str
+) -> Iterator[tuple[str, str, _DeclaredMembers]]:
     names = known.keys()
-    told: set[str] = set()
+    reported: set[str] = set()
     for i, row in enumerate(rows):
         if type(row) is not dict or row.keys() <= names:
             continue
-        for name in sorted(row.keys() - names - told):
-            told.add(name)
-            yield f"{pointer}/{i}/{_escaped(name)}", name, known
+        for name in sorted(row.keys() - names - reported):
+            reported.add(name)
+            yield f"{pointer}/{i}/{_escape_step(name)}", name, known

@@ -1,4 +1,4 @@
-"""CSV bytes become the records of a dataset; every fault names its line (RFC 4180, language.md 1.3)."""
+"""Reader of CSV bodies as records of a dataset (RFC 4180, language.md 1.3)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from workers.engine.characters import NOT_XML
 from workers.engine.merge.conversion import (
     DataReport,
     check_row_count,
-    csv_converter,
-    described,
-    is_missing,
-    put_value,
+    describe_missing,
+    describe_value,
+    make_csv_converter,
+    set_value,
 )
 from workers.engine.merge.declarations import Dataset, Field
-from workers.engine.merge.json_data import FORBIDDEN_CHARACTERS
 from workers.engine.merge.types import Convert
 from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
-from workers.engine.syntax.suggestions import nearest
+from workers.engine.syntax.suggestions import suggest_name
 
 MAX_COLUMNS: Final = 500
 _DELIMITERS: Final = (",", ";", "\t", "|")
@@ -30,24 +30,24 @@ _QUOTED: Final = re.compile(r'"[^"]*+"')
 def read_csv(
     body: bytes, dataset: Dataset, report: DataReport, *, charset: str | None = None
 ) -> list[dict[str, Any]]:
-    """Read a CSV body as the records of a dataset, converted and checked by its fields.
+    """Parse a CSV body as the records of a dataset, and convert and validate them by its fields.
 
-    A wrong cell is told with line and column and reads as empty; a ragged row ends the reading,
-    since nothing after it can be trusted. Blank lines are passed over.
+    An invalid cell is reported with line and column, and its value is None. Reading stops at a row
+    with a wrong number of cells, as later rows may be misread. Blank lines are skipped.
     """
     try:
         text = decode_text(body, charset)
     except EncodingError as error:
-        report.error("encoding", f"CSV: {error}", dataset.place)
+        report.error("encoding", f"CSV: {error}", dataset.location)
         return []
-    forbidden = FORBIDDEN_CHARACTERS.search(text)
+    forbidden = NOT_XML.search(text)
     if forbidden:
         line, column = position_after(text[: forbidden.start()])
         report.error(
             "csv",
-            f"CSV line {line}, position {column} holds the character U+{ord(forbidden[0]):04X}, which "
-            "no document may hold",
-            dataset.place,
+            f"CSV line {line}, position {column} contains the character U+{ord(forbidden[0]):04X}, which "
+            "is not accepted",
+            dataset.location,
         )
         return []
     rows = _read_records(text, dataset, report)
@@ -55,12 +55,12 @@ def read_csv(
     return rows
 
 
-# A column of the text: the member it becomes, its reader, and its declaration if it has one.
+# A column: its member name, its converter, and its declaration if there is one.
 _Column = tuple[str, Convert | None, Field | None]
 
 
-class _CsvError(Exception):
-    """The text is not CSV, or not of this dataset: nothing after this point can be trusted."""
+class _CsvFormatError(Exception):
+    """The text is not CSV, or does not match the dataset; reading stops."""
 
 
 def _read_records(text: str, dataset: Dataset, report: DataReport) -> list[dict[str, Any]]:
@@ -73,20 +73,20 @@ def _read_records(text: str, dataset: Dataset, report: DataReport) -> list[dict[
         nested = tuple(field.path for field in dataset.fields if len(field.path) > 1)
         for line, cells in rows:
             if len(cells) != len(columns):
-                raise _CsvError(_ragged(line, len(cells), len(columns), delimiter))
+                raise _CsvFormatError(_describe_ragged(line, len(cells), len(columns), delimiter))
             record = absent | _read_record(line, cells, columns, report)
             for path in nested:
-                put_value(record, path, record.pop(".".join(path)))
+                set_value(record, path, record.pop(".".join(path)))
             records.append(record)
             if len(records) > dataset.max_rows:
-                break  # the caller tells the number; the rest need not be read
-    except _CsvError as error:
-        report.error("csv", str(error), dataset.place)
+                break  # the caller reports the number of rows
+    except _CsvFormatError as error:
+        report.error("csv", str(error), dataset.location)
     return records
 
 
 def _numbered_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Walk the rows, each with the number of its first line."""
+    """Yield the rows, each with the number of its first line."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -95,11 +95,11 @@ def _numbered_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
-        raise _CsvError(f"CSV line {line}: {_in_plain_words(str(error))}") from None
+        raise _CsvFormatError(f"CSV line {line}: {_explain(str(error))}") from None
 
 
 def _detect_delimiter(text: str) -> str:
-    """Choose the sign that is most frequent in the first line, outside of quotes."""
+    """Return the delimiter that is most frequent in the first line, outside of quotes."""
     first = _QUOTED.sub("", text.lstrip()[:100_000]).split("\n", 1)[0]
     return max(_DELIMITERS, key=first.count)
 
@@ -112,7 +112,9 @@ def _read_record(
         if not cell:
             record[name] = None
             if field is not None and field.is_required:
-                report.error("required", is_missing(_where(line, name), field), field.place)
+                report.error(
+                    "required", describe_missing(_locate_cell(line, name), field), field.location
+                )
         elif convert is None:
             record[name] = cell
         else:
@@ -120,11 +122,11 @@ def _read_record(
                 record[name] = convert(cell)
             except ValueError as error:
                 record[name] = None
-                assert field is not None  # only declared columns are converted
+                assert field is not None  # undeclared columns have no converter
                 report.error(
                     "wrong-data",
-                    f"{_where(line, name)} is {described(cell)}, accepted is {error}",
-                    field.place,
+                    f"{_locate_cell(line, name)} is {describe_value(cell)}, accepted is {error}",
+                    field.location,
                 )
     return record
 
@@ -135,22 +137,22 @@ def _read_record(
 def _read_columns(
     rows: Iterator[tuple[int, list[str]]], dataset: Dataset, report: DataReport
 ) -> list[_Column]:
-    """Give the columns: those the first row names, or without a header the fields in order."""
+    """Return the columns: those that the header row names, or without one the fields in order."""
     if not dataset.has_header:
         return [_column(field, dataset) for field in dataset.fields]
     line, names = next(rows, (1, []))
     if not any(name.strip() for name in names):
-        raise _CsvError("CSV line 1 is empty, accepted is a row that names the columns")
+        raise _CsvFormatError("CSV line 1 is empty, accepted is a row that names the columns")
     if len(names) > MAX_COLUMNS:
-        raise _CsvError(f"CSV has {len(names)} columns, accepted are at most {MAX_COLUMNS}")
+        raise _CsvFormatError(f"CSV has {len(names)} columns, accepted are at most {MAX_COLUMNS}")
     columns = [_named_column(name.strip(), dataset, report) for name in names]
     members = [column[0] for column in columns]
     for member in {name for name in members if members.count(name) > 1}:
-        raise _CsvError(f'CSV line {line} names the column "{described(member)}" twice')
+        raise _CsvFormatError(f'CSV line {line} names the column "{describe_value(member)}" twice')
     for field in dataset.fields:
         if field.is_required and _title(field) not in members:
-            found = ", ".join(described(name) for name in names[:20])
-            raise _CsvError(
+            found = ", ".join(describe_value(name) for name in names[:20])
+            raise _CsvFormatError(
                 f'CSV has no column "{_title(field)}", which is required; its columns are {found}'
             )
     return columns
@@ -165,14 +167,14 @@ def _named_column(name: str, dataset: Dataset, report: DataReport) -> _Column:
         known = {_title(field) for field in dataset.fields}
         report.warn(
             "unknown-column",
-            f"CSV column {described(name)} is not a field of the dataset{nearest(name, known)}",
-            dataset.place,
+            f"CSV column {describe_value(name)} is not a field of the dataset{suggest_name(name, known)}",
+            dataset.location,
         )
     return name, None, None
 
 
 def _column(field: Field, dataset: Dataset) -> _Column:
-    return _title(field), csv_converter(field, decimal=dataset.decimal), field
+    return _title(field), make_csv_converter(field, decimal=dataset.decimal), field
 
 
 def _title(field: Field) -> str:
@@ -182,11 +184,11 @@ def _title(field: Field) -> str:
 # --- messages -------------------------------------------------------------------------------------------
 
 
-def _where(line: int, name: str) -> str:
+def _locate_cell(line: int, name: str) -> str:
     return f'CSV line {line}, column "{name}"'
 
 
-def _ragged(line: int, cells: int, columns: int, delimiter: str) -> str:
+def _describe_ragged(line: int, cells: int, columns: int, delimiter: str) -> str:
     sign = "tab" if delimiter == "\t" else delimiter
     return (
         f'CSV line {line} has {cells} cells separated by "{sign}", accepted are {columns}, as many as '
@@ -194,7 +196,7 @@ def _ragged(line: int, cells: int, columns: int, delimiter: str) -> str:
     )
 
 
-def _in_plain_words(message: str) -> str:
+def _explain(message: str) -> str:
     if "end of data" in message:
         return "the quote that opens here is not closed"
     if "expected after" in message:

@@ -1,4 +1,4 @@
-"""Dates and times in the data: the fixed forms of JSON, and the `format` patterns of CSV fields."""
+"""Parsers of dates and times: the fixed formats of JSON, and the `format` patterns of CSV fields."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _INSTANT: Final = re.compile(
 )
 _FRACTION: Final = re.compile(r"\.(\d{1,6})\d*")
 
-# Fields of a CLDR date pattern (Unicode TR 35, part 4) that are numbers.
-_PIECES: Final = {
+# The numeric fields of CLDR date patterns (UTS #35, part 4).
+_FIELD_PATTERNS: Final = {
     "yyyy": r"(?P<year>\d{4})",
     "y": r"(?P<year>\d{4})",
     "yy": r"(?P<short_year>\d\d)",
@@ -34,28 +34,28 @@ _PIECES: Final = {
 _TOKEN: Final = re.compile(r"'([^']*)'|([A-Za-z])\2*|[^A-Za-z']+")
 
 
-@lru_cache(4096)  # the rows of a statement have few days, and one object serves for all
+@lru_cache(4096)  # records of a dataset repeat few dates
 def read_date(text: str) -> date:
-    """Read `YYYY-MM-DD`; raises ValueError for anything else."""
+    """Parse `YYYY-MM-DD`; raise ValueError for any other text."""
     if _DATE.fullmatch(text) is None:
         raise ValueError(text)
     return date.fromisoformat(text)
 
 
 def read_instant(text: str) -> datetime:
-    """Read RFC 3339, with its offset; raises ValueError for anything else."""
+    """Parse an RFC 3339 timestamp with its offset; raise ValueError for any other text."""
     if _INSTANT.fullmatch(text) is None:
         raise ValueError(text)
     instant = datetime.fromisoformat(_FRACTION.sub(lambda m: f".{m[1]:0<6}", text.upper()))
     try:
-        instant.astimezone(UTC)  # the first and last hours of the calendar have no such instant
+        instant.astimezone(UTC)  # fails for instants whose UTC date is out of range
     except OverflowError:
         raise ValueError(text) from None
     return instant
 
 
 def read_time(text: str) -> time:
-    """Read `HH:MM` or `HH:MM:SS`; raises ValueError for anything else."""
+    """Parse `HH:MM` or `HH:MM:SS`; raise ValueError for any other text."""
     if _TIME.fullmatch(text) is None:
         raise ValueError(text)
     return time.fromisoformat(text)
@@ -63,14 +63,15 @@ def read_time(text: str) -> time:
 
 @lru_cache(256)
 def compile_pattern(pattern: str) -> Callable[[str], datetime]:
-    """Compile a CLDR pattern of numeric fields; what it reads is in UTC, times missing are midnight.
+    """Compile a CLDR pattern of numeric fields into a parser of instants in UTC.
 
-    Two-digit years are 1970 to 2069. The result raises ValueError for text that does not match.
+    A missing time is midnight; two-digit years are 1970 to 2069. The parser raises ValueError for a
+    text that does not match.
 
     Raises:
-        ValueError: the pattern has other letters than y M d H m s, one of them twice, or is empty.
+        ValueError: the pattern has letters other than y M d H m s, repeats one, or is empty.
     """
-    expression = re.compile("".join(_pieces_of(pattern)))
+    expression = re.compile("".join(_compile_fields(pattern)))
 
     def read(text: str) -> datetime:
         match = expression.fullmatch(text)
@@ -85,7 +86,7 @@ def compile_pattern(pattern: str) -> Callable[[str], datetime]:
     return read
 
 
-def _pieces_of(pattern: str) -> list[str]:
+def _compile_fields(pattern: str) -> list[str]:
     pieces: list[str] = []
     fields: set[str] = set()
     position = 0
@@ -97,10 +98,10 @@ def _pieces_of(pattern: str) -> list[str]:
             literal = match[0] if match[1] is None else match[1] or "'"
             pieces.append(re.escape(literal))
             continue
-        if match[0] not in _PIECES or match[2] in fields:
+        if match[0] not in _FIELD_PATTERNS or match[2] in fields:
             raise ValueError(pattern)
         fields.add(match[2])
-        pieces.append(_PIECES[match[0]])
+        pieces.append(_FIELD_PATTERNS[match[0]])
     if not fields or position != len(pattern) or len(pattern) > 100:
         raise ValueError(pattern)
     return pieces

@@ -1,4 +1,4 @@
-"""What a data section declares: fields, datasets, computed values, conditions and defaults."""
+"""The declarations of a data section: fields, datasets, computed values, assertions and defaults."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from decimal import Decimal
 from re import Pattern
 from typing import Any, Final
 
-from workers.engine.diagnostics import Findings, Origin, Place
+from workers.engine.diagnostics import Findings, Origin, SourceLocation
 from workers.engine.merge.dates import compile_pattern
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
-from workers.engine.merge.types import FieldType, read_typed
-from workers.engine.syntax.checks import shown
+from workers.engine.merge.types import FieldType, parse_typed
+from workers.engine.syntax.checks import truncate
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.vocabulary import ELEMENTS
 
@@ -22,11 +22,11 @@ DataPath = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One declared value; `path` is from the top of the data, in a dataset from its record."""
+    """A declared value; `path` starts at the root of the data, in a dataset at the record."""
 
     path: DataPath
     type: FieldType
-    place: Place
+    location: SourceLocation
     label: str | None = None
     is_required: bool = False
     pattern: Pattern[str] | None = None
@@ -39,13 +39,13 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A declared list of records. A `delimiter` of None is detected."""
+    """A declared list of records. If `delimiter` is None, it is detected."""
 
     path: DataPath
     fields: tuple[Field, ...]
-    place: Place
+    location: SourceLocation
     label: str | None = None
-    takes_csv: bool = False
+    accepts_csv: bool = False
     has_header: bool = True
     delimiter: str | None = None
     decimal: str = "."
@@ -56,7 +56,7 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """A computed value: `expression` as written, evaluated in the order of declaration."""
+    """A computed value; `expression` is source text. Values are evaluated in order of declaration."""
 
     name: str
     expression: str
@@ -65,7 +65,7 @@ class Let:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A condition of the data section; `element` carries message and common attributes."""
+    """An assertion; `element` has its message and common attributes."""
 
     test: str
     message: str | None
@@ -75,19 +75,21 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """A whole data section, read once. `defaults` are shared by all renders: never change them."""
+    """The declarations of a data section. `defaults` are shared by all renders: do not modify them."""
 
     fields: tuple[Field, ...] = ()
     datasets: tuple[Dataset, ...] = ()
     lets: tuple[Let, ...] = ()
     assertions: tuple[Assertion, ...] = ()
     defaults: dict[str, Any] = field(default_factory=dict)
-    place: Place | None = None  # of the data element
+    location: SourceLocation | None = None  # of the data element
 
 
 def read_declarations(data: Element | None, findings: Findings) -> Declarations:
-    """Read a data section. Adds what the vocabulary alone cannot tell: wrong JSON, rules that do not
-    suit a type, paths that cross. What `check_document` tells already is passed over in silence.
+    """Read a data section.
+
+    Reports invalid JSON, constraints that do not apply to a type, and conflicting paths. Skips
+    declarations that `check_document` has reported.
     """
     if data is None:
         return Declarations()
@@ -114,7 +116,7 @@ def read_declarations(data: Element | None, findings: Findings) -> Declarations:
             if "test" in element.attributes
         ),
         defaults=_read_defaults(data, findings),
-        place=data.place,
+        location=data.location,
     )
 
 
@@ -127,8 +129,8 @@ _TEXTUAL: Final = frozenset((FieldType.STRING, FieldType.IMAGE, FieldType.MARKDO
 _DATED: Final = frozenset((FieldType.DATE, FieldType.DATETIME, FieldType.TIME))
 _LISTABLE: Final = frozenset((FieldType.STRING, FieldType.INTEGER, FieldType.DECIMAL))
 
-# The attributes that only some types have a use for.
-_SUITS: Final = {
+# The types that an attribute applies to.
+_APPLICABLE_TYPES: Final = {
     "min": _ORDERED,
     "max": _ORDERED,
     "pattern": _TEXTUAL,
@@ -144,18 +146,18 @@ def _read_fields(parent: Element, findings: Findings) -> Iterator[Field]:
         if path is None:
             continue
         kind = FieldType(_value(element, "type"))
-        for name, types in _SUITS.items():
+        for name, types in _APPLICABLE_TYPES.items():
             if name in element.attributes and kind not in types:
                 findings.error(
                     "rule-type",
-                    f'`{name}` of `field` "{".".join(path)}" has no use for the type {kind.value}; it '
-                    f"suits {', '.join(sorted(types))}",
-                    element.place,
+                    f'`{name}` of `field` "{".".join(path)}" does not apply to the type {kind.value}; it '
+                    f"applies to {', '.join(sorted(types))}",
+                    element.location,
                 )
         yield Field(
             path=path,
             type=kind,
-            place=element.place,
+            location=element.location,
             label=_value(element, "label"),
             is_required=bool(_value(element, "required")),
             pattern=_value(element, "pattern"),
@@ -178,9 +180,9 @@ def _read_datasets(data: Element, findings: Findings) -> Iterator[Dataset]:
         yield Dataset(
             path=path,
             fields=fields,
-            place=element.place,
+            location=element.location,
             label=_value(element, "label"),
-            takes_csv=bool(_value(element, "csv")),
+            accepts_csv=bool(_value(element, "csv")),
             has_header=bool(_value(element, "header")),
             delimiter="\t" if delimiter == "tab" else delimiter,
             decimal=_value(element, "decimal"),
@@ -191,15 +193,15 @@ def _read_datasets(data: Element, findings: Findings) -> Iterator[Dataset]:
 
 
 def _value(element: Element, name: str) -> Any:
-    """Give an attribute's value, its default when it is absent or wrong."""
+    """Return the value of an attribute, its default if it is absent or invalid."""
     spec = ELEMENTS[element.tag].attributes[name]
     text = element.attributes.get(name)
     if text is not None and "{{" not in text:
         try:
-            return spec.kind.parse(text)
+            return spec.value_type.parse(text)
         except ValueError:
             pass
-    return None if spec.default is None else spec.kind.parse(spec.default)
+    return None if spec.default is None else spec.value_type.parse(spec.default)
 
 
 def _read_bound(element: Element, name: str, kind: FieldType, findings: Findings) -> Any:
@@ -207,12 +209,12 @@ def _read_bound(element: Element, name: str, kind: FieldType, findings: Findings
     if text is None or kind not in _ORDERED:
         return None
     try:
-        return read_typed(kind, text)
+        return parse_typed(kind, text)
     except ValueError as error:
         findings.error(
             "wrong-value",
-            f'`{name}` of `field` is "{shown(text)}", accepted is {error}',
-            element.place,
+            f'`{name}` of `field` is "{truncate(text)}", accepted is {error}',
+            element.location,
         )
         return None
 
@@ -226,16 +228,16 @@ def _read_format(element: Element, kind: FieldType, findings: Findings) -> str |
     except ValueError:
         findings.error(
             "wrong-value",
-            f'`format` of `field` is "{shown(pattern)}", accepted is a pattern of the fields yyyy yy '
+            f'`format` of `field` is "{truncate(pattern)}", accepted is a pattern of the fields yyyy yy '
             "MM M dd d HH H mm m ss s, each once, such as dd.MM.yyyy",
-            element.place,
+            element.location,
         )
         return None
     return pattern
 
 
 def _check_paths(parts: Sequence[Field | Dataset], findings: Findings) -> None:
-    """Refuse a value that is declared to have members beside its own type."""
+    """Report a declared value that has declared members."""
     paths = {part.path for part in parts}
     for part in parts:
         outer = next(
@@ -244,20 +246,20 @@ def _check_paths(parts: Sequence[Field | Dataset], findings: Findings) -> None:
         if outer is not None:
             findings.error(
                 "crossing-paths",
-                f'"{".".join(part.path)}" lies inside "{".".join(outer)}", which is declared as a '
-                "value of its own",
-                part.place,
+                f'"{".".join(part.path)}" is a member of "{".".join(outer)}", which is declared as a '
+                "single value",
+                part.location,
             )
 
 
 def _check_csv(datasets: Sequence[Dataset], findings: Findings) -> None:
-    takers = [dataset for dataset in datasets if dataset.takes_csv]
-    for dataset in takers[1:]:
+    csv_datasets = [dataset for dataset in datasets if dataset.accepts_csv]
+    for dataset in csv_datasets[1:]:
         findings.error(
             "csv-dataset",
             f'`dataset` "{".".join(dataset.path)}" has csv="true", but so has '
-            f'"{".".join(takers[0].path)}"; a CSV body becomes one dataset',
-            dataset.place,
+            f'"{".".join(csv_datasets[0].path)}"; a CSV body becomes one dataset',
+            dataset.location,
         )
 
 
@@ -265,17 +267,17 @@ def _check_csv(datasets: Sequence[Dataset], findings: Findings) -> None:
 
 
 def _read_defaults(data: Element, findings: Findings) -> dict[str, Any]:
-    """Read the `json` elements; a payload's is merged into its template's.
+    """Merge the `json` elements in order.
 
-    The first of a template's own is the data themselves: a `null` in it is a value. Those that
-    follow, and all of a payload laid over a template, are patches, in which it removes a member.
+    The first of a template is plain data, in which `null` is a value. Later ones, and those of a
+    payload, are merge patches (RFC 7396), in which `null` removes a member.
     """
     defaults: dict[str, Any] | None = None
     for element in data.elements("json"):
         value = _read_default(element, findings)
         if value is None:
             continue
-        if defaults is None and element.place.origin is not Origin.PAYLOAD:
+        if defaults is None and element.location.origin is not Origin.PAYLOAD:
             defaults = value
         else:
             defaults = merge_patch(defaults, value)
@@ -290,21 +292,21 @@ def _read_default(element: Element, findings: Findings) -> dict[str, Any] | None
         if error.offset is not None:
             line, column = _position_in(element, error.offset)
             where = f" at line {line}, column {column}"
-        findings.error("json", f"The default values are not JSON{where}: {error}", element.place)
+        findings.error("json", f"The default values are not JSON{where}: {error}", element.location)
         return None
     if not isinstance(value, dict):
         findings.error(
             "json",
-            'The default values are no JSON object; accepted is { "name": … }',
-            element.place,
+            'The default values are not a JSON object; accepted is { "name": … }',
+            element.location,
         )
         return None
     return value
 
 
 def _position_in(element: Element, offset: int) -> tuple[int, int]:
-    """Give the line and column in the whole file of a character of an element's text."""
-    line, column = element.place.span.line_start, element.place.span.column_start
+    """Return the line and column in the file of a character in an element's text."""
+    line, column = element.location.span.line_start, element.location.span.column_start
     for text in element.children:
         if not isinstance(text, Text):
             continue

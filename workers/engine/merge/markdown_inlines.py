@@ -1,4 +1,4 @@
-"""What GitHub adds to Markdown within lines: bare addresses become links, one tilde strikes too."""
+"""Inline extensions of GitHub Flavored Markdown: autolinks, and strikethrough by a single tilde."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from mistune.core import InlineState
 from mistune.inline_parser import InlineParser
 from mistune.util import escape_url
 
-# Before an address stands the start of a line, white space, or one of four marks (GFM 0.29, 6.9).
+# An autolink follows the start of a line, white space, or one of four marks (GFM 0.29, 6.9).
 _BEFORE: Final = r"(?:^|(?<=[\s*_~(]))"
 _ADDRESS: Final = _BEFORE + r"(?:https?://|www\.)[^\s<]+"
-# A name is looked at from its first character only: from every one it would take quadratic time.
+# Matches only at the first character of a name, which avoids quadratic time.
 _EMAIL: Final = r"(?<![A-Za-z0-9._+\-/:@])[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"
 _STRIKE: Final = r"(?<![~\\])~(?![~\s])"
 _STRIKE_END: Final = re.compile(r"(?<![~\\\s])~(?!~)")
@@ -23,8 +23,8 @@ _ENTITY: Final = re.compile(r"&[A-Za-z0-9]+;\Z")
 _LONGEST_ENTITY: Final = 40
 
 
-def read_github_inlines(markdown: mistune.Markdown) -> None:
-    """Be a plug-in of mistune."""
+def github_inlines_plugin(markdown: mistune.Markdown) -> None:
+    """Register the rules with mistune, as its plug-in."""
     inline = markdown.inline
     inline.register("bare_address", _ADDRESS, _parse_address)
     inline.register("bare_email", _EMAIL, _parse_email)
@@ -49,7 +49,7 @@ def _parse_email(inline: InlineParser, match: Match[str], state: InlineState) ->
 def _add_link(
     inline: InlineParser, text: str, target: str, start: int, state: InlineState
 ) -> int | None:
-    """Add a link; inside of one, the address is text."""
+    """Append a link; inside another link, append the address as text."""
     if state.in_link or state.depth >= inline.max_nested_level:
         inline.process_text(text, state)
     else:
@@ -60,12 +60,12 @@ def _add_link(
 
 
 def _within_brackets(text: str, state: InlineState) -> str:
-    """Cut an address at the bracket that ends the text of a link around it."""
+    """Return an address up to the bracket that closes the text of an enclosing link."""
     return text.partition("]")[0] if state.brackets else text
 
 
 def _without_trailing(text: str) -> str:
-    """Leave out what ends the sentence and not the address (GFM 0.29, 6.9)."""
+    """Strip trailing punctuation of an autolink (GFM 0.29, 6.9)."""
     end, surplus = len(text), text.count(")") - text.count("(")
     while end:
         last = text[end - 1]
@@ -82,7 +82,7 @@ def _without_trailing(text: str) -> str:
 
 
 def _has_domain(text: str) -> bool:
-    """Tell whether an address has a domain, whose last two parts have no underscore."""
+    """Return whether an address has a valid domain: no underscore in its last two labels."""
     domain = _DOMAIN.match(text)
     if domain is None:
         return False

@@ -1,4 +1,4 @@
-"""The ids of headings in Markdown, made as GitHub makes them, and the fragments that lead to them."""
+"""Ids of Markdown headings as GitHub generates them, and the fragments that refer to them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
-# Alphabetic signs among the symbols: circled and squared letters (Unicode, Other_Alphabetic).
+# Symbols with the property Other_Alphabetic: circled and squared letters.
 _SIGNED_LETTERS: Final = (
     (0x24B6, 0x24E9),
     (0x1F130, 0x1F149),
     (0x1F150, 0x1F169),
     (0x1F170, 0x1F189),
 )
-_KEPT: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"})
+_SLUG_CATEGORIES: Final = frozenset(
+    {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"}
+)
 
 
 class Slugs:
-    """The slugs of one text; one that is taken gets `-1`, `-2` and so on (github-slugger 2)."""
+    """The slugs of one text; repeated ones get `-1`, `-2` and so on (github-slugger 2)."""
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
 
     def add(self, heading: str) -> str:
-        """Return the slug of a heading, empty where no character of it is kept."""
+        """Return a unique slug for a heading, empty if the heading has no letter, mark or digit."""
         plain = slug = make_slug(heading)
         if not plain:
             return ""
@@ -35,19 +37,19 @@ class Slugs:
         return slug
 
     def find(self, fragment: str) -> str:
-        """Return the id that the fragment of a link names, in lower case where only that is one."""
+        """Return the id that a link's fragment names, in lower case if only that exists."""
         name = unquote(fragment)
         return name.lower() if name not in self._taken and name.lower() in self._taken else name
 
 
 def make_slug(heading: str) -> str:
-    """Write a text in lower case, spaces as `-`, without all but letters, marks, digits, `-` and `_`."""
+    """Return a text in lower case with `-` for spaces, and only letters, marks, digits, `-` and `_`."""
     kept = (char for char in heading.lower() if char in "- " or _is_kept(char))
     return "".join(kept).replace(" ", "-")
 
 
 @lru_cache(maxsize=1024)
 def _is_kept(char: str) -> bool:
-    if unicodedata.category(char) in _KEPT:
+    if unicodedata.category(char) in _SLUG_CATEGORIES:
         return True
     return any(first <= ord(char) <= last for first, last in _SIGNED_LETTERS)

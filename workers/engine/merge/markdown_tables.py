@@ -1,4 +1,4 @@
-"""Tables in Markdown as GitHub reads them: with and without outer bars, rows short or long."""
+"""Tables of GitHub Flavored Markdown: outer bars are optional, and rows may be short or long."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
 MAX_COLUMNS: Final = 200
-# Rows may leave cells out, so a wide head and many short rows would make millions of them.
+# A wide head and many short rows would otherwise produce millions of empty cells.
 MAX_ADDED_CELLS: Final = 100_000
 
-# The head, and the line that says where cells stand; one of the two has a bar.
+# The header row and the delimiter row; at least one has a bar.
 _TABLE: Final = (
     r"^ {0,3}(?=\S)(?=[^\n]*\|[^\n]*\n|[^\n]*\n[^\n]*\|)[^\n]+\n"
     r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*|(?!))*+\|?[ \t]*(?:\n|$)"
 )
 _CELL_END: Final = re.compile(r"((?:[^\\|]|\\.|(?!))*+\\?)(?:\||$)", re.DOTALL)
-# What ends a table beside a blank line (GFM 0.29, 4.10).
+# The blocks that end a table (GFM 0.29, 4.10).
 _OTHER_BLOCKS: Final = (
     *("blank_line", "fenced_code", "indent_code", "atx_heading", "thematic_break"),
     *("block_quote", "list", "block_html"),
@@ -29,11 +29,11 @@ _OTHER_BLOCKS: Final = (
 
 
 class TableTooLargeError(Exception):
-    """A table of too many columns or cells; the message says which."""
+    """A table has too many columns or cells; the message names the limit."""
 
 
-def read_tables(markdown: mistune.Markdown) -> None:
-    """Be a plug-in of mistune: tables everywhere, in quotes and list items too."""
+def tables_plugin(markdown: mistune.Markdown) -> None:
+    """Register tables with mistune, as its plug-in; also in quotes and list items."""
     block = markdown.block
     block.register("table", _TABLE, _parse_table, before="paragraph")
     block.insert_rule(block.block_quote_rules, "table", before="paragraph")
@@ -41,7 +41,7 @@ def read_tables(markdown: mistune.Markdown) -> None:
 
 
 def _parse_table(block: BlockParser, match: Match[str], state: BlockState) -> int | None:
-    """Add a table's token and give where it ends; None where the columns do not agree."""
+    """Append a table token and return its end; None if header and delimiter row differ in length."""
     head_line, rule_line, *_ = match[0].split("\n")
     head, rule = list(_split_row(head_line)), list(_split_row(rule_line))
     if len(head) != len(rule):
@@ -73,7 +73,7 @@ def _parse_table(block: BlockParser, match: Match[str], state: BlockState) -> in
 
 
 def _split_row(line: str) -> Iterator[str]:
-    """Give the cells of a line; a bar after a backslash is a sign of the text, also in code."""
+    r"""Yield the cells of a row; `\|` is a literal bar, also in code."""
     text = line.strip(" \t")
     at = 1 if text.startswith("|") else 0
     while at < len(text):
@@ -97,7 +97,7 @@ def _alignment(cell: str) -> str | None:
 def _cells(
     texts: Sequence[str], aligns: Sequence[str | None], *, is_head: bool
 ) -> list[dict[str, Any]]:
-    """Give the cells of a row: as many as the head has, whatever the row says."""
+    """Return the cells of a row, padded or cut to the number of columns."""
     padded = [*texts[: len(aligns)], *[""] * (len(aligns) - len(texts))]
     return [
         {"type": "table_cell", "text": text, "attrs": {"align": align, "head": is_head}}

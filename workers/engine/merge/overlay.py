@@ -1,47 +1,50 @@
-"""A payload document over a template: keyed parts replace, settings merge, the rest is added."""
+"""Overlay of a payload document on a template: elements with a key replace, others are appended."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from workers.engine.diagnostics import Findings
-from workers.engine.syntax.checks import describe_font, shown
+from workers.engine.syntax.checks import font_key, message_key, truncate
 from workers.engine.syntax.nodes import Element
 
-# Parts of one kind whose attributes merge; every attribute of the payload replaces the template's.
+# Elements whose attributes are merged; those of the payload override those of the template.
 _SETTINGS: Final = frozenset({"security"})
-# Parts that are found by their name and replaced whole; `flow` and `page` have one that is implied.
+_SINGLE: Final = frozenset({"einvoice"})  # replaced as a whole, matched by their tag
+# Elements that are replaced as a whole, matched by their name; `flow` and `page` have default names.
 _IMPLIED_NAMES: Final = {"flow": "body", "page": "default"}
 _NAMED: Final = frozenset(
-    {"field", "dataset", "let", "style", "color", "flow", "page", "attachment"}
+    {"field", "dataset", "let", "style", "color", "flow", "page", "attachment", "part"}
 )
+# Elements whose children are overlaid.
+_SECTIONS: Final = frozenset({"data", "messages"})
 
 _Key = tuple[str, str, str]
 
 
 def overlay_document(template: Element, payload: Element, findings: Findings) -> Element:
-    """Lay a payload's root over a template's (language.md 1.3). Gives a new root; neither is changed,
-    and the parts keep the places of the text they came from.
+    """Return the overlay of a payload's root on a template's (language.md 1.3).
 
-    Adds an error for each part that would replace one with final="true".
+    Neither root is modified; elements keep the locations of their own text. Reports each element
+    that would replace one with final="true".
     """
     merged = _overlay_children(template, payload, findings)
     merged.attributes = template.attributes | payload.attributes
     if payload.attributes:
-        merged.place = payload.place  # what is wrong in them is the payload's, as far as is new
+        merged.location = payload.location  # errors in attributes are reported at the payload
     return merged
 
 
 def _overlay_children(template: Element, payload: Element, findings: Findings) -> Element:
-    merged = Element(template.tag, template.attributes, template.place, list(template.children))
+    merged = Element(template.tag, template.attributes, template.location, list(template.children))
     positions: dict[_Key | None, int] = {
         _key_of(child): position
         for position, child in enumerate(merged.children)
         if isinstance(child, Element)
     }
-    positions.pop(None, None)  # parts without a key are added
+    positions.pop(None, None)  # elements without a key are appended
     for child in payload.children:
-        # Each part is replaced once; a second of its key stays, and is told as declared twice.
+        # Each element is replaced once; a second one of its key is appended and reported later.
         position = positions.pop(_key_of(child), None) if isinstance(child, Element) else None
         present = None if position is None else merged.children[position]
         if position is not None and isinstance(present, Element) and isinstance(child, Element):
@@ -52,39 +55,43 @@ def _overlay_children(template: Element, payload: Element, findings: Findings) -
 
 
 def _replace(present: Element, child: Element, findings: Findings) -> Element:
-    """Give what stands in a part's stead: the payload's, or a merger of both, or itself if final."""
+    """Return the replacement of an element: that of the payload, both merged, or itself if final."""
     if present.attributes.get("final", "").strip() == "true":
         findings.error(
             "final",
-            f"{_named(child)} may not be replaced: the template declares it final",
-            child.place,
+            f"{_describe_part(child)} may not be replaced: the template declares it final",
+            child.location,
         )
         return present
-    if child.tag == "data":
+    if child.tag in _SECTIONS:
         return _overlay_children(present, child, findings)
     if child.tag in _SETTINGS:
         return Element(
-            child.tag, present.attributes | child.attributes, child.place, child.children
+            child.tag, present.attributes | child.attributes, child.location, child.children
         )
     return child
 
 
 def _key_of(element: Element) -> _Key | None:
-    """Give what a part is replaced by: two parts with one key are one part."""
+    """Return the key by which an element is replaced, None if it is appended."""
     tag, attributes = element.tag, element.attributes
-    if tag == "data" or tag in _SETTINGS:
+    if tag == "data" or tag in _SETTINGS or tag in _SINGLE:
         return tag, "", ""
+    if tag == "messages":
+        return tag, "", attributes.get("lang", "").lower()
+    if tag == "message":
+        return message_key(attributes)
     if tag == "style" and "element" in attributes:
         return tag, "element", attributes["element"]
     if tag == "font":
-        return tag, *describe_font(attributes)
+        return tag, *font_key(attributes)
     if tag in _NAMED:
         name = attributes.get("name", _IMPLIED_NAMES.get(tag))
         return None if name is None else (tag, attributes.get("on", "all"), name)
     return None
 
 
-def _named(element: Element) -> str:
-    keys = ("name", "element", "family")
+def _describe_part(element: Element) -> str:
+    keys = ("name", "element", "family", "key")
     name = next(filter(None, map(element.attributes.get, keys)), None)
-    return f'`{element.tag}` "{shown(name)}"' if name else f"`{element.tag}`"
+    return f'`{element.tag}` "{truncate(name)}"' if name else f"`{element.tag}`"

@@ -1,4 +1,4 @@
-"""One entry to merging: a prepared template and a payload give a merged tree and its data."""
+"""The merge stage: combines a prepared template and a payload into a tree and its data."""
 
 from __future__ import annotations
 
@@ -7,65 +7,67 @@ from hashlib import sha256
 from typing import Any
 
 from workers.engine.diagnostics import Findings, Origin
-from workers.engine.merge.conversion import Converter, DataReport
+from workers.engine.merge.conversion import DataConverter, DataReport
 from workers.engine.merge.csv_data import read_csv
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, read_declarations
 from workers.engine.merge.json_data import JsonError, merge_patch, read_json
-from workers.engine.merge.markdown_flow import MarkdownError, lines_of, read_markdown
+from workers.engine.merge.markdown_reader import MarkdownError, locate_lines, read_markdown
 from workers.engine.merge.overlay import overlay_document
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.syntax.checks import check_document
 from workers.engine.syntax.encodings import EncodingError, decode_text, position_after
 from workers.engine.syntax.nodes import Element, SyntaxTree
 from workers.engine.syntax.parser import parse_document
-from workers.engine.syntax.suggestions import nearest
+from workers.engine.syntax.part_expansion import expand_parts
+from workers.engine.syntax.suggestions import suggest_name
 from workers.engine.syntax.usage import check_effects
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedSource:
-    """A checked tree and what its data section declares: all that does not depend on a payload.
+    """A checked tree and its declarations, independent of any payload.
 
-    `findings` are the parser's, the checks' and the declarations'; `root` is None when the text
-    is not a well-formed `document`.
+    `findings` are those of parser, checks and declarations; `root` is None if the text is not a
+    well-formed `document`. `expanded` is the tree with its parts expanded.
     """
 
     root: Element | None
+    expanded: Element | None
     declarations: Declarations
-    converter: Converter
+    converter: DataConverter
     findings: Findings
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """What build takes: the tree, and the data merged, converted and checked.
+class MergeResult:
+    """The input of the tree stage: the tree, and the data merged, converted and validated.
 
-    `source` is the template itself for a JSON, CSV or absent payload, so what was compiled from
-    it may be reused; an XML or Markdown payload makes a new one. With `is_data_sound` False the
-    data have errors already told: evaluating over them would only tell them again.
+    `source` is the template itself for a JSON, CSV or absent payload, so that its compiled form can
+    be reused; an XML or Markdown payload makes a new one. If `is_data_valid` is false, the errors of
+    the data are reported already, and evaluation would repeat them.
     """
 
     source: PreparedSource
     root: Element
     data: dict[str, Any]
-    is_data_sound: bool
+    is_data_valid: bool
     payload_sha256: str | None
 
 
-def prepare(tree: SyntaxTree) -> PreparedSource:
-    """Check a tree and read its data section, once for all renders of it."""
+def prepare_source(tree: SyntaxTree) -> PreparedSource:
+    """Check a tree and read its data section; the result can be reused for any number of renders."""
     if tree.root is None:
-        return PreparedSource(None, Declarations(), Converter(Declarations()), tree.findings)
+        return _without_tree(tree.findings)
     return _prepare_root(tree.root, tree.findings)
 
 
 def merge_payload(
     template: PreparedSource | None, payload: Payload | None, findings: Findings
-) -> Merged | None:
-    """Merge a payload into a template, or take a complete XML payload on its own.
+) -> MergeResult | None:
+    """Merge a payload into a template; without a template the payload is a complete XML document.
 
-    Adds every finding of the source, the payload and the data to `findings`. Gives None when
-    there is no tree to go on with; the findings then have an error that says why.
+    Adds the findings of the source, the payload and the data to `findings`. Returns None if there
+    is no tree; `findings` then has the error.
     """
     source = _merge_source(template, payload, findings)
     findings.extend(source.findings)
@@ -73,12 +75,12 @@ def merge_payload(
         return None
     report = DataReport(findings)
     data = _merge_data(source, payload, report, findings)
-    report.close()
-    return Merged(
+    report.report_remaining()
+    return MergeResult(
         source=source,
         root=source.root,
         data=data,
-        is_data_sound=not report.count,
+        is_data_valid=not report.count,
         payload_sha256=None if payload is None else sha256(payload.body).hexdigest(),
     )
 
@@ -89,24 +91,33 @@ def merge_payload(
 def _prepare_root(root: Element, found: Findings) -> PreparedSource:
     findings = Findings()
     findings.extend(found)
-    findings.extend(check_document(root))
+    part_findings = Findings()
+    expanded = expand_parts(root, part_findings)
+    findings.extend(check_document(expanded))
+    findings.extend(part_findings)
     if root.tag != "document":
-        return PreparedSource(None, Declarations(), Converter(Declarations()), findings)
-    check_effects(root, findings)
+        return _without_tree(findings)
+    check_effects(expanded, findings)
     declarations = read_declarations(root.find("data"), findings)
-    return PreparedSource(root, declarations, Converter(declarations, root), findings)
+    return PreparedSource(root, expanded, declarations, DataConverter(declarations, root), findings)
+
+
+def _without_tree(findings: Findings) -> PreparedSource:
+    return PreparedSource(None, None, Declarations(), DataConverter(Declarations()), findings)
 
 
 def _merge_source(
     template: PreparedSource | None, payload: Payload | None, findings: Findings
 ) -> PreparedSource:
-    """Give the source to render: the template, what a payload makes of it, or the payload alone."""
+    """Return the source to render: the template, the template changed by a payload, or the payload."""
     if payload is not None and payload.kind is PayloadKind.XML:
         return _overlay(template, payload, findings)
     if template is None:
         kind = "no payload" if payload is None else payload.kind.value
-        findings.error("no-template", f"There is no template, and {kind} is no document of its own")
-        return prepare(SyntaxTree(None, Findings()))
+        findings.error(
+            "no-template", f"There is no template, and {kind} is not a complete document"
+        )
+        return prepare_source(SyntaxTree(None, Findings()))
     if payload is not None and payload.kind is PayloadKind.MARKDOWN and template.root is not None:
         return _replace_flow(template, template.root, payload, findings)
     return template
@@ -116,18 +127,18 @@ def _overlay(
     template: PreparedSource | None, payload: Payload, findings: Findings
 ) -> PreparedSource:
     if template is None:
-        return prepare(parse_document(payload.body, origin=None))
+        return prepare_source(parse_document(payload.body, origin=None))
     tree = parse_document(payload.body, origin=Origin.PAYLOAD)
     if template.root is None or tree.root is None or tree.root.tag != "document":
         findings.extend(template.findings)
-        return replace(prepare(tree), root=None)
+        return replace(prepare_source(tree), root=None, expanded=None)
     return _prepare_root(overlay_document(template.root, tree.root, findings), tree.findings)
 
 
 def _replace_flow(
     template: PreparedSource, root: Element, payload: Payload, findings: Findings
 ) -> PreparedSource:
-    """Give the template with the children of one flow made from Markdown."""
+    """Return the template with the content of one flow replaced by that of a Markdown payload."""
     name = payload.flow or "body"
     flows = {flow.attributes.get("name", "body"): flow for flow in root.elements("flow")}
     flow = flows.get(name)
@@ -135,23 +146,25 @@ def _replace_flow(
         findings.error(
             "unknown-flow",
             f'The template has no flow "{name}"; its flows are {", ".join(flows) or "none"}'
-            f"{nearest(name, flows)}",
+            f"{suggest_name(name, flows)}",
         )
         return template
     if flow.attributes.get("replace") == "deny" or flow.attributes.get("final") == "true":
-        findings.error("final", f'The template lets nobody replace the flow "{name}"', flow.place)
+        findings.error(
+            "final", f'The template does not allow replacing the flow "{name}"', flow.location
+        )
         return template
     try:
         text = decode_text(payload.body, payload.charset)
-        children = read_markdown(text, flow.place, findings, lines_of(text, Origin.PAYLOAD))
+        children = read_markdown(text, flow.location, findings, locate_lines(text, Origin.PAYLOAD))
     except (EncodingError, MarkdownError) as error:
-        findings.error("markdown", f"Markdown: {error}", flow.place)
+        findings.error("markdown", f"Markdown: {error}", flow.location)
         return template
     changed = replace(flow, children=list(children))
     document = replace(
         root, children=[changed if child is flow else child for child in root.children]
     )
-    return replace(template, root=document)
+    return replace(template, root=document, expanded=expand_parts(document, Findings()))
 
 
 # --- the data -------------------------------------------------------------------------------------------
@@ -164,14 +177,14 @@ def _merge_data(
     if payload is not None and payload.kind is PayloadKind.JSON:
         patch = _read_json_payload(payload, report)
         if patch is None:
-            return data  # told; rules such as `required` would only tell it again
+            return data  # reported; constraints such as `required` would only repeat it
         source.converter.warn_unknown(patch, findings)
         data = merge_patch(data, patch)
     elif payload is not None and payload.kind is PayloadKind.CSV:
-        dataset = _csv_dataset(source.declarations, report)
+        dataset = _find_csv_dataset(source.declarations, report)
         if dataset is None:
             return data
-        data, done = _with_rows(data, dataset, payload, report)
+        data, done = _merge_rows(data, dataset, payload, report)
     return source.converter.apply(data, report, done=done)
 
 
@@ -191,29 +204,29 @@ def _read_json_payload(payload: Payload, report: DataReport) -> dict[str, Any] |
         report.error("json", f"The payload is not JSON{where}: {error}", None)
         return None
     if not isinstance(patch, dict):
-        report.error("json", 'The payload is no JSON object; accepted is { "name": … }', None)
+        report.error("json", 'The payload is not a JSON object; accepted is { "name": … }', None)
         return None
     return patch
 
 
-def _csv_dataset(declarations: Declarations, report: DataReport) -> Dataset | None:
-    """Find the dataset a CSV body becomes: the one that says so, or the only one there is."""
-    takers = [dataset for dataset in declarations.datasets if dataset.takes_csv]
-    datasets = takers or list(declarations.datasets)
-    if len(datasets) == 1 or takers:
+def _find_csv_dataset(declarations: Declarations, report: DataReport) -> Dataset | None:
+    """Return the dataset of a CSV body: the one with csv="true", or the only one."""
+    csv_datasets = [dataset for dataset in declarations.datasets if dataset.accepts_csv]
+    datasets = csv_datasets or list(declarations.datasets)
+    if len(datasets) == 1 or csv_datasets:
         return datasets[0]
     names = ", ".join(".".join(dataset.path) for dataset in datasets)
     report.error(
         "csv-dataset",
-        "The template takes no CSV: it declares no dataset"
+        "The template does not accept CSV: it declares no dataset"
         if not datasets
-        else f'The template takes no CSV: none of its datasets {names} has csv="true"',
-        declarations.place,
+        else f'The template does not accept CSV: none of its datasets {names} has csv="true"',
+        declarations.location,
     )
     return None
 
 
-def _with_rows(
+def _merge_rows(
     defaults: dict[str, Any], dataset: Dataset, payload: Payload, report: DataReport
 ) -> tuple[dict[str, Any], DataPath]:
     rows = read_csv(payload.body, dataset, report, charset=payload.charset)

@@ -1,4 +1,4 @@
-"""The types of fields: how each reads JSON values and the text of CSV cells."""
+"""The types of fields, with converters of JSON values and CSV cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from workers.engine.merge.dates import compile_pattern, read_date, read_instant, read_time
 from workers.engine.syntax import values as v
 
-# What data hold after merging and conversion. Numbers are always Decimal, never int or float.
+# A data value after merging and conversion. Numbers are always Decimal, never int or float.
 Value = str | Decimal | bool | date | datetime | time | dict[str, Any] | list[Any] | None
 
 
@@ -31,14 +31,14 @@ class FieldType(StrEnum):
     JSON = "json"
 
 
-# Gives the value of a type, or raises ValueError with what is accepted. A value that has been
-# converted already is given back as it is.
+# Returns the value of a type, or raises ValueError with the accepted values as its message. Returns
+# a value that is converted already unchanged.
 Convert = Callable[[Any], Value]
-MomentT = TypeVar("MomentT", date, datetime, time)
+TemporalT = TypeVar("TemporalT", date, datetime, time)
 
 _INTEGER: Final = re.compile(r"[+-]?\d{1,60}", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,40}(?:\.\d{1,20})?", re.ASCII)
-# Groups of three digits, set apart by one sign: the one that is not decimal, a space, an apostrophe.
+# Digits in groups of three, separated by the other of . and , or by a space or an apostrophe.
 _GROUPED: Final = {
     decimal: re.compile(
         rf"[+-]?\d{{1,3}}([{other}'’ \u00a0\u202f])\d{{3}}(?:\1\d{{3}}){{0,9}}"
@@ -50,13 +50,13 @@ _GROUPED: Final = {
 _BOOLEANS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def converter(kind: FieldType) -> Convert:
-    """Give the function that reads a type's JSON forms."""
+def find_json_converter(kind: FieldType) -> Convert:
+    """Return the converter of a type's JSON values."""
     return _CONVERTERS[kind]
 
 
-def csv_reader(kind: FieldType, *, decimal: str, pattern: str | None) -> Convert:
-    """Give the function that reads a type's CSV forms; a date or time may have a pattern of its own."""
+def make_csv_reader(kind: FieldType, *, decimal: str, pattern: str | None) -> Convert:
+    """Return the converter of a type's CSV cells; dates and times may have a `pattern`."""
     if kind in (FieldType.INTEGER, FieldType.DECIMAL):
         return _csv_number(kind, decimal)
     if kind is FieldType.BOOLEAN:
@@ -64,13 +64,13 @@ def csv_reader(kind: FieldType, *, decimal: str, pattern: str | None) -> Convert
     return _CONVERTERS[kind] if pattern is None else _formatted_date(kind, pattern)
 
 
-def read_typed(kind: FieldType, text: str) -> Any:
-    """Read one value of a type; raises ValueError with what is accepted."""
+def parse_typed(kind: FieldType, text: str) -> Any:
+    """Parse a text as a type; raise ValueError with the accepted values as its message."""
     return _CONVERTERS[kind](text)
 
 
 def to_string(value: Any) -> str:
-    """Give text as it is and a number written out; raises ValueError for anything else."""
+    """Return a text unchanged and a number in decimal notation; raise ValueError for other values."""
     if type(value) is str:
         return value
     if type(value) is Decimal:
@@ -109,13 +109,13 @@ def _to_boolean(value: Any) -> bool:
 def _to_date(value: Any) -> date:
     if type(value) is date:
         return value
-    return _read_moment(value, read_date, "a date as YYYY-MM-DD")
+    return _read_temporal(value, read_date, "a date as YYYY-MM-DD")
 
 
 def _to_instant(value: Any) -> datetime:
     if type(value) is datetime:
         return value
-    return _read_moment(
+    return _read_temporal(
         value, read_instant, "an instant with its offset, such as 2026-03-02T09:30:00Z"
     )
 
@@ -123,10 +123,10 @@ def _to_instant(value: Any) -> datetime:
 def _to_time(value: Any) -> time:
     if type(value) is time:
         return value
-    return _read_moment(value, read_time, "a time as HH:MM or HH:MM:SS")
+    return _read_temporal(value, read_time, "a time as HH:MM or HH:MM:SS")
 
 
-def _read_moment(value: Any, read: Callable[[str], MomentT], accepts: str) -> MomentT:
+def _read_temporal(value: Any, read: Callable[[str], TemporalT], accepts: str) -> TemporalT:
     if type(value) is str:
         try:
             return read(value.strip())
@@ -137,7 +137,7 @@ def _read_moment(value: Any, read: Callable[[str], MomentT], accepts: str) -> Mo
 
 def _to_image(value: Any) -> str:
     text = _to_text(value)
-    if text:  # an empty text is no image, as in a text column of a record that has none
+    if text:  # an empty text means that there is no image
         v.IMAGE.parse(text)
     return text
 

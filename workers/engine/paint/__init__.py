@@ -1,1 +1,1 @@
-"""Stage five: pages become a raw PDF."""
+"""Stage five: write laid-out pages as a PDF."""

@@ -1,37 +1,40 @@
-"""The PDF under construction: ReportLab's canvas, which our pages, fonts and pictures are put on."""
+"""A PDF under construction on ReportLab's canvas, to which pages, fonts and images are added."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from io import BytesIO
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportlab import rl_config
 from reportlab.pdfbase import pdfdoc, pdfmetrics
 from reportlab.pdfgen.canvas import Canvas
 
-from workers.engine.packing import repack
-from workers.engine.paint.objects import Written, write_stream, write_text
-from workers.engine.ports import Description
+from workers.engine.paint.objects import WrittenObject, write_stream, write_text
+from workers.engine.pdf_writer import repack
+from workers.engine.ports import PdfMetadata
 
-rl_config.useA85 = 0  # streams are binary: as text they would be a quarter larger
+if TYPE_CHECKING:
+    from workers.engine.paint.structure_tree import StructureTree
+
+rl_config.useA85 = 0  # streams are binary: in ASCII they would be a quarter larger
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
-class Call(NamedTuple):
-    """A call of an external object (PDF 1.7, 8.8) in place of operators, by its name."""
+class XObjectCall(NamedTuple):
+    """A call of an external object by its name, between operators (ISO 32000-1, 8.8)."""
 
     name: str
 
 
-# The content of a page or form: operators as ASCII text, and calls between them.
-Content = Sequence[str | Call]
+# The content of a page or form: operators as ASCII text, with calls between them.
+PageContent = Sequence[str | XObjectCall]
 
 
-class _Outlines:
-    """The typeface of a font as ReportLab asks about it."""
+class _ReportLabFace:
+    """The typeface of a font, as ReportLab expects it."""
 
     builtIn = False  # noqa: N815, the name is ReportLab's
 
@@ -42,10 +45,9 @@ class _Outlines:
 class EmbeddedFont:
     """A font for ReportLab's registry (`pdfmetrics.registerFont`) that writes itself into a file.
 
-    It has what ReportLab asks of a registered font: its name, its face, what kind it is, and
-    `addObjects`, which a canvas calls with its document when the font is first set on it. The
-    registry is of the whole process and keeps a font until another of its name is registered, so
-    it lets go of its objects when it has added them.
+    It has the attributes of a registered font, and `addObjects`, which a canvas calls with its
+    document when the font is first set. The registry belongs to the process and keeps a font until
+    another one of its name is registered, so the font releases its objects once it has added them.
     """
 
     _dynamicFont = False  # noqa: N815, the name is ReportLab's
@@ -53,12 +55,12 @@ class EmbeddedFont:
 
     def __init__(self, name: str, font: pdfdoc.PDFObject) -> None:
         self.fontName = f"Pressroom {name}"
-        self.face = _Outlines(self.fontName)
+        self.face = _ReportLabFace(self.fontName)
         self.name = name
         self.font: pdfdoc.PDFObject | None = font
 
     def addObjects(self, document: Any) -> None:  # noqa: N802, the name is ReportLab's
-        """Add the font to the fonts of a document, as the fonts that come with ReportLab do."""
+        """Add the font to the fonts of a document, like the fonts of ReportLab."""
         fonts = document.idToObject[pdfdoc.BasicFonts]
         fonts[self.name] = document.Reference(self.font, self.name)
         document.fontMapping[self.fontName] = "/" + self.name
@@ -66,21 +68,21 @@ class EmbeddedFont:
 
 
 class _NoFont:
-    """What a page begins with in place of Helvetica, which would be a font that is not embedded."""
+    """The initial font of a page in place of Helvetica, which would be a font that is not embedded."""
 
     _dynamicFont = True  # noqa: N815, the name is ReportLab's
     _multiByte = False  # noqa: N815, the name is ReportLab's
     fontName = "Pressroom"  # noqa: N815, the name is ReportLab's
-    face = _Outlines(fontName)
+    face = _ReportLabFace(fontName)
 
 
 pdfmetrics.registerFont(_NoFont())
 
 
 class CanvasFile:
-    """A PDF in memory, written through ReportLab's canvas. Equal calls give equal bytes."""
+    """A PDF in memory, written through ReportLab's canvas. Equal calls write equal bytes."""
 
-    def __init__(self, description: Description | None = None) -> None:
+    def __init__(self, description: PdfMetadata | None = None) -> None:
         self._canvas = Canvas(
             BytesIO(),
             invariant=1,
@@ -92,42 +94,45 @@ class CanvasFile:
         self._information = b"<< >>"
         self._size = (0.0, 0.0)
         self._outside = 0.0
+        self._annotation_count = 0
         if description is not None:
             self._describe(description)
 
     @property
     def page_number(self) -> int:
-        """Return the number of the page under construction, from 1."""
+        """The number of the page under construction, from 1."""
         number: int = self._canvas.getPageNumber()
         return number
 
     def add_font(self, name: str, font: pdfdoc.PDFObject) -> None:
-        """Add a font, which content sets by `name`."""
+        """Add a font, which content selects by `name`."""
         registered = EmbeddedFont(name, font)
         pdfmetrics.registerFont(registered)
         self._canvas.setFont(registered.fontName, 1)
-        self._canvas.setFont(_NoFont.fontName, 1)  # else pages of another size begin with the font
+        self._canvas.setFont(
+            _NoFont.fontName, 1
+        )  # otherwise pages of another size would start with the font
         if registered.font is not None:
             raise RuntimeError("two threads write documents at once: the registry of fonts is one")
 
-    def add_external(self, name: str, written: Written) -> None:
-        """Add an external object (PDF 1.7, 8.8), which content calls by `name`."""
+    def add_xobject(self, name: str, written: WrittenObject) -> None:
+        """Add an external object (ISO 32000-1, 8.8), which content calls by `name`."""
         self._canvas.beginForm(name)
         self._canvas.endForm(Contents=written)
 
     def add_form(
-        self, name: str, corners: tuple[float, float, float, float], content: Content
+        self, name: str, corners: tuple[float, float, float, float], content: PageContent
     ) -> None:
-        """Add content that several pages call (PDF 1.7, 8.10) by `name`."""
+        """Add a form XObject (ISO 32000-1, 8.10), which pages call by `name`."""
         self._canvas.beginForm(name, *corners)
         self._draw(content)
         self._canvas.endForm()
 
     def begin_page(self, width: float, height: float, *, bleed: float, slug: float) -> None:
-        """Begin a page whose trimmed paper is as large as this.
+        """Start a page of a trimmed paper size, in points.
 
-        Its boxes (PDF 1.7, 14.11.2) begin at the corner of the whole sheet; content, links and
-        places are counted from the corner of the trimmed paper.
+        Its page boxes (ISO 32000-1, 14.11.2) start at the corner of the whole sheet; content, links
+        and destinations are relative to the corner of the trimmed paper.
         """
         canvas, outside = self._canvas, bleed + slug
         size = (round(width + 2 * outside, 3), round(height + 2 * outside, 3))
@@ -141,84 +146,131 @@ class CanvasFile:
         if outside:
             canvas.translate(outside, outside)
 
-    def end_page(self, content: Content) -> None:
+    def end_page(self, content: PageContent) -> None:
         """Draw the content of the page and end it."""
         self._draw(content)
         self._canvas.showPage()
 
-    def link_address(self, address: str, corners: tuple[float, float, float, float]) -> None:
-        """Lead from a rectangle of this page to an address."""
-        # Flag 3 lets it be printed, which PDF/A demands (ISO 19005-2, 6.3.2).
-        self._canvas.linkURL(address, corners, relative=1, F=4)
+    def add_uri_link(
+        self, address: str, corners: tuple[float, float, float, float], *, contents: str = ""
+    ) -> None:
+        """Link a rectangle of this page to a URI; `contents` is its alternate description."""
+        spoken = {"Contents": pdfdoc.PDFString(_clean(contents))} if contents else {}
+        # Flag 3 is Print, which PDF/A requires (ISO 19005-2, 6.3.2).
+        self._canvas.linkURL(address, corners, relative=1, F=4, **spoken)
+        self._annotation_count += 1
 
-    def link_place(self, place: str, corners: tuple[float, float, float, float]) -> None:
-        """Lead from a rectangle of this page to a place, which some page has to have."""
-        self._canvas.linkRect("", place, corners, F=4)
+    def add_internal_link(
+        self, destination: str, corners: tuple[float, float, float, float], *, contents: str = ""
+    ) -> None:
+        """Link a rectangle of this page to a destination, which some page must have."""
+        self._canvas.linkRect(_clean(contents), destination, corners, F=4)
+        self._annotation_count += 1
 
-    def from_paper(self, x: float, y: float) -> tuple[float, float]:
-        """Return a point of the trimmed paper as a point of the sheet."""
+    @property
+    def last_annotation(self) -> pdfdoc.PDFObject:
+        """A reference to the link annotation added last."""
+        # ReportLab names annotations by their number, from 1.
+        return pdfdoc.PDFObjectReference(f"Annot.NUMBER{self._annotation_count}")
+
+    def to_media_box(self, x: float, y: float) -> tuple[float, float]:
+        """Return a point of the trimmed paper in the coordinates of the sheet."""
         return round(x + self._outside, 3), round(y + self._outside, 3)
 
-    def add_place(self, place: str, *, left: float | None, top: float) -> None:
-        """Name a point of the sheet of this page, which links and the outline lead to."""
-        self._canvas.bookmarkPage(place, fit="XYZ", left=left, top=top)
+    def add_destination(self, destination: str, *, left: float | None, top: float) -> None:
+        """Add a destination at a point of the sheet, for links and the outline."""
+        self._canvas.bookmarkPage(destination, fit="XYZ", left=left, top=top)
 
-    def add_outline_entry(self, title: str, place: str, level: int) -> None:
-        """Add an entry to the outline, at most one level below the one before; it is shown closed."""
-        title = _SURROGATES.sub("\ufffd", title)
-        self._canvas.addOutlineEntry(title, place, level=level, closed=1)
+    def add_outline_entry(self, title: str, destination: str, level: int) -> None:
+        """Add a closed entry to the outline, at most one level below the one before."""
+        title = _clean(title)
+        self._canvas.addOutlineEntry(title, destination, level=level, closed=1)
 
-    def set_catalog(self, name: str, written: Written) -> None:
+    def set_catalog(self, name: str, written: pdfdoc.PDFObject) -> None:
         """Set an entry of the document catalogue."""
         self._canvas.setCatalogEntry(name, written)
 
-    def write(self) -> bytes:
-        """Return the finished file; nothing can be added afterwards."""
+    def write(self, tree: StructureTree | None = None) -> bytes:
+        """Return the finished file with its structure tree; nothing can be added afterwards."""
+        root = None
+        if tree is not None:
+            root = StructureRoot(tree.find_objects())
+            self.set_catalog("StructTreeRoot", root)
+            self.set_catalog("MarkInfo", WrittenObject(b"<< /Marked true >>"))
         written: bytes = self._canvas.getpdfdata()
-        del self._canvas  # with the content of all pages
-        return repack(written, information=self._information)
+        del self._canvas  # it holds the content of all pages
+        if tree is None or root is None:
+            return repack(written, information=self._information)
+        return repack(
+            written,
+            information=self._information,
+            append=lambda first: tree.write(first, root.number, root.numbers),
+        )
 
-    def _describe(self, description: Description) -> None:
+    def _describe(self, description: PdfMetadata) -> None:
         """Set the document information and the XMP packet.
 
-        ReportLab's own information would have a date, which is not when the document was made.
+        ReportLab's own information would contain the current date.
         """
         entries = description.information.items()
         self._information = b"<< %b >>" % b" ".join(
             b"/%b %b" % (name.encode("ascii"), write_text(value)) for name, value in entries
         )
         if "Title" in description.information:
-            self.set_catalog("ViewerPreferences", Written(b"<< /DisplayDocTitle true >>"))
-        # Not compressed: programs that know no PDF look for the packet in the bytes of the file.
+            self.set_catalog("ViewerPreferences", WrittenObject(b"<< /DisplayDocTitle true >>"))
+        # Uncompressed: programs without PDF support search the file for the packet.
         packet = write_stream([b"/Type /Metadata /Subtype /XML"], description.packet)
         self.set_catalog("Metadata", packet)
 
-    def _draw(self, content: Content) -> None:
+    def _draw(self, content: PageContent) -> None:
         for part in content:
-            if isinstance(part, Call):
+            if isinstance(part, XObjectCall):
                 self._canvas.doForm(part.name)
             else:
                 self._canvas.addLiteral(part)
 
 
-def refer_to_page(number: int) -> pdfdoc.PDFObject:
-    """Return a reference to a page by its number, for parts of objects."""
-    return pdfdoc.PDFObjectReference(f"Page{number}")
+class StructureRoot(pdfdoc.PDFObject):  # type: ignore[misc]
+    """The root of a structure tree; writing it reveals the numbers of other objects.
+
+    Its entries and the elements are appended after ReportLab's objects: a table has tens of
+    thousands.
+    """
+
+    def __init__(self, objects: Sequence[pdfdoc.PDFObject]) -> None:
+        self._objects = objects
+        self.number = 0
+        self.numbers: list[int] = []
+
+    def format(self, document: Any) -> bytes:
+        """Return the body of the object. ReportLab calls this when it writes the file."""
+        self.number = _number_of(document, self)
+        self.numbers = [_number_of(document, each) for each in self._objects]
+        return b"<< /Type /StructTreeRoot >>"
 
 
-def refer_to_external(name: str) -> pdfdoc.PDFObject:
-    """Return a reference to an external object by its name, for parts of objects."""
+def _number_of(document: Any, part: pdfdoc.PDFObject) -> int:
+    return int(document.Reference(part).format(document).split()[0])
+
+
+def _clean(text: str) -> str:
+    """Replace lone surrogates, which no text string can represent."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def refer_to_xobject(name: str) -> pdfdoc.PDFObject:
+    """Return a reference to an external object by its name."""
     return pdfdoc.PDFObjectReference(pdfdoc.xObjectName(name))
 
 
 def resource_name(name: str) -> bytes:
-    """Return how content calls an external object."""
-    called: str = pdfdoc.xObjectName(name)
-    return b"/" + called.encode("ascii")
+    """Return the resource name by which content calls an external object."""
+    resource: str = pdfdoc.xObjectName(name)
+    return b"/" + resource.encode("ascii")
 
 
 def refer_to_font(name: str) -> pdfdoc.PDFObject:
-    """Return a reference to a font by its name, for parts of objects."""
+    """Return a reference to a font by its name."""
     return pdfdoc.PDFObjectReference(name)
 
 

@@ -1,4 +1,4 @@
-"""Composite glyphs: several glyphs of a TrueType font joined into one (OpenType, glyf)."""
+"""Composite glyphs, made of several glyphs of a TrueType font (OpenType, glyf)."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from typing import Final, NamedTuple
 
 from workers.engine.layout.fonts import Face
 
-Part = tuple[int, int, int]  # a glyph, and where it stands
+Component = tuple[int, int, int]  # a glyph ID, and its offset
 
 _WORDS, _OFFSETS, _MORE = 0x0001, 0x0002, 0x0020  # flags of a component
 _HEAD, _COMPONENT, _METRIC = Struct(">5h"), Struct(">HHhh"), Struct(">Hh")
-_LEAST, _MOST = -0x8000, 0x7FFF
-_SHORT: Final = 0x1FFFE  # how far a place of two bytes reaches, which counts words
+_MIN_COORDINATE, _MAX_COORDINATE = -0x8000, 0x7FFF
+_SHORT: Final = 0x1FFFE  # the greatest short offset of loca, which counts words
 _MAXP: Final = ">I14H"  # version 1.0
-_MAX_POINTS, _MAX_CONTOURS = 3, 4  # fields of maxp that count what composites add up to
+_MAX_POINTS, _MAX_CONTOURS = 3, 4  # fields of maxp with limits of composites
 _MAX_ELEMENTS, _MAX_DEPTH = 13, 14
-_DEPTH: Final = 8  # composites of composites; no font of the set nests deeper
+_DEPTH: Final = 8  # nesting of composites; no bundled font nests deeper
 
 
 class Composite(NamedTuple):
-    """A glyph made of so many parts as it stands in the tables glyf and hmtx."""
+    """A composite glyph as entries of the tables glyf and hmtx; `parts` is its number of
+    components.
+    """
 
-    glyph: bytes  # empty when no part has an outline
+    glyph: bytes  # empty without an outline
     metric: bytes
     parts: int
 
 
-def join_glyphs(face: Face, parts: Sequence[Part], advance: int) -> Composite:
-    """Join glyphs of a face, by the numbers it has for them."""
+def join_glyphs(face: Face, parts: Sequence[Component], advance: int) -> Composite:
+    """Return the composite of glyphs of a face, by their glyph IDs."""
     boxes = [_measure(face, part) for part in parts]
     drawn = [part for part, box in zip(parts, boxes, strict=True) if box]
     if not drawn:
@@ -40,30 +42,30 @@ def join_glyphs(face: Face, parts: Sequence[Part], advance: int) -> Composite:
     head = _HEAD.pack(-1, left, *map(_bounded, (min(bottoms), max(rights), max(tops))))
     try:
         glyph = head + _write_components(drawn)
-    except error:  # of struct: a letter may be given more marks than any font has room for
+    except error:  # of struct: a letter may have more marks than fit into two bytes
         bounded = [(glyph, _bounded(x), _bounded(y)) for glyph, x, y in drawn]
         glyph = head + _write_components(bounded)
     return Composite(glyph, _METRIC.pack(min(advance, 0xFFFF), left), len(parts))
 
 
 def add_composites(program: bytes, composites: Sequence[Composite]) -> tuple[bytes, int]:
-    """Add glyphs to a font that numbers those they are made of as the face does.
+    """Add composite glyphs to a font whose glyph IDs are those of the face.
 
-    Gives the font and the number of the first; the others follow it.
+    Returns the font and the ID of the first new glyph; the others follow it.
     """
     tables = _read_tables(program)
     count: int = unpack_from(">H", tables[b"maxp"], 4)[0]
     if not composites:
         return program, count
     head = bytearray(tables[b"head"])
-    head[8:12] = b"\0\0\0\0"  # the checksum of the whole, which no reader of a PDF looks at
+    head[8:12] = b"\0\0\0\0"  # checkSumAdjustment, which PDF readers ignore
     glyphs = [composite.glyph for composite in composites]
     is_long = unpack_from(">h", head, 50)[0]
     if is_long:
         places = list(unpack_from(f">{count + 1}I", tables[b"loca"]))
     else:
         places = [2 * place for place in unpack_from(f">{count + 1}H", tables[b"loca"])]
-    # A composite has a whole number of words, so that its place can be written in two bytes.
+    # A composite has an even length, as short offsets require.
     places += accumulate(map(len, glyphs), initial=places.pop())
     if places[-1] <= _SHORT:
         head[50:52] = b"\0\0"
@@ -83,8 +85,8 @@ def add_composites(program: bytes, composites: Sequence[Composite]) -> tuple[byt
     return _assemble(tables), count
 
 
-def _measure(face: Face, part: Part) -> tuple[int, int, int, int] | None:
-    """Give the corners of a part, None when it has no outline."""
+def _measure(face: Face, part: Component) -> tuple[int, int, int, int] | None:
+    """Return the bounding box of a component, None without an outline."""
     glyph, x, y = part
     left, top, width, height = face.hb_font.get_glyph_extents(glyph)
     if not width and not height:
@@ -92,7 +94,7 @@ def _measure(face: Face, part: Part) -> tuple[int, int, int, int] | None:
     return left + x, top + height + y, left + width + x, top + y
 
 
-def _write_components(parts: Sequence[Part]) -> bytes:
+def _write_components(parts: Sequence[Component]) -> bytes:
     flags = _WORDS | _OFFSETS
     *others, last = parts
     written = [_COMPONENT.pack(flags | _MORE, *part) for part in others]
@@ -100,8 +102,8 @@ def _write_components(parts: Sequence[Part]) -> bytes:
 
 
 def _bounded(value: int) -> int:
-    """Keep a place within two bytes."""
-    return max(_LEAST, min(value, _MOST))
+    """Clamp a coordinate to two bytes."""
+    return max(_MIN_COORDINATE, min(value, _MAX_COORDINATE))
 
 
 def _read_tables(program: bytes) -> dict[bytes, bytes]:
@@ -114,7 +116,7 @@ def _read_tables(program: bytes) -> dict[bytes, bytes]:
 
 
 def _read_metrics(tables: dict[bytes, bytes], glyph_count: int) -> bytes:
-    """Give hmtx with an advance for each glyph: those of the last glyphs may be left out."""
+    """Return hmtx with an advance for each glyph: those of the last glyphs may be omitted."""
     hmtx = tables[b"hmtx"]
     end = 4 * unpack_from(">H", tables[b"hhea"], 34)[0]
     if end == 4 * glyph_count:
@@ -125,7 +127,7 @@ def _read_metrics(tables: dict[bytes, bytes], glyph_count: int) -> bytes:
 
 
 def _raise_limits(maxp: bytes, glyph_count: int, most_parts: int) -> bytes:
-    """Count the new glyphs, and what a composite may add up to."""
+    """Return maxp with the new glyphs and the limits of composites."""
     fields = list(unpack_from(_MAXP, maxp))
     fields[1] = glyph_count
     for composite, simple in ((_MAX_POINTS + 1, 2), (_MAX_CONTOURS + 1, 3)):

@@ -1,4 +1,4 @@
-"""Fonts and images as PDF objects: subsets and streams are prepared once and reused."""
+"""Fonts and images as PDF objects; subsets and streams are prepared once and reused."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-from workers.engine.layout.fonts import Face, written_text
+from workers.engine.layout.fonts import Face, encodable_text
 from workers.engine.layout.images.prepared import PixelStream, PreparedImage
-from workers.engine.paint.objects import COMPRESSION, Part, Written, write_stream
+from workers.engine.paint.objects import COMPRESSION, ObjectPart, WrittenObject, write_stream
 
-# What a font embedded for fixed codes needs (PDF 1.7, 9.9); all else is dropped.
+# Tables that an embedded font with fixed codes does not need (ISO 32000-1, 9.9).
 _DROPPED: Final = frozenset(
     int.from_bytes(tag, "big")
     for tag in b"DSIG GDEF GPOS GSUB OS/2 STAT cmap gasp name post".split()
@@ -25,13 +25,13 @@ PROGRAM_LEVEL: Final = 5
 _FLAGS: Final = (
     hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
 )
-_MAX_SUBSETS: Final = 64  # kept of each face
+_MAX_SUBSETS: Final = 64  # cached for each face
 _FIXED_PITCH, _SERIF, _SYMBOLIC, _ITALIC = 1, 2, 4, 64  # font flags (PDF 1.7, table 123)
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A face cut down to some characters, ready to be written; streams are compressed."""
+    """A face reduced to some characters, ready to be written; streams are compressed."""
 
     name: bytes
     font_file: bytes
@@ -41,13 +41,13 @@ class Subset:
     to_unicode: bytes
 
 
-def write_font(face: Face, subset: Subset) -> Written:
-    """Write a subset as a font of two-byte codes (PDF 1.7, 9.7)."""
+def write_font(face: Face, subset: Subset) -> WrittenObject:
+    """Return a subset as a composite font with two-byte codes (ISO 32000-1, 9.7)."""
     program = write_stream(
         [b"/Filter /FlateDecode /Length1 %d" % subset.font_file_length], subset.font_file
     )
-    descriptor = Written(_descriptor(face, subset.name), b" /FontFile2 ", program, b" >>")
-    descendant = Written(
+    descriptor = WrittenObject(_descriptor(face, subset.name), b" /FontFile2 ", program, b" >>")
+    descendant = WrittenObject(
         b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /%b"
         b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
         b" /FontDescriptor " % subset.name,
@@ -56,7 +56,7 @@ def write_font(face: Face, subset: Subset) -> Written:
         write_stream([b"/Filter /FlateDecode"], subset.glyph_map),
         b" /W %b >>" % subset.widths,
     )
-    return Written(
+    return WrittenObject(
         b"<< /Type /Font /Subtype /Type0 /BaseFont /%b /Encoding /Identity-H"
         b" /DescendantFonts [" % subset.name,
         descendant,
@@ -67,12 +67,12 @@ def write_font(face: Face, subset: Subset) -> Written:
 
 
 def make_subset(face: Face, characters: frozenset[str]) -> Subset:
-    """Cut a face down to `characters`. Equal characters give equal bytes; kept for the next document."""
-    return face.cached(_cut, most=_MAX_SUBSETS)(characters)
+    """Return the subset of a face with `characters`, deterministic and cached for other documents."""
+    return face.with_cache(_cut, max_entries=_MAX_SUBSETS)(characters)
 
 
 def _cut(face: Face, characters: frozenset[str]) -> Subset:
-    chars = sorted(set(written_text("".join(characters))))
+    chars = sorted(set(encodable_text("".join(characters))))
     program, new_glyphs = _subset_characters(face, chars)
     glyphs = {ord(char): new_glyphs[face.glyphs[char]] for char in chars if char in face.glyphs}
     tag = make_tag((face.name + "".join(chars)).encode("utf-8"))
@@ -86,9 +86,9 @@ def _cut(face: Face, characters: frozenset[str]) -> Subset:
     )
 
 
-def write_image(image: PreparedImage) -> Written:
-    """Write an image and its mask, with the data as they were prepared."""
-    entries: list[Part] = [_image_entries(image.pixels)]
+def write_image(image: PreparedImage) -> WrittenObject:
+    """Return an image and its mask with their prepared data."""
+    entries: list[ObjectPart] = [_image_entries(image.pixels)]
     if image.mask is not None:
         mask = write_stream([_image_entries(image.mask)], image.mask.data)
         entries += [b" /SMask ", mask]
@@ -96,7 +96,7 @@ def write_image(image: PreparedImage) -> Written:
 
 
 def subset_glyphs(face: Face, glyphs: set[int]) -> bytes:
-    """Cut a font down to some glyphs, which keep their numbers."""
+    """Reduce a font to some glyphs, which keep their glyph IDs."""
     wanted = hb.SubsetInput()
     wanted.glyph_set.update(glyphs)
     program, _ = _subset(face, wanted, _FLAGS | hb.SubsetFlags.RETAIN_GIDS)
@@ -104,15 +104,15 @@ def subset_glyphs(face: Face, glyphs: set[int]) -> bytes:
 
 
 def make_tag(content: bytes) -> str:
-    """Give the six letters that name a subset (PDF 1.7, 9.6.4), from what it holds."""
+    """Return the six letters that name a subset (ISO 32000-1, 9.6.4), derived from its content."""
     digest = sha256(content).digest()
     return "".join(chr(65 + byte % 26) for byte in digest[:6])
 
 
 def _subset_characters(face: Face, chars: Iterable[str]) -> tuple[bytes, dict[int, int]]:
-    """Cut a font down to some characters; gives its program, and the new glyph of each old one.
+    """Reduce a font to some characters; return its program and the new glyph ID of each old one.
 
-    By their glyphs it would take ten times as long: all characters of a face are looked through.
+    Subsetting by glyph would take ten times as long: it scans all characters of a face.
     """
     wanted = hb.SubsetInput()
     wanted.unicode_set.update(ord(char) for char in chars if char in face.glyphs)
@@ -129,9 +129,9 @@ def _subset(face: Face, wanted: Any, flags: int) -> tuple[bytes, Any]:
 
 
 def _write_glyph_map(glyphs: dict[int, int], last: int) -> bytes:
-    """Map codes up to the last to glyphs, two bytes each; a code of no glyph shows the empty box.
+    """Return CIDToGIDMap up to the last code, two bytes each; other codes map to .notdef.
 
-    A code beyond the end of the map would show nothing.
+    A code beyond the end of the map would draw nothing.
     """
     mapped = bytearray(2 * (last + 1))
     for code, glyph in glyphs.items():
@@ -140,7 +140,7 @@ def _write_glyph_map(glyphs: dict[int, int], last: int) -> bytes:
 
 
 def _compress_map(mapped: bytes) -> bytes:
-    """Compress what is mostly zeros: to look for runs alone is quicker and makes it smaller."""
+    """Compress data that is mostly zeros: run-length matching is faster and smaller."""
     deflate = zlib.compressobj(strategy=zlib.Z_RLE)
     return deflate.compress(mapped) + deflate.flush()
 
@@ -155,7 +155,9 @@ def _widths(face: Face, chars: list[str]) -> bytes:
 
 
 def _to_unicode(chars: list[str]) -> bytes:
-    """Say that each code is its own character (PDF 1.7, 9.10.3), in blocks of at most 100 ranges."""
+    """Return a CMap of each code to its own character (ISO 32000-1, 9.10.3), at most 100 ranges a
+    block.
+    """
     ranges = [
         b"<%04X> <%04X> <%04X>" % (ord(run[0]), ord(run[-1]), ord(run[0]))
         for run in _consecutive(chars)
@@ -192,7 +194,7 @@ def _consecutive(chars: list[str]) -> Iterator[list[str]]:
 
 
 def _descriptor(face: Face, name: bytes) -> bytes:
-    """Write a font descriptor (PDF 1.7, 9.8) but for its font program and its end."""
+    """Return a font descriptor (ISO 32000-1, 9.8) without its font program and end."""
     flags = _SYMBOLIC
     flags |= _ITALIC if face.is_italic else 0
     flags |= _SERIF if "Serif" in face.family else 0

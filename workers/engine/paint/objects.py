@@ -1,4 +1,4 @@
-"""PDF objects written as bytes, in the form in which ReportLab's document takes them."""
+"""PDF objects serialised as bytes, in the form that ReportLab's document accepts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from reportlab.pdfbase import pdfdoc
 # and 282 KB.
 COMPRESSION: Final = 4
 
-# What an object is written from: bytes as they are, and objects that it refers to.
-Part = Any
+# The parts of an object: bytes, and objects to which it refers.
+ObjectPart = Any
 
 
-class Written(pdfdoc.PDFObject):  # type: ignore[misc]
-    """An object of the file, written as bytes.
+class WrittenObject(pdfdoc.PDFObject):  # type: ignore[misc]
+    """A PDF object serialised as bytes.
 
-    An object among its parts becomes a reference to it, whose number is known when ReportLab
-    writes the file; an object that is referred to is in the file once.
+    An object among its parts becomes a reference, numbered when ReportLab writes the file; a
+    referenced object is in the file once.
     """
 
-    def __init__(self, *parts: Part) -> None:
+    def __init__(self, *parts: ObjectPart) -> None:
         self._parts = parts
 
     def format(self, document: Any) -> bytes:
@@ -34,14 +34,14 @@ class Written(pdfdoc.PDFObject):  # type: ignore[misc]
 
     @property
     def dictionary(self) -> dict[str, object]:
-        """Return what ReportLab fills in of a form XObject; the parts have entries of their own."""
+        """The entries that ReportLab adds to a form XObject: none, the parts have their own."""
         return {}
 
 
-class Deferred(pdfdoc.PDFObject):  # type: ignore[misc]
-    """An object that is made when the file is written, because only then is known what it holds."""
+class DeferredObject(pdfdoc.PDFObject):  # type: ignore[misc]
+    """An object that is made when the file is written, once its content is known."""
 
-    def __init__(self, make: Callable[[], Written]) -> None:
+    def __init__(self, make: Callable[[], WrittenObject]) -> None:
         self._make = make
 
     def format(self, document: Any) -> bytes:
@@ -49,19 +49,21 @@ class Deferred(pdfdoc.PDFObject):  # type: ignore[misc]
         return self._make().format(document)
 
 
-def write_stream(entries: Iterable[Part], data: bytes) -> Written:
-    """Write a stream whose `data` is as `entries`, parts of its dictionary, say."""
-    return Written(b"<< ", *entries, b" /Length %d >>\nstream\n" % len(data), data, b"\nendstream")
+def write_stream(entries: Iterable[ObjectPart], data: bytes) -> WrittenObject:
+    """Return a stream with `data`; `entries` are parts of its dictionary."""
+    return WrittenObject(
+        b"<< ", *entries, b" /Length %d >>\nstream\n" % len(data), data, b"\nendstream"
+    )
 
 
-def write_deflated(entries: Iterable[Part], data: bytes) -> Written:
-    """Compress `data` and write it as a stream."""
+def write_deflated(entries: Iterable[ObjectPart], data: bytes) -> WrittenObject:
+    """Return a stream with `data` compressed."""
     return write_stream((*entries, b" /Filter /FlateDecode"), zlib.compress(data, COMPRESSION))
 
 
-def write_dictionary(entries: Iterable[tuple[bytes, Iterable[Part]]]) -> list[Part]:
-    """Write names and the parts of their values as the parts of a dictionary."""
-    parts: list[Part] = [b"<< "]
+def write_dictionary(entries: Iterable[tuple[bytes, Iterable[ObjectPart]]]) -> list[ObjectPart]:
+    """Return names and the parts of their values as the parts of a dictionary."""
+    parts: list[ObjectPart] = [b"<< "]
     for name, value in entries:
         parts += [name, b" ", *value, b" "]
     parts.append(b">>")
@@ -74,15 +76,15 @@ def _refer(document: Any, part: Any) -> bytes:
 
 
 def write_text(text: str) -> bytes:
-    """Write a text string (PDF 1.7, 7.9.2.2): ASCII as it is, anything else as UTF-16."""
+    """Return a text string (ISO 32000-1, 7.9.2.2): ASCII literally, other text as UTF-16."""
     if text.isascii() and text.isprintable():
         escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
         return b"(" + escaped.encode("ascii") + b")"
     return b"<FEFF" + text.encode("utf-16-be", "replace").hex().encode("ascii") + b">"
 
 
-class _Written(dict[int, bytes]):
-    """Numbers counted in hundredths, as they are written: pages have the same few again and again."""
+class _NumberCache(dict[int, bytes]):
+    """Numbers in hundredths as bytes: pages use the same ones repeatedly."""
 
     def __missing__(self, hundredths: int) -> bytes:
         if len(self) >= _MAX_WRITTEN:
@@ -92,9 +94,14 @@ class _Written(dict[int, bytes]):
 
 
 _MAX_WRITTEN: Final = 10_000  # a megabyte
-HUNDREDTHS: Final = _Written()
+HUNDREDTHS: Final = _NumberCache()
 
 
 def write_number(value: float) -> bytes:
-    """Write a number with up to three decimals and no exponent."""
+    """Return a number with up to three decimals and no exponent."""
     return b"%.11g" % (round(value * 1000) / 1000 + 0.0)
+
+
+def refer_to_page(number: int) -> pdfdoc.PDFObject:
+    """Return a reference to a page by its number."""
+    return pdfdoc.PDFObjectReference(f"Page{number}")

@@ -1,1 +1,1 @@
-"""Stage one: the text of a document becomes a tree of elements with places."""
+"""Stage one: parse the text of a document into a tree of elements with source locations."""

@@ -1,130 +1,164 @@
-"""What can be told wrong of a tree before any data are known: names, places, values, references, keys."""
+"""Static checks of a syntax tree: names, nesting, values, references and keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from workers.engine.diagnostics import Findings, Place
+from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.syntax.chart_checks import check_charts
 from workers.engine.syntax.colors import NAMED_COLORS
-from workers.engine.syntax.nodes import Element, SyntaxTree, Text
-from workers.engine.syntax.number_checks import check_numbers
-from workers.engine.syntax.page_checks import check_pages
-from workers.engine.syntax.profile_checks import check_profile
-from workers.engine.syntax.suggestions import nearest, nearest_element
-from workers.engine.syntax.values import (
+from workers.engine.syntax.font_families import (
     FONT_FAMILIES,
+    FURTHER_FAMILIES,
     GENERIC_FAMILIES,
     OTHER_FAMILIES,
-    BorderValue,
-    ColorName,
 )
+from workers.engine.syntax.nodes import Element, Expansion, PartExpansion, SyntaxTree, Text
+from workers.engine.syntax.number_checks import check_numbers
+from workers.engine.syntax.page_checks import check_pages
+from workers.engine.syntax.part_expansion import expand_parts
+from workers.engine.syntax.profile_checks import check_profile, is_strict
+from workers.engine.syntax.suggestions import suggest_element, suggest_name
+from workers.engine.syntax.values import BorderValue, ColorName
 from workers.engine.syntax.vocabulary import (
     ELEMENTS,
+    GROUP_LIKE,
     PROPERTIES,
     AttributeSpec,
-    Content,
+    ContentModel,
     ElementSpec,
 )
 
-MAX_SHOWN: Final = 40  # characters of what was written, in a message
+MAX_SHOWN: Final = 40  # characters of a quoted text in a message
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _WITH_ALT: Final = frozenset({"img", "barcode"})
+_ANYTHING: Final = frozenset({"part", "use"})  # their content depends on where they are used
 _WEIGHTS: Final = {"normal": "400", "bold": "700"}
 _WITH_VALUE: Final = frozenset({"markdown", "attachment"})
 
 
 def check_tree(tree: SyntaxTree) -> Findings:
-    """Check a parsed text on its own; gives the parser's findings and all of `check_document`'s."""
+    """Return the findings of the parser and of `check_document` for one parsed text."""
     findings = Findings()
     findings.extend(tree.findings)
     if tree.root is not None:
-        findings.extend(check_document(tree.root))
+        expanded = Findings()
+        root = expand_parts(tree.root, expanded)
+        findings.extend(check_document(root))
+        findings.extend(expanded)
     return findings
 
 
 def check_document(root: Element) -> Findings:
-    """Find every mistake of a whole document that needs no data: of one text, or merged.
+    """Return every error of a document that can be found without data.
 
-    Values that hold `{{ }}` are left to build, which reads them through the same kinds.
+    `root` has its parts expanded already (part_expansion.py). Values that hold `{{ }}` are skipped;
+    the tree stage parses them with the same value types.
     """
     findings = Findings()
     if root.tag != "document":
         findings.error(
             "root",
             f"The root element is `{root.tag}`, accepted is `document`",
-            root.place,
+            root.location,
         )
         return findings
-    _Checker(root, findings).check()
+    _DocumentChecker(root, findings).check()
     return findings
 
 
-def shown(text: str) -> str:
-    """Give a text as messages quote it: on one line, cut where it is long."""
+def truncate(text: str) -> str:
+    """Return a text for a message: on one line, at most `MAX_SHOWN` characters."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
 
 
-class _Checker:
-    """One walk over one document, with what its parts may refer to."""
+class _DocumentChecker:
+    """Checks one document in one walk, against the names that it declares."""
 
     def __init__(self, root: Element, findings: Findings) -> None:
         self._root = root
         self._findings = findings
-        self._styles = _names(root.elements("style"))
-        self._colors = _names(root.elements("color"))
+        self._styles = _declared_names(root.elements("style"))
+        self._colors = _declared_names(root.elements("color"))
         self._families = {
             font.attributes.get("family", "").strip() for font in root.elements("font")
         }
         self._flows = {flow.attributes.get("name", "body") for flow in root.elements("flow")}
-        self._ids: dict[str, Place] = {}
+        self._ids: dict[str, SourceLocation] = {}
         self._heading = 0
+        self._is_strict = is_strict(root)
+        self._uses: list[
+            PartExpansion
+        ] = []  # that contain the element being checked, innermost last
 
     def check(self) -> None:
         self._check_element(self._root, ELEMENTS["document"])
         self._check_keys()
+        self._check_messages()
         self._check_style_chains()
         check_pages(self._root, self._findings)
         check_profile(self._root, self._findings)
         check_numbers(self._root, self._findings)
+        check_charts(self._root, self._findings)
 
     # --- elements -----------------------------------------------------------------------------------
 
     def _check_element(self, element: Element, spec: ElementSpec) -> None:
-        """Check one element and all below it; `spec` of a group is what its parent may hold."""
+        """Check an element and its descendants; for a transparent element `spec` is that of its parent."""
         own = ELEMENTS[element.tag]
         self._check_attributes(element, own)
-        self._check_particulars(element)
+        self._check_element_rules(element)
+        uses = [element] if isinstance(element, PartExpansion) and not element.is_unused else []
+        self._uses += uses
         for child in element.children:
             if isinstance(child, Text):
                 self._check_text(child, element, spec)
             else:
                 self._check_child(child, element, spec)
+        if uses:
+            self._uses.pop()
 
     def _check_child(self, child: Element, parent: Element, spec: ElementSpec) -> None:
         child_spec = ELEMENTS.get(child.tag)
         if child_spec is None:
-            self._findings.error("unknown-element", self._unknown_element(child, spec), child.place)
+            self._findings.error(
+                "unknown-element", self._unknown_element(child, spec), child.location
+            )
             return
         if child.tag not in spec.children:
+            location = child.source_location if isinstance(child, Expansion) else child.location
+            tag = location.tag_name if isinstance(child, Expansion) else child.tag
             self._findings.error(
                 "misplaced-element",
-                f"`{child.tag}` may not stand in `{parent.tag}`; {_where_it_stands(child.tag)}",
-                child.place,
-                parent.place,
+                f"`{tag}` is not allowed in `{self._containing_tag(parent, spec)}`; {_list_parents(tag)}",
+                location,
+                *self._locations_of(parent),
             )
-        self._check_element(child, spec if child_spec.content is Content.PARENT else child_spec)
+        self._check_element(
+            child, spec if child_spec.content is ContentModel.TRANSPARENT else child_spec
+        )
 
     def _check_text(self, text: Text, parent: Element, spec: ElementSpec) -> None:
-        if spec.takes_text or not text.text.strip():
+        if spec.allows_text or not text.text.strip():
             return
         self._findings.error(
             "misplaced-text",
-            f'`{parent.tag}` holds the text "{shown(text.text)}", accepted in it is '
-            f"{_may_hold(spec)}",
-            parent.place,
+            f'`{self._containing_tag(parent, spec)}` contains the text "{truncate(text.text)}"; accepted is '
+            f"{_list_content(spec)}",
+            *self._locations_of(parent),
         )
+
+    def _containing_tag(self, parent: Element, spec: ElementSpec) -> str:
+        """Return the tag that messages name as the parent: for an expansion, that of the element around it."""
+        return spec.name if isinstance(parent, Expansion) else parent.tag
+
+    def _locations_of(self, parent: Element) -> tuple[SourceLocation, ...]:
+        """Return the location of an element, followed by that of the `use` that inserts it."""
+        if self._uses and isinstance(parent, Expansion):
+            return parent.location, self._uses[-1].source_location
+        return (parent.location,)
 
     # --- attributes ---------------------------------------------------------------------------------
 
@@ -135,7 +169,7 @@ class _Checker:
                 self._findings.error(
                     "unknown-attribute",
                     self._unknown_attribute(element, name, spec),
-                    element.place,
+                    element.location,
                 )
             else:
                 self._check_value(element, attribute, text)
@@ -144,8 +178,8 @@ class _Checker:
                 self._findings.error(
                     "missing-attribute",
                     f"`{element.tag}` has no `{attribute.name}`, which it needs: "
-                    f"{attribute.kind.accepts}",
-                    element.place,
+                    f"{attribute.value_type.accepts}",
+                    element.location,
                 )
 
     def _check_value(self, element: Element, attribute: AttributeSpec, text: str) -> None:
@@ -154,106 +188,115 @@ class _Checker:
                 self._findings.error(
                     "fixed-attribute",
                     f"`{attribute.name}` of `{element.tag}` is read before any data are known and"
-                    f" takes no {{{{ }}}}; accepted is {attribute.kind.accepts}",
-                    element.place,
+                    f" takes no {{{{ }}}}; accepted is {attribute.value_type.accepts}",
+                    element.location,
                 )
             return
         try:
-            value = attribute.kind.parse(text)
+            value = attribute.value_type.parse(text)
         except ValueError as error:
             self._findings.error(
                 "wrong-value",
-                f'`{attribute.name}` of `{element.tag}` is "{_hidden(attribute, text)}", accepted is '
-                f"{error}{self._nearest(text, attribute.kind.choices)}",
-                element.place,
+                f'`{attribute.name}` of `{element.tag}` is "{_displayed_value(attribute, text)}", accepted is '
+                f"{error}{self._suggest(text, attribute.value_type.choices)}",
+                element.location,
             )
             return
         self._check_references(element, attribute.name, value)
 
     def _check_references(self, element: Element, name: str, value: Any) -> None:
-        for color in color_names(value):
+        for color in find_color_names(value):
             if color not in self._colors:
-                self._unknown(element, "color", "colour", color, {*self._colors, *NAMED_COLORS})
+                self._report_unknown(
+                    element, "color", "colour", color, {*self._colors, *NAMED_COLORS}
+                )
         match name:
             case "class":
                 for style in value:
                     if style not in self._styles:
-                        self._unknown(element, "style", "style", style, self._styles)
+                        self._report_unknown(element, "style", "style", style, self._styles)
             case "font-family":
                 self._check_families(element, value)
             case "id":
                 self._check_id(element, value)
             case "flow" if element.tag == "insert" and value not in self._flows:
-                self._unknown(element, "flow", "flow", value, self._flows)
+                self._report_unknown(element, "flow", "flow", value, self._flows)
 
-    def _unknown(
+    def _report_unknown(
         self, element: Element, code: str, what: str, name: str, known: Iterable[str]
     ) -> None:
         self._findings.error(
             f"unknown-{code}",
-            f'The {what} "{name}" of `{element.tag}` is declared nowhere{self._nearest(name, known)}',
-            element.place,
+            f'The {what} "{name}" of `{element.tag}` is not declared{self._suggest(name, known)}',
+            element.location,
         )
 
     def _check_families(self, element: Element, families: tuple[str, ...]) -> None:
-        names = (*self._families, *FONT_FAMILIES, *GENERIC_FAMILIES, *OTHER_FAMILIES)
+        names = (
+            *self._families,
+            *FONT_FAMILIES,
+            *FURTHER_FAMILIES,
+            *GENERIC_FAMILIES,
+            *OTHER_FAMILIES,
+        )
         known = {name.casefold() for name in names}
         unknown = [family for family in families if family.casefold() not in known]
         for family in unknown:
             message = (
                 f'The font family "{family}" of `{element.tag}` is neither declared nor installed'
-                f"{self._nearest(family, names)}; there are "
+                f"{self._suggest(family, names)}; there are "
                 + ", ".join((*sorted(self._families)[:10], *FONT_FAMILIES, *GENERIC_FAMILIES))
             )
             if len(unknown) == len(families):
-                self._findings.error("unknown-font", message, element.place)
+                self._findings.error("unknown-font", message, element.location)
             else:
-                self._findings.warn("unknown-font", message, element.place)
+                self._findings.warn("unknown-font", message, element.location)
 
     def _check_id(self, element: Element, value: str) -> None:
-        first = self._ids.setdefault(value, element.place)
-        if first is not element.place:
+        first = self._ids.setdefault(value, element.location)
+        if first is not element.location:
             self._findings.error(
                 "duplicate-id",
                 f'The id "{value}" of `{element.tag}` is already that of `{first.tag_name}` in line '
                 f"{first.span.line_start}; an id is unique in the document",
-                element.place,
+                element.location,
             )
         elif "for" in element.attributes:
             self._findings.error(
                 "duplicate-id",
-                f'The id "{value}" of `{element.tag}` repeats with every turn of its `for`; let it '
+                f'The id "{value}" of `{element.tag}` repeats in each iteration of its `for`; let it '
                 "contain an expression",
-                element.place,
+                element.location,
             )
 
     def _unknown_element(self, element: Element, parent: ElementSpec) -> str:
         if ":" in element.tag:
-            return f"`{shown(element.tag)}` has a prefix; the language uses no namespaces"
-        is_listed = self._findings.lists_errors
-        near = nearest_element(element.tag, parent.children) if is_listed else ""
-        return f"`{shown(element.tag)}` is not an element of the language{near}"
+            return f"`{truncate(element.tag)}` has a prefix; the language uses no namespaces"
+        is_listed = self._findings.has_room_for_errors
+        near = suggest_element(element.tag, parent.children) if is_listed else ""
+        return f"`{truncate(element.tag)}` is not an element of the language{near}"
 
     def _unknown_attribute(self, element: Element, name: str, spec: ElementSpec) -> str:
         if not spec.attributes:
-            return f"`{element.tag}` has the attribute `{shown(name)}`, but takes none"
+            return f"`{element.tag}` has the attribute `{truncate(name)}`, but takes none"
         if name in PROPERTIES:
             return f"`{name}` has no effect on `{element.tag}`, so it is not accepted there"
-        near = self._nearest(name, spec.attributes)
-        return f"`{element.tag}` has no attribute `{shown(name)}`{near}"
+        near = self._suggest(name, spec.attributes)
+        return f"`{element.tag}` has no attribute `{truncate(name)}`{near}"
 
-    def _nearest(self, word: str, words: Iterable[str]) -> str:
-        """Suggest a right name, unless the error will only be counted: a suggestion is costly."""
-        return nearest(word, words) if self._findings.lists_errors else ""
+    def _suggest(self, word: str, words: Iterable[str]) -> str:
+        """Return a suggestion for a message, empty where the error is only counted: it is costly."""
+        return suggest_name(word, words) if self._findings.has_room_for_errors else ""
 
     # --- single rules -------------------------------------------------------------------------------
 
-    def _check_particulars(self, element: Element) -> None:
+    def _check_element_rules(self, element: Element) -> None:
         if element.tag in _WITH_ALT and "alt" not in element.attributes:
-            self._findings.warn(
+            report = self._findings.error if self._is_strict else self._findings.warn
+            report(
                 "missing-alt",
-                f'`{element.tag}` has no `alt`; say what it shows, or alt="" for decoration',
-                element.place,
+                f'`{element.tag}` has no `alt`; describe what it shows, or write alt="" for decoration',
+                element.location,
             )
         if element.tag == "flow":
             self._heading = 0
@@ -267,7 +310,7 @@ class _Checker:
             self._findings.error(
                 "two-values",
                 f"`{element.tag}` has both `value` and text in it; it takes one of them",
-                element.place,
+                element.location,
             )
 
     def _check_watermark(self, element: Element) -> None:
@@ -275,22 +318,23 @@ class _Checker:
             self._findings.error(
                 "watermark-content",
                 "`watermark` takes either `text` or `src`",
-                element.place,
+                element.location,
             )
         idle = sorted(element.attributes.keys() & {"font-size", "color"})
         if "src" in element.attributes and idle:
             self._findings.warn(
                 "no-effect",
                 f"`{'` and `'.join(idle)}` of a `watermark` with `src` have no effect",
-                element.place,
+                element.location,
             )
 
     def _check_heading(self, element: Element, level: int) -> None:
-        if self._heading and level > self._heading + 1:
+        # A strict document is checked once it is built, by the headings that are drawn.
+        if self._heading and level > self._heading + 1 and not self._is_strict:
             self._findings.warn(
                 "heading-level",
                 f"`{element.tag}` follows `h{self._heading}`; the level between them is skipped",
-                element.place,
+                element.location,
             )
         self._heading = level
 
@@ -301,15 +345,15 @@ class _Checker:
                 "style-key",
                 f"`style` has {'both' if named else 'neither'} `name` {'and' if named else 'nor'} "
                 "`element`; it needs exactly one of them",
-                element.place,
+                element.location,
             )
         target = element.attributes.get("element")
         if target is not None and target not in ELEMENTS:
             self._findings.error(
                 "unknown-element",
-                f'`style` is for the element "{shown(target)}", which the language does not have'
-                f"{nearest_element(target, ELEMENTS) if self._findings.lists_errors else ''}",
-                element.place,
+                f'`style` is for the element "{truncate(target)}", which is not in the language'
+                f"{suggest_element(target, ELEMENTS) if self._findings.has_room_for_errors else ''}",
+                element.location,
             )
 
     def _check_style_chains(self) -> None:
@@ -318,45 +362,65 @@ class _Checker:
             for style in self._root.elements("style")
             if "name" in style.attributes
         }
-        circular = _find_circles(parents)
+        circular = _find_cycles(parents)
         for style in self._root.elements("style"):
             parent = style.attributes.get("extends")
             if parent is None:
                 continue
             if parent not in self._styles:
-                self._unknown(style, "style", "style", parent, self._styles)
+                self._report_unknown(style, "style", "style", parent, self._styles)
             elif style.attributes.get("name") in circular:
                 self._findings.error(
                     "style-circle",
                     f'The style "{style.attributes["name"]}" extends itself, through "{parent}"',
-                    style.place,
+                    style.location,
                 )
 
     # --- keys ---------------------------------------------------------------------------------------
 
     def _check_keys(self) -> None:
-        """Tell the second of two parts that have the same key."""
-        seen: dict[tuple[str, str], Place] = {}
-        for part in self._keyed_parts():
+        """Report each declaration whose key is already taken."""
+        seen: dict[tuple[str, str], SourceLocation] = {}
+        for part in self._keyed_elements():
             key = _key_of(part)
             if key is None:
                 continue
-            first = seen.setdefault(key, part.place)
-            if first is not part.place:
+            first = seen.setdefault(key, part.location)
+            if first is not part.location:
                 self._findings.error(
                     "duplicate-key",
-                    f"{_named(part, key)} is declared twice, first in line {first.span.line_start}",
-                    part.place,
+                    f"{_describe_part(part, key)} is declared twice, first in line {first.span.line_start}",
+                    part.location,
                 )
 
-    def _keyed_parts(self) -> Iterator[Element]:
+    def _keyed_elements(self) -> Iterator[Element]:
         yield from self._root.elements()
         for data in self._root.elements("data"):
             yield from data.elements()
 
+    def _check_messages(self) -> None:
+        """Report each message form that its language already has."""
+        for messages in self._root.elements("messages"):
+            seen: dict[tuple[str, str, str], SourceLocation] = {}
+            for message in messages.elements("message"):
+                first = seen.setdefault(message_key(message.attributes), message.location)
+                if first is not message.location:
+                    self._findings.error(
+                        "duplicate-key",
+                        f'`message` "{truncate(message.attributes.get("key", ""))}" is declared twice, '
+                        f"first in line {first.span.line_start}",
+                        message.location,
+                    )
+
+
+def message_key(attributes: Mapping[str, str]) -> tuple[str, str, str]:
+    """Return the key of a `message` within its language: its tag, its plural form and its name."""
+    forms = (f"{name} {attributes[name]}" for name in ("plural", "ordinal") if name in attributes)
+    return "message", ", ".join(forms), attributes.get("key", "")
+
 
 def _key_of(element: Element) -> tuple[str, str] | None:
-    """Give what a part is known by; two of one key cannot both hold. None for what has no key."""
+    """Return the key that must be unique among declarations, None for elements without one."""
     match element.tag:
         case "flow":
             return "flow", element.attributes.get("name", "body")
@@ -365,27 +429,31 @@ def _key_of(element: Element) -> tuple[str, str] | None:
             return f"page on {on}", element.attributes.get("name", "default")
         case "security" | "data":
             return element.tag, ""
+        case "messages":
+            return element.tag, element.attributes.get("lang", "").lower()
         case "json":
-            return f"json {element.place.origin}", ""  # a payload's is merged into its template's
+            return (
+                f"json {element.location.origin}",
+                "",
+            )  # that of a payload is merged into that of its template
         case "style" if "element" in element.attributes:
             return "style element", element.attributes["element"]
         case "font":
-            return describe_font(element.attributes)
-        case "field" | "dataset" | "let" | "style" | "color" | "attachment" if (
+            return font_key(element.attributes)
+        case "field" | "dataset" | "let" | "style" | "color" | "attachment" | "part" if (
             "name" in element.attributes
         ):
-            # A value is declared once, be it a field, a dataset or computed.
+            # Fields, datasets and computed values share one namespace.
             space = "value" if element.tag in ("field", "dataset", "let") else element.tag
             return space, element.attributes["name"]
         case _:
             return None
 
 
-def describe_font(attributes: Mapping[str, str]) -> tuple[str, str]:
-    """Return what a `font` is known by: how it is used, and its family, in one spelling each.
+def font_key(attributes: Mapping[str, str]) -> tuple[str, str]:
+    """Return the key of a `font`: its weight, style and width, and its family, each normalised.
 
-    Two of one family, weight, style and width could not both be used. Where the font itself says
-    what it is, it is known by its name.
+    A font that declares none of the three is identified by its `src` and `index` instead.
     """
     weights = attributes.get("font-weight", "").split()
     uses = [
@@ -397,16 +465,16 @@ def describe_font(attributes: Mapping[str, str]) -> tuple[str, str]:
     return f"font {','.join(uses)}", attributes.get("family", "").strip().casefold()
 
 
-def _named(part: Element, key: tuple[str, str]) -> str:
-    return f'`{part.tag}` "{shown(key[1])}"' if key[1] else f"`{part.tag}`"
+def _describe_part(part: Element, key: tuple[str, str]) -> str:
+    return f'`{part.tag}` "{truncate(key[1])}"' if key[1] else f"`{part.tag}`"
 
 
-def _names(elements: Iterable[Element]) -> frozenset[str]:
+def _declared_names(elements: Iterable[Element]) -> frozenset[str]:
     return frozenset(e.attributes["name"] for e in elements if "name" in e.attributes)
 
 
-def _find_circles(parents: Mapping[str, str | None]) -> frozenset[str]:
-    """Return the names that lead back to themselves; each is followed once."""
+def _find_cycles(parents: Mapping[str, str | None]) -> frozenset[str]:
+    """Return the names that are part of a cycle, in time linear in their number."""
     done: set[str] = set()
     circular: set[str] = set()
     for name in parents:
@@ -422,30 +490,32 @@ def _find_circles(parents: Mapping[str, str | None]) -> frozenset[str]:
     return frozenset(circular)
 
 
-def color_names(value: Any) -> Iterator[str]:
-    """Yield the names in a value that only the document can declare."""
+def find_color_names(value: Any) -> Iterator[str]:
+    """Yield the colour names in a value that are not CSS names and need a `color` element."""
     if isinstance(value, ColorName) and value.standard is None:
         yield value.name
     elif isinstance(value, BorderValue):
-        yield from color_names(value.color)
+        yield from find_color_names(value.color)
     elif type(value) is tuple:
         for part in value:
-            yield from color_names(part)
+            yield from find_color_names(part)
 
 
-def _hidden(attribute: AttributeSpec, text: str) -> str:
-    return "…" if attribute.name.endswith("password") else shown(text)
+def _displayed_value(attribute: AttributeSpec, text: str) -> str:
+    return "…" if attribute.name.endswith("password") else truncate(text)
 
 
-def _where_it_stands(tag: str) -> str:
-    parents = [f"`{spec.name}`" for spec in ELEMENTS.values() if tag in spec.children]
+def _list_parents(tag: str) -> str:
+    holders = [spec for spec in ELEMENTS.values() if tag in spec.children]
+    parents = [f"`{spec.name}`" for spec in holders if spec.name not in _ANYTHING]
     if not parents:
         return "it is the root"
     more = f" and {len(parents) - 8} more" if len(parents) > 8 else ""
-    return f"it stands in {', '.join(parents[:8])}{more}"
+    return f"it is allowed in {', '.join(parents[:8])}{more}"
 
 
-def _may_hold(spec: ElementSpec) -> str:
+def _list_content(spec: ElementSpec) -> str:
     if not spec.children:
         return "nothing"
-    return "only " + ", ".join(f"`{child}`" for child in sorted(spec.children))
+    children = sorted(spec.children - GROUP_LIKE)
+    return "only " + ", ".join(f"`{child}`" for child in children)

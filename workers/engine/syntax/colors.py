@@ -42,7 +42,7 @@ ffffff; whitesmoke f5f5f5; yellow ffff00; yellowgreen 9acd32
 
 
 def rgb_from_hex(digits: str) -> Color:
-    """Give the colour of six hexadecimal digits."""
+    """Return the RGB colour of six hexadecimal digits, components from 0 to 1."""
     red, green, blue = (int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
     return Color(ColorSpace.RGB, (red, green, blue))
 

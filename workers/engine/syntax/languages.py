@@ -1,4 +1,4 @@
-"""Language tags: what is well-formed by BCP 47 (RFC 5646, 2.2.9)."""
+"""Language tags that are well-formed by BCP 47 (RFC 5646, 2.2.9)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TAG: Final = re.compile(
     re.VERBOSE,
 )
 _SINGLETON: Final = re.compile(r"-([a-z0-9])(?=-)")
-# The tags registered before the syntax was, which it does not describe (RFC 5646, 2.1).
+# Grandfathered tags that do not match the grammar (RFC 5646, 2.1).
 _IRREGULAR: Final = frozenset(
     {
         *("en-gb-oed", "i-ami", "i-bnn", "i-default", "i-enochian", "i-hak", "i-klingon", "i-lux"),
@@ -35,10 +35,10 @@ _IRREGULAR: Final = frozenset(
 
 
 def read_language(text: str) -> str:
-    """Return a language tag as it is written.
+    """Validate a language tag and return it unchanged.
 
     Raises:
-        ValueError: it is not well-formed.
+        ValueError: the tag is not well-formed.
     """
     tag = text.lower()
     if len(tag) > MAX_TAG:

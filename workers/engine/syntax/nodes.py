@@ -1,18 +1,26 @@
-"""The syntax tree: elements and text as written, each with its place in the text."""
+"""The syntax tree: elements and text as written, each with its source location."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from workers.engine.diagnostics import Findings, Place
+from workers.engine.diagnostics import Findings, SourceLocation
+
+
+class PartParameter(NamedTuple):
+    """A parameter of a part: its name, and the expression of its default if it has one."""
+
+    name: str
+    default: str | None
 
 
 @dataclass(slots=True)
 class Text:
-    """Character data as written, white space kept; `line` and `column` (from 1) are of its first character.
+    """Character data with its white space; `line` and `column` (from 1) are of its first character.
 
-    Literal text comes from Markdown: it holds no expressions, a `{{` in it is two braces.
+    Literal text comes from Markdown: `{{` in it does not start an expression.
     """
 
     text: str
@@ -22,32 +30,32 @@ class Text:
 
 
 @dataclass(slots=True)
-class VerbatimText(Text):
-    """A CDATA section exactly as it stands in the source, with the line ends written there."""
+class CDataText(Text):
+    """A CDATA section with the line ends of the source, which XML parsers normalise."""
 
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One element of the text: tag, attributes as written, children in order, place.
+    """One element: tag, attributes as written, children in order, source location.
 
-    Identity is meaningful: two elements are the same only when they are the same object. The
-    attributes of a literal element (one made from Markdown) hold no expressions.
+    Elements are compared by identity. The attributes of a literal element, which comes from
+    Markdown, hold no expressions.
     """
 
     tag: str
     attributes: dict[str, str]
-    place: Place
+    location: SourceLocation
     children: list[Element | Text] = field(default_factory=list)
     is_literal: bool = False
 
     def elements(self, tag: str | None = None) -> Iterator[Element]:
-        """Walk the child elements, all or those of one tag."""
+        """Yield the child elements, all or those of one tag."""
         for child in self.children:
             if isinstance(child, Element) and (tag is None or child.tag == tag):
                 yield child
 
     def walk(self) -> Iterator[Element]:
-        """Walk the element and all below it, in document order."""
+        """Yield the element and its descendants in document order."""
         waiting = [self]
         while waiting:
             element = waiting.pop()
@@ -55,12 +63,12 @@ class Element:
             waiting += reversed(list(element.elements()))
 
     def find(self, tag: str) -> Element | None:
-        """Find the first child element of a tag."""
+        """Return the first child element of a tag, None without one."""
         return next(self.elements(tag), None)
 
     @property
     def text(self) -> str:
-        """Give the character data directly inside the element, joined."""
+        """The character data directly inside the element, joined."""
         return "".join(child.text for child in self.children if isinstance(child, Text))
 
 
@@ -68,17 +76,61 @@ class Element:
 class MarkdownElement(Element):
     """An element made from Markdown.
 
-    A heading has a `slug`, which is its id, and a link within the document a `fragment`. They
-    follow GitHub's rules for names, which accept more than an `id` of the language does.
+    The `slug` of a heading is its id; a link within the document has a `fragment`. Both follow
+    GitHub's rules, which allow more characters than an `id` of the language.
     """
 
     slug: str = ""
     fragment: str = ""
 
 
+@dataclass(slots=True, eq=False)
+class Expansion(Element):
+    """A `group` that replaces an `else`, `use` or `slot` (part_expansion.py)."""
+
+    @property
+    def source_location(self) -> SourceLocation:
+        """The location of the element that it replaces."""
+        return self.location
+
+
+@dataclass(slots=True, eq=False)
+class ElseExpansion(Expansion):
+    """The content of an `else`; `condition` is the `if` of the element at `condition_location`."""
+
+    condition: str = ""
+    condition_location: SourceLocation | None = None
+
+
+@dataclass(slots=True, eq=False)
+class PartExpansion(Expansion):
+    """The content of a part in place of a `use`; its `location` is that of the `part`.
+
+    `arguments` are as written in the `use`. `fills_slot` is set if the `use` has content of its own,
+    `is_unused` if no `use` names the part.
+    """
+
+    name: str = ""
+    use_location: SourceLocation | None = None
+    parameters: tuple[PartParameter, ...] = ()
+    arguments: dict[str, str] = field(default_factory=dict)
+    fills_slot: bool = False
+    is_unused: bool = False
+
+    @property
+    def source_location(self) -> SourceLocation:
+        """The location of the `use`."""
+        return self.use_location or self.location
+
+
+@dataclass(slots=True, eq=False)
+class SlotExpansion(Expansion):
+    """The content of a `use` in place of the `slot` of its part; its location is that of the `use`."""
+
+
 @dataclass(slots=True)
 class SyntaxTree:
-    """What the parser made of a text: its root, None when it is not well-formed, and the findings."""
+    """The result of parsing: the root element, None if the text is not well-formed, and the findings."""
 
     root: Element | None
     findings: Findings

@@ -1,4 +1,4 @@
-"""Checks of numbers, contents and indexes that need no data."""
+"""Static checks of number formats and counters."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from workers.engine.syntax.numbers import (
     counter_of,
     find_counters,
 )
-from workers.engine.syntax.suggestions import nearest
-from workers.engine.syntax.values import Kind
+from workers.engine.syntax.suggestions import suggest_name
+from workers.engine.syntax.values import ValueType
 
-_SETTING: Final[dict[str, Kind[Any]]] = {
+_SETTING: Final[dict[str, ValueType[Any]]] = {
     "counter-reset": COUNTER_RESET,
     "counter-set": COUNTER_SET,
 }
 
 
 def check_numbers(root: Element, findings: Findings) -> None:
-    """Report counters that no number counts by, and formats with more numbers than there are."""
-    checker = _Checker(root, findings)
+    """Report counters that no `number` uses, and formats with more levels than there are counters."""
+    checker = _NumberChecker(root, findings)
     for element in root.walk():
         for name, kind in _SETTING.items():
             if name in element.attributes:
@@ -39,23 +39,25 @@ def check_numbers(root: Element, findings: Findings) -> None:
             findings.error(
                 "wrong-value",
                 f'`counter` of `{element.tag}` is "page", which counts pages; choose another name',
-                element.place,
+                element.location,
             )
 
 
-class _Checker:
+class _NumberChecker:
     def __init__(self, root: Element, findings: Findings) -> None:
         self._findings = findings
         self._counters = find_counters(root)
-        self._is_open = any("{{" in name for name in self._counters)  # data bring some
+        self._is_open = any(
+            "{{" in name for name in self._counters
+        )  # data may name further counters
 
-    def check_setting(self, element: Element, name: str, kind: Kind[Any]) -> None:
+    def check_setting(self, element: Element, name: str, kind: ValueType[Any]) -> None:
         written = element.attributes[name]
         if "{{" in written and not element.is_literal:
             return
         try:
             counters = [counter for counter, _ in kind.parse(written)]
-        except ValueError:  # reported with the values
+        except ValueError:  # reported by the check of the value
             return
         self._check_names(element, name, counters)
 
@@ -79,9 +81,9 @@ class _Checker:
         if len(shape.tokens) > len(chain):
             self._findings.error(
                 "number-levels",
-                f'The number "{written}" of `{element.tag}` has {len(shape.tokens)} counters; '
-                f"{_advise(counter, chain)}",
-                element.place,
+                f'The number "{written}" of `{element.tag}` has {len(shape.tokens)} levels; '
+                f"{_suggest_fix(counter, chain)}",
+                element.location,
             )
 
     def _check_names(self, element: Element, name: str, counters: Iterable[str]) -> None:
@@ -89,16 +91,20 @@ class _Checker:
             return
         for counter in counters:
             if counter not in self._counters and not (counter == PAGE and name != "number"):
-                near = nearest(counter, self._counters) if self._findings.lists_errors else ""
+                near = (
+                    suggest_name(counter, self._counters)
+                    if self._findings.has_room_for_errors
+                    else ""
+                )
                 self._findings.error(
                     "unknown-counter",
                     f'`{name}` of `{element.tag}` names the counter "{counter}", but no style or '
                     f"element with a `number` counts by it{near}",
-                    element.place,
+                    element.location,
                 )
 
 
-def _advise(counter: str, chain: tuple[str, ...]) -> str:
+def _suggest_fix(counter: str, chain: tuple[str, ...]) -> str:
     if counter in HEADINGS:
         known = " and ".join(f"`{name}`" for name in chain)
         return f"of the headings down to `{counter}` only {known} have a number"

@@ -1,10 +1,11 @@
 """Formats of automatic numbers, and the names of counters.
 
-A format is text with numbers in it. Written plainly, each `1`, `a`, `A`, `i` or `I` that stands
-alone is a number: the last is the element's own counter, those before it belong to the counters
-above, as in `1.1`. Written with braces, only `{name}` and `{name:a}` are numbers, and any counter
-may be named. The kinds of numbers are those of CSS Counter Styles 3: decimal, lower-alpha,
-upper-alpha, lower-roman and upper-roman.
+A format is text with number tokens. In a plain format each `1`, `a`, `A`, `i` or `I` between
+non-word characters is a token: the last is the element's own counter, those before it are the
+counters of higher levels, as in `1.1`; without any of them, `*` is a token. In a format with braces
+only `{name}` and `{name:a}` are tokens, and any counter may be named. The counter styles are those
+of CSS Counter Styles 3: decimal, lower-alpha, upper-alpha, lower-roman, upper-roman, and symbolic
+for `*`.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.values import Kind, count, matching
+from workers.engine.syntax.values import ValueType, count, matching
 
 MAX_FORMAT: Final = 100  # characters
 MAX_COUNTED: Final = 20  # counters that one attribute sets
-PAGE: Final = "page"  # the counter of pages, which layout counts
+PAGE: Final = "page"  # the page counter, incremented by layout
+NOTE: Final = "footnote"
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 KINDS: Final = {
     "1": "decimal",
@@ -27,14 +29,16 @@ KINDS: Final = {
     "A": "upper-alpha",
     "i": "lower-roman",
     "I": "upper-roman",
+    "*": "symbolic",
 }
 _PLAIN: Final = re.compile(r"(?<![^\W_])(?:[1aAiI])(?![^\W_])")
-_BRACED: Final = re.compile(r"\{([A-Za-z_][\w.-]{0,99})(?::([1aAiI]))?\}", re.ASCII)
+_SIGN: Final = re.compile(r"\*")
+_BRACED: Final = re.compile(r"\{([A-Za-z_][\w.-]{0,99})(?::([1aAiI*]))?\}", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
 
 
-class Token(NamedTuple):
-    """A number in a format. Without a name it goes by its place, without a kind it is as written."""
+class NumberToken(NamedTuple):
+    """A number in a format. An empty name means the counter of its level, an empty kind the declared one."""
 
     name: str
     kind: str
@@ -42,38 +46,42 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """A format: texts and numbers in order; `is_plain` where numbers go by their places."""
+    """A number format: texts and tokens in order."""
 
     text: str
-    parts: tuple[str | Token, ...]
+    parts: tuple[str | NumberToken, ...]
 
     @property
-    def tokens(self) -> list[Token]:
-        """Return the numbers."""
-        return [part for part in self.parts if isinstance(part, Token)]
+    def tokens(self) -> list[NumberToken]:
+        """The number tokens, in order."""
+        return [part for part in self.parts if isinstance(part, NumberToken)]
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether numbers go by their places, and not by names."""
+        """Whether the tokens have no names, and so stand for the counters of successive levels."""
         return not any(token.name for token in self.tokens)
 
 
 def read_number_format(text: str) -> NumberFormat | None:
-    """Parse a format; None for `none`.
+    """Parse a number format; None for `none`.
 
     Raises:
-        ValueError: the text is too long, or has no number in it.
+        ValueError: the text is too long, or has no number token.
     """
     if text == "none":
         return None
     if not text or len(text) > MAX_FORMAT:
         raise ValueError(text)
-    pattern = _BRACED if "{" in text else _PLAIN
-    parts: list[str | Token] = []
+    pattern = _BRACED if "{" in text else _PLAIN if _PLAIN.search(text) else _SIGN
+    parts: list[str | NumberToken] = []
     at = 0
     for match in pattern.finditer(text):
         parts.append(text[at : match.start()])
-        parts.append(Token(match[1], match[2] or "") if pattern is _BRACED else Token("", match[0]))
+        parts.append(
+            NumberToken(match[1], match[2] or "")
+            if pattern is _BRACED
+            else NumberToken("", match[0])
+        )
         at = match.end()
     parts.append(text[at:])
     if at == 0 or any("{" in part or "}" in part for part in parts if isinstance(part, str)):
@@ -82,10 +90,10 @@ def read_number_format(text: str) -> NumberFormat | None:
 
 
 def read_counters(text: str) -> tuple[tuple[str, int | None], ...]:
-    """Parse names of counters, each of which a number may follow.
+    """Parse names of counters, each with an optional number after it.
 
     Raises:
-        ValueError: a name or number is wrong, or there are too many.
+        ValueError: a name or a number is invalid, or there are more than `MAX_COUNTED` names.
     """
     found: list[tuple[str, int | None]] = []
     for word in text.split():
@@ -101,14 +109,17 @@ def read_counters(text: str) -> tuple[tuple[str, int | None], ...]:
 
 
 def find_counters(root: Element) -> frozenset[str]:
-    """Return the names of the counters that the numbers of a document count by."""
-    return frozenset(name for element in root.walk() if (name := counter_of(element)))
+    """Return the names of the counters that the numbers of a document use."""
+    found = {name for element in root.walk() if (name := counter_of(element))}
+    if any(element.tag == NOTE for element in root.walk()):
+        found.add(NOTE)  # numbered by default
+    return frozenset(found)
 
 
 def counter_of(element: Element) -> str | None:
-    """Return the counter that an element or style states or implies, None for none.
+    """Return the counter that an element or style declares or implies, None without one.
 
-    A style counts by its own name unless it says otherwise; so does an element with a number.
+    The default counter of a style, or of an element with a number, has its name.
     """
     attributes = element.attributes
     if "counter" in attributes:
@@ -121,7 +132,7 @@ def counter_of(element: Element) -> str | None:
 
 
 def chain_of(counter: str, counters: Iterable[str]) -> tuple[str, ...]:
-    """Return a counter with those above it: the headings of higher levels that are numbered."""
+    """Return a counter preceded by those of the higher heading levels that are numbered."""
     if counter not in HEADINGS:
         return (counter,)
     above = HEADINGS[: HEADINGS.index(counter)]
@@ -132,14 +143,14 @@ def chain_of(counter: str, counters: Iterable[str]) -> tuple[str, ...]:
 def resolve_tokens(
     shape: NumberFormat, counter: str, counters: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the counter and the kind of each number of a format; the counter is "" where none is."""
+    """Yield the counter and the kind of each token of a format; the counter is "" above the first level."""
     if not shape.is_plain:
         yield from shape.tokens
         return
     chain = chain_of(counter, counters)
     tokens = shape.tokens
-    for place, token in enumerate(tokens, len(chain) - len(tokens)):
-        yield (chain[place] if place >= 0 else ""), token.kind
+    for index, token in enumerate(tokens, len(chain) - len(tokens)):
+        yield (chain[index] if index >= 0 else ""), token.kind
 
 
 # --- kinds of values ---------------------------------------------------------------------------------
@@ -162,7 +173,7 @@ def _read_levels(text: str) -> tuple[int, int]:
 
 
 def _read_term(text: str) -> tuple[str, ...]:
-    r"""Read a term of an index and those it stands under; a comma that is meant is written `\,`."""
+    r"""Parse a path of index terms, separated by commas; `\,` is a literal comma."""
     terms = tuple(" ".join(part.replace("\\,", ",").split()) for part in _TERM_COMMA.split(text))
     if len(text) > MAX_TERM or len(terms) > _TERM_LEVELS or not all(terms):
         raise ValueError(text)
@@ -174,19 +185,19 @@ _TERM_LEVELS: Final = 3
 _TERM_COMMA: Final = re.compile(r"(?<!\\),")
 _TARGET: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}")
 _LEVEL: Final = count(1, 6)
-COUNTER_RESET: Final = Kind(
+COUNTER_RESET: Final = ValueType(
     "page or the names of counters, each followed by the number to begin with if it is not 1",
     read_counters,
 )
-COUNTER_SET: Final = Kind("names of counters, each followed by its number", _read_counter_set)
-NUMBER_FORMAT: Final = Kind(
-    "none, or text with a number in it: 1, a, A, i or I standing alone, as in 1.1 or Article I; "
+COUNTER_SET: Final = ValueType("names of counters, each followed by its number", _read_counter_set)
+NUMBER_FORMAT: Final = ValueType(
+    "none, or text with a number in it: 1, a, A, i, I or * standing alone, as in 1.1 or Article I; "
     "or counters in braces, as in {h2}.{clause} or ({clause:a})",
     read_number_format,
 )
-LEVELS: Final = Kind("a level from 1 to 6, or two with a hyphen between them", _read_levels)
-TARGET: Final = Kind("the id of an element", matching(_TARGET))
-TERM: Final = Kind(
+LEVELS: Final = ValueType("a level from 1 to 6, or two with a hyphen between them", _read_levels)
+TARGET: Final = ValueType("the id of an element", matching(_TARGET))
+TERM: Final = ValueType(
     f"a term of at most {MAX_TERM} characters, with at most two terms below it after commas",
     _read_term,
 )

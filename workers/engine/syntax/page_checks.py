@@ -1,4 +1,4 @@
-"""What can be told wrong of pages, areas and breaks before any data are known (language.md 1.7)."""
+"""Static checks of pages, areas, positions and breaks (language.md 1.7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from workers.engine.diagnostics import Findings
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.numbers import PAGE
-from workers.engine.syntax.suggestions import nearest
+from workers.engine.syntax.suggestions import suggest_name
 
 DEFAULT_FAMILY: Final = "default"
 BODY: Final = "body"
@@ -25,12 +25,12 @@ _BREAKS: Final = (
     "counter-reset",
 )
 _NEW_PAGE: Final = ("page", "counter-reset")
-# In these a block stands in the stack that fills the pages; everywhere else it begins no page.
+# Page breaks take effect inside these elements only.
 _IN_FLOW: Final = frozenset(("flow", "div", "blockquote", "ul", "ol", "li", "group"))
 
 
 def check_pages(root: Element, findings: Findings) -> None:
-    """Find what is wrong in page families, areas, positions, and properties that begin a page."""
+    """Report unknown page families and flows, conflicting positions, and breaks without effect."""
     pages = list(root.elements("page"))
     families = {page.attributes.get("name", DEFAULT_FAMILY) for page in pages} | {DEFAULT_FAMILY}
     flows = {flow.attributes.get("name", BODY) for flow in root.elements("flow")}
@@ -56,35 +56,35 @@ def check_pages(root: Element, findings: Findings) -> None:
 def _check_inside(
     parent: Element, families: Iterable[str], findings: Findings, *, in_flow: bool
 ) -> None:
-    """Check all below an element; `in_flow` says that blocks here fill the pages."""
+    """Check the descendants of an element; `in_flow` means that blocks here may break pages."""
     for element in parent.elements():
         _check_family(element, families, findings)
         if not in_flow:
-            where = f"`{parent.tag}`, which fills no pages"
+            where = f"`{parent.tag}`, which cannot break pages"
             _check_without_effect(element, _page_breaks(element, _NEW_PAGE), where, findings)
         if element.tag == "box":
             _check_flow_box(element, findings)
-        stays = in_flow and element.tag in _IN_FLOW and not _is_aside(element)
-        _check_inside(element, families, findings, in_flow=stays)
+        is_in_flow = in_flow and element.tag in _IN_FLOW and not _is_positioned(element)
+        _check_inside(element, families, findings, in_flow=is_in_flow)
 
 
 def _check_names(parent: Element, findings: Findings) -> None:
-    """Tell ids on what stands on every page: a link could lead to any of them."""
+    """Report ids in repeated content: a link to one would be ambiguous."""
     for element in parent.walk():
         if element is not parent:
-            where = f"`{parent.tag}`, which stands on many pages"
+            where = f"`{parent.tag}`, which is repeated on many pages"
             _check_without_effect(element, ("id",), where, findings)
 
 
 def _check_flow_box(box: Element, findings: Findings) -> None:
     _check_without_effect(box, ("layer",), "a box that is not of a page", findings)
-    if _is_aside(box):
+    if _is_positioned(box):
         _check_position(box, findings)
         _check_without_effect(box, _page_breaks(box, _BREAKS), "a box with a position", findings)
 
 
 def _page_breaks(element: Element, names: Iterable[str]) -> list[str]:
-    """Return the names of what acts on pages: other counters are counted anywhere."""
+    """Return the names that affect pages; `counter-reset` does so only for the counter `page`."""
     resets = element.attributes.get("counter-reset", PAGE)
     return [name for name in names if name != "counter-reset" or PAGE in resets.split()]
 
@@ -95,8 +95,8 @@ def _check_area(area: Element, flows: Iterable[str], findings: Findings) -> None
     if name not in flows:
         findings.error(
             "unknown-flow",
-            f'The flow "{name[:40]}" of `area` is declared nowhere{_nearest(name, flows, findings)}',
-            area.place,
+            f'The flow "{name[:40]}" of `area` is not declared{_suggest(name, flows, findings)}',
+            area.location,
         )
 
 
@@ -107,8 +107,8 @@ def _check_position(element: Element, findings: Findings) -> None:
             findings.error(
                 "position-conflict",
                 f"`{start}`, `{end}` and `{size}` of `{element.tag}` are all given; two of them "
-                "tell the third",
-                element.place,
+                "determine the third",
+                element.location,
             )
 
 
@@ -118,29 +118,29 @@ def _check_family(element: Element, families: Iterable[str], findings: Findings)
         return
     findings.error(
         "unknown-page",
-        f'The page "{name[:40]}" of `{element.tag}` is declared nowhere{_nearest(name, families, findings)}',
-        element.place,
+        f'The page "{name[:40]}" of `{element.tag}` is not declared{_suggest(name, families, findings)}',
+        element.location,
     )
 
 
 def _check_without_effect(
     element: Element, names: Iterable[str], where: str, findings: Findings
 ) -> None:
-    for name in _given(element, names):
+    for name in _find_given(element, names):
         findings.error(
             "no-effect",
             f"`{name}` of `{element.tag}` has no effect in {where}; leave it out",
-            element.place,
+            element.location,
         )
 
 
-def _given(element: Element, names: Iterable[str]) -> Iterator[str]:
+def _find_given(element: Element, names: Iterable[str]) -> Iterator[str]:
     return (name for name in names if name in element.attributes)
 
 
-def _is_aside(element: Element) -> bool:
+def _is_positioned(element: Element) -> bool:
     return element.tag == "box" and not _POSITION.isdisjoint(element.attributes)
 
 
-def _nearest(word: str, words: Iterable[str], findings: Findings) -> str:
-    return nearest(word, words) if findings.lists_errors else ""
+def _suggest(word: str, words: Iterable[str], findings: Findings) -> str:
+    return suggest_name(word, words) if findings.has_room_for_errors else ""

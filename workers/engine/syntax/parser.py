@@ -1,4 +1,4 @@
-"""The text of a document becomes a tree of elements, each with its exact place; no bytes make it raise."""
+"""Parser of documents: builds elements with exact source locations; never raises, whatever the input."""
 
 from __future__ import annotations
 
@@ -6,41 +6,43 @@ import re
 from typing import Final
 from xml.parsers import expat
 
-from workers.engine.diagnostics import Findings, Origin, Place, Span
+from workers.engine.diagnostics import Findings, Origin, SourceLocation, SourceSpan
 from workers.engine.memory import check_memory
 from workers.engine.syntax.encodings import EncodingError, decode_xml, position_after
-from workers.engine.syntax.nodes import Element, SyntaxTree, Text, VerbatimText
+from workers.engine.syntax.nodes import CDataText, Element, SyntaxTree, Text
 
 MAX_DEPTH: Final = 200
-MAX_ELEMENTS: Final = 400_000  # a paragraph takes 1.5 KB, a child of the farm has 1 GB
+MAX_ELEMENTS: Final = 400_000  # a paragraph takes 1.5 KB, a worker process has 1 GB
 MAX_ATTRIBUTES: Final = 200
 
-_NO_ATTRIBUTES: Final[dict[str, str]] = {}  # of elements without any, which nobody adds to
+_NO_ATTRIBUTES: Final[
+    dict[str, str]
+] = {}  # shared by all elements without attributes; never modified
 
-# White space, comments and processing instructions before the root; possessive, so one pass. For
-# `|(?!)` see decision 0173.
+# White space, comments and processing instructions before the root. Possessive, to run in linear
+# time; decision 0302 explains `|(?!)`.
 _PROLOG: Final = re.compile(rb"(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)|(?!))*+", re.DOTALL)
 _START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"'>]*+|(?!))*+>")
 
 
 def parse_document(source: bytes, *, origin: Origin | None) -> SyntaxTree:
-    """Parse a text. One that is not well-formed gives a tree without a root, and a finding.
+    """Parse a document. If it is not well-formed, the tree has no root and one finding.
 
-    Document type and entity declarations, nesting over 200 and more than 400,000 elements are
-    refused. Every place carries `origin`; lines and columns are those of the text as sent.
+    Document type and entity declarations, more than 200 levels and more than 400,000 elements are
+    rejected. Every location carries `origin`; lines and columns are those of the text as sent.
     """
-    reader = _Reader(origin)
+    reader = _TreeBuilder(origin)
     try:
         reader.read(_to_utf8(source))
     except _RefusedError as refusal:
         findings = Findings()
-        findings.error(refusal.code, str(refusal), reader.place_of_failure(refusal))
+        findings.error(refusal.code, str(refusal), reader.locate_failure(refusal))
         return SyntaxTree(None, findings)
     return SyntaxTree(reader.root, Findings())
 
 
 class _RefusedError(Exception):
-    """The text cannot be read; `line` and `column` count from 1."""
+    """The text is rejected; `line` and `column` count from 1."""
 
     def __init__(self, code: str, message: str, *, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
@@ -53,7 +55,7 @@ class _RefusedError(Exception):
 
 
 def _to_utf8(source: bytes) -> bytes:
-    """Give the text in UTF-8 without a byte order mark, checked."""
+    """Return the text as valid UTF-8 without a byte order mark."""
     try:
         return decode_xml(source).encode()
     except EncodingError as error:
@@ -63,9 +65,12 @@ def _to_utf8(source: bytes) -> bytes:
 # --- the reader -----------------------------------------------------------------------------------------
 
 
-class _Reader:
-    """Takes expat's events for one text. The text is fed whole and once: expat 2.5 reads a long
-    token again for every piece it is fed (CVE-2023-52425).
+class _TreeBuilder:
+    """Builds the tree of one text from expat's events.
+
+    The text is passed to expat in one piece: in pieces, expat 2.5 parses a long token again with
+    each of them (CVE-2023-52425).
+
     """
 
     def __init__(self, origin: Origin | None) -> None:
@@ -75,7 +80,7 @@ class _Reader:
         self._tag_starts: list[int] = []  # byte offsets of the open elements' start tags
         self._parts: list[str] = []  # of the text being read
         self._text_start = (1, 1)
-        self._text_end = (0, 0)  # known inside `json` only
+        self._text_end = (0, 0)  # tracked inside `json` only
         self._elements = 0
         self._cdata_start = -1  # byte offset of the open CDATA section of an attachment
         self._source = b""
@@ -101,14 +106,14 @@ class _Reader:
             check_memory(error)
             raise self._explain(error) from None
         finally:
-            # It holds this reader by its handlers: both, and the text, would wait for the collector.
+            # Breaks the reference cycle through the handlers, which would keep the text in memory.
             del self._parser, self._source
 
-    def place_of_failure(self, refusal: _RefusedError) -> Place:
-        """Give the place of a refusal: the innermost open element, at the offending character."""
+    def locate_failure(self, refusal: _RefusedError) -> SourceLocation:
+        """Return the location of a rejection: the innermost open element, at the offending character."""
         tag = self._open[-1].tag if self._open else "document"
-        span = Span(refusal.line, refusal.column, refusal.line, refusal.column + 1)
-        return Place(tag, span, self._origin)
+        span = SourceSpan(refusal.line, refusal.column, refusal.line, refusal.column + 1)
+        return SourceLocation(tag, span, self._origin)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._elements += 1
@@ -124,15 +129,17 @@ class _Reader:
                 "too-large",
                 f"`{tag}` has {len(attributes)} attributes, accepted are at most {MAX_ATTRIBUTES}",
             )
-        line, column = self._here()
-        place = Place(tag, Span(line, column, line, column), self._origin)
-        element = Element(tag, attributes or _NO_ATTRIBUTES, place)
+        line, column = self._current_position()
+        location = SourceLocation(tag, SourceSpan(line, column, line, column), self._origin)
+        element = Element(tag, attributes or _NO_ATTRIBUTES, location)
         if self._open:
             self._close_text()
             self._open[-1].children.append(element)
         else:
             element.attributes = attributes
-            attributes.pop("xmlns", None)  # lets an editor bind a schema (language.md 1.2)
+            attributes.pop(
+                "xmlns", None
+            )  # accepted so that editors can bind a schema (language.md 1.2)
             self.root = element
         self._open.append(element)
         self._tag_starts.append(self._parser.CurrentByteIndex)
@@ -141,23 +148,23 @@ class _Reader:
         self._close_text()
         element = self._open.pop()
         tag_start = self._tag_starts.pop()
-        start = element.place.span
-        line, column = self._here()
+        start = element.location.span
+        line, column = self._current_position()
         if element.children or not self._is_empty_tag(tag_start):
-            line, column = self._after_end_tag(line, column)
-        span = Span(start.line_start, start.column_start, line, column)
-        element.place = Place(element.tag, span, self._origin)
+            line, column = self._find_end_of_tag(line, column)
+        span = SourceSpan(start.line_start, start.column_start, line, column)
+        element.location = SourceLocation(element.tag, span, self._origin)
 
-    def _here(self) -> tuple[int, int]:
-        """Give the line and column, from 1, at which the current event begins."""
+    def _current_position(self) -> tuple[int, int]:
+        """Return the line and column, from 1, at which the current event begins."""
         return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
 
     def _is_empty_tag(self, start: int) -> bool:
         tag = _START_TAG.match(self._source, start)
         return tag is not None and self._source[tag.end() - 2] == ord("/")
 
-    def _after_end_tag(self, line: int, column: int) -> tuple[int, int]:
-        """Give the position after the `>` of the end tag that begins at line and column."""
+    def _find_end_of_tag(self, line: int, column: int) -> tuple[int, int]:
+        """Return the position after the `>` of the end tag that begins at `line` and `column`."""
         start = self._parser.CurrentByteIndex
         tag = self._source[start : self._source.index(b">", start) + 1].decode()
         if "\n" in tag or "\r" in tag:
@@ -167,35 +174,36 @@ class _Reader:
 
     def _characters(self, data: str) -> None:
         if self._open[-1].tag == "json":
-            self._keep_exact(data)
+            self._track_position(data)
         elif not self._parts:
-            self._text_start = self._here()
+            self._text_start = self._current_position()
         self._parts.append(data)
 
-    def _keep_exact(self, data: str) -> None:
-        """Begin a new text wherever the source skips something, a reference or the edge of CDATA:
-        a JSON error names the line and column of any character.
+    def _track_position(self, data: str) -> None:
+        """Start a new text node after a reference or the boundary of a CDATA section.
+
+        Each text node is then contiguous in the source, so that JSON errors have exact positions.
         """
-        line, column = self._here()
+        line, column = self._current_position()
         if (line, column) != self._text_end:
             self._close_text()
             self._text_start = line, column
         self._text_end = (line + 1, 1) if data == "\n" else (line, column + len(data))
 
     def _start_cdata(self) -> None:
-        """Keep a section of an attachment apart: its bytes are those of a file."""
+        """Start a text node of its own for a CDATA section of an attachment."""
         if self._open[-1].tag == "attachment":
             self._close_text()
             self._cdata_start = self._parser.CurrentByteIndex + len(b"<![CDATA[")
 
     def _end_cdata(self) -> None:
-        """Take the section from the source: XML gives every line end as a line feed (2.11)."""
+        """Store the section as in the source: XML parsers replace its line ends (XML 1.0, 2.11)."""
         if self._cdata_start < 0:
             return
         written = self._source[self._cdata_start : self._parser.CurrentByteIndex].decode()
         self._cdata_start = -1
         if written:
-            self._open[-1].children.append(VerbatimText(written, *self._text_start))
+            self._open[-1].children.append(CDataText(written, *self._text_start))
         self._parts.clear()
 
     def _close_text(self) -> None:
@@ -206,10 +214,10 @@ class _Reader:
         self._text_end = (0, 0)
 
     def _refuse_declaration(self, *_: object) -> None:
-        raise _declaration_refusal(*self._here())
+        raise _declaration_refusal(*self._current_position())
 
     def _refusal(self, code: str, message: str) -> _RefusedError:
-        line, column = self._here()
+        line, column = self._current_position()
         return _RefusedError(code, message, line=line, column=column)
 
     def _explain(self, error: expat.ExpatError) -> _RefusedError:
@@ -219,7 +227,7 @@ class _Reader:
         if self._open and error.code in (_MISMATCH, _UNCLOSED, _NO_ELEMENT):
             innermost = self._open[-1]
             message += (
-                f"; `{innermost.tag}` of line {innermost.place.span.line_start} is still open"
+                f"; `{innermost.tag}` of line {innermost.location.span.line_start} is still open"
             )
         return _RefusedError("not-well-formed", message, line=line, column=column)
 
@@ -242,7 +250,7 @@ _REASONS: Final = {
     _MISMATCH: "this end tag does not match the start tag",
     _UNCLOSED: "a tag or a quoted value is not closed",
     _NO_ELEMENT: "the text ends before its elements do",
-    _CODES[expat.errors.XML_ERROR_INVALID_TOKEN]: "this character may not stand here; write < as &lt; and & as &amp;",
+    _CODES[expat.errors.XML_ERROR_INVALID_TOKEN]: "this character is not allowed here; write < as &lt; and & as &amp;",
     _CODES[expat.errors.XML_ERROR_UNDEFINED_ENTITY]: "this entity is unknown; write the character itself, or a numeric reference such as &#160;",
     _CODES[expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE]: "this tag has the same attribute twice",
     _CODES[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]: "only one root element is accepted, and nothing after it",

@@ -1,4 +1,4 @@
-"""What a profile rules out, as far as it is seen without data (language.md 1.10)."""
+"""Static checks of conformance profiles (language.md 1.10)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workers.engine.diagnostics import Findings
-from workers.engine.ports import Profile
+from workers.engine.ports import ArchiveProfile, ConformanceProfiles
+from workers.engine.syntax.files import PROFILE
 from workers.engine.syntax.nodes import Element
 from workers.engine.syntax.values import BorderValue, ColorName
 from workers.engine.syntax.vocabulary import ELEMENTS
@@ -14,39 +15,57 @@ from workers.engine.units import Color, ColorSpace
 
 
 def check_profile(root: Element, findings: Findings) -> None:
-    """Tell the parts of a document that its profile forbids."""
-    profile = root.attributes.get("profile", "").strip()
-    if profile not in tuple(Profile):
+    """Report elements that the profile of a document forbids, and a missing `lang` that it requires."""
+    profile = _profiles_of(root).archive
+    if is_strict(root) and not root.attributes.get("lang", "").strip():
+        findings.error(
+            "missing-lang",
+            'The document has no `lang`, which screen readers need; add one, such as lang="en"',
+            root.location,
+        )
+    if profile is None:
         return
     for security in root.elements("security"):
         findings.error(
             "profile-security",
             f'`security` encrypts the file, which profile="{profile}" forbids; leave one of them out',
-            security.place,
+            security.location,
         )
-    if profile == Profile.PDF_A_2B:
+    if profile == ArchiveProfile.PDF_A_2B:
         for attachment in root.elements("attachment"):
             findings.error(
                 "profile-attachment",
                 f'`attachment` is not allowed with profile="{profile}"; use profile="pdf/a-3b"',
-                attachment.place,
+                attachment.location,
             )
     _check_colors(root, profile, findings)
 
 
+def is_strict(root: Element) -> bool:
+    """Return whether missing accessibility information is an error: the file is tagged by its profile."""
+    return _profiles_of(root).is_tagged
+
+
+def _profiles_of(root: Element) -> ConformanceProfiles:
+    try:
+        return PROFILE.parse(root.attributes.get("profile", ""))
+    except ValueError:  # absent, or reported by the check of the value
+        return ConformanceProfiles()
+
+
 def _check_colors(root: Element, profile: str, findings: Findings) -> None:
-    """Tell uses of CMYK: the file says that its colours are meant for sRGB (ISO 19005-2, 6.2.4.3)."""
+    """Report uses of CMYK, which does not match the sRGB output intent (ISO 19005-2, 6.2.4.3)."""
     declared = _declared_colors(root)
     for element in root.walk():
         if element.tag == "color":
-            continue  # told where it is used
+            continue  # reported where it is used
         for name, text in element.attributes.items():
             if any(_is_cmyk(color, declared) for color in _colors_of(element, name, text)):
                 findings.error(
                     "profile-color",
                     f'`{name}` of `{element.tag}` is a CMYK colour, which profile="{profile}" does '
                     "not allow; write it as #rrggbb or rgb(r g b)",
-                    element.place,
+                    element.location,
                 )
 
 
@@ -65,9 +84,9 @@ def _colors_of(element: Element, name: str, text: str) -> Iterator[Color | Color
     if spec is None or "{{" in text:
         return
     try:
-        value = spec.kind.parse(text)
+        value = spec.value_type.parse(text)
     except ValueError:
-        return  # told by the checks of the text
+        return  # reported by the check of the value
     yield from _colors_in(value)
 
 

@@ -1,4 +1,4 @@
-"""The right name near a wrong one, for the end of a message; none is better than a wrong one."""
+"""Suggestions of known names for a misspelled one, as the end of a message."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-MAX_LENGTH: Final = 40  # of a name that is compared
+MAX_LENGTH: Final = 40  # of a compared name
 MAX_COMPARED: Final = 500
 MAX_EDITS: Final = 3
-LETTERS_PER_EDIT: Final = 3  # so many letters for each that is wrong; shorter names are not guessed
+LETTERS_PER_EDIT: Final = 3  # one edit per three letters; shorter names get no suggestion
 
 _MARKS: Final = re.compile(r"[-_ ]")
 _REPEATED: Final = re.compile(r"([a-z])\1+")
-# What other languages call an element of ours.
+# Names of equivalent elements in HTML and other languages.
 _FOREIGN: Final = {
     **dict.fromkeys(("para", "paragraph"), "p"),
     **dict.fromkeys(("article", "main", "section"), "div"),
@@ -36,26 +36,26 @@ _FOREIGN: Final = {
 }
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
-    """Suggest the right name nearest to a wrong one; empty if none is near."""
+def suggest_name(word: str, words: Iterable[str]) -> str:
+    """Return a suggestion of the known name nearest to a word, empty if none is near."""
     found = find_nearest(word, words)
     return f'; did you mean "{found}"?' if found else ""
 
 
-def nearest_element(tag: str, allowed: Iterable[str]) -> str:
-    """Suggest an element that may stand where a tag does that the language does not have."""
+def suggest_element(tag: str, allowed: Iterable[str]) -> str:
+    """Return a suggestion of an allowed element for an unknown tag, empty if none is near."""
     known = frozenset(allowed)
     foreign = _FOREIGN.get(tag.lower())
     if foreign in known:
         return f'; did you mean "{foreign}"?'
-    return nearest(tag, known)
+    return suggest_name(tag, known)
 
 
 def find_nearest(word: str, words: Iterable[str]) -> str | None:
-    """Find the name that fewest edits make of a word, at most one for every three of its letters.
+    """Return the name with the least edit distance from a word, None beyond one edit per three letters.
 
-    Case, hyphens and repeated letters do not count. An edit is a letter added, left out or
-    replaced, or two that are exchanged.
+    Case, hyphens and repeated letters are ignored. An edit is an insertion, deletion, substitution
+    or transposition of two adjacent letters.
     """
     if not word or len(word) > MAX_LENGTH:
         return None
@@ -78,7 +78,7 @@ def _plain(word: str) -> str:
 
 
 def _count_edits(one: str, other: str, limit: int) -> int:
-    """Count the edits between two words (optimal string alignment); above the limit, more than it."""
+    """Return the optimal string alignment distance of two words, or any value above `limit` beyond it."""
     if abs(len(one) - len(other)) > limit or limit < 1:
         return MAX_EDITS + 1
     before: list[int] = []

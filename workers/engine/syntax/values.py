@@ -1,8 +1,8 @@
-"""The kinds of attribute values: what each accepts, and how its text is read.
+"""The value types of attributes: the accepted texts, and their parsers.
 
-A kind's `parse` gives the value or raises ValueError, whose message says what is accepted; the
-caller adds the attribute, the element and what was written. Absolute lengths are points; `em` and
-`rem` stay `RelativeLength` and colours declared by `color` stay `ColorName` until build knows them.
+`ValueType.parse` returns the value or raises ValueError with the accepted texts as its message; the
+caller adds the attribute, the element and the text. Absolute lengths are in points. The tree stage
+resolves `RelativeLength` (`em`, `rem`) and `ColorName` (colours declared by `color`).
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ import base64
 import binascii
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from workers.engine.syntax.colors import NAMED_COLORS, rgb_from_hex
+from workers.engine.syntax.font_families import GENERIC_FAMILIES
 from workers.engine.syntax.languages import ACCEPTED as LANGUAGE_TAG
 from workers.engine.syntax.languages import read_language
+from workers.engine.syntax.wording import join_words
 from workers.engine.units import (
     AUTO,
     BLACK,
@@ -39,26 +43,26 @@ T = TypeVar("T")
 MAX_LENGTH: Final = mm(5000)  # PDF 1.7, C.2 ends at 14,400 units, which is 5.08 m
 MAX_RELATIVE: Final = 100.0  # em and rem
 MAX_PERCENT: Final = 1000.0
-MAX_SHARE: Final = 10_000.0  # fr
-MAX_PATTERN: Final = 200  # characters of a regular expression; deeper nesting would not compile
+MAX_FRACTION: Final = 10_000.0  # fr
+MAX_PATTERN: Final = 200  # characters of a regular expression; bounds its nesting
 
 
 class FontUnit(StrEnum):
-    """Units measured in font sizes: the element's own, and the document's."""
+    """Font-relative units: `em` of the element's font size, `rem` of the document's."""
 
     EM = "em"
     REM = "rem"
 
 
 class RelativeLength(NamedTuple):
-    """A length in font sizes, points once build knows the font size."""
+    """A length in font sizes; the tree stage resolves it to points."""
 
     value: float
     unit: FontUnit
 
 
 class ColorName(NamedTuple):
-    """A colour by its name: what a `color` element declares goes before `standard`, the CSS colour."""
+    """A colour name; a `color` element of that name overrides `standard`, the CSS colour."""
 
     name: str
     standard: Color | None = None
@@ -92,15 +96,15 @@ ColorValue = Color | ColorName
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
-    """One kind of value. `accepts` says in words what is accepted, for messages and the manual."""
+class ValueType(Generic[T]):
+    """A type of attribute values. `accepts` describes the accepted texts, for messages and the manual."""
 
     accepts: str
     read: Callable[[str], T]
-    choices: tuple[str, ...] = ()  # the words of an enumeration, for suggestions
+    choices: tuple[str, ...] = ()  # the keywords of an enumeration, for suggestions
 
     def parse(self, text: str) -> T:
-        """Read a value.
+        """Parse a value.
 
         Raises:
             ValueError: the text is not accepted; the message is `accepts`.
@@ -109,19 +113,6 @@ class Kind(Generic[T]):
             return self.read(text.strip())
         except (ValueError, ArithmeticError):
             raise ValueError(self.accepts) from None
-
-
-# The families that come with the product, and the generic names for them (layout/fonts/).
-FONT_FAMILIES: Final = (
-    *("Noto Sans", "Noto Serif", "JetBrains Mono"),
-    *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali"),
-    *("Noto Sans Tamil", "Noto Sans Thai"),
-    *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR"),
-    "Noto Sans Symbols 2",
-)
-GENERIC_FAMILIES: Final = ("sans-serif", "serif", "monospace")
-# The names that the same designs have elsewhere; accepted, but not told.
-OTHER_FAMILIES: Final = tuple(f"Noto Sans CJK {region}" for region in ("JP", "SC", "TC", "KR"))
 
 
 # --- words and names ----------------------------------------------------------------------------------
@@ -136,10 +127,10 @@ _LINK: Final = re.compile(
 _STORED_IMAGE: Final = re.compile(r"(?=.{3,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _REMOTE_IMAGE: Final = re.compile(r"https?://[^\s<>\"\x00-\x1f\x7f]{1,2000}")
 _DATA_IMAGE: Final = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,")
-# SVG is text, and is as often written in per cent.
+# SVG is text, and often percent-encoded.
 _DATA_SVG: Final = re.compile(r"data:image/svg\+xml(?:;charset=[A-Za-z0-9-]{1,20}|;utf8)?,")
 
-# Words of the expression grammar and the names that are always present (language.md 1.4).
+# Keywords of the expression grammar and predefined names (language.md 1.4).
 RESERVED_NAMES: Final = frozenset(
     {"and", "or", "not", "in", "is", "if", "else", "true", "false", "none"}
     | {"True", "False", "None", "data", "now", "today", "doc", "page", "totals", "loop"}
@@ -151,7 +142,7 @@ def _read_text(text: str) -> str:
 
 
 def matching(pattern: re.Pattern[str]) -> Callable[[str], str]:
-    """Return what reads a text that a pattern matches as a whole, and raises ValueError for others."""
+    """Return a parser that accepts a text if a pattern matches all of it, and raises ValueError otherwise."""
 
     def read(text: str) -> str:
         if pattern.fullmatch(text) is None:
@@ -221,9 +212,7 @@ def _read_pattern(text: str) -> re.Pattern[str]:
         raise ValueError(text)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # `[[` is a set to us, whatever later versions make of it
+            warnings.simplefilter("ignore")  # FutureWarning: `[[` may become a nested set
             return re.compile(text)
     except (re.error, RecursionError, OverflowError):
         raise ValueError(text) from None
@@ -243,55 +232,57 @@ def _read_image(text: str) -> str | bytes:
         raise ValueError(text) from None
 
 
-def choice(*words: str) -> Kind[str]:
-    """Make a kind that takes one of the words."""
+def choice(*words: str) -> ValueType[str]:
+    """Return a value type that accepts one of some keywords."""
 
     def read(text: str) -> str:
         if text not in words:
             raise ValueError(text)
         return text
 
-    return Kind(_listed(words), read, words)
+    return ValueType(join_words(words, "or"), read, words)
 
 
-def _listed(words: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
-TEXT: Final = Kind("text", _read_text)
-NAME: Final = Kind("a name of letters, digits, _ . and -, beginning with a letter", matching(_NAME))
-NAMES: Final = Kind("names of letters, digits, _ . and -, separated by spaces", _read_names)
-VARIABLE: Final = Kind(
+TEXT: Final = ValueType("text", _read_text)
+NAME: Final = ValueType(
+    "a name of letters, digits, _ . and -, beginning with a letter", matching(_NAME)
+)
+NAMES: Final = ValueType("names of letters, digits, _ . and -, separated by spaces", _read_names)
+VARIABLE: Final = ValueType(
     "a name of letters, digits and _ that is not a word of the language", _read_variable
 )
-DATA_PATH: Final = Kind("a dotted path of names, such as buyer.name", _read_path)
-EXPRESSION: Final = Kind("an expression, written without braces", _read_expression)
-LOOP: Final = Kind("name in expression, or key, name in expression", _read_loop)
-LANG: Final = Kind(LANGUAGE_TAG, read_language)
-CURRENCY: Final = Kind(
+DATA_PATH: Final = ValueType("a dotted path of names, such as buyer.name", _read_path)
+EXPRESSION: Final = ValueType("an expression, written without braces", _read_expression)
+LOOP: Final = ValueType("name in expression, or key, name in expression", _read_loop)
+LANG: Final = ValueType(LANGUAGE_TAG, read_language)
+CURRENCY: Final = ValueType(
     "a currency code of three capital letters, such as EUR", matching(re.compile("[A-Z]{3}"))
 )
-TIMEZONE: Final = Kind(
+TIMEZONE: Final = ValueType(
     "a time zone such as UTC or Europe/London",
     matching(re.compile(r"[A-Za-z][\w+-]{0,40}(?:/[\w+-]{1,40}){0,2}", re.ASCII)),
 )
-FAMILY: Final = Kind("the name of a font family: letters, digits, spaces, _ . and -", _read_family)
-FAMILIES: Final = Kind("font families, separated by commas", _read_families)
-WORD_LIST: Final = Kind("values separated by commas, or by spaces", _read_word_list)
-PATTERN: Final = Kind(f"a regular expression of at most {MAX_PATTERN} characters", _read_pattern)
-IMAGE: Final = Kind(
+FAMILY: Final = ValueType(
+    "the name of a font family: letters, digits, spaces, _ . and -", _read_family
+)
+FAMILIES: Final = ValueType("font families, separated by commas", _read_families)
+WORD_LIST: Final = ValueType("values separated by commas, or by spaces", _read_word_list)
+PATTERN: Final = ValueType(
+    f"a regular expression of at most {MAX_PATTERN} characters", _read_pattern
+)
+IMAGE: Final = ValueType(
     "the name of a stored image, an https address, or a data address in base64", _read_image
 )
-STORED_FONT: Final = Kind(
+STORED_FONT: Final = ValueType(
     "the name of a stored font: 3 to 64 lowercase letters, digits and single hyphens",
     matching(_STORED_IMAGE),
 )
-LINK: Final = Kind("an http, https, mailto or tel address, or #id", matching(_LINK))
+LINK: Final = ValueType("an http, https, mailto or tel address, or #id", matching(_LINK))
 
 
 # --- numbers --------------------------------------------------------------------------------------------
 
-# CSS Fonts 4, 2.3: the words of `font-stretch`, in per cent.
+# CSS Fonts 4 §2.3: the keywords of `font-stretch`, in per cent.
 STRETCHES: Final[Mapping[str, float]] = MappingProxyType(
     {
         "ultra-condensed": 50.0,
@@ -307,6 +298,8 @@ STRETCHES: Final[Mapping[str, float]] = MappingProxyType(
 )
 _SETTING: Final = re.compile(r"""["']?([A-Za-z0-9]{4})["']?\s+(\S+)""", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})", re.ASCII)
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_FILTERS: Final = re.compile(r"[a-z_]+(?:\s*[(|].*)?", re.ASCII | re.DOTALL)
 _COUNT: Final = re.compile(r"[+-]?\d{1,9}", re.ASCII)
 
 
@@ -316,22 +309,34 @@ def _read_number(text: str) -> float:
     return float(text)
 
 
-def number(low: float, high: float) -> Kind[float]:
-    """Make a kind that takes a number within bounds."""
-    return Kind(
+def number(low: float, high: float) -> ValueType[float]:
+    """Return a value type that accepts a number within bounds."""
+    return ValueType(
         f"a number from {low:g} to {high:g}", lambda text: _within(_read_number(text), low, high)
     )
 
 
-def count(low: int, high: int) -> Kind[int]:
-    """Make a kind that takes a whole number within bounds."""
+def count(low: int, high: int) -> ValueType[int]:
+    """Return a value type that accepts an integer within bounds."""
 
     def read(text: str) -> int:
         if _COUNT.fullmatch(text) is None:
             raise ValueError(text)
         return int(_within(int(text), low, high))
 
-    return Kind(f"a whole number from {low} to {high}", read)
+    return ValueType(f"a whole number from {low} to {high}", read)
+
+
+def _read_chart_bound(text: str) -> Decimal | date:
+    if _NUMBER.fullmatch(text) is not None:
+        return Decimal(text)
+    return date.fromisoformat(matching(_DATE)(text))
+
+
+def _read_filters(text: str) -> str:
+    if _FILTERS.fullmatch(text) is None or "{{" in text:
+        raise ValueError(text)
+    return text
 
 
 def _within(value: float, low: float, high: float) -> float:
@@ -400,23 +405,27 @@ def _read_angle(text: str) -> float:
     return _within(value, -360, 360)
 
 
-BOOLEAN: Final = Kind("true or false", _read_boolean, ("true", "false"))
+CHART_BOUND: Final = ValueType("a number, or a date such as 2026-03-01", _read_chart_bound)
+FILTERS: Final = ValueType("a filter with its arguments, such as number(1)", _read_filters)
+BOOLEAN: Final = ValueType("true or false", _read_boolean, ("true", "false"))
 OPACITY: Final = number(0, 1)
 WEIGHTS: Final = count(100, 900)
-FONT_WEIGHT: Final = Kind("normal, bold, or 100 to 900 in hundreds", _read_weight)
-FONT_STRETCH: Final = Kind(_listed(tuple(STRETCHES)), _read_stretch_word, tuple(STRETCHES))
-WEIGHT_RANGE: Final = Kind(
+FONT_WEIGHT: Final = ValueType("normal, bold, or 100 to 900 in hundreds", _read_weight)
+FONT_STRETCH: Final = ValueType(
+    join_words(tuple(STRETCHES), "or"), _read_stretch_word, tuple(STRETCHES)
+)
+WEIGHT_RANGE: Final = ValueType(
     "normal, bold, or 100 to 900 in hundreds; two of them for a variable font, such as 100 900",
     _read_weights,
 )
-STRETCH_RANGE: Final = Kind(
+STRETCH_RANGE: Final = ValueType(
     "a width such as condensed, or 50% to 200%; two of them for a variable font, such as 75% 125%",
     _read_stretches,
 )
-AXES: Final = Kind(
+AXES: Final = ValueType(
     "axes of a variable font and their values, such as 'GRAD' 50, 'opsz' 14", _read_settings
 )
-ANGLE: Final = Kind("an angle from -360deg to 360deg", _read_angle)
+ANGLE: Final = ValueType("an angle from -360deg to 360deg", _read_angle)
 
 
 # --- lengths --------------------------------------------------------------------------------------------
@@ -427,7 +436,7 @@ _POINTS: Final = {
     "in": 72.0,
     "pt": 1.0,
     "pc": 12.0,
-    "px": 0.75,  # CSS: 96 pixels an inch
+    "px": 0.75,  # 96 pixels per inch (CSS Values 4 §6.2)
 }
 _UNITS: Final = "mm cm in pt pc px em rem"
 _LENGTH: Final = re.compile(r"(.*?)(mm|cm|in|pt|pc|px|rem|em|fr|%)?", re.DOTALL)
@@ -438,12 +447,12 @@ def length(
     low: float = 0.0,
     high: float = MAX_LENGTH,
     percent: bool = False,
-    share: bool = False,
+    fraction: bool = False,
     words: str = "",
-) -> Kind[Length | RelativeLength | None]:
-    """Make a kind that takes a length in points from `low` to `high`.
+) -> ValueType[Length | RelativeLength | None]:
+    """Return a value type that accepts a length from `low` to `high`, in points.
 
-    `percent` and `share` add `%` and `fr`; `words` adds `auto`, or `none`, which reads as None.
+    `percent` and `fraction` add `%` and `fr`; `words` adds `auto`, or `none`, which is parsed as None.
     """
 
     def read(text: str) -> Length | RelativeLength | None:
@@ -460,15 +469,15 @@ def length(
             return RelativeLength(_within(value, floor, MAX_RELATIVE), FontUnit(unit))
         if unit == "%" and percent:
             return Length(_within(value, 0, MAX_PERCENT), LengthKind.PERCENT)
-        if unit == "fr" and share:
-            return Length(_within(value, 0, MAX_SHARE), LengthKind.SHARE)
+        if unit == "fr" and fraction:
+            return Length(_within(value, 0, MAX_FRACTION), LengthKind.FRACTION)
         raise ValueError(text)
 
-    units = _UNITS + (" %" if percent else "") + (" fr" if share else "")
+    units = _UNITS + (" %" if percent else "") + (" fr" if fraction else "")
     bounds = f", from {low:g}pt to {high:g}pt" if (low, high) != (0.0, MAX_LENGTH) else ""
     others = "".join(f", or {word}" for word in words.split())
     negative = "" if low < 0 else ", not negative"
-    return Kind(f"a number with a unit ({units}){bounds or negative}{others}", read)
+    return ValueType(f"a number with a unit ({units}){bounds or negative}{others}", read)
 
 
 def _split_unit(text: str) -> tuple[str, str]:
@@ -476,8 +485,8 @@ def _split_unit(text: str) -> tuple[str, str]:
     return (match[1], match[2] or "") if match else (text, "")
 
 
-def sides(kind: Kind[T]) -> Kind[Sides[T]]:
-    """Make a kind that takes one to four values, for the sides of a box in CSS order."""
+def sides(kind: ValueType[T]) -> ValueType[Sides[T]]:
+    """Return a value type that accepts one to four values, for the sides of a box in CSS order."""
 
     def read(text: str) -> Sides[T]:
         values = [kind.read(part) for part in split_values(text)]
@@ -493,11 +502,11 @@ def sides(kind: Kind[T]) -> Kind[Sides[T]]:
             case _:
                 raise ValueError(text)
 
-    return Kind(f"one to four values, each {kind.accepts}", read)
+    return ValueType(f"one to four values, each {kind.accepts}", read)
 
 
 def split_values(text: str) -> list[str]:
-    """Split a list of values at white space, but not inside brackets."""
+    """Split a list of values at white space outside of brackets."""
     return _VALUES.findall(text)
 
 
@@ -508,7 +517,7 @@ def _read_line_height(text: str) -> float | Length | RelativeLength:
     if _NUMBER.fullmatch(text):
         return _within(float(text), 0.5, 10)
     value = _LINE_LENGTH.read(text)
-    assert value is not None  # it takes no words
+    assert value is not None  # it accepts no keywords
     return value
 
 
@@ -527,25 +536,27 @@ def _read_tracks(text: str) -> tuple[Length | RelativeLength, ...]:
         _within(times, 1, MAX_TRACKS)
         for width in widths.split() * times:
             track = _GRID_TRACK.read(width)
-            assert track is not None  # it takes no words
+            assert track is not None  # it accepts no keywords
             tracks.append(track)
     _within(len(tracks), 1, MAX_TRACKS)
     return tuple(tracks)
 
 
 _REPEAT: Final = re.compile(r"repeat\(\s*(\d{1,3})\s*,\s*([^()]{1,500}?)\s*\)", re.ASCII)
-_GRID_TRACK: Final = length(percent=True, share=True)
-TRACKS: Final = Kind(
+_GRID_TRACK: Final = length(percent=True, fraction=True)
+TRACKS: Final = ValueType(
     f"up to {MAX_TRACKS} widths separated by spaces, such as 60mm 1fr or repeat(3, 1fr), "
     f"each {_GRID_TRACK.accepts}",
     _read_tracks,
 )
-TRACK: Final = length(percent=True, share=True, words="auto")
+TRACK: Final = length(percent=True, fraction=True, words="auto")
 FONT_SIZE: Final = length(low=0.5, high=2000, percent=True)
 LEAST_FONT_SIZE: Final = length(low=0.5, high=2000)
 PARTIAL_LENGTH: Final = length(percent=True)
 _LINE_LENGTH: Final = length(low=0.5, high=4000)
-LINE_HEIGHT: Final = Kind(f"a number from 0.5 to 10, or {_LINE_LENGTH.accepts}", _read_line_height)
+LINE_HEIGHT: Final = ValueType(
+    f"a number from 0.5 to 10, or {_LINE_LENGTH.accepts}", _read_line_height
+)
 
 
 # --- paper ----------------------------------------------------------------------------------------------
@@ -584,7 +595,7 @@ def _read_edge(text: str) -> float:
     return value.value
 
 
-PAPER: Final = Kind(
+PAPER: Final = ValueType(
     "A3, A4, A5, A6, Letter or Legal, alone or with landscape, or a width and a height from 10mm to 5000mm",
     _read_paper,
     ("A3", "A4", "A5", "A6", "Letter", "Legal"),
@@ -631,6 +642,13 @@ def _read_backgrounds(text: str) -> tuple[ColorValue | None, ...]:
     return colors
 
 
+def _read_colors(text: str) -> tuple[ColorValue, ...]:
+    colors = tuple(map(_read_color, split_values(text)))
+    if not 1 <= len(colors) <= 20:
+        raise ValueError(text)
+    return colors
+
+
 def _read_plain_color(text: str) -> Color:
     color = _read_color(text)
     if not isinstance(color, ColorName):
@@ -645,20 +663,23 @@ def _read_border(text: str) -> BorderValue:
         return BorderValue(ZERO, BorderStyle.NONE, BLACK)
     width, style, color = split_values(text)
     thickness = _BORDER_WIDTH.read(width)
-    assert thickness is not None  # it takes no words
+    assert thickness is not None  # it accepts no keywords
     return BorderValue(thickness, BorderStyle(style), _read_color(color))
 
 
 _BORDER_WIDTH: Final = length(high=200)
-COLOR: Final = Kind(f"{_COLOR_FORMS}, or the name of a color element", _read_color)
-PLAIN_COLOR: Final = Kind(_COLOR_FORMS, _read_plain_color)
-BACKGROUND: Final = Kind(f"{COLOR.accepts}, or transparent", _read_background)
-BACKGROUNDS: Final = Kind(
+COLOR: Final = ValueType(f"{_COLOR_FORMS}, or the name of a color element", _read_color)
+PLAIN_COLOR: Final = ValueType(_COLOR_FORMS, _read_plain_color)
+BACKGROUND: Final = ValueType(f"{COLOR.accepts}, or transparent", _read_background)
+BACKGROUNDS: Final = ValueType(
     f"up to 20 values separated by spaces, each {BACKGROUND.accepts}", _read_backgrounds
 )
-BORDER: Final = Kind(
+COLORS: Final = ValueType(
+    f"up to 20 values separated by spaces, each {COLOR.accepts}", _read_colors
+)
+BORDER: Final = ValueType(
     "width, style and colour, such as 0.5pt solid black, or none; styles are "
-    + _listed([style.value for style in BorderStyle if style is not BorderStyle.NONE]),
+    + join_words([style.value for style in BorderStyle if style is not BorderStyle.NONE], "or"),
     _read_border,
 )
 
@@ -677,8 +698,10 @@ def _read_vertical_align(text: str) -> str | Length | RelativeLength | None:
 
 
 CELL_ALIGN: Final = choice("top", "middle", "bottom", "baseline")
-RISE: Final = Kind(f"{_listed(_RISE_WORDS)}, or {SIGNED_LENGTH.accepts}", _read_rise, _RISE_WORDS)
-VERTICAL_ALIGN: Final = Kind(
+RISE: Final = ValueType(
+    f"{join_words(_RISE_WORDS, 'or')}, or {SIGNED_LENGTH.accepts}", _read_rise, _RISE_WORDS
+)
+VERTICAL_ALIGN: Final = ValueType(
     f"in cells {CELL_ALIGN.accepts}, in lines {RISE.accepts}",
     _read_vertical_align,
     (*CELL_ALIGN.choices, *_RISE_WORDS),
@@ -687,7 +710,7 @@ VERTICAL_ALIGN: Final = Kind(
 
 OFFSET: Final = length(low=-MAX_LENGTH, percent=True)
 
-# Per cent is of the room that the image leaves free (CSS Images 3, 5.6).
+# Per cent of the difference between box and image (CSS Images 3 §5.6).
 _ACROSS: Final = {"left": 0.0, "center": 50.0, "right": 100.0}
 _DOWN: Final = {"top": 0.0, "center": 50.0, "bottom": 100.0}
 
@@ -706,11 +729,11 @@ def _read_offset(text: str, words: dict[str, float]) -> Length | RelativeLength:
     if text in words:
         return Length(words[text], LengthKind.PERCENT)
     offset = OFFSET.read(text)
-    assert offset is not None  # it takes no words
+    assert offset is not None  # it accepts no keywords
     return offset
 
 
-POSITION: Final = Kind(
+POSITION: Final = ValueType(
     "one or two of left, center, right, top, bottom, a length or per cent", _read_position
 )
 DELIMITER: Final = choice(",", ";", "|", "tab")

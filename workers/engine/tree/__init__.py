@@ -1,1 +1,1 @@
-"""Stage three: the merged tree and its data become a concrete document."""
+"""Stage three: a merged template is compiled once, then builds a document for each set of data."""

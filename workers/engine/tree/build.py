@@ -1,4 +1,4 @@
-"""Stage three: a template's tree is compiled once to a blueprint, which data make a document."""
+"""Stage three: compile a template once, and build a document for each set of data."""
 
 from __future__ import annotations
 
@@ -11,41 +11,53 @@ from typing import Any, Final
 
 from workers.engine.diagnostics import Findings
 from workers.engine.merge.declarations import Declarations
-from workers.engine.ports import RenderOptions, Security
-from workers.engine.syntax.checks import color_names
+from workers.engine.ports import ConformanceProfiles, RenderOptions, Security
 from workers.engine.syntax.nodes import Element
-from workers.engine.syntax.numbers import counter_of
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.attachments import build_attachments, compile_attachment
-from workers.engine.tree.blocks import compile_assertion, compile_flow
-from workers.engine.tree.cascade import Look, StyleSheet
-from workers.engine.tree.compiler import (
-    Attribute,
-    Context,
+from workers.engine.tree.build_state import BuildState, Evaluation, LayoutValidator
+from workers.engine.tree.compiler.attributes import CompiledAttribute
+from workers.engine.tree.compiler.builders import sequence
+from workers.engine.tree.compiler.context import (
+    CompileContext,
     UnresolvedName,
-    check_names,
-    in_order,
-    warn_of_fallback,
+    report_unknown_names,
 )
-from workers.engine.tree.crossings import Closing
-from workers.engine.tree.expressions import FORMATS
-from workers.engine.tree.fonts import compile_fonts
-from workers.engine.tree.formats import DEFAULT_LANGUAGE, Formats, get_formats
-from workers.engine.tree.gathered import find_uses
-from workers.engine.tree.grammar import TOTALS
-from workers.engine.tree.looks import NO_PROPERTIES, Properties, spread
-from workers.engine.tree.members import find_member_uses
-from workers.engine.tree.nodes import Document, DocumentInfo, Flow, Source
-from workers.engine.tree.pages import DEFAULT_FAMILY, compile_pages
-from workers.engine.tree.run import LOOP, RUN, Evaluation, Run, Trial
-from workers.engine.tree.runtime import ARITHMETIC, Scope
-from workers.engine.tree.totals import declares_totals
-from workers.engine.tree.watermarks import compile_watermark
-from workers.engine.units import BLACK
+from workers.engine.tree.compiler.styles import warn_of_fallback
+from workers.engine.tree.document import Document, DocumentInfo, Flow
+from workers.engine.tree.elements.attachments import build_attachments, compile_attachment
+from workers.engine.tree.elements.blocks import compile_assertion, compile_blocks
+from workers.engine.tree.elements.einvoices import (
+    CompiledInvoice,
+    build_einvoice,
+    find_archive_profile,
+    find_wanted,
+)
+from workers.engine.tree.elements.flows import compile_flow, compile_unused
+from workers.engine.tree.elements.fonts import compile_fonts
+from workers.engine.tree.elements.pages.masters import compile_pages
+from workers.engine.tree.elements.pages.watermarks import compile_watermark
+from workers.engine.tree.elements.tables.totals import declares_totals
+from workers.engine.tree.expressions.formats import DEFAULT_LANGUAGE, Formats, get_formats
+from workers.engine.tree.expressions.members import find_member_uses
+from workers.engine.tree.expressions.messages import Translator, compile_messages
+from workers.engine.tree.expressions.runtime import ARITHMETIC
+from workers.engine.tree.expressions.scope import (
+    DOCUMENT_NAMES,
+    FORMATS,
+    LOOP,
+    MESSAGES,
+    STATE,
+    TOTALS,
+    Scope,
+)
+from workers.engine.tree.nodes import Source
+from workers.engine.tree.references.collector import find_reference_features
+from workers.engine.tree.references.resolver import ReferenceResolver
+from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.styles.declarations import make_style_sheet
 
 BODY: Final = "body"
 MAX_FILENAME: Final = 150
-_ALWAYS_PRESENT: Final = frozenset({"data", "now", "today", "doc"})
 _INFORMATION: Final = ("title", "author", "subject", "keywords", "filename")
 _SETTINGS: Final = ("lang", "currency", "timezone")
 
@@ -56,11 +68,11 @@ class _Assignment:
     value: Evaluation
 
 
-class Blueprint:
-    """A compiled template: everything that does not depend on data is done.
+class CompiledTemplate:
+    """A compiled template: its expressions, styles and elements, ready to build documents.
 
-    `findings` are what compiling found wrong; they hold for every document made from it.
-    `member_uses` are the members that it reads and only data may have.
+    `findings` hold for every document built from it. `member_uses` are the members it reads that no
+    field declares.
     """
 
     def __init__(self, root: Element, declarations: Declarations) -> None:
@@ -72,34 +84,50 @@ class Blueprint:
         names = _known_names(declarations)
         if self._has_totals:  # data of that name are read as data.totals (language.md 1.4)
             names -= {TOTALS}
-        self._uses = find_uses(root)
-        context = Context(self._sheet, self.findings, flows, names, uses=self._uses)
+        self._features = find_reference_features(root)
+        self.messages = compile_messages(root, self.findings)
+        context = CompileContext(
+            self._sheet,
+            self.findings,
+            flows,
+            names,
+            compile_blocks,
+            features=self._features,
+            messages=self.messages,
+        )
         self._unresolved: list[UnresolvedName] = context.unresolved
         self._lets = _compile_lets(declarations, context)
-        context = context.knowing(*(let.name for let in declarations.lets))
-        self._assertions = in_order(
+        context = context.with_names(*(let.name for let in declarations.lets))
+        self._assertions = sequence(
             [compile_assertion(assertion.element, context) for assertion in declarations.assertions]
         )
         self._attributes = {
-            name: context.attribute(root, name) for name in (*_INFORMATION, *_SETTINGS)
+            name: context.compile_attribute(root, name) for name in (*_INFORMATION, *_SETTINGS)
         }
         self._formats(self.findings, _constants(self._attributes))
+        self._has_open_settings = not all(self._attributes[n].is_static for n in _SETTINGS)
         self._flows = [
-            _compile_poured(flows[name], context) for name in _poured_flows(root) if name in flows
+            _compile_paginated_flow(flows[name], context)
+            for name in _list_paginated_flows(root)
+            if name in flows
         ]
         self._pages = compile_pages(root.elements("page"), context)
         self._security = _compile_security(root.find("security"), context)
         self._watermarks = [compile_watermark(mark, context) for mark in root.elements("watermark")]
-        self._profile = context.value(root, "profile")
-        self._refuses_missing = context.value(root, "missing-glyph") == "error"
+        self._profiles: ConformanceProfiles = (
+            context.read_constant(root, "profile") or ConformanceProfiles()
+        )
+        self._is_tagged = self._profiles.is_tagged or bool(context.read_constant(root, "tagged"))
+        self._refuses_missing = context.read_constant(root, "missing-glyph") == "error"
         self._fonts = tuple(compile_fonts(root.elements("font"), context))
         self._attachments = [
-            (element.place, compile_attachment(element, context))
+            (element.location, compile_attachment(element, context))
             for element in root.elements("attachment")
         ]
+        self._invoices = [CompiledInvoice(one, context) for one in root.elements("einvoice")]
         self._compile_uninserted(flows, context)
         self.member_uses = find_member_uses(root, declarations)
-        self._roots: dict[str, Look] = {}
+        self._roots: dict[str, ComputedStyle] = {}
 
     def build(
         self,
@@ -107,18 +135,18 @@ class Blueprint:
         options: RenderOptions,
         findings: Findings,
         *,
-        trial: Trial | None = None,
+        validator: LayoutValidator | None = None,
     ) -> Document:
-        """Make the document of some data. Everything wrong goes to `findings`.
+        """Build the document of some data; everything wrong is added to `findings`.
 
-        With errors among them the document is not fit to be laid out. With a `trial` it is never
-        laid out: page content is evaluated once, for its errors.
+        With errors among them the document must not be laid out. With a `validator` it never is:
+        page content is evaluated once, so that its errors are found.
 
         Raises:
-            AuthoringError: the loops of the document take too many turns.
+            AuthoringError: a limit of the document is exceeded, such as its loop iterations.
         """
         with localcontext(ARITHMETIC):
-            return self._build(data, options, findings, trial=trial)
+            return self._build(data, options, findings, validator=validator)
 
     def _build(
         self,
@@ -126,34 +154,54 @@ class Blueprint:
         options: RenderOptions,
         findings: Findings,
         *,
-        trial: Trial | None,
+        validator: LayoutValidator | None,
     ) -> Document:
-        run = Run(findings, trial, self._uses)
-        scope: Scope = {**data, "data": data, RUN: run, LOOP: ()}
+        state = BuildState(findings, validator, self._features)
+        scope: Scope = {**data, "data": data, STATE: state, LOOP: ()}
         if self._has_totals:
-            scope[TOTALS] = run.totals
-        scope[FORMATS] = self._formats(findings, _constants(self._attributes))
+            scope[TOTALS] = state.totals
+        self._set_language(scope, _constants(self._attributes), findings)
         _set_time_and_document(scope, options)
-        for let in self._lets:
-            scope[let.name] = let.value.evaluate(scope)
-        check_names(self._unresolved, scope, findings)
+        if self._has_open_settings:
+            # They may name a `let`, and a `let` may write by them: it is computed twice.
+            scope[STATE] = BuildState(Findings(), validator, self._features)
+            self._set_lets(scope)
+            scope[STATE] = state
+            settings = {name: self._attributes[name].read(scope) for name in _SETTINGS}
+            self._set_language(scope, settings, findings)
+        self._set_lets(scope)
+        report_unknown_names(self._unresolved, scope, findings)
         settings = {name: self._attributes[name].read(scope) for name in _SETTINGS}
-        scope[FORMATS] = self._formats(findings, settings)
+        self._set_language(scope, settings, findings)
         scope["doc"]["lang"] = settings["lang"]
         _set_time_and_document(scope, options, zone=scope[FORMATS].zone)
         root = self._find_root(settings["lang"])
         self._assertions.build(scope, root, [])
         info = self._information(scope, settings["lang"])
         scope["doc"]["title"] = info.title
+        wanted = find_wanted(self._invoices, scope)
+        state.rendered_terms.is_paused = wanted is None and not self._attachments
         flows = tuple(make(scope, root) for make in self._flows)
         masters = self._pages(scope, root)
         marks = [mark for make in self._watermarks if (mark := make(scope, root)) is not None]
         security = self._security(scope) if self._security else None
-        run.check_links()
-        crossings = None
-        if self._uses.gathers:
+        state.check_links()
+        footnotes = state.footnotes.close()
+        cross_references = None
+        if self._features.needs_collection or (
+            footnotes is not None and footnotes.is_numbered_by_layout
+        ):
             blocks = [block for flow in flows for block in flow.blocks]
-            crossings = Closing(run.gathered, findings).close(blocks, run.ids)
+            cross_references = ReferenceResolver(state.references, findings).resolve(
+                blocks, state.ids
+            )
+        stated = build_einvoice(wanted, scope)
+        profile = find_archive_profile(
+            stated, self._profiles.archive, findings, is_encrypted=security is not None
+        )
+        attachments = build_attachments(self._attachments, scope, profile, stated)
+        if validator is not None:  # content validated later has no page values
+            state.rendered_terms.is_paused = True
         return Document(
             info,
             masters,
@@ -161,31 +209,44 @@ class Blueprint:
             None if options.is_draft else security,
             tuple(marks),
             findings.warnings,
-            self._profile,
-            build_attachments(self._attachments, scope, self._profile),
+            profile,
+            attachments,
             self._refuses_missing,
             self._fonts,
-            crossings,
+            cross_references,
+            footnotes=footnotes,
+            is_tagged=self._is_tagged,
+            is_accessible=self._profiles.is_accessible,
         )
+
+    def _set_lets(self, scope: Scope) -> None:
+        for let in self._lets:
+            scope[let.name] = let.value.evaluate(scope)
+
+    def _set_language(self, scope: Scope, settings: Mapping[str, Any], findings: Findings) -> None:
+        scope[FORMATS] = self._formats(findings, settings)
+        if self.messages.are_used:
+            lang = settings["lang"] or DEFAULT_LANGUAGE
+            scope[MESSAGES] = Translator(self.messages, lang)
 
     def _formats(self, findings: Findings, settings: Mapping[str, Any]) -> Formats:
         lang, currency, zone = (settings[name] for name in _SETTINGS)
         try:
             formats = get_formats(lang or DEFAULT_LANGUAGE, currency, zone or "UTC")
         except ValueError as error:
-            findings.error("unknown-setting", f"In document: {error}", self._root.place)
+            findings.error("unknown-setting", f"In document: {error}", self._root.location)
             return get_formats(DEFAULT_LANGUAGE, None, "UTC")
         if formats.is_fallback:
-            warn_of_fallback(lang, findings, self._root.place)
+            warn_of_fallback(lang, findings, self._root.location)
         return formats
 
-    def _find_root(self, lang: str) -> Look:
-        look = self._roots.get(lang)
-        if look is None:
+    def _find_root(self, lang: str) -> ComputedStyle:
+        computed = self._roots.get(lang)
+        if computed is None:
             if len(self._roots) > 64:
                 self._roots.clear()
-            look = self._roots[lang] = self._sheet.make_root(lang)
-        return look
+            computed = self._roots[lang] = self._sheet.compute_root(lang)
+        return computed
 
     def _information(self, scope: Scope, lang: str) -> DocumentInfo:
         title, author, subject, keywords, filename = (
@@ -197,7 +258,7 @@ class Blueprint:
             _one_line(subject),
             _one_line(keywords),
             lang,
-            self._filename(filename, scope[RUN].findings),
+            self._filename(filename, scope[STATE].findings),
         )
 
     def _filename(self, written: str | None, findings: Findings) -> str | None:
@@ -206,130 +267,62 @@ class Blueprint:
         if safe != name:
             findings.warn(
                 "filename",
-                f'The file name has signs that file systems refuse; it becomes "{safe}"',
-                self._root.place,
+                f'The file name has characters that file systems refuse; it becomes "{safe}"',
+                self._root.location,
             )
         return safe or None
 
-    def _compile_uninserted(self, flows: Mapping[str, Element], context: Context) -> None:
-        """Compile flows nobody inserts too, for what is wrong in them; their names may be a loop's."""
-        inserted = {name for name, *_ in context.inserted}
-        aside = Context(
+    def _compile_uninserted(self, flows: Mapping[str, Element], context: CompileContext) -> None:
+        """Compile flows and parts that are used nowhere, for the errors in them."""
+        inserted = {name for name, *_ in context.compiled_flows}
+        aside = CompileContext(
             self._sheet,
             self.findings,
             flows,
             context.names,
-            summed=context.summed,
-            uses=self._uses,
+            compile_blocks,
+            finished_totals=context.finished_totals,
+            features=self._features,
+            messages=self.messages,
         )
         for name in flows.keys() - inserted:
             compile_flow(name, aside)
+        for builder in self._root.elements("part"):
+            compile_unused(builder, aside)
 
 
-def compile_blueprint(root: Element, declarations: Declarations) -> Blueprint:
-    """Compile a checked tree, once for all documents made from it."""
-    return Blueprint(root, declarations)
+def compile_template(root: Element, declarations: Declarations) -> CompiledTemplate:
+    """Compile a checked tree, once for all documents built from it."""
+    return CompiledTemplate(root, declarations)
 
 
 # --- styles ---------------------------------------------------------------------------------------------
 
 
-def make_style_sheet(root: Element) -> StyleSheet:
-    """Read the colours and styles a document declares.
-
-    What is wrong in them is reported by the checks and left out here: a style refers only to what
-    is declared.
-    """
-    kind = ELEMENTS["color"].attributes["value"].kind
-    colors = {}
-    for element in root.elements("color"):
-        parsed = _try_parse(kind.parse, element.attributes.get("value", ""))
-        colors[element.attributes.get("name", "")] = BLACK if parsed is None else parsed
-    families = {page.attributes.get("name", DEFAULT_FAMILY) for page in root.elements("page")}
-    families.add(DEFAULT_FAMILY)
-    read = _StyleReader(root, frozenset(colors), frozenset(families)).read
-    styles = list(root.elements("style"))
-    by_element = {e.attributes["element"]: read(e) for e in styles if "element" in e.attributes}
-    by_name = {e.attributes["name"]: read(e) for e in styles if "name" in e.attributes}
-    return StyleSheet(colors, by_name, by_element, frozenset(families))
-
-
-class _StyleReader:
-    """Reads `style` elements with the names that their properties may refer to."""
-
-    def __init__(self, root: Element, colors: frozenset[str], families: frozenset[str]) -> None:
-        self._colors = colors
-        self._families = families
-        self._named = {
-            e.attributes["name"]: e for e in root.elements("style") if "name" in e.attributes
-        }
-        self._read: dict[str, Properties] = {}
-
-    def read(self, element: Element) -> Properties:
-        """Return the properties of a style and of those it extends, each of which is read once."""
-        chain: list[Element] = []
-        below: Properties = NO_PROPERTIES
-        following: Element | None = element
-        while following is not None and len(chain) <= len(self._named):  # more is a circle
-            chain.append(following)
-            name = following.attributes.get("extends", "")
-            if name in self._read:
-                below = self._read[name]
-                break
-            following = self._named.get(name)
-        for style in reversed(chain):
-            below = {**below, **self._own(style)}
-            if self._named.get(style.attributes.get("name", "")) is style:
-                self._read[style.attributes["name"]] = below
-        return below
-
-    def _own(self, element: Element) -> Properties:
-        own: dict[str, Any] = {}
-        for name, text in element.attributes.items():
-            spec = ELEMENTS["style"].attributes.get(name)
-            if spec is None or name in ("name", "element", "extends", "final"):
-                continue
-            try:
-                value = spec.kind.parse(text)
-            except ValueError:
-                continue  # reported by the checks of the text; the property keeps its default
-            is_none = text.strip() in ("none", "transparent")
-            if (value is not None or is_none) and self._is_declared(name, value):
-                own[name] = value
-        if own.get("number") is not None:
-            own.setdefault("counter", counter_of(element))
-        return spread(own)
-
-    def _is_declared(self, name: str, value: Any) -> bool:
-        if name == "page":
-            return value in self._families
-        return all(color in self._colors for color in color_names(value))
-
-
-def _try_parse(parse: Callable[[str], Any], text: str) -> Any:
-    try:
-        return parse(text)
-    except ValueError:
-        return None
-
-
 # --- flows ----------------------------------------------------------------------------------------------
 
 
-def _poured_flows(root: Element) -> list[str]:
-    """Give the flows that fill pages: the body, then those that areas name."""
+def _list_paginated_flows(root: Element) -> list[str]:
+    """Return the names of the flows that fill pages: the body, then those that areas name."""
     areas = (area for page in root.elements("page") for area in page.elements("area"))
     return list(dict.fromkeys((BODY, *(area.attributes.get("flow", BODY) for area in areas))))
 
 
-def _compile_poured(element: Element, context: Context) -> Callable[[Scope, Look], Flow]:
+def _compile_paginated_flow(
+    element: Element, context: CompileContext
+) -> Callable[[Scope, ComputedStyle], Flow]:
     name = element.attributes.get("name", BODY)
     content = compile_flow(name, context)
-    page, most = context.attribute(element, "page"), context.attribute(element, "max-pages")
-    source = Source(element.place)
+    page, most = (
+        context.compile_attribute(element, "page"),
+        context.compile_attribute(element, "max-pages"),
+    )
+    source = Source(element.location)
 
-    def build(scope: Scope, root: Look) -> Flow:
+    def build(scope: Scope, root: ComputedStyle) -> Flow:
         blocks: list[Any] = []
+        state: BuildState = scope[STATE]
+        state.footnotes.begin_flow()
         content.build(scope, root, blocks)
         return Flow(source, name, page.read(scope), tuple(blocks), most.read(scope))
 
@@ -341,15 +334,15 @@ def _compile_poured(element: Element, context: Context) -> Callable[[Scope, Look
 
 def _known_names(declarations: Declarations) -> frozenset[str]:
     paths = [*(f.path for f in declarations.fields), *(d.path for d in declarations.datasets)]
-    return _ALWAYS_PRESENT.union((path[0] for path in paths), declarations.defaults)
+    return DOCUMENT_NAMES.union((path[0] for path in paths), declarations.defaults)
 
 
-def _compile_lets(declarations: Declarations, context: Context) -> list[_Assignment]:
+def _compile_lets(declarations: Declarations, context: CompileContext) -> list[_Assignment]:
     compiled: list[_Assignment] = []
     for let in declarations.lets:
-        value = context.expression(let.expression, let.element.place)
+        value = context.compile_expression(let.expression, let.element.location)
         compiled.append(_Assignment(let.name, value))
-        context = context.knowing(let.name)
+        context = context.with_names(let.name)
     return compiled
 
 
@@ -367,7 +360,7 @@ def _set_time_and_document(
         scope["doc"] = {"title": "", "lang": "", "template": template, "draft": options.is_draft}
 
 
-def _constants(attributes: Mapping[str, Attribute[Any]]) -> dict[str, Any]:
+def _constants(attributes: Mapping[str, CompiledAttribute[Any]]) -> dict[str, Any]:
     return {name: attributes[name].constant for name in _SETTINGS}
 
 
@@ -379,12 +372,12 @@ def _one_line(text: str | None) -> str:
 
 
 def _compile_security(
-    element: Element | None, context: Context
+    element: Element | None, context: CompileContext
 ) -> Callable[[Scope], Security] | None:
     if element is None:
         return None
     read = {
-        name: context.attribute(element, name)
+        name: context.compile_attribute(element, name)
         for name in ELEMENTS["security"].attributes
         if name != "final"
     }
@@ -394,10 +387,10 @@ def _compile_security(
         values = {name: attribute.read(scope) for name, attribute in read.items()}
         for name in ("user-password", "owner-password"):
             if name in given and not values[name]:
-                scope[RUN].findings.error(
+                scope[STATE].findings.error(
                     "empty-password",
                     f"The {name} came out empty. Give it a value, or leave the attribute out",
-                    element.place,
+                    element.location,
                 )
         return Security(**{name.replace("-", "_"): value for name, value in values.items()})
 

@@ -1,31 +1,30 @@
-"""The concrete document: loops expanded, expressions evaluated, styles resolved; what layout takes.
+"""Nodes of the concrete document: loops expanded, expressions evaluated, styles computed.
 
-Nodes are values: layout never changes them and may lay out the same node again at another width.
-Only page headers, footers, page boxes and table heads and feet hold expressions still to be
-evaluated (language.md 1.1, principle 7); they are `PageTime` and `PieceRows`.
+Nodes are values: layout never changes them, and may lay out the same node again at another width.
+Only running content, page boxes, and heads and feet of tables still hold expressions (language.md
+1.1, principle 7): `document.PageContent` and `FragmentRows`. Pages and the whole document are in
+tree/document.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
-from workers.engine.diagnostics import Diagnostic, Place
-from workers.engine.ports import Attachment, Profile, Security
-from workers.engine.tree.styles import Overflow, Style, TextStyle
-from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind, Sides
-
-if TYPE_CHECKING:
-    from workers.engine.tree.titles import Crossings
+from workers.engine.diagnostics import SourceLocation
+from workers.engine.tree.image_sources import ImageSource
+from workers.engine.tree.styles.computed import Style, TextStyle
+from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind
 
 CENTER: Final = Length(50.0, LengthKind.PERCENT)
 
 
 class Role(StrEnum):
-    """The structure type of what is drawn; PDF 2.0, 14.8.4. Page furniture has none: it is an artifact."""
+    """Structure types of ISO 32000-2, 14.8.4. Running content has none: it is an artifact."""
 
     SECT = "Sect"
     DIV = "Div"
@@ -52,27 +51,36 @@ class Role(StrEnum):
     CONTENTS = "TOC"
     CONTENTS_ENTRY = "TOCI"
     INDEX = "Index"
+    NOTE = "Note"
     ARTIFACT = "Artifact"
 
 
 @dataclass(frozen=True, slots=True)
 class LoopStep:
-    """One turn of a `for`: the list as the author wrote it, and the turn from 1."""
+    """One iteration of a `for`: the list as the author wrote it, and the iteration from 1."""
 
     name: str
     index: int
 
+    def __str__(self) -> str:
+        return f"{self.name} row {self.index}"
 
-def where_in_loops(loop: tuple[LoopStep, ...]) -> str:
-    """Name the loop turns of a failure, as the end of a message; empty outside of loops."""
-    return f" ({', '.join(f'{step.name} row {step.index}' for step in loop)})" if loop else ""
+    @property
+    def is_iteration(self) -> bool:
+        """Whether this step, or one before it, is an iteration; a use of a part is a step too."""
+        return True
+
+
+def describe_loops(loop: tuple[LoopStep, ...]) -> str:
+    """Return the loop iterations of a failure, as the end of a message; empty outside of loops."""
+    return f" ({', '.join(map(str, loop))})" if loop else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a node comes from: its element's place and the loop turns it was made in, outermost first."""
+    """The origin of a node: its element's location and the loop iterations around, outermost first."""
 
-    place: Place
+    location: SourceLocation
     loop: tuple[LoopStep, ...] = ()
 
 
@@ -80,8 +88,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Characters of one look. White space is collapsed and text-transform applied already.
+class TextRun:
+    """Characters of one style, white space collapsed and text-transform applied.
 
     `link` is a checked target (https, http, mailto, tel, or `#id`), None for plain text.
     """
@@ -89,6 +97,11 @@ class Run:
     text: str
     style: TextStyle
     link: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCall(TextRun):
+    """The number of a note in running text; outline entries and references leave it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +113,17 @@ class LineBreak:
 
 @dataclass(frozen=True, slots=True)
 class InlineBlock:
-    """An image or bar code standing in a line, on the baseline."""
+    """An image, bar code or chart in a line, on the baseline."""
 
-    block: Image | Barcode
+    block: Image | Barcode | Chart
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference to the element `target`; layout writes its text, number or page there.
+    """A reference to the element `target`; layout writes its text, number or page.
 
-    `show` is `text`, `number` or `page`; the source is for errors.
+    `show` is `text`, `number` or `page`, or `note` for the call of a note that is numbered on its
+    page. `source` is for errors.
     """
 
     target: str
@@ -120,13 +134,13 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """A named place in a line, which takes no room: the index leads to it."""
+class InlineAnchor:
+    """A named point in a line, without size: the target of index entries."""
 
     name: str
 
 
-Inline = Run | LineBreak | InlineBlock | Reference | Spot
+Inline = TextRun | LineBreak | InlineBlock | Reference | InlineAnchor
 
 
 # --- blocks -----------------------------------------------------------------------------------------
@@ -134,10 +148,10 @@ Inline = Run | LineBreak | InlineBlock | Reference | Spot
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The number in front of a paragraph's first line.
+    """The number before a paragraph's first line.
 
-    `width` is the room for it in points, beside which all lines stand; with None the text of the
-    first line follows it.
+    `width` is its column in points, beside which all lines stand; None if the text of the first
+    line follows it directly.
     """
 
     text: str
@@ -146,27 +160,26 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """What follows an entry of the contents: a `dot`, `line` or `none`, and the page of `target`."""
+    """The leader after an entry of the contents (`dot`, `line` or `none`), and the page of `target`."""
 
     kind: str
     target: str
 
 
 @dataclass(frozen=True, slots=True)
-class Extra:
-    """What few paragraphs have: a number, a page at the end; `refers` where references stand in it."""
+class ParagraphExtras:
+    """Rare parts of a paragraph: a number, a leader to a page, and whether it holds references."""
 
     label: Label | None = None
     leader: Leader | None = None
-    refers: bool = False
+    has_references: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Paragraph:
-    """Inline content broken into lines: p, h1 to h6, pre, caption, and gathered loose text.
+    """Inline content broken into lines: p, h1 to h6, pre, caption, and loose text.
 
-    `outline` is the entry of a heading in the document outline, None for none; `extra` is None for
-    most.
+    `outline` is a heading's entry in the document outline, None for none; `extra` is None for most.
     """
 
     source: Source
@@ -175,15 +188,15 @@ class Paragraph:
     inlines: tuple[Inline, ...]
     outline: str | None = None
     id: str | None = None
-    extra: Extra | None = None
+    extra: ParagraphExtras | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Offsets of a box taken out of the flow, from its container's edges; None where not given.
+    """Offsets of a positioned box from its container's edges; None if not given.
 
-    The container is the nearest box or grid cell around it, else the paper. `is_over` is for the
-    boxes of a page: drawn over its text, not under it.
+    The container is the nearest box or grid cell around it, else the paper. `is_over` is for boxes
+    of a page: painted over its text, not under it.
     """
 
     top: Length | None = None
@@ -194,10 +207,10 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Columns of one width side by side, `gap` points apart with `rule` between them.
+class ColumnLayout:
+    """Columns of equal width, `gap` points apart with `rule` between them (CSS Multi-column 1).
 
-    Balanced ones end at one height; the first is the rightmost where lines read from right to left.
+    Balanced columns end at one height; the first is the rightmost in right-to-left text.
     """
 
     count: int
@@ -207,11 +220,11 @@ class Columns:
     is_rtl: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Container:
     """Blocks below each other in one box: div, box, blockquote. `position` takes it out of the flow.
 
-    Boxes with a position inside an `is_box` count from its edges; `columns` is None for one.
+    An `is_box` contains the positioned boxes inside it; `columns` is None for a single column.
     """
 
     source: Source
@@ -221,12 +234,15 @@ class Container:
     position: Position | None = None
     id: str | None = None
     is_box: bool = False
-    columns: Columns | None = None
+    columns: ColumnLayout | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """Blocks side by side; a child's width is its own `width`, `1fr` unless given. `gap` in points."""
+    """Blocks side by side; a child's width is its own `width`, `1fr` unless given.
+
+    `gap` in points.
+    """
 
     source: Source
     style: Style
@@ -236,11 +252,11 @@ class Row:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """Cells of fixed width, one block in each, continued on further pages; gaps in points.
 
-    `row_height` is None where the content of a row makes its height; `skip` cells stay empty before
+    `row_height` is None if the content of a row makes its height; `skip` cells stay empty before
     the first. With `fills_columns` the next cell is the one below.
     """
 
@@ -256,9 +272,11 @@ class Grid:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ListItem:
-    """One item; `marker` is the text drawn before its first line, empty for none."""
+    """A list item; `marker` is the text painted before its first line, empty for none."""
+
+    role: ClassVar[Role] = Role.LIST_ITEM
 
     source: Source
     style: Style
@@ -267,9 +285,11 @@ class ListItem:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ListBlock:
     """A bulleted or numbered list."""
+
+    role: ClassVar[Role] = Role.LIST
 
     source: Source
     style: Style
@@ -277,56 +297,27 @@ class ListBlock:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """A horizontal rule across its container; `line` is its look."""
+    """A horizontal rule across its container; `border` is its line."""
 
     source: Source
     style: Style
-    line: Border
+    border: Border
 
 
-@dataclass(frozen=True, slots=True)
-class StoredImage:
-    """An image of the workspace, by name."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class DataImage:
-    """An image given in the document as a data address, decoded from base64."""
-
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteImage:
-    """An image at an http or https address, which the farm fetches."""
-
-    address: str
-
-
-AnyImage = StoredImage | DataImage | RemoteImage
-
-
-def read_image(value: str | bytes) -> AnyImage:
-    """Give the image of a checked value (syntax/values.py): a name, an address, or its bytes."""
-    if isinstance(value, bytes):
-        return DataImage(value)
-    return RemoteImage(value) if "://" in value else StoredImage(value)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Image:
-    """A picture; an empty `alt` says decoration. `fit` is CSS object-fit.
+    """An image; an empty `alt` marks decoration. `fit` is CSS object-fit.
 
-    `position` is where it stands in its box, across and down; per cent is of what it leaves free.
+    `position` is CSS object-position, across and down; per cent are of the free space.
     """
 
+    role: ClassVar[Role] = Role.FIGURE
+
     source: Source
     style: Style
-    picture: AnyImage
+    picture: ImageSource
     alt: str
     fit: str  # contain, cover, fill, none
     is_optional: bool
@@ -334,9 +325,11 @@ class Image:
     position: tuple[Length, Length] = (CENTER, CENTER)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Barcode:
-    """A bar code. `value` is text, or a mapping for the payment types; layout checks and encodes it."""
+    """A bar code. `value` is text, or a mapping for payment codes; layout checks and encodes it."""
+
+    role: ClassVar[Role] = Role.FIGURE
 
     source: Source
     style: Style
@@ -355,8 +348,87 @@ class Barcode:
 
 
 @dataclass(frozen=True, slots=True)
+class ChartSeries:
+    """One series of a chart: a value for each of its records, None for a gap.
+
+    `exact` are the same values as decimals, for labels; `color` is None for one of the palette.
+    """
+
+    label: str
+    values: tuple[float | None, ...]
+    exact: tuple[Decimal | None, ...]
+    color: Color | None = None
+
+
+class ChartFormat(Protocol):
+    """The formats of the numbers and dates on one axis."""
+
+    def write_number(self, value: Decimal, step: Decimal | None) -> str:
+        """Return a number as text.
+
+        As a tick, with as many decimals as the distance of ticks has.
+        """
+
+    def write_date(self, moment: datetime, unit: str) -> str:
+        """Return a date as a tick; units are `year`, `month`, `day`, `hour` and `minute`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartAxis:
+    """One axis of a chart.
+
+    `side` is `left`, `right` or `bottom`, with `start` and `end` resolved; empty for the default
+    side. Bounds are numbers, of a time axis days as `date.toordinal` counts them.
+    """
+
+    format: ChartFormat
+    side: str = ""
+    title: str = ""
+    low: float | None = None
+    high: float | None = None
+    ticks: int | None = None
+    grid: bool | None = None
+    has_labels: bool = True
+
+
+class CategoryKind(StrEnum):
+    """The type of the values on the category axis."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """A chart. `xs` are texts, decimals, or dates and times without a zone, by `x_kind`.
+
+    `value_axis` is the axis of values, `x_axis` the category axis. `gauge` is the share of a gauge
+    from 0 to 1, None if it has no value.
+    """
+
+    source: Source
+    style: Style
+    kind: str
+    alt: str
+    xs: tuple[Any, ...]
+    x_kind: CategoryKind
+    series: tuple[ChartSeries, ...]
+    value_axis: ChartAxis
+    x_axis: ChartAxis
+    title: str = ""
+    stack: str = "none"  # none, sum, share
+    legend: str = "auto"  # auto, none, top, bottom
+    colors: tuple[Color, ...] = ()
+    is_hatched: bool = False
+    shows_values: bool = False
+    gauge: float | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Break:
-    """A forced break, or with `need` (points) one that is made only if less is left."""
+    """A forced break; with `need` (points), only if less space is left."""
 
     source: Source
     to: str  # page, column, left, right, area
@@ -365,18 +437,20 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class EntryStyle:
-    """How the entries of one level look; `transform` is their text-transform."""
+    """The style of the entries of one level; `transform` is their text-transform."""
 
     style: Style
     transform: str = "none"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Contents:
-    """A table of contents: the titles of a `kind` (`headings`, `table`), of levels from `first` to `last`.
+    """A table of contents: titles of a `kind` (`headings`, `table`), of levels `first` to `last`.
 
-    `entries` are the styles of levels 1 to 6; `leader` is what leads from a title to its page.
+    `entries` are the styles of levels 1 to 6; `leader` leads from a title to its page.
     """
+
+    role: ClassVar[Role] = Role.CONTENTS
 
     source: Source
     style: Style
@@ -388,9 +462,11 @@ class Contents:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Index:
     """The index of the document's terms; `entries` are the styles of levels 1 to 3."""
+
+    role: ClassVar[Role] = Role.INDEX
 
     source: Source
     style: Style
@@ -398,11 +474,32 @@ class Index:
     id: str | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Note:
+    """A footnote or endnote. `id` is its anchor, `call_anchor` that of its call.
+
+    `number` is empty for none; layout numbers a note in `Footnotes.page_numbered`. `marker_style`
+    is the style of the number, which takes `number_width` points before the text, or its own width
+    if that is None.
+    """
+
+    role: ClassVar[Role] = Role.NOTE
+
+    source: Source
+    style: Style
+    children: tuple[Block, ...]
+    number: str
+    marker_style: TextStyle
+    number_width: float | None
+    call_anchor: str
+    id: str
+
+
 # --- tables -----------------------------------------------------------------------------------------
 
 
-class On(StrEnum):
-    """Which piece of a broken table, or which page of a numbering run."""
+class Occurrence(StrEnum):
+    """The fragments of a table, or the pages of a page sequence, that something stands on."""
 
     ALL = "all"
     FIRST = "first"
@@ -416,31 +513,35 @@ class On(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's width; per cent is of the table, `fr` of what is left, `auto` of the content."""
+    """A column's width.
+
+    Per cent are of the table, `fr` of the space left, `auto` of the content.
+    """
 
     width: Length
     min_width: Length
     max_width: Length | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CellTemplate:
-    """What all cells made from one td or th under one look share; made once, not once per row."""
+    """The common part of all cells made from one td or th in one style, made once for all rows."""
 
     source: Source
     role: Role
     style: Style
     colspan: int
     rowspan: int
-    id: str | None = None  # one that has an id is made for its row alone
+    id: str | None = None  # a cell with an id has a template of its own
+    scope: str = ""  # of a header cell: row, column or both; empty if its position says so
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RowTemplate:
-    """What all rows made from one tr under one look share; interned by build.
+    """The common part of all rows made from one tr in one style.
 
-    `starts` are the columns its cells begin at, empty where cells follow one another; a column
-    between them is covered by a cell of a row above.
+    `starts` are the columns its cells begin at, empty if cells follow one another; a column between
+    them is covered by a cell of a row above.
     """
 
     source: Source
@@ -456,7 +557,7 @@ CellContent = str | tuple["Block", ...]
 
 
 class TotalMode(StrEnum):
-    """How a total takes the value of a row (language.md 1.8)."""
+    """The accumulation of a total over rows (language.md 1.8)."""
 
     SUM = "sum"
     LAST = "last"
@@ -467,7 +568,7 @@ class TotalMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A carried total of a table; `start` is None for one that is empty before the first row."""
+    """A carried total of a table; `start` is None if it is empty before the first row."""
 
     name: str
     mode: TotalMode
@@ -475,65 +576,96 @@ class Total:
 
 
 # A value for each of a table's totals, in their order; None where there is none yet.
-Carried = tuple[Decimal | None, ...]
+TotalValues = tuple[Decimal | None, ...]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class TableRow:
-    """One row: shared template, own contents, and what it adds to each total if it is counted.
+    """One row: shared template, own contents, and its contribution to each total if it counts.
 
-    `loop` holds the loop turns for messages; rows of one loop share all but the last step.
+    `loop` are the loop iterations for messages; rows of one loop share all but the last step.
     """
 
     template: RowTemplate
     cells: Sequence[CellContent]
     loop: tuple[LoopStep, ...] = ()
-    counted: Carried = ()
+    contributions: TotalValues = ()
 
 
 @dataclass(frozen=True, slots=True)
-class PieceValues:
-    """Carried totals of one piece of a table, each in the order of `Table.totals`, and page values."""
+class PageValues:
+    """The values of `page.*` on one page (language.md 1.4).
 
-    before: Carried
-    here: Carried
-    after: Carried
-    whole: Carried
+    `number` counts from `first` in a page sequence, and `count` is its last page's; blank pages at
+    the end of a sequence are not counted. `index` and `total` are of the whole document.
+    """
+
+    number: int
+    count: int
+    index: int
+    total: int
+    name: str
+    is_blank: bool = False
+    first: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the first page of its page sequence."""
+        return self.number == self.first
+
+    @property
+    def is_last(self) -> bool:
+        """Whether this is the last page of its page sequence."""
+        return self.number == self.count
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentValues:
+    """Carried totals of one fragment of a table, in the order of `Table.totals`, and page values."""
+
+    before: TotalValues
+    here: TotalValues
+    after: TotalValues
+    overall: TotalValues
     page: PageValues
 
 
-class PieceRows(Protocol):
-    """Head or foot rows, evaluated per piece; `is_static` when they are the same on every piece."""
+class FragmentRows(Protocol):
+    """Head or foot rows, evaluated for each fragment of a table.
+
+    Static if they are always the same.
+    """
 
     is_static: bool
 
-    def evaluate(self, values: PieceValues) -> tuple[TableRow, ...]:
-        """Give the rows for one piece."""
+    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
+        """Return the rows of one fragment."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RowGroup:
-    """A thead or tfoot: its rows and the pieces it stands on.
+    """A thead or tfoot: its rows and the fragments it stands on.
 
-    `has_built_in_rule` tells that the rule below is nobody's wish: it gives way to one further down.
+    `has_built_in_rule` marks a rule of the user-agent style sheet, which any other border
+    overrides.
     """
 
     source: Source
     style: Style
-    on: On
-    rows: PieceRows
+    on: Occurrence
+    rows: FragmentRows
     has_built_in_rule: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Caption:
-    """A table's title, above the pieces it stands on."""
+    """A table's title, above the fragments it stands on."""
 
     block: Block
-    on: On
+    on: Occurrence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TableBody:
     """A tbody: rows in order."""
 
@@ -542,9 +674,11 @@ class TableBody:
     rows: Sequence[TableRow]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A table. `totals` are the values that its rows add up to and its pieces carry."""
+    """A table. `totals` are the values that its rows accumulate and its fragments carry."""
+
+    role: ClassVar[Role] = Role.TABLE
 
     source: Source
     style: Style
@@ -567,168 +701,23 @@ Block = (
     | Rule
     | Image
     | Barcode
+    | Chart
     | Break
     | Table
     | Contents
     | Index
+    | Note
 )
 
 
-# --- pages and the document -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PageValues:
-    """What `page.*` reads at page time (language.md 1.4).
-
-    `number` counts from `first` in a numbering run, and `count` is its last page's; the blank pages
-    that end a run are not counted. `index` and `total` are of the whole document.
-    """
-
-    number: int
-    count: int
-    index: int
-    total: int
-    name: str
-    is_blank: bool = False
-    first: int = 1
-
-    @property
-    def is_first(self) -> bool:
-        """Tell whether this is the first page of its numbering run."""
-        return self.number == self.first
-
-    @property
-    def is_last(self) -> bool:
-        """Tell whether this is the last page of its numbering run."""
-        return self.number == self.count
-
-
-class PageTime(Protocol):
-    """Content evaluated once per page; `is_static` when no page value is used in it."""
-
-    is_static: bool
-
-    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
-        """Give the blocks for one page."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunningBox:
-    """A header or footer: its box and its content; `max_height` of the page's height in per cent or points."""
-
-    source: Source
-    style: Style
-    content: PageTime
-    max_height: Length
-
-
-@dataclass(frozen=True, slots=True)
-class Area:
-    """A rectangle of the body region a flow is poured into; offsets and sizes are of the region."""
-
-    source: Source
-    style: Style  # of the box that holds what must not leave the area
-    flow: str
-    columns: Columns
-    overflow: Overflow | None  # None continues in the next area
-    position: Position
-    width: Length | None
-    height: Length | None
-    padding: Sides[float]
-
-
-@dataclass(frozen=True, slots=True)
-class PageMaster:
-    """One member of a page family: paper, margins (points) and furniture.
-
-    `boxes` are containers with positions, absolute to the paper. Without areas the flow `body` has
-    the whole region. `bleed` is how far (points) the background goes beyond the paper.
-    """
-
-    source: Source | None
-    name: str
-    on: On
-    width: float
-    height: float
-    margin: Sides[float]
-    background: Color | None
-    background_image: AnyImage | None
-    header: RunningBox | None
-    footer: RunningBox | None
-    boxes: PageTime | None
-    areas: tuple[Area, ...] = ()
-    watermarks: tuple[Watermark, ...] = ()
-    bleed: float = 0.0
-    has_crop_marks: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Content poured into pages of one family."""
-
-    source: Source | None
-    name: str
-    page: str
-    blocks: tuple[Block, ...]
-    max_pages: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
-    """What the document says of itself, evaluated."""
-
-    title: str
-    author: str
-    subject: str
-    keywords: str
-    lang: str
-    filename: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Watermark:
-    """A template's own mark across its pages: a text, or a picture.
-
-    `size` is that of the text in points, None to fit the diagonal.
-    """
-
-    text: str
-    is_over: bool
-    opacity: float
-    rotate: float
-    size: float | None
-    color: Color
-    source: Source | None = None
-    picture: AnyImage | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredFont:
-    """A `font` element: a stored font as a face of a family. What is None is the font's own."""
-
-    source: Source
-    family: str
-    name: str  # of the stored font
-    index: int
-    weight: tuple[int, int] | None
-    stretch: tuple[float, float] | None
-    is_italic: bool | None
-    settings: tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A whole document, ready for layout."""
-
-    info: DocumentInfo
-    masters: tuple[PageMaster, ...]
-    flows: tuple[Flow, ...]
-    security: Security | None
-    watermarks: tuple[Watermark, ...]
-    warnings: tuple[Diagnostic, ...]
-    profile: Profile | None = None
-    attachments: tuple[Attachment, ...] = ()
-    refuses_missing_glyphs: bool = False
-    fonts: tuple[DeclaredFont, ...] = ()
-    crossings: Crossings | None = None  # None where nothing refers to anything
+def child_blocks(block: Block | ListItem) -> tuple[Block | ListItem, ...]:
+    """Return the blocks directly inside a block, in reading order; of a table, those of its captions."""
+    match block:
+        case Container() | Row() | Grid() | ListItem() | Note():
+            return block.children
+        case ListBlock():
+            return block.items
+        case Table():
+            return tuple(caption.block for caption in block.captions)
+        case _:
+            return ()

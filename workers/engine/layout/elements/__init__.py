@@ -1,1 +1,1 @@
-"""One module for each family of elements that layout places."""
+"""The layout functions of the elements, one module for each family."""

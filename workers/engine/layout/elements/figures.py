@@ -1,7 +1,8 @@
-"""Figures: the room images and bar codes take, and where their marks stand in it.
+"""Figures: images and bar codes in their boxes.
 
-An image without a stated size is as large as it is (a pixel is 1/96 in unless the file says
-otherwise), but never wider than its container; with one stated side the other keeps its shape.
+An image without a stated size has its natural size (a pixel is 1/96 in unless the file states a
+resolution), but is never wider than its container; if one side is stated, the other keeps the
+aspect ratio.
 """
 
 from __future__ import annotations
@@ -10,62 +11,66 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from workers.engine.diagnostics import Severity
+from workers.engine.layout.blocks.boxes import (
+    BoxFragment,
+    BoxNode,
+    UsedBox,
+    destination_of,
+    outer_widths,
+    resolve_box,
+    set_background_image,
+    with_own_width,
+)
 from workers.engine.layout.context import (
     EPSILON,
-    Context,
     Fonts,
-    Misfit,
-    Piece,
+    Fragment,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    Rectangle,
+    Region,
     Resume,
-    Sheet,
-    Space,
     cut_excerpt,
-    in_mm,
+    format_mm,
 )
-from workers.engine.layout.display import Cells, Picture, Polygons, Restore, Save
-from workers.engine.layout.elements.barcodes import encode_barcode
-from workers.engine.layout.elements.symbols import Symbol
-from workers.engine.layout.frames import (
-    Frame,
-    FramedPiece,
-    frame_of,
-    mark_of,
-    outer_widths,
-    set_backdrop,
-    with_width,
-)
-from workers.engine.layout.lines import Look
+from workers.engine.layout.display import Picture, PolygonSet, RectangleSet, Restore, Save
+from workers.engine.layout.elements.barcodes.encoding import encode_barcode
+from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.lines import GlyphStyle, make_glyph_style
 from workers.engine.layout.lines.phrases import draw_phrase, set_phrase, text_measurer
 from workers.engine.layout.pictures import find_picture
-from workers.engine.layout.problems import Problem
+from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import Drawable
 from workers.engine.tree.nodes import Barcode, Image
 from workers.engine.units import LengthKind, mm
 
-MODULE: Final = mm(0.5)  # of a bar code that states no size: every phone reads it
-BAR: Final = mm(0.33)  # the same for bars; the nominal width of GS1 General Specifications, 5.12.3
-LEAST_TEXT: Final = 4.0  # points; what is smaller below a bar code nobody reads
-SIDE_TOLERANCE: Final = mm(0.2)  # of a code whose standard says how large it is
+MODULE_WIDTH: Final = mm(0.5)  # of a bar code without a stated size; every phone reads it
+BAR_WIDTH: Final = mm(
+    0.33
+)  # the same for linear symbols; the nominal X-dimension of GS1 General Specifications, 5.12.3
+MIN_TEXT_SIZE: Final = 4.0  # points; smaller text below a bar code is illegible
+SIDE_TOLERANCE: Final = mm(0.2)  # of a symbol whose standard fixes its size
 
 
 @dataclass(slots=True)
-class NothingPiece:
-    """A figure that cannot be drawn; the reason is told where it would have stood."""
+class EmptyFragment:
+    """A figure that cannot be drawn; its problem is reported at its place."""
 
-    misfit: Misfit | None
+    problem: LayoutProblem | None
     height: float = 0.0
     resume: Resume = None
     forced: str = ""
     first_baseline: float | None = None
 
-    def draw(self, sheet: Sheet, _x: float, _y: float) -> None:
-        """Tell the reason."""
-        if self.misfit is not None:
-            sheet.report(self.misfit)
+    def draw(self, canvas: PageCanvas, _x: float, _y: float) -> None:
+        """Report the problem."""
+        if self.problem is not None:
+            canvas.report(self.problem)
 
 
 @dataclass(slots=True)
-class PicturePiece:
+class ImageFragment:
     """An image in a box of its own size."""
 
     node: Image
@@ -76,8 +81,8 @@ class PicturePiece:
     forced: str = ""
     first_baseline: float | None = None
 
-    def draw(self, sheet: Sheet, x: float, y: float) -> None:
-        """Draw the image as `object-fit` and `object-position` say."""
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the image by `object-fit` and `object-position` (CSS Images 3, 5.5)."""
         width, height = _fitted(self.node.fit, self.image, self.width, self.height)
         across, down = self.node.position
         left = x + (across.resolve(self.width - width) or 0.0)
@@ -88,94 +93,126 @@ class PicturePiece:
             or top + height > y + self.height + EPSILON
         )
         if is_cut:
-            sheet.items.append(Save(clip=(x, y, self.width, self.height)))
-        owner = sheet.owner(self.node) if self.node.alt else None
-        sheet.items.append(Picture(left, top, width, height, self.image, owner, self.node))
+            canvas.items.append(Save(clip=(x, y, self.width, self.height)))
+        room = Rectangle(x, y, self.width, self.height)
+        owner = canvas.add_figure(self.node, self.node.alt, room)
+        canvas.items.append(Picture(left, top, width, height, self.image, owner, self.node))
         if is_cut:
-            sheet.items.append(Restore())
+            canvas.items.append(Restore())
 
 
 @dataclass(slots=True)
-class SymbolPiece:
-    """A bar code; `module` is the width of its narrowest bar, `caption` what people read below it."""
+class BarcodeFragment:
+    """A bar code; `module` is the width of its narrowest bar, `caption` the text below it."""
 
     node: Barcode
     symbol: Symbol
     module: float
     width: float
     height: float
-    caption: Caption | None = None
+    caption: HumanReadableText | None = None
     resume: Resume = None
     forced: str = ""
     first_baseline: float | None = None
 
-    def draw(self, sheet: Sheet, x: float, y: float) -> None:
-        """Draw the modules, in the middle of the box, and the text below them."""
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the symbol in the centre of the box, and the text below it."""
         module, symbol, caption = self.module, self.symbol, self.caption
         room = self.height - (caption.height if caption else 0.0)
         down = room / symbol.rows if symbol.is_bars else module
         left = x + (self.width - symbol.columns * module) / 2
         top = y + (room - symbol.rows * down) / 2
         color = self.node.style.text.color
-        owner = sheet.owner(self.node)
+        owner = canvas.owner_of(self.node)
+        if canvas.tree is not None:  # without `alt` it is an artifact
+            box = Rectangle(x, y, self.width, self.height)
+            owner = canvas.add_figure(self.node, self.node.alt, box)
         if symbol.polygons:
-            sheet.items.append(Polygons(left, top, module, symbol.polygons, color, owner))
+            canvas.items.append(PolygonSet(left, top, module, symbol.polygons, color, owner))
         else:
-            sheet.items.append(Cells(left, top, module, down, symbol.rectangles, color, owner))
+            canvas.items.append(
+                RectangleSet(left, top, module, down, symbol.rectangles, color, owner)
+            )
         if caption is not None:
             baseline = y + self.height - caption.height + caption.baseline
             for line in symbol.text.split("\n"):
-                phrase = set_phrase(caption.fonts, caption.look.style, line)
+                phrase = set_phrase(caption.fonts, caption.glyph_style.style, line)
                 start = x + (self.width - sum(part.width for part in phrase)) / 2
-                draw_phrase(sheet, phrase, start, baseline, owner)
+                draw_phrase(canvas, phrase, start, baseline, owner)
                 baseline += caption.line_height
 
 
-class Caption(NamedTuple):
-    """The text below a bar code, made smaller where it would be wider than the code."""
+class HumanReadableText(NamedTuple):
+    """The text below a bar code, in a smaller size if it would be wider than the symbol."""
 
-    look: Look
+    glyph_style: GlyphStyle
     height: float
     line_height: float
     baseline: float
     fonts: Fonts
 
 
-def lay_out_image(context: Context, node: Image, space: Space, _resume: Resume) -> Piece | None:
-    """Lay out an image; one that cannot be had is an error unless it is optional."""
+def lay_out_image(
+    context: LayoutContext, node: Image, region: Region, _resume: Resume
+) -> Fragment | None:
+    """Lay out an image; one that cannot be loaded is a problem unless it is optional."""
     prepared = find_picture(context, node.picture, node.source)
-    if isinstance(prepared, Problem):
-        return NothingPiece(_judge_missing(context, node, prepared))
-    frame = frame_of(context, node.style.box, space)
-    width, height = _size(node, frame, space, (prepared.width_points, prepared.height_points))
-    frame = with_width(frame, width + frame.insets.left + frame.insets.right, space)
-    return _framed(context, node, frame, space, PicturePiece(node, prepared, width, height))
+    if isinstance(prepared, ContentProblem):
+        return EmptyFragment(_describe_missing(context, node, prepared))
+    used_box = resolve_box(context, node.style.box, region)
+    width, height = _size(node, used_box, region, (prepared.width_points, prepared.height_points))
+    used_box = with_own_width(
+        used_box, width + used_box.insets.left + used_box.insets.right, region
+    )
+    return place_figure(
+        context, node, used_box, region, ImageFragment(node, prepared, width, height)
+    )
 
 
-def lay_out_barcode(context: Context, node: Barcode, space: Space, _resume: Resume) -> Piece | None:
-    """Lay out a bar code; a wrong value is an error."""
+def lay_out_barcode(
+    context: LayoutContext, node: Barcode, region: Region, _resume: Resume
+) -> Fragment | None:
+    """Lay out a bar code; an invalid value is a problem."""
     symbol = _encode(context, node)
-    if isinstance(symbol, Problem):
-        misfit = Misfit(symbol.code, symbol.text, "Correct the value.", context.chain(node.source))
-        return NothingPiece(misfit)
-    frame = frame_of(context, node.style.box, space)
-    natural, is_held = _natural_size(node, symbol), node.module is not None
+    if isinstance(symbol, ContentProblem):
+        problem = LayoutProblem(
+            symbol.code, symbol.text, "Correct the value.", context.chain(node.source)
+        )
+        return EmptyFragment(problem)
+    used_box = resolve_box(context, node.style.box, region)
+    natural, has_fixed_module = _natural_size(node, symbol), node.module is not None
     caption = None
     if node.shows_text and symbol.text:
-        width = _size(node, frame, space, natural, is_held=is_held, is_free=symbol.is_bars)[0]
-        caption = _caption(context, node, symbol.text, width)
+        width = _size(
+            node,
+            used_box,
+            region,
+            natural,
+            has_fixed_module=has_fixed_module,
+            has_free_height=symbol.is_bars,
+        )[0]
+        caption = _lay_out_text(context, node, symbol.text, width)
         scale = 1.0 if symbol.is_bars or width == 0 else natural[0] / width
         natural = (natural[0], natural[1] + caption.height * scale)
-    width, height = _size(node, frame, space, natural, is_held=is_held, is_free=symbol.is_bars)
-    frame = with_width(frame, width + frame.insets.left + frame.insets.right, space)
+    width, height = _size(
+        node,
+        used_box,
+        region,
+        natural,
+        has_fixed_module=has_fixed_module,
+        has_free_height=symbol.is_bars,
+    )
+    used_box = with_own_width(
+        used_box, width + used_box.insets.left + used_box.insets.right, region
+    )
     room = max(height - (caption.height if caption else 0.0), 0.0)
     module = width / symbol.columns
     if not symbol.is_bars:
         module = min(module, room / symbol.rows)
-    piece = SymbolPiece(node, symbol, module, width, height, caption)
-    framed = _framed(context, node, frame, space, piece)
-    if framed is not None and framed.misfit is None:
-        framed.misfit = _judge_text(context, node, symbol, caption) or _judge_side(
+    fragment = BarcodeFragment(node, symbol, module, width, height, caption)
+    framed = place_figure(context, node, used_box, region, fragment)
+    if framed is not None and framed.problem is None:
+        framed.problem = _check_text(context, node, symbol, caption) or _check_side(
             context, node, symbol, module
         )
     return framed
@@ -186,136 +223,145 @@ def _natural_size(node: Barcode, symbol: Symbol) -> tuple[float, float]:
     if module is None and symbol.side:
         return symbol.side, symbol.side * (symbol.rows / symbol.columns)
     if module is None:
-        module = BAR if symbol.is_bars or symbol.is_stack else MODULE
-    return symbol.columns * module / symbol.grain, symbol.rows * module / symbol.grain
+        module = BAR_WIDTH if symbol.is_bars or symbol.is_stack else MODULE_WIDTH
+    return symbol.columns * module / symbol.subdivisions, symbol.rows * module / symbol.subdivisions
 
 
-def _caption(context: Context, node: Barcode, text: str, width: float) -> Caption:
+def _lay_out_text(
+    context: LayoutContext, node: Barcode, text: str, width: float
+) -> HumanReadableText:
     style = node.style.text
-    look = Look(style, context.fonts.find(style), None)
+    glyph_style = make_glyph_style(style, context.fonts.find(style), text=text)
     lines = text.split("\n")
-    context.tell_missing(text.replace("\n", " "), node.source)
+    context.report_missing_glyphs(text.replace("\n", " "), node.source)
     wide = max(map(text_measurer(context.fonts, style), lines))
     if wide > width > 0:
-        look = look._replace(
+        glyph_style = glyph_style._replace(
             style=replace(
                 style,
                 size=style.size * width / wide,
                 letter_spacing=style.letter_spacing * width / wide,
             )
         )
-    size, face = look.style.size, look.face
+    size, face = glyph_style.style.size, glyph_style.face
     baseline, line_height = face.ascent * size, (face.ascent + face.descent) * size
-    return Caption(look, line_height * len(lines), line_height, baseline, context.fonts)
+    return HumanReadableText(
+        glyph_style, line_height * len(lines), line_height, baseline, context.fonts
+    )
 
 
-def _judge_text(
-    context: Context, node: Barcode, symbol: Symbol, caption: Caption | None
-) -> Misfit | None:
+def _check_text(
+    context: LayoutContext, node: Barcode, symbol: Symbol, caption: HumanReadableText | None
+) -> LayoutProblem | None:
     if not node.shows_text:
         return None
     if caption is None:
         what = f'A bar code of type "{node.symbology}" has no text to show'
-        return Misfit("barcode-text", what, "Leave out show-text.", context.chain(node.source))
-    if caption.look.style.size >= min(LEAST_TEXT, node.style.text.size):
+        return LayoutProblem(
+            "barcode-text", what, "Leave out show-text.", context.chain(node.source)
+        )
+    if caption.glyph_style.style.size >= min(MIN_TEXT_SIZE, node.style.text.size):
         return None
-    what = f"The text below the bar code would be {caption.look.style.size:.1f}pt small"
+    what = f"The text below the bar code would be {caption.glyph_style.style.size:.1f}pt small"
     advice = "Make the code wider, or leave out show-text."
-    return Misfit(
+    return LayoutProblem(
         "barcode-text", what, advice, context.chain(node.source), cut_excerpt(symbol.text)
     )
 
 
-def _judge_side(context: Context, node: Barcode, symbol: Symbol, module: float) -> Misfit | None:
-    """Warn of a code that is not of the one size its standard allows."""
+def _check_side(
+    context: LayoutContext, node: Barcode, symbol: Symbol, module: float
+) -> LayoutProblem | None:
+    """Return a warning for a symbol of another size than its standard allows."""
     side = symbol.columns * module
     if not symbol.side or abs(side - symbol.side) <= SIDE_TOLERANCE:
         return None
     what = (
-        f'A bar code of type "{node.symbology}" is {in_mm(symbol.side)} wide by its standard, '
-        f"this one is {in_mm(side)}"
+        f'A bar code of type "{node.symbology}" is {format_mm(symbol.side)} wide by its standard, '
+        f"this one is {format_mm(side)}"
     )
     advice = "Leave out width, height and module, and give it room."
     chain = context.chain(node.source)
-    return Misfit("barcode-size", what, advice, chain, severity=Severity.WARNING)
+    return LayoutProblem("barcode-size", what, advice, chain, severity=Severity.WARNING)
 
 
-def measure_image(context: Context, node: Image) -> tuple[float, float]:
-    """Give the width of an image, box included."""
+def measure_image(context: LayoutContext, node: Image) -> tuple[float, float]:
+    """Return the width of an image, box included, in points."""
     prepared = find_picture(context, node.picture, node.source)
-    if isinstance(prepared, Problem):
+    if isinstance(prepared, ContentProblem):
         return 0.0, 0.0
-    frame = frame_of(context, node.style.box, Space(0.0))
+    used_box = resolve_box(context, node.style.box, Region(0.0))
     natural = (prepared.width_points, prepared.height_points)
-    width = _scaled(node, frame, natural)[0]
+    width = _scaled(node, used_box, natural)[0]
     return outer_widths(node.style.box, width, width)
 
 
-def measure_barcode(context: Context, node: Barcode) -> tuple[float, float]:
-    """Give the width of a bar code, box included."""
+def measure_barcode(context: LayoutContext, node: Barcode) -> tuple[float, float]:
+    """Return the width of a bar code, box included, in points."""
     symbol = _encode(context, node)
-    if isinstance(symbol, Problem):
+    if isinstance(symbol, ContentProblem):
         return 0.0, 0.0
-    frame = frame_of(context, node.style.box, Space(0.0))
-    width = _scaled(node, frame, _natural_size(node, symbol), is_free=symbol.is_bars)[0]
+    used_box = resolve_box(context, node.style.box, Region(0.0))
+    width = _scaled(node, used_box, _natural_size(node, symbol), has_free_height=symbol.is_bars)[0]
     return outer_widths(node.style.box, width, width)
 
 
-def _framed(
-    context: Context,
-    node: Image | Barcode,
-    frame: Frame,
-    space: Space,
-    content: PicturePiece | SymbolPiece,
-) -> FramedPiece | None:
-    height = content.height + frame.insets.top + frame.insets.bottom
-    if height > space.height + EPSILON and not space.is_top:
+def place_figure(
+    context: LayoutContext, node: BoxNode, used_box: UsedBox, region: Region, content: Fragment
+) -> BoxFragment | None:
+    """Place unbreakable content in its box; None where it must move to the next page."""
+    height = content.height + used_box.insets.top + used_box.insets.bottom
+    if height > region.height + EPSILON and not region.is_top:
         return None
-    piece = FramedPiece(node, frame, content, height, None, True, mark_of(node))
-    set_backdrop(context, piece)
-    if frame.width > space.width + EPSILON:
-        piece.misfit = context.too_wide(
-            node.source, need=frame.width, room=space.width, advice="Give it a smaller width."
+    fragment = BoxFragment(node, used_box, content, height, None, True, destination_of(node))
+    set_background_image(context, fragment)
+    if used_box.width > region.width + EPSILON:
+        fragment.problem = context.too_wide(
+            node.source,
+            needed=used_box.width,
+            available=region.width,
+            advice="Give it a smaller width.",
         )
-    elif height > space.height + EPSILON:
-        piece.misfit = context.too_tall(node.source, need=height, room=space.height)
-    return piece
+    elif height > region.height + EPSILON:
+        fragment.problem = context.too_tall(node.source, needed=height, available=region.height)
+    return fragment
 
 
 def _size(
     node: Image | Barcode,
-    frame: Frame,
-    space: Space,
+    used_box: UsedBox,
+    region: Region,
     natural: tuple[float, float],
     *,
-    is_held: bool = False,
-    is_free: bool = False,
+    has_fixed_module: bool = False,
+    has_free_height: bool = False,
 ) -> tuple[float, float]:
-    """Give the size of the content: stated sides as stated, the others in proportion.
+    """Return the size of the content: stated sides as stated, others in proportion.
 
-    What is held has a width that nothing changes; what is free (bars) has no proportion to keep.
+    `has_fixed_module` content has a width that nothing changes; `has_free_height` content (bars) has no aspect
+    ratio.
     """
-    width, height = _scaled(node, frame, natural, space, is_free=is_free)
-    room = frame.content_width
-    has_width = _stated_width(node, frame, space) is not None
-    if is_free and not has_width and not is_held and 0 < room < width:
+    width, height = _scaled(node, used_box, natural, region, has_free_height=has_free_height)
+    room = used_box.content_width
+    has_width = _stated_width(node, used_box, region) is not None
+    if has_free_height and not has_width and not has_fixed_module and 0 < room < width:
         return room, height
-    if not has_width and not is_held and frame.height is None and 0 < room < width:
+    if not has_width and not has_fixed_module and used_box.height is None and 0 < room < width:
         width, height = room, height * room / width
     return width, height
 
 
 def _scaled(
     node: Image | Barcode,
-    frame: Frame,
+    used_box: UsedBox,
     natural: tuple[float, float],
-    space: Space | None = None,
+    region: Region | None = None,
     *,
-    is_free: bool = False,
+    has_free_height: bool = False,
 ) -> tuple[float, float]:
-    width = _stated_width(node, frame, space)
-    height = _stated_height(frame)
-    if is_free:
+    width = _stated_width(node, used_box, region)
+    height = _stated_height(used_box)
+    if has_free_height:
         width = natural[0] if width is None else width
         height = natural[1] if height is None else height
     ratio = natural[1] / natural[0]
@@ -326,10 +372,10 @@ def _scaled(
             width = height / ratio
     elif height is None:
         height = width * ratio
-    most = _most_width(node, frame, space)
+    most = _max_width(node, used_box, region)
     if most is not None and width > most:
-        # A stated height stays, and the image is fitted into the narrower box.
-        if not is_free and _stated_height(frame) is None:
+        # A stated height is kept, and the image is fitted into the narrower box.
+        if not has_free_height and _stated_height(used_box) is None:
             height *= most / width
         width = most
     limit = node.style.box.max_height
@@ -338,37 +384,37 @@ def _scaled(
     return width, height
 
 
-def _most_width(node: Image | Barcode, frame: Frame, space: Space | None) -> float | None:
-    """Give what `max-width` leaves for the content; a module that is stated holds against it."""
+def _max_width(node: Image | Barcode, used_box: UsedBox, region: Region | None) -> float | None:
+    """Return the content width that `max-width` allows, None for any; a stated module overrides it."""
     limit = node.style.box.max_width
     if limit is None or (isinstance(node, Barcode) and node.module is not None):
         return None
-    if space is None and limit.kind is not LengthKind.POINTS:
+    if region is None and limit.kind is not LengthKind.POINTS:
         return None
-    most = limit.resolve(space.width if space else 0.0)
-    return None if most is None else max(most - frame.insets.left - frame.insets.right, 0.0)
+    most = limit.resolve(region.width if region else 0.0)
+    return None if most is None else max(most - used_box.insets.left - used_box.insets.right, 0.0)
 
 
-def _stated_width(node: Image | Barcode, frame: Frame, space: Space | None) -> float | None:
+def _stated_width(node: Image | Barcode, used_box: UsedBox, region: Region | None) -> float | None:
     box = node.style.box
     if box.width.kind is LengthKind.AUTO:
         return None
-    if space is not None and space.is_track:
-        return frame.content_width
-    stated = box.width.resolve(space.width if space else 0.0)
+    if region is not None and region.has_fixed_width:
+        return used_box.content_width
+    stated = box.width.resolve(region.width if region else 0.0)
     if stated is None:
         return None
-    return max(stated - frame.insets.left - frame.insets.right, 0.0)
+    return max(stated - used_box.insets.left - used_box.insets.right, 0.0)
 
 
-def _stated_height(frame: Frame) -> float | None:
-    if frame.height is None:
+def _stated_height(used_box: UsedBox) -> float | None:
+    if used_box.height is None:
         return None
-    return max(frame.height - frame.insets.top - frame.insets.bottom, 0.0)
+    return max(used_box.height - used_box.insets.top - used_box.insets.bottom, 0.0)
 
 
 def _fitted(fit: str, image: Drawable, width: float, height: float) -> tuple[float, float]:
-    """Give the size an image is drawn at in a box (CSS Images 3, 5.5)."""
+    """Return the size at which an image is drawn in a box (CSS Images 3, 5.5)."""
     if fit == "fill":
         return width, height
     if fit == "none":
@@ -378,17 +424,19 @@ def _fitted(fit: str, image: Drawable, width: float, height: float) -> tuple[flo
     return image.width_points * factor, image.height_points * factor
 
 
-def _encode(context: Context, node: Barcode) -> Symbol | Problem:
-    key = ("symbol", id(node))
-    known: tuple[Barcode, Symbol | Problem] | None = context.memory.get(key)
-    if known is None or known[0] is not node:
-        known = context.memory[key] = (node, encode_barcode(node))
-    return known[1]
+def _encode(context: LayoutContext, node: Barcode) -> Symbol | ContentProblem:
+    key = ("symbol", node)
+    known: Symbol | ContentProblem | None = context.cache.get(key)
+    if known is None:
+        known = context.cache[key] = encode_barcode(node)
+    return known
 
 
-def _judge_missing(context: Context, node: Image, problem: Problem) -> Misfit | None:
+def _describe_missing(
+    context: LayoutContext, node: Image, problem: ContentProblem
+) -> LayoutProblem | None:
     if node.is_optional:
-        context.findings.warn(problem.code, f"{problem.text}; it is left out", node.source.place)
+        context.findings.warn(problem.code, f"{problem.text}; it is left out", node.source.location)
         return None
     advice = f'{problem.advice} With optional="true" it is left out.'
-    return Misfit(problem.code, problem.text, advice, context.chain(node.source))
+    return LayoutProblem(problem.code, problem.text, advice, context.chain(node.source))

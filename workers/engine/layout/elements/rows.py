@@ -1,320 +1,285 @@
-"""Rows of a table: how one row is laid out, and how it is drawn.
+"""Rows: blocks side by side, their widths and their alignment.
 
-A cell of plain text that fits on one line is never more than its string and its width: no
-paragraph, no line, no box is made for it. All geometry that does not depend on the text is worked
-out once for a template and a set of column widths, in a `RowPlan`.
+A row is as high as its highest block, or as its `height` or `min-height` if that is more. Margins
+of blocks collapse through a row without border and padding as through a box: the least top margin
+of the blocks is above the row, and the margins that extend below it collapse with those of the next
+block.
+
+With `align-items="normal"`, the default, blocks are aligned at the top, but text beside text on one
+baseline.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from itertools import repeat
-from math import inf
-from typing import Final, NamedTuple
+from dataclasses import replace
+from typing import Final
 
-from workers.engine.layout.context import Context, Piece, Resume, Sheet, Space
-from workers.engine.layout.display import Fill, Glyphs
-from workers.engine.layout.elements.rowplans import CellPlan, RowPlan, bare_style
-from workers.engine.layout.fonts import needs_shaping
-from workers.engine.layout.frames import draw_border
-from workers.engine.layout.lines.bidi import has_right_to_left
-from workers.engine.layout.stacks import lay_out_stack
-from workers.engine.tree.nodes import (
-    Block,
-    CellTemplate,
-    Paragraph,
-    Role,
-    Run,
-    Source,
-    TableRow,
+from workers.engine.layout.blocks.boxes import (
+    BoxFragment,
+    UsedBox,
+    lay_out_box,
+    outer_widths,
+    resolve_box,
 )
-from workers.engine.tree.styles import VerticalAlign
-from workers.engine.units import Color
+from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
+from workers.engine.layout.blocks.row_fragment import RowFragment
+from workers.engine.layout.blocks.stacks import (
+    bottom_margin_after,
+    collapses_child_margins,
+    in_flow_children,
+    shared_top_margin,
+    top_margin,
+)
+from workers.engine.layout.blocks.tracks import Track, distribute_width
+from workers.engine.layout.context import EPSILON, AnyBlock, Fragment, LayoutContext, Region, Resume
+from workers.engine.tree.nodes import (
+    Barcode,
+    Block,
+    Break,
+    Chart,
+    Container,
+    Image,
+    ListBlock,
+    Paragraph,
+    Row,
+    Rule,
+)
+from workers.engine.units import Length, LengthKind
 
-_DONE: Final = ("done",)  # resume of a cell that is finished while others go on
-
-# What looks the same in a line from right to left: a number, or one word.
-_ONE_WAY: Final = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]*")
-
-# A named tuple made from a ready tuple: half the time, and a table makes two for each cell.
-_new: Final = tuple.__new__
-
-# A cell's content, laid out: the width of its one line of text, a piece, or None when all of it
-# stood on the page before.
-Content = float | Piece | None
-
-
-class CellOwner(NamedTuple):
-    """The cell of one row: the template is shared by all rows, the row makes it one cell."""
-
-    row: TableRow
-    template: CellTemplate
-
-    @property
-    def role(self) -> Role:
-        """Give the cell's structure type."""
-        return self.template.role
-
-    @property
-    def source(self) -> Source:
-        """Give the cell's place, with the loop turns of its row."""
-        return Source(self.template.source.place, self.row.loop)
+_ONE_SHARE: Final = Length(1.0, LengthKind.FRACTION)
+_DONE: Final = ("done",)  # the resume position of a finished block while others continue
+_SHARES_OF_SLACK: Final = {"center": 0.5, "end": 1.0}
 
 
-class LaidRow(NamedTuple):
-    """One row, laid out.
+def lay_out_row(
+    context: LayoutContext, node: Row, region: Region, resume: Resume
+) -> Fragment | None:
+    """Lay out blocks side by side; in a fragmented row each continues on its own."""
+    least = _own_height(resolve_box(context, node.style.box, region))
 
-    `resumes` is where each cell goes on when the row was split, None for a whole row; `heights` are
-    those of its cells where one spans rows, None where all are as high as the row.
-    """
+    def content(inner: Region, at: Resume) -> Fragment | None:
+        context.path.append(node.source)
+        fragment = _RowFiller(context, node, inner).fill(at, least)
+        context.path.pop()
+        return fragment
 
-    plan: RowPlan
-    row: TableRow
-    height: float
-    contents: list[Content]
-    resumes: tuple[Resume, ...] | None = None
-    heights: tuple[float, ...] | None = None
-
-
-def lay_out_row(context: Context, plan: RowPlan, row: TableRow) -> LaidRow:
-    """Lay out a row as high as it wants to be."""
-    contents: list[Content] = []
-    height = plan.plain_height
-    for cell, content in zip(plan.cells, row.cells, strict=False):
-        if (
-            type(content) is str
-            and cell.takes_plain
-            and (not cell.is_rtl or _ONE_WAY.fullmatch(content))
-        ):
-            width = cell.measure(content)
-            limit = cell.limit
-            if cell.decimals is not None:
-                limit -= cell.decimals.shift(content)
-            if width <= limit and (content.isascii() or _has_one_face(context, cell, content)):
-                contents.append(width)
-                continue
-        piece = _lay_out_cell(context, plan, cell, row, content, inf, None)
-        contents.append(piece)
-        if cell.template.rowspan == 1:
-            height = max(height, piece.height + cell.insets.top + cell.insets.bottom)
-    if plan.has_baselines:
-        height = max(height, _height_on_baseline(plan, contents))
-    return LaidRow(plan, row, height, contents)
+    return lay_out_box(context, node, region, resume, content)
 
 
-def split_row(
-    context: Context,
-    plan: RowPlan,
-    row: TableRow,
-    room: float,
-    resumes: tuple[Resume, ...] | None,
-) -> LaidRow:
-    """Lay out as much of a row's cells as stands in `room`, each from where it stopped."""
-    contents: list[Content] = []
-    going_on: list[Resume] = []
-    height = 0.0
-    starts = resumes or (None,) * len(plan.cells)
-    for cell, content, start in zip(plan.cells, row.cells, starts, strict=False):
-        if start is _DONE:
-            contents.append(None)
-            going_on.append(_DONE)
+def measure_row(context: LayoutContext, node: Row) -> tuple[float, float]:
+    """Return the min-content and max-content widths of a row, box included."""
+    min_content = max_content = node.gap * max(
+        sum(not is_positioned(child) for child in node.children) - 1, 0
+    )
+    for child in node.children:
+        if is_positioned(child):
             continue
-        edges = cell.insets.top + cell.insets.bottom
-        piece = _lay_out_cell(context, plan, cell, row, content, max(room - edges, 0.0), start)
-        contents.append(piece)
-        going_on.append(_DONE if piece.resume is None else piece.resume)
-        height = max(height, piece.height + edges)
-    is_whole = all(resume is _DONE for resume in going_on)
-    return LaidRow(plan, row, height, contents, None if is_whole else tuple(going_on))
+        low, high = context.measure(child)
+        min_content, max_content = min_content + low, max_content + high
+    return outer_widths(node.style.box, min_content, max_content)
 
 
-def span_needs(laid: LaidRow) -> list[tuple[int, float]]:
-    """Give the cells of a row that span rows: how many rows each spans, and how high it must be."""
-    return [
-        (cell.template.rowspan, max(cell.plain_height, _own_height(cell, value)))
-        for cell, value in zip(laid.plan.cells, laid.contents, strict=False)
-        if cell.template.rowspan > 1
-    ]
+def _own_height(used_box: UsedBox) -> float:
+    """Return the least height of the content of a box, 0 where the content decides."""
+    stated = used_box.min_height if used_box.height is None else used_box.height
+    return max(stated - used_box.insets.top - used_box.insets.bottom, 0.0)
 
 
-def with_heights(laid: LaidRow, heights: Sequence[float], at: int) -> LaidRow:
-    """Give a row its height; `heights` are those of the rows that cells join, its own is at `at`."""
-    spans = [cell.template.rowspan for cell in laid.plan.cells]
-    if max(spans, default=1) == 1:
-        return laid._replace(height=heights[at])
-    own = tuple(sum(heights[at : at + rows]) for rows in spans)
-    return laid._replace(height=heights[at], heights=own)
+class _RowFiller:
+    """One attempt to fill a region with the blocks of a row."""
 
+    def __init__(self, context: LayoutContext, node: Row, region: Region) -> None:
+        self.context = context
+        self.node = node
+        self.region = region
+        self.children = in_flow_children(node)
+        self.widths = _widths_of(node, self.children, region.width)
+        self.tops = [0.0] * len(self.children)  # from the top of the row
+        self.fragments: list[Fragment | None] = []
 
-def draw_fills(sheet: Sheet, laid: LaidRow, x: float, y: float, fill: Color | None) -> None:
-    """Draw a row's backgrounds; borders are drawn by the table."""
-    plan, items = laid.plan, sheet.items
-    if fill is not None:
-        items.append(Fill(x, y, plan.width, laid.height, fill, None))
-    for left, width, color in plan.fills:
-        items.append(Fill(x + left, y, width, laid.height, color, None))
+    def fill(self, resume: Resume, least: float) -> RowFragment | None:
+        """Lay out the blocks from their beginning or resume positions; None if one of them does not
+        fit.
+        """
+        if resume is None:
+            self.tops = self._top_margins()
+        starts = resume or (None,) * len(self.children)
+        for index, start in enumerate(starts):
+            fragment = None if start is _DONE else self._lay_out(index, start)
+            if fragment is None and start is not _DONE:
+                return None
+            self.fragments.append(fragment)
+        if resume is None and not self._lower_to_baseline():
+            return None
+        is_finished = all(
+            fragment is None or fragment.resume is None for fragment in self.fragments
+        )
+        is_whole = resume is None and is_finished
+        height = max(map(self._bottom, range(len(self.fragments))), default=0.0)
+        if is_whole:
+            height = max(height, least)
+            self._align(height)
+        row = RowFragment(self._placed(), height, None if is_finished else self._resumes())
+        if is_finished:
+            row.bottom_margin_after = self._margin_below(height)
+        if resume is None:
+            asides = [child for child in self.node.children if is_positioned(child)]
+            row.placed += [(0.0, 0.0, make_positioned(self.context, one), one) for one in asides]
+        self._check_width(row)
+        return row
 
+    def _lay_out(self, index: int, start: Resume) -> Fragment | None:
+        region, top = self.region, self.tops[index]
+        bottom = None if region.bottom is None else region.bottom - top
+        given = Region(
+            self.widths[index], region.height - top, region.is_top, bottom, has_fixed_width=True
+        )
+        fragment = self.context.lay_out(self.children[index], given, start)
+        if fragment is None or (fragment.height > given.height + EPSILON and not region.is_top):
+            return None
+        return fragment
 
-def draw_cells(sheet: Sheet, laid: LaidRow, x: float, y: float) -> None:
-    """Draw the contents of a row's cells."""
-    plan, row, height, contents, _, heights = laid
-    items = sheet.items
-    for left, name in plan.anchors:
-        sheet.anchor(name, x + left, y)
-    line = _baseline_of(plan, contents) if plan.has_baselines else 0.0
-    is_furniture = sheet.is_furniture
-    append = items.append
-    for cell, content, value, own in zip(
-        plan.cells, row.cells, contents, heights or repeat(height), strict=False
-    ):
-        if cell.template.rowspan > 1 and cell.template.style.box.background is not None:
-            append(Fill(x + cell.x, y, cell.width, own, cell.template.style.box.background, None))
-        if type(value) is not float:
-            _draw_piece(sheet, cell, value, (x, y), own, line)
-        elif content:
-            style, face, _, _, _ = cell.look
-            left = x + cell.left + (cell.room - value) * cell.shift
-            if cell.decimals is not None:
-                left -= cell.decimals.shift(content)
-            append(
-                _new(
-                    Glyphs,
-                    (
-                        left,
-                        y + _baseline_in(cell, own, line),
-                        face,
-                        style.size,
-                        style.color,
-                        face.encode(content),  # type: ignore[arg-type]  # a width: it is text
-                        content,
-                        value,
-                        None if is_furniture else _new(CellOwner, (row, cell.template)),
-                        0.0,
-                        style.letter_spacing,
-                    ),
-                )
+    # --- where blocks stand ------------------------------------------------------------------------
+
+    def _top_margins(self) -> list[float]:
+        """Return the distance from the row's top to each block: its top margin less the shared one."""
+        width, node = self.region.width, self.node
+        outside = shared_top_margin(node, width) if collapses_child_margins(node.style.box) else 0.0
+        return [top_margin(child, width) - outside for child in self.children]
+
+    def _lower_to_baseline(self) -> bool:
+        """Align text on the lowest first baseline; return False if a lowered block does not fit."""
+        standing = [
+            index for index, child in enumerate(self.children) if self._aligns_baseline(child)
+        ]
+        lines = {
+            index: self.tops[index] + baseline
+            for index in standing
+            if (fragment := self.fragments[index])
+            and (baseline := fragment.first_baseline) is not None
+        }
+        lowest = max(lines.values(), default=0.0)
+        return all(line == lowest or self._lower(i, lowest - line) for i, line in lines.items())
+
+    def _lower(self, index: int, drop: float) -> bool:
+        fragment, context = self.fragments[index], self.context
+        assert fragment is not None
+        self.tops[index] += drop
+        if fragment.resume is None and self._bottom(index) <= self.region.height + EPSILON:
+            return True
+        # A lowered block that does not fit is laid out again, but not in nested rows: the work
+        # would double with each level.
+        again = None
+        if not context.is_aligning_baselines:
+            context.is_aligning_baselines = True
+            again = self._lay_out(index, None)
+            context.is_aligning_baselines = False
+        if again is None:
+            self.tops[index] -= drop
+        self.fragments[index] = again or fragment
+        return again is not None or self.region.is_top or context.is_aligning_baselines
+
+    def _aligns_baseline(self, child: Block) -> bool:
+        align = self.node.align
+        return align == "baseline" or (align == "normal" and _begins_with_bare_text(child))
+
+    def _align(self, height: float) -> None:
+        """Move or stretch each block in the height of the row."""
+        share = _SHARES_OF_SLACK.get(self.node.align, 0.0)
+        for index, (child, fragment) in enumerate(zip(self.children, self.fragments, strict=True)):
+            assert fragment is not None
+            slack = max(height - self._bottom(index), 0.0)
+            if not isinstance(child, Break) and child.style.box.margin.top.kind is LengthKind.AUTO:
+                self.tops[index] += slack
+            elif self.node.align == "stretch" and slack:
+                self._stretch(index, child, height - self.tops[index])
+            else:
+                self.tops[index] += slack * share
+
+    def _stretch(self, index: int, child: Block, height: float) -> None:
+        """Stretch the box of a block, unless it has a height or shape of its own."""
+        fragment = self.fragments[index]
+        if not isinstance(fragment, BoxFragment) or isinstance(
+            child, Image | Barcode | Chart | Rule
+        ):
+            return
+        box = fragment.used_box.box
+        if box.height.kind is not LengthKind.AUTO or box.rotate % 180:
+            return
+        if fragment.used_box.max_height is not None:
+            height = max(min(height, fragment.used_box.max_height), fragment.height)
+        self.fragments[index] = replace(fragment, height=height)
+
+    def _bottom(self, index: int) -> float:
+        fragment = self.fragments[index]
+        return 0.0 if fragment is None else self.tops[index] + fragment.height
+
+    def _margin_below(self, height: float) -> float:
+        if not collapses_child_margins(self.node.style.box):
+            return 0.0
+        reached = [
+            self._bottom(index) + bottom_margin_after(child, fragment, self.region.width)
+            for index, (child, fragment) in enumerate(
+                zip(self.children, self.fragments, strict=True)
+            )
+            if fragment is not None
+        ]
+        return max(reached, default=height) - height
+
+    # --- the piece ---------------------------------------------------------------------------------
+
+    def _placed(self) -> list[tuple[float, float, Fragment, AnyBlock]]:
+        placed: list[tuple[float, float, Fragment, AnyBlock]] = []
+        x = 0.0
+        for width, top, fragment, child in zip(
+            self.widths, self.tops, self.fragments, self.children, strict=True
+        ):
+            if fragment is not None:
+                is_rtl = self.node.style.paragraph.is_rtl
+                left = self.region.width - x - width if is_rtl else x
+                placed.append((left, top, fragment, child))
+            x += width + self.node.gap
+        return placed
+
+    def _resumes(self) -> tuple[Resume, ...]:
+        return tuple(
+            _DONE if fragment is None or fragment.resume is None else fragment.resume
+            for fragment in self.fragments
+        )
+
+    def _check_width(self, row: RowFragment) -> None:
+        used = sum(self.widths) + self.node.gap * max(len(self.widths) - 1, 0)
+        if used > self.region.width + EPSILON:
+            row.problem = self.context.too_wide(
+                self.node.source,
+                needed=used,
+                available=self.region.width,
+                advice="Make the widths of its blocks, or the gap, smaller.",
             )
 
 
-def draw_uprights(sheet: Sheet, plan: RowPlan, x: float, top: float, bottom: float) -> None:
-    """Draw the lines between the cells of a row."""
-    for at, border in plan.uprights:
-        draw_border(sheet.items, border, (x + at, top), (x + at, bottom), None)
-
-
-# --- cells that are more than one line of text --------------------------------------------------------
-
-
-def _has_one_face(context: Context, cell: CellPlan, text: str) -> bool:
-    if needs_shaping(text) or has_right_to_left(text):
+def _begins_with_bare_text(block: AnyBlock) -> bool:
+    """Return whether a block starts with text that has no visible box around it."""
+    if isinstance(block, Break):
         return False
-    faces = context.fonts.split(cell.look.style, text)
-    if len(faces) != 1 or faces[0][0] is not cell.look.face:
+    box = block.style.box
+    if box.background is not None or box.background_image is not None or box.rotate:
         return False
-    context.tell_missing(text, cell.template.source)
-    return True
+    if box.padding.top or box.border.top.width or box.margin.top.kind is LengthKind.AUTO:
+        return False
+    if isinstance(block, Container | Row):
+        return bool(block.children) and _begins_with_bare_text(block.children[0])
+    return isinstance(block, Paragraph | ListBlock)
 
 
-def _lay_out_cell(
-    context: Context,
-    plan: RowPlan,
-    cell: CellPlan,
-    row: TableRow,
-    content: str | tuple[Block, ...],
-    room: float,
-    resume: Resume,
-) -> Piece:
-    source = Source(cell.template.source.place, row.loop)
-    width = cell.room
-    if cell.decimals is not None:  # set to the right of what is left, its sign stands in line
-        width = max(width - cell.decimals.shift(content), 0.0)
-    space = Space(width, room)
-    context.path.append(Source(plan.template.source.place, row.loop))
-    if isinstance(content, str):
-        paragraph = _paragraph_of(context, cell, row, content)
-        piece = context.lay_out(paragraph, space, resume)
-    else:
-        context.path.append(source)
-        piece = lay_out_stack(context, content, space, resume)
-        context.path.pop()
-    context.path.pop()
-    assert piece is not None
-    return piece
+def _widths_of(node: Row, children: Sequence[Block], available: float) -> list[float]:
+    tracks = [Track(_width_of(child)) for child in children]
+    gaps = node.gap * max(len(children) - 1, 0)
+    return distribute_width(tracks, available - gaps, base=available)
 
 
-def _paragraph_of(context: Context, cell: CellPlan, row: TableRow, text: str) -> Paragraph:
-    """Give the paragraph of a cell whose text is more than a line; kept, a split row asks again."""
-    key = ("cell", id(row), cell.first)
-    known: tuple[TableRow, Paragraph] | None = context.memory.get(key)
-    if known is None:
-        style = bare_style(context, cell.template.style)
-        source = Source(cell.template.source.place, row.loop)
-        paragraph = Paragraph(source, cell.template.role, style, (Run(text, style.text),))
-        known = context.memory[key] = (row, paragraph)
-    return known[1]
-
-
-def _draw_piece(
-    sheet: Sheet,
-    cell: CellPlan,
-    value: Content,
-    at: tuple[float, float],
-    height: float,
-    line: float,
-) -> None:
-    if value is None or isinstance(value, float):
-        return
-    value.draw(sheet, at[0] + cell.left, at[1] + _content_top(cell, value, height, line))
-
-
-def _baseline_in(cell: CellPlan, height: float, line: float) -> float:
-    """Give the distance from a row's top to the baseline of a cell's one line of text."""
-    if line and cell.template.style.box.vertical_align is VerticalAlign.BASELINE:
-        return line
-    return cell.baseline + (height - cell.plain_height) * cell.drop
-
-
-def _content_top(cell: CellPlan, piece: Piece, height: float, line: float) -> float:
-    if cell.template.style.box.vertical_align is VerticalAlign.BASELINE:
-        return line - (piece.first_baseline or 0.0)
-    free = height - piece.height - cell.insets.top - cell.insets.bottom
-    return cell.insets.top + max(free, 0.0) * cell.drop
-
-
-def _baseline_of(plan: RowPlan, contents: Sequence[Content]) -> float:
-    """Give the distance from the row's top to the line that `baseline` cells stand on."""
-    return max(
-        (_own_baseline(cell, value) for cell, value in _on_baseline(plan, contents)), default=0.0
-    )
-
-
-def _height_on_baseline(plan: RowPlan, contents: Sequence[Content]) -> float:
-    line = _baseline_of(plan, contents)
-    return max(
-        (
-            line - _own_baseline(cell, value) + _own_height(cell, value)
-            for cell, value in _on_baseline(plan, contents)
-        ),
-        default=0.0,
-    )
-
-
-def _on_baseline(plan: RowPlan, contents: Sequence[Content]) -> list[tuple[CellPlan, Content]]:
-    return [
-        (cell, value)
-        for cell, value in zip(plan.cells, contents, strict=False)
-        if value is not None and cell.template.style.box.vertical_align is VerticalAlign.BASELINE
-    ]
-
-
-def _own_baseline(cell: CellPlan, value: Content) -> float:
-    if isinstance(value, float):
-        return cell.baseline
-    return cell.insets.top + ((value.first_baseline or 0.0) if value else 0.0)
-
-
-def _own_height(cell: CellPlan, value: Content) -> float:
-    if isinstance(value, float):
-        return cell.plain_height
-    return (value.height if value else 0.0) + cell.insets.top + cell.insets.bottom
+def _width_of(child: Block) -> Length:
+    if isinstance(child, Break) or child.style.box.width.kind is LengthKind.AUTO:
+        return _ONE_SHARE
+    return child.style.box.width

@@ -1,12 +1,14 @@
-"""The fixed font set: faces by family, what they cover, how wide text is, and how it is written."""
+"""The font set of the product: faces by family, their coverage, metrics, encoding and shaping."""
 
-from workers.engine.layout.fonts.faces import Face, written_text
+from workers.engine.layout.fonts.faces import Face, encodable_text
 from workers.engine.layout.fonts.families import (
-    ALIASES,
+    EXTRA_FAMILIES,
     FAMILIES,
-    OTHER_NAMES,
+    FAMILY_ALIASES,
+    GENERIC_FAMILIES,
     find_face,
     find_missing,
+    needs_extra_fonts,
     split_by_face,
 )
 from workers.engine.layout.fonts.shaping import (
@@ -14,25 +16,29 @@ from workers.engine.layout.fonts.shaping import (
     ShapedWord,
     Shaper,
     find_shaper,
+    has_effect,
     is_cursive,
     needs_shaping,
     shape_word,
 )
 
 __all__ = [
-    "ALIASES",
+    "EXTRA_FAMILIES",
     "FAMILIES",
-    "OTHER_NAMES",
+    "FAMILY_ALIASES",
+    "GENERIC_FAMILIES",
     "Cluster",
     "Face",
     "ShapedWord",
     "Shaper",
+    "encodable_text",
     "find_face",
     "find_missing",
     "find_shaper",
+    "has_effect",
     "is_cursive",
+    "needs_extra_fonts",
     "needs_shaping",
     "shape_word",
     "split_by_face",
-    "written_text",
 ]

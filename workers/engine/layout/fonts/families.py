@@ -1,4 +1,4 @@
-"""The fixed font set: its families, and which face each character of a text is set in."""
+"""The fixed font set: its families, and the fallback from face to face for each character."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import uharfbuzz as hb
 
+from workers.engine.layout.fonts.extra_fonts import find_extra_fonts
 from workers.engine.layout.fonts.faces import Face, Traits
 
 SANS: Final = "Noto Sans"
@@ -22,10 +23,10 @@ TRADITIONAL: Final = "Noto Sans TC"
 KOREAN: Final = "Noto Sans KR"
 SYMBOLS: Final = "Noto Sans Symbols 2"
 
-ALIASES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
+GENERIC_FAMILIES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
 
-# The names that the same designs have in the packages of other systems.
-OTHER_NAMES: Final = {
+# Names of the same designs in the packages of other systems.
+FAMILY_ALIASES: Final = {
     "noto sans cjk jp": JAPANESE,
     "noto sans cjk sc": SIMPLIFIED,
     "noto sans cjk tc": TRADITIONAL,
@@ -34,10 +35,19 @@ OTHER_NAMES: Final = {
 
 
 class _Script(NamedTuple):
-    """A family for the characters of one script, and the pattern of a text that has some."""
+    """A family for the characters of one script.
+
+    `is_extra` families are in the package pressroom-fonts, which may not be installed.
+    """
 
     family: str
     has: re.Pattern[str]
+    is_extra: bool = False
+
+
+def _extra_script(name: str, characters: str) -> _Script:
+    family = f"Noto {'Serif' if name == 'Tibetan' else 'Sans'} {name}"
+    return _Script(family, re.compile(f"[{characters}]"), is_extra=True)
 
 
 _SCRIPTS: Final = (
@@ -47,28 +57,53 @@ _SCRIPTS: Final = (
     _Script("Noto Sans Bengali", re.compile("[\u0980-\u09ff]")),
     _Script("Noto Sans Tamil", re.compile("[\u0b80-\u0bff]")),
     _Script("Noto Sans Thai", re.compile("[\u0e00-\u0e7f]")),
-    # Miscellaneous Symbols and Dingbats: boxes and ticks of one design, though others have some.
+    # Miscellaneous Symbols and Dingbats in one design, though other families have some of them.
     _Script(SYMBOLS, re.compile("[\u2600-\u27bf]")),
+    _extra_script("Armenian", "\u0530-\u058f\ufb13-\ufb17"),
+    _extra_script("Syriac", "\u0700-\u074f\u0860-\u086f"),
+    _extra_script("Thaana", "\u0780-\u07bf"),
+    _extra_script("Gurmukhi", "\u0a00-\u0a7f"),
+    _extra_script("Gujarati", "\u0a80-\u0aff"),
+    _extra_script("Telugu", "\u0c00-\u0c7f"),
+    _extra_script("Kannada", "\u0c80-\u0cff"),
+    _extra_script("Malayalam", "\u0d00-\u0d7f"),
+    _extra_script("Sinhala", "\u0d80-\u0dff"),
+    _extra_script("Lao", "\u0e80-\u0eff"),
+    _extra_script("Tibetan", "\u0f00-\u0fff"),
+    _extra_script("Myanmar", "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"),
+    _extra_script("Georgian", "\u10a0-\u10ff\u1c90-\u1cbf\u2d00-\u2d2f"),
+    _extra_script("Ethiopic", "\u1200-\u139f\u2d80-\u2ddf\uab00-\uab2f"),
+    _extra_script("Cherokee", "\u13a0-\u13ff\uab70-\uabbf"),
+    _extra_script("Khmer", "\u1780-\u17ff\u19e0-\u19ff"),
+    _extra_script("Tifinagh", "\u2d30-\u2d7f"),
+    _extra_script("Yi", "\ua000-\ua4cf"),
+    _extra_script("Vai", "\ua500-\ua63f"),
 )  # fmt: skip
 
 _GENERAL: Final = (SANS, SERIF, MONO)
 FAMILIES: Final = (
     *_GENERAL,
-    *(script.family for script in _SCRIPTS if script.family != SYMBOLS),
+    *(script.family for script in _SCRIPTS if script.family != SYMBOLS and not script.is_extra),
     JAPANESE,
     SIMPLIFIED,
     TRADITIONAL,
     KOREAN,
     SYMBOLS,
 )
-_WITHOUT_BOLD: Final = frozenset({JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN, SYMBOLS})
-
-_BY_NAME: Final[dict[str, str]] = (
-    {name.casefold(): name for name in FAMILIES} | ALIASES | OTHER_NAMES
+EXTRA_FAMILIES: Final = tuple(script.family for script in _SCRIPTS if script.is_extra)
+_WITHOUT_BOLD: Final = frozenset(
+    {JAPANESE, SIMPLIFIED, TRADITIONAL, KOREAN, SYMBOLS}
+    | {f"Noto Sans {name}" for name in ("Syriac", "Tifinagh", "Yi", "Vai")}
 )
 
-BOLD_FROM: Final = 600  # CSS Fonts 4, 5.2: with 400 and 700 at hand, 600 and more choose bold
-_MAX_CHARACTERS: Final = 8_000  # kept for each chain of families; a long Chinese text has half
+_BY_NAME: Final[dict[str, str]] = (
+    {name.casefold(): name for name in (*FAMILIES, *EXTRA_FAMILIES)}
+    | GENERIC_FAMILIES
+    | FAMILY_ALIASES
+)
+
+BOLD_FROM: Final = 600  # CSS Fonts 4 §5.2: of 400 and 700, weights from 600 choose bold
+_MAX_CACHED_CHARACTERS: Final = 8_000  # per chain; a long Chinese text has half as many
 
 _EAST_ASIAN: Final = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
@@ -77,8 +112,8 @@ _KANA: Final = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HANGUL: Final = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 _BOPOMOFO: Final = re.compile("[\u3105-\u312f\u31a0-\u31bf]")
 
-# Characters are unified across China, Japan and Korea, but drawn differently in each: the families
-# of a language, best first. What the first has not, another mostly has.
+# Unified ideographs are drawn differently in China, Japan and Korea: the families
+# of a language in order of preference.
 _BY_REGION: Final = {
     "ja": (JAPANESE, TRADITIONAL, SIMPLIFIED, KOREAN),
     "ko": (KOREAN, JAPANESE, TRADITIONAL, SIMPLIFIED),
@@ -87,64 +122,66 @@ _BY_REGION: Final = {
 }
 _TRADITIONAL_TAGS: Final = frozenset({"hant", "tw", "hk", "mo"})
 
-# What belongs to its neighbour before it, whichever face would be first: spaces, joiners, dandas.
-_STICKY: Final = " \u00a0\u0964\u0965\u200c\u200d\u202f"
+# Characters that take the face of their predecessor: spaces, joiners, dandas.
+_JOINING: Final = " \u00a0\u0964\u0965\u200c\u200d\u202f"
 
 
 def find_face(families: tuple[str, ...], weight: int, is_italic: bool) -> Face:
-    """Find the face of the first family of the set that is named, of the nearest weight.
+    """Return the face of the first installed family, of the nearest weight (CSS Fonts 4 §5.2).
 
-    A family that is not of the set is passed over; with none at all it is Noto Sans.
+    Unknown families are skipped; without any it is Noto Sans.
     """
-    return _chain(families, weight >= BOLD_FROM, is_italic, "zh").first
+    return _find_chain(families, weight >= BOLD_FROM, is_italic, "zh").first
 
 
 def split_by_face(
     families: tuple[str, ...], weight: int, is_italic: bool, text: str, lang: str = "en"
 ) -> list[tuple[Face, str]]:
-    """Cut `text` into runs of the first face that has each character: the families, then the set.
+    """Split `text` into runs by the first face that has each character (CSS Fonts 4 §5.3).
 
-    Of the set comes first the family of the character's script, for Chinese characters that of
-    `lang`. A character that no face has stays with the first face, which draws its empty box;
-    `find_missing` tells which these are.
+    The families come first, then the set, in which the family of the character's script has
+    priority; for Chinese characters `lang` decides. A character without any face stays with the
+    first face, which draws .notdef; `find_missing` returns those characters.
     """
     is_bold = weight >= BOLD_FROM
-    return split_by_chain(lambda region: _chain(families, is_bold, is_italic, region), text, lang)
+    return split_by_fallback(
+        lambda region: _find_chain(families, is_bold, is_italic, region), text, lang
+    )
 
 
-def split_by_chain(
-    find_chain: Callable[[str], Chain], text: str, lang: str
+def split_by_fallback(
+    find_chain: Callable[[str], FallbackChain], text: str, lang: str
 ) -> list[tuple[Face, str]]:
-    """Cut `text` into runs of one face each by the chain for the region whose ideographs it has."""
+    """Split `text` into runs of one face by the chain for the region whose ideographs it has."""
     chain = find_chain("zh")
     if chain.first.covers_all(text):
         return [(chain.first, text)]
     if _EAST_ASIAN.search(text):
         chain = find_chain(_find_region(lang, text))
-    only = _find_only_face(chain, text)
-    if only is not None:
-        return [(only, text)]
-    return list(_cut_by_face(chain, text))
+    single = _find_single_face(chain, text)
+    if single is not None:
+        return [(single, text)]
+    return list(_split_runs(chain, text))
 
 
 def find_missing(text: str) -> str:
-    """Give the characters of `text` that no family of the set has, each once, in order."""
-    return find_missing_in(_chain((), False, False, "zh"), text)
+    """Return the distinct characters of `text` that no family of the set has, in order."""
+    return find_missing_in_chain(_find_chain((), False, False, "zh"), text)
 
 
-def find_missing_in(chain: Chain, text: str) -> str:
-    """Return the characters of `text` that no face of a chain has, each once, in order."""
+def find_missing_in_chain(chain: FallbackChain, text: str) -> str:
+    """Return the distinct characters of `text` that no face of a chain has, in order."""
     if chain.first.covers_all(text):
         return ""
     missing = {char for char in set(text) if chain[char] is None}
     return "".join(char for char in dict.fromkeys(text) if char in missing) if missing else ""
 
 
-class Chain(dict[str, "Face | None"]):
-    """The face of each character, None for one that no face has, found when it is first met.
+class FallbackChain(dict[str, "Face | None"]):
+    """The face of each character, found on first use; None where no face has it (CSS Fonts 4 §5.3).
 
-    `named` are families of the house, or faces; `spare` are faces asked after all others. Faces of
-    the house are loaded when a character asks for them: a Latin document never reads another font.
+    `named` are families of the product, or faces; `last_resort` are tried after all others. A face
+    of the product is loaded when a character needs it: a Latin document reads no other font.
     """
 
     def __init__(
@@ -154,18 +191,18 @@ class Chain(dict[str, "Face | None"]):
         is_bold: bool,
         is_italic: bool,
         region: str,
-        spare: Iterable[Face] = (),
+        last_resort: Iterable[Face] = (),
     ) -> None:
         super().__init__()
         self._named = tuple(named)
-        self._spare = tuple(spare)
+        self._spare = tuple(last_resort)
         self._is_bold = is_bold
         self._is_italic = is_italic
         self._region = region
         self.first = self._load((*self._named, SANS)[0])
 
     def __missing__(self, char: str) -> Face | None:
-        if len(self) >= _MAX_CHARACTERS:
+        if len(self) >= _MAX_CACHED_CHARACTERS:
             self.clear()
         families = dict.fromkeys(self._list_families(char))
         found = next((face for face in map(self._load, families) if face.covers(char)), None)
@@ -174,31 +211,36 @@ class Chain(dict[str, "Face | None"]):
 
     def _list_families(self, char: str) -> Iterator[str | Face]:
         yield from self._named
-        yield from (script.family for script in _SCRIPTS if script.has.match(char))
+        yield from (
+            script.family
+            for script in _SCRIPTS
+            if script.has.match(char) and _is_installed(script.family)
+        )
         east_asian = _BY_REGION[self._region]
         if _EAST_ASIAN.match(char):
-            yield from (family for family in _own_families(char))
+            yield from (family for family in _families_of_script(char))
             yield from east_asian
         yield from _GENERAL
-        yield from east_asian  # they have many signs and symbols that no other has
+        yield from east_asian  # they have many symbols that no other family has
         yield from FAMILIES
         yield from self._spare
 
     def _load(self, family: str | Face) -> Face:
         if isinstance(family, Face):
             return family
-        return _face(family, self._is_bold, self._is_italic and family in _GENERAL)
+        return _load_face(family, self._is_bold, self._is_italic and family in _GENERAL)
 
 
 @cache
-def _face(family: str, is_bold: bool, is_italic: bool) -> Face:
+def _load_face(family: str, is_bold: bool, is_italic: bool) -> Face:
     has_bold = family not in _WITHOUT_BOLD
     stem = family.replace(" ", "")
     file = f"{stem}-{_style_name(is_bold and has_bold, is_italic)}.ttf"
-    path = files("workers.engine.layout") / "typefaces" / file
+    further = find_extra_fonts() if family in EXTRA_FAMILIES else None
+    path = (further or files("workers.engine.layout")) / "typefaces" / file
     return Face(
         family,
-        hb.Face(hb.Blob.from_file_path(str(path))),  # mapped: workers share it
+        hb.Face(hb.Blob.from_file_path(str(path))),  # memory-mapped, so workers share it
         name=f"{stem}-{_style_name(is_bold, is_italic)}",
         traits=Traits(
             is_bold=is_bold,
@@ -215,51 +257,67 @@ def _style_name(is_bold: bool, is_italic: bool) -> str:
 
 
 @lru_cache(maxsize=64)
-def _chain(families: tuple[str, ...], is_bold: bool, is_italic: bool, region: str) -> Chain:
+def _find_chain(
+    families: tuple[str, ...], is_bold: bool, is_italic: bool, region: str
+) -> FallbackChain:
     known = filter(None, map(find_family, families))
-    return Chain(dict.fromkeys(known), is_bold=is_bold, is_italic=is_italic, region=region)
+    return FallbackChain(dict.fromkeys(known), is_bold=is_bold, is_italic=is_italic, region=region)
 
 
 def find_family(name: str) -> str | None:
-    """Return the family of the house that goes by a name; None for none."""
-    return _BY_NAME.get(name.casefold())
+    """Return the installed family of the product with this name or alias, None for none."""
+    family = _BY_NAME.get(name.casefold())
+    return family if family is not None and _is_installed(family) else None
 
 
-def _find_only_face(chain: Chain, text: str) -> Face | None:
-    """Find the one face that all of a text is set in, but for what sticks to it; None for several."""
+def needs_extra_fonts(char: str) -> bool:
+    """Return whether the fonts of a character's script are in pressroom-fonts, and it is not installed."""
+    return find_extra_fonts() is None and any(
+        script.is_extra and script.has.match(char) for script in _SCRIPTS
+    )
+
+
+def _is_installed(family: str) -> bool:
+    return family not in EXTRA_FAMILIES or find_extra_fonts() is not None
+
+
+def _find_single_face(chain: FallbackChain, text: str) -> Face | None:
+    """Return the one face of a whole text, joining characters aside; None for several."""
     characters = set(text)
-    faces = {chain[char] for char in characters.difference(_STICKY)}
+    faces = {chain[char] for char in characters.difference(_JOINING)}
     if len(faces) != 1:
         return None
     face = faces.pop()
     return face if face is not None and face.covers_all("".join(characters)) else None
 
 
-def _cut_by_face(chain: Chain, text: str) -> Iterator[tuple[Face, str]]:
+def _split_runs(chain: FallbackChain, text: str) -> Iterator[tuple[Face, str]]:
     face = chain[text[0]] or chain.first
     start = 0
     for at, own in enumerate(map(chain.__getitem__, text)):
         if own is face or (own or chain.first) is face:
             continue
-        if _sticks(text[at]) and (face.covers(text[at]) or _is_composed(face, text, at)):
+        if _joins_previous_run(text[at]) and (
+            face.covers(text[at]) or _is_composed(face, text, at)
+        ):
             continue
         yield face, text[start:at]
         face, start = own or chain.first, at
     yield face, text[start:]
 
 
-def _sticks(char: str) -> bool:
-    return char in _STICKY or unicodedata.category(char)[0] == "M"
+def _joins_previous_run(char: str) -> bool:
+    return char in _JOINING or unicodedata.category(char)[0] == "M"
 
 
 def _is_composed(face: Face, text: str, at: int) -> bool:
-    """Report whether a face has a mark with the letter before it as one character: shaping joins them."""
+    """Return whether a face has a mark and the letter before it as one character, which shaping composes."""
     joined = unicodedata.normalize("NFC", text[max(at - 1, 0) : at + 1])
     return len(joined) == 1 and face.covers(joined)
 
 
-def _own_families(char: str) -> Iterator[str]:
-    """Give the family of the one language that writes a character, if there is one."""
+def _families_of_script(char: str) -> Iterator[str]:
+    """Yield the family of the one language that uses a character's script, if any."""
     if _KANA.match(char):
         yield JAPANESE
     if _HANGUL.match(char):
@@ -269,7 +327,7 @@ def _own_families(char: str) -> Iterator[str]:
 
 
 def _find_region(lang: str, text: str) -> str:
-    """Find whose Chinese characters a text is written in: its language's, else by its other signs."""
+    """Return the region whose Chinese characters a text has: by its language, else by its other scripts."""
     primary, *rest = lang.lower().split("-")
     if primary in ("zh", "yue", "lzh", "wuu", "nan", "hak"):
         is_traditional = primary == "yue" or not _TRADITIONAL_TAGS.isdisjoint(rest)

@@ -1,44 +1,44 @@
-"""Font matching: which face of a family is used for a width, a style and a weight (CSS Fonts 4, 5.2)."""
+"""Font matching: the face of a family for a width, style and weight (CSS Fonts 4 §5.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from workers.engine.layout.fonts.facts import Span
+from workers.engine.layout.fonts.properties import DescriptorRange
 
 
-class Wanted(NamedTuple):
-    """What the style of a text asks for: a weight, a width in per cent, upright or italic."""
+class FontRequest(NamedTuple):
+    """The requested weight (1 to 1000), width in per cent, and style of a text."""
 
     weight: float
     stretch: float
     is_italic: bool
 
 
-class Candidate(Protocol):
-    """A face as it is declared."""
+class DeclaredRanges(Protocol):
+    """A face with its declared descriptors."""
 
     @property
-    def weight(self) -> Span:
-        """Return the weights it covers."""
+    def weight(self) -> DescriptorRange:
+        """The weights it covers."""
 
     @property
-    def stretch(self) -> Span:
-        """Return the widths it covers, in per cent."""
+    def stretch(self) -> DescriptorRange:
+        """The widths it covers, in per cent."""
 
     @property
     def is_italic(self) -> bool:
-        """Report whether it is italic."""
+        """Whether it is italic."""
 
 
-C = TypeVar("C", bound=Candidate)
+C = TypeVar("C", bound=DeclaredRanges)
 
 
-def match_face(faces: Sequence[C], wanted: Wanted) -> C:
-    """Return the face that is used: width decides first, then style, then weight.
+def match_face(faces: Sequence[C], wanted: FontRequest) -> C:
+    """Return the face of one family that matches best: by width, then style, then weight.
 
-    `faces` are those of one family, at least one.
+    `faces` has at least one.
     """
     stretch = _choose_stretch((face.stretch for face in faces), wanted.stretch)
     faces = [face for face in faces if face.stretch == stretch]
@@ -47,33 +47,33 @@ def match_face(faces: Sequence[C], wanted: Wanted) -> C:
     return next(face for face in faces if face.weight == weight)
 
 
-def clamp(value: float, span: Span) -> float:
-    """Return the value of a span nearest to one."""
-    return min(max(value, span.least), span.most)
+def clamp(value: float, candidate: DescriptorRange) -> float:
+    """Return the value of a range nearest to `value`."""
+    return min(max(value, candidate.minimum), candidate.maximum)
 
 
-def _choose_stretch(spans: Iterable[Span], wanted: float) -> Span:
-    """Narrower ones first for a width up to normal, wider ones first beyond."""
+def _choose_stretch(candidates: Iterable[DescriptorRange], wanted: float) -> DescriptorRange:
+    """Return the nearest width: up to 100 % narrower ones come first, above wider ones."""
     prefers_less = wanted <= 100
 
-    def rank(span: Span) -> tuple[int, float]:
-        distance = clamp(wanted, span) - wanted
+    def rank(candidate: DescriptorRange) -> tuple[int, float]:
+        distance = clamp(wanted, candidate) - wanted
         if not distance:
             return 0, 0.0
         return (1 if (distance < 0) is prefers_less else 2), abs(distance)
 
-    return min(spans, key=rank)
+    return min(candidates, key=rank)
 
 
-def _choose_weight(spans: Iterable[Span], wanted: float) -> Span:
-    """Return the nearest in the direction that CSS looks first.
+def _choose_weight(candidates: Iterable[DescriptorRange], wanted: float) -> DescriptorRange:
+    """Return the nearest weight in the direction that CSS searches first.
 
-    From 400 to 500, up to 500 first, then lighter ones, then heavier; below 400 lighter ones
-    first, above 500 heavier ones.
+    From 400 to 500: up to 500, then lighter, then heavier; below 400 lighter first; above 500
+    heavier first.
     """
 
-    def rank(span: Span) -> tuple[int, float]:
-        nearest = clamp(wanted, span)
+    def rank(candidate: DescriptorRange) -> tuple[int, float]:
+        nearest = clamp(wanted, candidate)
         distance = nearest - wanted
         if not distance:
             return 0, 0.0
@@ -83,4 +83,4 @@ def _choose_weight(spans: Iterable[Span], wanted: float) -> Span:
             order = 1 if (distance < 0) is (wanted < 400) else 2
         return order, abs(distance)
 
-    return min(spans, key=rank)
+    return min(candidates, key=rank)

@@ -1,4 +1,4 @@
-"""Font sets: the fonts a document declares, before those of the house."""
+"""Font sets: the fonts that a document declares, followed by those of the product."""
 
 from __future__ import annotations
 
@@ -13,196 +13,205 @@ from weakref import WeakValueDictionary
 import uharfbuzz as hb
 
 from workers.engine.layout.fonts.faces import Face, Traits
-from workers.engine.layout.fonts.facts import FaceFacts, FontRefusedError, Span
 from workers.engine.layout.fonts.families import (
     BOLD_FROM,
-    Chain,
+    FallbackChain,
     find_family,
-    find_missing_in,
-    split_by_chain,
+    find_missing_in_chain,
+    split_by_fallback,
 )
-from workers.engine.layout.fonts.matching import Wanted, clamp, match_face
-from workers.engine.layout.fonts.rebuilding import instantiate, rebuild_font
+from workers.engine.layout.fonts.matching import FontRequest, clamp, match_face
+from workers.engine.layout.fonts.properties import DescriptorRange, FaceProperties, FontRefusedError
+from workers.engine.layout.fonts.sanitizing import instantiate, sanitize_font
 
-MAX_KEPT: Final = 96_000_000  # bytes of the fonts of all sets that a process keeps
-_MAX_CHAINS: Final = 64  # kept of each set
+MAX_CACHED_BYTES: Final = 96_000_000  # bytes of the fonts of all cached sets
+_MAX_CACHED_CHAINS: Final = 64  # per set
 
-_PLAIN: Final = Wanted(400, 100, is_italic=False)
+_REGULAR: Final = FontRequest(400, 100, is_italic=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
-    """A face as a document declares it: the file by the SHA-256 of its bytes, and what it stands for.
+class FontFaceDeclaration:
+    """A font face as declared by a document (CSS Fonts 4 §4), its file by the SHA-256 of the bytes.
 
-    What is None is the font's own. `settings` are values of axes beside weight and width.
+    A descriptor that is None has the value of the font. `settings` are axis values beside weight
+    and width.
     """
 
     family: str
     sha256: str
     index: int
-    weight: Span | None
-    stretch: Span | None
+    weight: DescriptorRange | None
+    stretch: DescriptorRange | None
     is_italic: bool | None
     settings: tuple[tuple[str, float], ...] = ()
 
 
-class Program:
-    """A rebuilt face of a font file; alive as long as a set uses it."""
+class FontProgram:
+    """A sanitised face of a font file; alive as long as a font set uses it."""
 
-    __slots__ = ("__weakref__", "data", "facts")
+    __slots__ = ("__weakref__", "data", "properties")
 
-    def __init__(self, data: bytes, facts: FaceFacts) -> None:
+    def __init__(self, data: bytes, properties: FaceProperties) -> None:
         self.data = data
-        self.facts = facts
+        self.properties = properties
 
 
-class OwnFace:
-    """A declared face with its program, and the faces made of it for one weight and width each."""
+class DeclaredFace:
+    """A declared face with its program, and its instances by weight and width."""
 
-    def __init__(self, declared: Declared, program: Program) -> None:
-        facts = program.facts
+    def __init__(self, declared: FontFaceDeclaration, program: FontProgram) -> None:
+        properties = program.properties
         self.family = declared.family
-        self.weight = declared.weight or facts.weight
-        self.stretch = declared.stretch or facts.stretch
-        self.is_italic = facts.is_italic if declared.is_italic is None else declared.is_italic
+        self.weight = declared.weight or properties.weight
+        self.stretch = declared.stretch or properties.stretch
+        self.is_italic = properties.is_italic if declared.is_italic is None else declared.is_italic
         self._settings = dict(declared.settings)
         self._key = f"{declared.sha256} {declared.index}"
         self._program = program
-        self._made: dict[tuple[object, ...], Face] = {}
+        self._instances: dict[tuple[object, ...], Face] = {}
 
     @property
     def size(self) -> int:
-        """Return about the bytes it takes in memory, but for its program."""
-        return sum(len(face.hb_face.blob.data) for face in self._made.values())
+        """The approximate memory of its instances in bytes, without the program."""
+        return sum(len(face.hb_face.blob.data) for face in self._instances.values())
 
-    def make(self, wanted: Wanted) -> Face:
-        """Return the face for a weight and a width; a variable font has one for each."""
-        settings = self._find_settings(wanted)
-        is_bold = wanted.weight >= BOLD_FROM
-        # CSS Fonts 4, font-synthesis-weight: bold is made up where a family has none.
-        is_emboldened = is_bold and self.weight.most < BOLD_FROM
+    def make(self, request: FontRequest) -> Face:
+        """Return the face for a weight and width; a variable font has one instance for each."""
+        settings = self._find_settings(request)
+        is_bold = request.weight >= BOLD_FROM
+        # CSS Fonts 4, font-synthesis-weight: bold is synthesised where a family has none.
+        is_emboldened = is_bold and self.weight.maximum < BOLD_FROM
         key = (is_bold, is_emboldened, *sorted(settings.items()))
-        face = self._made.get(key)
+        face = self._instances.get(key)
         if face is None:
-            traits = Traits(is_bold, self.is_italic, is_emboldened, is_own=True)
-            face = self._made[key] = self._make(settings, traits)
+            traits = Traits(is_bold, self.is_italic, is_emboldened, is_custom=True)
+            face = self._instances[key] = self._instantiate(settings, traits)
         return face
 
     def clear_caches(self) -> None:
-        """Drop all that was worked out of its faces."""
-        for face in self._made.values():
+        """Clear the caches of its faces."""
+        for face in self._instances.values():
             face.clear_caches()
 
-    def _find_settings(self, wanted: Wanted) -> dict[str, float]:
-        tags = {axis.tag for axis in self._program.facts.axes}
+    def _find_settings(self, request: FontRequest) -> dict[str, float]:
+        tags = {axis.tag for axis in self._program.properties.axes}
         chosen = {
-            "wght": clamp(wanted.weight, self.weight),
-            "wdth": clamp(wanted.stretch, self.stretch),
+            "wght": clamp(request.weight, self.weight),
+            "wdth": clamp(request.stretch, self.stretch),
             "ital": float(self.is_italic),
             **self._settings,
         }
         return {tag: value for tag, value in chosen.items() if tag in tags}
 
-    def _make(self, settings: dict[str, float], traits: Traits) -> Face:
-        data, name = self._program.data, self._program.facts.postscript_name
-        if self._program.facts.is_variable:
+    def _instantiate(self, settings: dict[str, float], traits: Traits) -> Face:
+        data, name = self._program.data, self._program.properties.postscript_name
+        if self._program.properties.is_variable:
             data = instantiate(data, settings)
-        written = " ".join(f"{tag}={value:g}" for tag, value in sorted(settings.items()))
-        # Fonts of one name may stand in one file: each has its own.
-        mark = sha256(f"{self._key} {written} {traits.is_emboldened}".encode()).hexdigest()[:6]
-        return Face(self.family, hb.Face(hb.Blob(data)), name=f"{name}-{mark}", traits=traits)
+        axis_values = " ".join(f"{tag}={value:g}" for tag, value in sorted(settings.items()))
+        # A PDF may have several instances of one font, so each name is unique.
+        suffix = sha256(f"{self._key} {axis_values} {traits.is_emboldened}".encode()).hexdigest()[
+            :6
+        ]
+        return Face(self.family, hb.Face(hb.Blob(data)), name=f"{name}-{suffix}", traits=traits)
 
 
 class FontSet:
-    """The fonts of a document: those it declares, then those of the house."""
+    """The fonts of a document: declared ones first, then those of the product."""
 
-    def __init__(self, faces: Iterable[OwnFace]) -> None:
-        self._families: dict[str, list[OwnFace]] = {}
+    def __init__(self, faces: Iterable[DeclaredFace]) -> None:
+        self._families: dict[str, list[DeclaredFace]] = {}
         for face in faces:
             self._families.setdefault(face.family.casefold(), []).append(face)
-        self._chains: dict[tuple[object, ...], Chain] = {}
+        self._chains: dict[tuple[object, ...], FallbackChain] = {}
 
     @property
     def size(self) -> int:
-        """Return about the bytes it takes in memory beside its programs."""
+        """The approximate memory in bytes, without the font programs."""
         return sum(face.size for face in self._all())
 
-    def find(self, families: tuple[str, ...], wanted: Wanted) -> Face:
-        """Return the face of the first family there is."""
-        return self._chain(families, wanted, "zh").first
+    def find(self, families: tuple[str, ...], request: FontRequest) -> Face:
+        """Return the face of the first family that exists."""
+        return self._chain(families, request, "zh").first
 
     def split(
-        self, families: tuple[str, ...], wanted: Wanted, text: str, lang: str
+        self, families: tuple[str, ...], request: FontRequest, text: str, lang: str
     ) -> Sequence[tuple[Face, str]]:
-        """Cut `text` into runs of the first face that has each character."""
-        return split_by_chain(lambda region: self._chain(families, wanted, region), text, lang)
+        """Split `text` into runs by the first face that has each character."""
+        return split_by_fallback(lambda region: self._chain(families, request, region), text, lang)
 
     def find_missing(self, text: str) -> str:
-        """Return the characters of `text` that no face has, each once, in order."""
-        return find_missing_in(self._chain((), _PLAIN, "zh"), text)
+        """Return the distinct characters of `text` that no face has, in order."""
+        return find_missing_in_chain(self._chain((), _REGULAR, "zh"), text)
 
     def clear_caches(self) -> None:
-        """Drop all that was worked out, so that the set can be freed; it stays usable."""
+        """Clear the caches, so that the set can be freed; it stays usable."""
         self._chains.clear()
         for face in self._all():
             face.clear_caches()
 
-    def _all(self) -> Iterator[OwnFace]:
+    def _all(self) -> Iterator[DeclaredFace]:
         for faces in self._families.values():
             yield from faces
 
-    def _chain(self, families: tuple[str, ...], wanted: Wanted, region: str) -> Chain:
-        key = (families, wanted, region)
+    def _chain(self, families: tuple[str, ...], request: FontRequest, region: str) -> FallbackChain:
+        key = (families, request, region)
         chain = self._chains.get(key)
         if chain is None:
-            if len(self._chains) >= _MAX_CHAINS:
+            if len(self._chains) >= _MAX_CACHED_CHAINS:
                 self._chains.clear()
-            chain = self._chains[key] = self._make_chain(families, wanted, region)
+            chain = self._chains[key] = self._make_chain(families, request, region)
         return chain
 
-    def _make_chain(self, families: tuple[str, ...], wanted: Wanted, region: str) -> Chain:
-        named = [entry for name in families if (entry := self._find(name, wanted)) is not None]
-        return Chain(
+    def _make_chain(
+        self, families: tuple[str, ...], request: FontRequest, region: str
+    ) -> FallbackChain:
+        named = [entry for name in families if (entry := self._find(name, request)) is not None]
+        return FallbackChain(
             dict.fromkeys(named),
-            is_bold=wanted.weight >= BOLD_FROM,
-            is_italic=wanted.is_italic,
+            is_bold=request.weight >= BOLD_FROM,
+            is_italic=request.is_italic,
             region=region,
-            spare=(match_face(own, wanted).make(wanted) for own in self._families.values()),
+            last_resort=(
+                match_face(declared, request).make(request) for declared in self._families.values()
+            ),
         )
 
-    def _find(self, name: str, wanted: Wanted) -> str | Face | None:
-        own = self._families.get(name.casefold())
-        return find_family(name) if own is None else match_face(own, wanted).make(wanted)
-
-
-class FontSets:
-    """The sets that a process keeps: those used last, by what their documents declare."""
-
-    def __init__(self, *, max_kept: int = MAX_KEPT) -> None:
-        self._max_kept = max_kept
-        self._kept: OrderedDict[tuple[Declared, ...], tuple[FontSet, tuple[Program, ...]]] = (
-            OrderedDict()
+    def _find(self, name: str, request: FontRequest) -> str | Face | None:
+        declared = self._families.get(name.casefold())
+        return (
+            find_family(name) if declared is None else match_face(declared, request).make(request)
         )
-        self._programs: WeakValueDictionary[tuple[str, int], Program] = WeakValueDictionary()
 
-    def find(self, declared: tuple[Declared, ...]) -> FontSet | None:
-        """Return the set of some declarations, None if it is not kept."""
-        found = self._kept.get(declared)
+
+class FontSetCache:
+    """The font sets of a process, least recently used first, by their declarations."""
+
+    def __init__(self, *, max_bytes: int = MAX_CACHED_BYTES) -> None:
+        self._max_kept = max_bytes
+        self._sets: OrderedDict[
+            tuple[FontFaceDeclaration, ...], tuple[FontSet, tuple[FontProgram, ...]]
+        ] = OrderedDict()
+        self._programs: WeakValueDictionary[tuple[str, int], FontProgram] = WeakValueDictionary()
+
+    def find(self, declared: tuple[FontFaceDeclaration, ...]) -> FontSet | None:
+        """Return the set of these declarations, None if it is not cached."""
+        found = self._sets.get(declared)
         if found is None:
             return None
-        self._kept.move_to_end(declared)
+        self._sets.move_to_end(declared)
         return found[0]
 
     def load(
         self,
-        declared: Declared,
+        declared: FontFaceDeclaration,
         read: Callable[[], bytes],
-        files: dict[str, tuple[Program, ...]],
-    ) -> Program:
-        """Return the program of a declaration; `files` are those already rebuilt for its document.
+        files: dict[str, tuple[FontProgram, ...]],
+    ) -> FontProgram:
+        """Return the program of a declaration; `files` are those already sanitised for the document.
 
         Raises:
-            FontRefusedError: the file cannot be used, or has no font of that index.
+            FontRefusedError: The file cannot be used, or has no font of that index.
         """
         key = declared.sha256, declared.index
         program = self._programs.get(key)
@@ -210,7 +219,7 @@ class FontSets:
             return program
         if declared.sha256 not in files:
             files[declared.sha256] = tuple(
-                Program(face.program, face.facts) for face in rebuild_font(read())
+                FontProgram(face.program, face.properties) for face in sanitize_font(read())
             )
         faces = files[declared.sha256]
         if declared.index >= len(faces):
@@ -222,28 +231,28 @@ class FontSets:
         program = self._programs[key] = faces[declared.index]
         return program
 
-    def make(self, loaded: Mapping[Declared, Program]) -> FontSet:
-        """Make the set of some declarations, and keep it for the next document."""
-        found = FontSet(starmap(OwnFace, loaded.items()))
-        self._kept[tuple(loaded)] = found, tuple(loaded.values())
-        self._shrink()
+    def make(self, loaded: Mapping[FontFaceDeclaration, FontProgram]) -> FontSet:
+        """Return the set of these declarations and cache it."""
+        found = FontSet(starmap(DeclaredFace, loaded.items()))
+        self._sets[tuple(loaded)] = found, tuple(loaded.values())
+        self._evict()
         return found
 
     def clear(self) -> None:
-        """Drop all sets."""
-        self._kept.clear()
+        """Remove all sets."""
+        self._sets.clear()
 
-    def _shrink(self) -> None:
-        while len(self._kept) > 1 and self._measure() > self._max_kept:
-            _, (dropped, _) = self._kept.popitem(last=False)
+    def _evict(self) -> None:
+        while len(self._sets) > 1 and self._total_bytes() > self._max_kept:
+            _, (dropped, _) = self._sets.popitem(last=False)
             dropped.clear_caches()
 
-    def _measure(self) -> int:
-        sets = list(self._kept.values())
-        programs = {id(program): program for _, all_ in sets for program in all_}
-        return sum(len(program.data) for program in programs.values()) + sum(
-            kept.size for kept, _ in sets
+    def _total_bytes(self) -> int:
+        cached = list(self._sets.values())
+        programs = {program for _, programs_of_set in cached for program in programs_of_set}
+        return sum(len(program.data) for program in programs) + sum(
+            font_set.size for font_set, _ in cached
         )
 
 
-SETS: Final = FontSets()
+FONT_SETS: Final = FontSetCache()

@@ -1,4 +1,4 @@
-"""Outlines of CFF become those of TrueType, which is the one format that PDFs are written with."""
+"""Conversion of CFF outlines to TrueType, the one outline format that PDFs are written with."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import uharfbuzz as hb
 
-# CFF has curves of third order, TrueType of second: they differ by at most this part of an em,
+# CFF has cubic curves, TrueType quadratic ones: they differ by at most this fraction of an em,
 # a tenth of a dot of an offset printer at 12 pt.
 _TOLERANCE: Final = 1 / 1000
 _MAXP: Final = {
@@ -26,11 +26,11 @@ _MAXP: Final = {
 
 
 def convert_outlines(program: bytes) -> bytes:
-    """Return a font with outlines of CFF as one with outlines of TrueType; all else stays.
+    """Return a font with CFF outlines as one with TrueType outlines; all else is unchanged.
 
-    `program` was written by HarfBuzz, so its tables are sound.
+    `program` was written by HarfBuzz, so its tables are valid.
     """
-    from fontTools.ttLib import TTFont, newTable  # here, as most processes never need it
+    from fontTools.ttLib import TTFont, newTable  # imported here: most processes never need it
 
     glyphs = _draw_glyphs(program)
     font: Any = TTFont(BytesIO(program), lazy=True, recalcTimestamp=False)

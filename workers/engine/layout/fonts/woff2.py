@@ -1,4 +1,4 @@
-"""WOFF2: a compressed font is unpacked to the OpenType font that it was made of."""
+"""WOFF2: a compressed font is unpacked to the OpenType font it contains."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from io import BytesIO
 from struct import pack_into, unpack_from
 from typing import Any, Final
 
-from workers.engine.layout.fonts.facts import FontRefusedError
+from workers.engine.layout.fonts.properties import FontRefusedError
 
 SIGNATURE: Final = b"wOF2"
-MAX_UNPACKED: Final = 32_000_000  # bytes: outlines are restored glyph by glyph, in Python
+MAX_UNPACKED: Final = 32_000_000  # bytes: outlines are rebuilt glyph by glyph in Python
 _HEADER_BYTES: Final = 48
 _FLAVOR, _LENGTH, _TABLES, _PACKED, _METADATA = 4, 8, 12, 20, 28  # offsets (WOFF2, 4.1)
 
@@ -18,28 +18,28 @@ def unpack_woff2(data: bytes) -> bytes:
     """Return the OpenType font in a WOFF2 file.
 
     Raises:
-        FontRefusedError: damaged, a collection, or larger than 32 MB unpacked.
+        FontRefusedError: Damaged, a collection, or larger than 32 MB unpacked.
     """
     if data[_FLAVOR : _FLAVOR + 4] == b"ttcf":
         raise FontRefusedError(
             "The WOFF2 file is a collection", "Send its fonts one by one, or the collection as TTC."
         )
     try:
-        bare = _strip(data)
-        return _unpack(bare)
+        font_only = _remove_metadata(data)
+        return _unpack(font_only)
     except (FontRefusedError, MemoryError, RecursionError):
         raise
     except Exception as error:
-        # Damage ends in whichever exception of the decoder comes first.
+        # Damaged data raise many kinds of exception in the decoder.
         raise FontRefusedError("The WOFF2 file is damaged: it cannot be unpacked") from error
 
 
-def _strip(data: bytes) -> bytes:
-    """Return the file without its metadata, once it is known to unpack to less than the limit.
+def _remove_metadata(data: bytes) -> bytes:
+    """Return the file without its metadata, once its unpacked size is known to be within the limit.
 
-    The library unpacks the font and the metadata whole, however large they are.
+    The library unpacks font and metadata whole, however large they are.
     """
-    import brotli  # here, as most processes never see such a file
+    import brotli  # imported here: most processes never need it
     from fontTools.ttLib.woff2 import WOFF2DirectoryEntry
 
     file = BytesIO(data)
@@ -60,15 +60,15 @@ def _strip(data: bytes) -> bytes:
     unpacked = brotli.Decompressor().process(data[start:end], output_buffer_limit=length + 1)
     if len(unpacked) != length:
         raise ValueError("the tables do not fill the unpacked data")
-    bare = bytearray(data[:end])
-    bare[_METADATA:_HEADER_BYTES] = bytes(_HEADER_BYTES - _METADATA)
-    pack_into(">I", bare, _LENGTH, end)
-    return bytes(bare)
+    font_only = bytearray(data[:end])
+    font_only[_METADATA:_HEADER_BYTES] = bytes(_HEADER_BYTES - _METADATA)
+    pack_into(">I", font_only, _LENGTH, end)
+    return bytes(font_only)
 
 
-def _unpack(bare: bytes) -> bytes:
+def _unpack(font_only: bytes) -> bytes:
     from fontTools.ttLib.woff2 import decompress
 
     unpacked = BytesIO()
-    decompress(BytesIO(bare), unpacked)
+    decompress(BytesIO(font_only), unpacked)
     return unpacked.getvalue()

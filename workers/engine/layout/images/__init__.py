@@ -1,1 +1,1 @@
-"""Images: judged by their bytes, prepared once as what a PDF holds."""
+"""Images: detected by their bytes and prepared once as PDF streams."""

@@ -1,4 +1,4 @@
-"""JPEG (ITU-T T.81): embedded as it is, after it was decoded once to find damage."""
+"""JPEG (ITU-T T.81): embedded unchanged, after one decoding to find damage."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from workers.engine.layout.images.prepared import (
     PixelStream,
     PreparedImage,
     UndrawableError,
-    judge_size,
+    check_size,
     to_points,
 )
 
 PLAIN: Final = "Save it as a baseline or progressive JPEG of 8 bits."
 _SPACES: Final = {1: "DeviceGray", 3: "DeviceRGB", 4: "DeviceCMYK"}
-_DECODABLE_FRAMES: Final = (0xC0, 0xC1, 0xC2)  # Huffman: baseline, extended, progressive
-# A writer has up to 255 for a profile and some hundred for metadata before the first scan.
+_DECODABLE_FRAMES: Final = (0xC0, 0xC1, 0xC2)  # Huffman coded: baseline, extended, progressive
+# Encoders write up to 255 for a colour profile and some hundred for metadata before the first scan.
 _MAX_SEGMENTS: Final = 10_000
-_STRAY: Final = 0  # stands for a byte between segments, which decoders skip after the frame header
+_STRAY: Final = 0  # a byte between segments, which decoders skip after the frame header
 _OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 
 
@@ -38,18 +38,24 @@ class _JpegHeader:
 
 
 def prepare_jpeg(data: bytes, key: str) -> PreparedImage:
-    """Take a JPEG file over; what PDF cannot hold, and damage, is refused."""
-    header = _jpeg_header(data)
-    judge_size(header.width, header.height)
-    matrix, (across, down) = _checked_jpeg(data)
-    is_turned = matrix[0] == 0
-    width, height = (header.height, header.width) if is_turned else (header.width, header.height)
+    """Prepare a JPEG file for embedding.
+
+    Raises:
+        UndrawableError: Damaged, too large, or of a kind that PDF cannot embed.
+    """
+    header = _read_header(data)
+    check_size(header.width, header.height)
+    matrix, (across, down) = _verify_by_decoding(data)
+    is_transposed = matrix[0] == 0
+    width, height = (
+        (header.height, header.width) if is_transposed else (header.width, header.height)
+    )
     return PreparedImage(
         key=key,
         width=width,
         height=height,
-        width_points=to_points(width, down if is_turned else across),
-        height_points=to_points(height, across if is_turned else down),
+        width_points=to_points(width, down if is_transposed else across),
+        height_points=to_points(height, across if is_transposed else down),
         pixels=PixelStream(
             width=header.width,
             height=header.height,
@@ -64,8 +70,8 @@ def prepare_jpeg(data: bytes, key: str) -> PreparedImage:
     )
 
 
-def _jpeg_header(data: bytes) -> _JpegHeader:
-    """Read size and components from the frame header, and whether Adobe's marker stands before it."""
+def _read_header(data: bytes) -> _JpegHeader:
+    """Return size and components from the frame header, and whether an Adobe marker precedes it."""
     is_adobe = False
     header: _JpegHeader | None = None
     for steps, (marker, at, end) in enumerate(_walk_segments(data)):
@@ -82,7 +88,8 @@ def _jpeg_header(data: bytes) -> _JpegHeader:
             is_adobe = True
         if marker in _OTHER_FRAMES:
             raise UndrawableError(
-                "The JPEG file is lossless or arithmetic coded, which PDF cannot hold", advice=PLAIN
+                "The JPEG file is lossless or arithmetic coded, which PDF cannot embed",
+                advice=PLAIN,
             )
         if marker in _DECODABLE_FRAMES and len(content) == 6:
             precision, height, width, components = struct.unpack(">BHHB", content)
@@ -113,8 +120,8 @@ def _walk_segments(data: bytes) -> Iterator[tuple[int, int, int]]:
         at += 2 + max(length, 2)
 
 
-def _checked_jpeg(data: bytes) -> tuple[Matrix, tuple[float, float]]:
-    """Decode the file once, at an eighth of its size, so that a damaged one is found here."""
+def _verify_by_decoding(data: bytes) -> tuple[Matrix, tuple[float, float]]:
+    """Decode the file at an eighth of its size, to find damage."""
     with Pillow.open(io.BytesIO(data), formats=("JPEG",)) as image:
         matrix = find_orientation(image)
         across, down = image.info.get("dpi", (0.0, 0.0))

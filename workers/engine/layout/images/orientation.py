@@ -1,4 +1,4 @@
-"""Orientation (Exif 2.32, 4.6.4 A): how a photograph is turned before it is shown."""
+"""Orientation of photographs (Exif 2.32, 4.6.4 A)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PIL import Image as Pillow
 
 from workers.engine.layout.images.prepared import DECODER_ERRORS, UPRIGHT, Matrix
 
-# From the stored unit square to the shown one, by the value of the orientation tag.
+# From the stored unit square to the displayed one, by the value of the orientation tag.
 _ORIENTATIONS: Final[dict[int, Matrix]] = {
     1: UPRIGHT,
     2: (-1, 0, 0, 1, 1, 0),
@@ -23,9 +23,9 @@ _ORIENTATION_TAG: Final = 0x0112
 
 
 def find_orientation(image: Pillow.Image) -> Matrix:
-    """Give how an image is turned before it is shown."""
+    """Return the matrix from the stored unit square to the displayed one."""
     try:
         orientation = image.getexif().get(_ORIENTATION_TAG, 1)
         return _ORIENTATIONS.get(orientation, UPRIGHT)
-    except DECODER_ERRORS:  # damaged metadata turns nothing
+    except DECODER_ERRORS:  # damaged metadata are ignored
         return UPRIGHT

@@ -1,4 +1,4 @@
-"""PNG (ISO/IEC 15948): taken over as it is where PDF can read it, else unpacked."""
+"""PNG (ISO/IEC 15948): embedded unchanged where PDF can decode it, else decoded."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from workers.engine.layout.images.prepared import (
     PixelStream,
     PreparedImage,
     UndrawableError,
+    check_size,
     is_opaque,
-    judge_size,
     pack_pixels,
     to_points,
 )
@@ -46,17 +46,21 @@ class _PngHeader:
 
 
 def prepare_png(data: bytes, key: str) -> PreparedImage:
-    """Take the pixels of a PNG file over, or unpack them; damage is refused."""
-    header = _png_header(data)
-    judge_size(header.width, header.height)
-    chunks = _png_chunks(data)
+    """Prepare a PNG file for embedding.
+
+    Raises:
+        UndrawableError: Damaged, or too large.
+    """
+    header = _read_header(data)
+    check_size(header.width, header.height)
+    chunks = _read_chunks(data)
     _check_palette(header, chunks)
     pixels, mask = (
-        (_passed_png(header, chunks), None)
-        if _passes(header, chunks)
-        else _decoded_png(header, chunks)
+        (_embed_rows(header, chunks), None)
+        if _can_embed(header, chunks)
+        else _decode(header, chunks)
     )
-    across, down = _png_resolution(chunks.get(b"pHYs", b""))
+    across, down = _read_resolution(chunks.get(b"pHYs", b""))
     return PreparedImage(
         key=key,
         width=header.width,
@@ -69,7 +73,7 @@ def prepare_png(data: bytes, key: str) -> PreparedImage:
     )
 
 
-def _png_header(data: bytes) -> _PngHeader:
+def _read_header(data: bytes) -> _PngHeader:
     if len(data) < 33 or data[12:16] != b"IHDR":
         raise UndrawableError("The PNG file is damaged: it has no header")
     width, height, depth, color_type, packing, filtering, interlace = struct.unpack(
@@ -77,12 +81,12 @@ def _png_header(data: bytes) -> _PngHeader:
     )
     is_standard = data[8:12] == b"\0\0\0\x0d" and depth in _DEPTHS.get(color_type, ())
     if not is_standard or packing or filtering or interlace > 1:
-        raise UndrawableError("The PNG file is damaged: its header is not of the standard")
+        raise UndrawableError("The PNG file is damaged: its header is not valid")
     return _PngHeader(width, height, depth, color_type, bool(interlace))
 
 
-def _png_chunks(data: bytes) -> dict[bytes, bytes]:
-    """Give the chunks that matter by name, the pixel data joined; a wrong checksum is refused."""
+def _read_chunks(data: bytes) -> dict[bytes, bytes]:
+    """Return the relevant chunks by name, the pixel data joined; raise at a wrong checksum."""
     found: dict[bytes, bytes] = {}
     pixels: list[bytes] = []
     for name, content in _walk_chunks(data):
@@ -106,7 +110,7 @@ def _walk_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         at = end + 4
 
 
-def _png_resolution(physical: bytes) -> tuple[float, float]:
+def _read_resolution(physical: bytes) -> tuple[float, float]:
     if len(physical) != 9 or physical[8] != 1:  # 1: pixels per metre
         return 0.0, 0.0
     across, down = struct.unpack(">II", physical[:8])
@@ -119,14 +123,14 @@ def _check_palette(header: _PngHeader, chunks: dict[bytes, bytes]) -> None:
         raise UndrawableError("The PNG file is damaged: its palette is missing or wrong")
 
 
-def _passes(header: _PngHeader, chunks: dict[bytes, bytes]) -> bool:
+def _can_embed(header: _PngHeader, chunks: dict[bytes, bytes]) -> bool:
     if header.is_interlaced or header.color_type in (_GRAY_ALPHA, _RGBA):
         return False
     return header.color_type != _PALETTE or b"tRNS" not in chunks
 
 
-def _passed_png(header: _PngHeader, chunks: dict[bytes, bytes]) -> PixelStream:
-    """Take the rows over as they are: PDF reads PNG's filters (PDF 1.7, 7.4.4.4)."""
+def _embed_rows(header: _PngHeader, chunks: dict[bytes, bytes]) -> PixelStream:
+    """Return the rows unchanged: PDF decodes PNG's filters (ISO 32000-1 7.4.4.4)."""
     components = _COMPONENTS[header.color_type]
     _check_rows(chunks[b"IDAT"], header, components)
     palette = chunks.get(b"PLTE", b"") if header.color_type == _PALETTE else b""
@@ -153,27 +157,27 @@ def _color_key(transparent: bytes, components: int, depth: int) -> tuple[int, ..
 
 
 def _check_rows(compressed: bytes, header: _PngHeader, components: int) -> None:
-    """Make sure the pixel data holds exactly the rows of the header, a few rows at a time."""
+    """Check that the pixel data have exactly the rows of the header, a few rows at a time."""
     row = 1 + (header.width * header.depth * components + 7) // 8
     expected = row * header.height
     inflater = zlib.decompressobj()
-    seen, rest = 0, compressed
-    while rest and not inflater.eof and seen <= expected:
-        piece = inflater.decompress(rest, row * 64)
-        if max(piece[::row], default=0) > 4:
+    length, rest = 0, compressed
+    while rest and not inflater.eof and length <= expected:
+        rows = inflater.decompress(rest, row * 64)
+        if max(rows[::row], default=0) > 4:
             raise UndrawableError("The PNG file is damaged: a row has an unknown filter")
-        seen += len(piece)
+        length += len(rows)
         rest = inflater.unconsumed_tail
-    if seen != expected:
+    if length != expected:
         raise UndrawableError(
-            "The PNG file is damaged: it has more or fewer pixels than its header says"
+            "The PNG file is damaged: the number of pixels differs from its header"
         )
 
 
-def _decoded_png(
+def _decode(
     header: _PngHeader, chunks: dict[bytes, bytes]
 ) -> tuple[PixelStream, PixelStream | None]:
-    """Unpack what PDF cannot read as it is: transparency and interlaced rows."""
+    """Decode images that PDF cannot: with transparency or interlaced rows."""
     if header.width * header.height > MAX_DECODED_PIXELS:
         raise UndrawableError(
             f"The image has {header.width} × {header.height} pixels; with transparency or interlaced rows "
@@ -181,10 +185,12 @@ def _decoded_png(
             advice=SMALLER,
         )
     is_gray = header.color_type in (_GRAY, _GRAY_ALPHA)
-    with Pillow.open(io.BytesIO(_pixels_alone(header, chunks)), formats=("PNG",)) as opened:
-        image = _eight_bits(opened)
+    with Pillow.open(
+        io.BytesIO(_remove_ancillary_chunks(header, chunks)), formats=("PNG",)
+    ) as opened:
+        image = _convert_to_8_bits(opened)
         if "transparency" in opened.info and header.color_type in (_GRAY, _RGB):
-            image.info["transparency"] = _to_eight(opened.info["transparency"], header.depth)
+            image.info["transparency"] = _scale_to_8_bits(opened.info["transparency"], header.depth)
         image = image.convert("LA" if is_gray else "RGBA")
     alpha = image.getchannel("A")
     color = image.convert("L" if is_gray else "RGB")
@@ -192,34 +198,34 @@ def _decoded_png(
     return pack_pixels(color), mask
 
 
-def _pixels_alone(header: _PngHeader, chunks: dict[bytes, bytes]) -> bytes:
-    """Return a PNG of the pixels and their transparency: damaged text or profiles refuse no image."""
-    kept = [(b"IHDR", chunks[b"IHDR"])]
+def _remove_ancillary_chunks(header: _PngHeader, chunks: dict[bytes, bytes]) -> bytes:
+    """Return a PNG of pixels and transparency only, so that damaged text or profiles refuse no image."""
+    critical = [(b"IHDR", chunks[b"IHDR"])]
     transparent = chunks.get(b"tRNS", b"")
     if header.color_type == _PALETTE:
-        kept.append((b"PLTE", chunks[b"PLTE"]))
-        kept.append((b"tRNS", transparent[:256]))
+        critical.append((b"PLTE", chunks[b"PLTE"]))
+        critical.append((b"tRNS", transparent[:256]))
     elif len(transparent) == 2 * _COMPONENTS[header.color_type]:
-        kept.append((b"tRNS", transparent))
-    kept += [(b"IDAT", chunks[b"IDAT"]), (b"IEND", b"")]
+        critical.append((b"tRNS", transparent))
+    critical += [(b"IDAT", chunks[b"IDAT"]), (b"IEND", b"")]
     return PNG_SIGNATURE + b"".join(
         struct.pack(">I", len(content))
         + name
         + content
         + struct.pack(">I", zlib.crc32(content, zlib.crc32(name)))
-        for name, content in kept
+        for name, content in critical
     )
 
 
-def _to_eight(sample: Any, depth: int) -> Any:
-    """Give the transparent colour in eight bits: Pillow widens the pixels, and leaves this as it is."""
+def _scale_to_8_bits(sample: Any, depth: int) -> Any:
+    """Return the transparent colour in eight bits: Pillow widens the pixels, but not this value."""
     if isinstance(sample, tuple):
-        return tuple(_to_eight(part, depth) for part in sample)
+        return tuple(_scale_to_8_bits(part, depth) for part in sample)
     return sample >> 8 if depth == 16 else sample * 255 // ((1 << depth) - 1)
 
 
-def _eight_bits(image: Pillow.Image) -> Pillow.Image:
+def _convert_to_8_bits(image: Pillow.Image) -> Pillow.Image:
     if not image.mode.startswith("I"):
         return image
-    # Pillow keeps 16-bit gray as integers and would clip it at 255.
+    # Pillow has 16-bit gray as integers and would clip it at 255.
     return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")

@@ -1,4 +1,4 @@
-"""What an image becomes before it is placed: the streams a PDF holds, and why one cannot be drawn."""
+"""Prepared images: PDF streams ready to be placed, and the error for images that cannot be drawn."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from typing import Final
 
 from PIL import Image as Pillow
 
-MAX_PIXELS: Final = 100_000_000  # contract.md; told by the header, before anything is decoded
-MAX_DECODED_PIXELS: Final = 32_000_000  # what must be unpacked in memory: 128 MB at 4 bytes a pixel
-POINTS_PER_PIXEL: Final = 0.75  # a CSS px, for an image that states no resolution
+MAX_PIXELS: Final = 100_000_000  # by the header, before anything is decoded
+MAX_DECODED_PIXELS: Final = 32_000_000  # decoded in memory: 128 MB at 4 bytes a pixel
+POINTS_PER_PIXEL: Final = 0.75  # a CSS px, for an image without a resolution
 
 Matrix = tuple[float, float, float, float, float, float]
 
 UPRIGHT: Final[Matrix] = (1, 0, 0, 1, 0, 0)
 
-# Pillow judges headers too; its own bound would refuse images that the contract takes.
+# Pillow checks headers too; its default limit would refuse images that are accepted here.
 Pillow.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 @dataclass(frozen=True, slots=True)
 class PixelStream:
-    """The pixels of an image as PDF stores them (PDF 1.7, 8.9.5). `data` is compressed already.
+    """Pixels of an image as a PDF image XObject (ISO 32000-1 8.9.5); `data` is already compressed.
 
-    `predictor_colors` is the number of components when the rows carry PNG filters, 0 when not;
-    `color_key` is the one colour that is not painted (8.9.6.4), `is_inverted` when 0 is full ink, as in Adobe's CMYK JPEG files.
+    `predictor_colors` is the number of components where rows have PNG filters, else 0; `color_key`
+    is the colour that is not painted (8.9.6.4); `is_inverted` means that 0 is full ink, as in
+    Adobe's CMYK JPEG.
     """
 
     width: int
@@ -43,10 +44,10 @@ class PixelStream:
 
 @dataclass(frozen=True, slots=True)
 class PreparedImage:
-    """An image ready to be placed: its size as shown, in pixels and in points, and its streams.
+    """An image ready to be placed: displayed size in pixels and points, and streams.
 
-    `key` is the sha256 of the file: equal images are one object in a document. `matrix` turns the
-    stored unit square into the shown one (EXIF orientation).
+    `key` is the SHA-256 of the file: equal images are one object in a document. `matrix` maps the
+    stored unit square to the displayed one (EXIF orientation).
     """
 
     key: str
@@ -60,18 +61,18 @@ class PreparedImage:
 
 
 SMALLER: Final = "Make it smaller."
-ANEW: Final = "Save it anew from its source, or use another one."
+EXPORT_AGAIN: Final = "Export it again from its source, or use another one."
 
 
 class UndrawableError(Exception):
-    """The image cannot be drawn: why, and what to do about it."""
+    """The image cannot be drawn; the message is the reason, `advice` the remedy."""
 
-    def __init__(self, text: str, *, advice: str = ANEW) -> None:
+    def __init__(self, text: str, *, advice: str = EXPORT_AGAIN) -> None:
         super().__init__(text)
         self.advice = advice
 
 
-# What Pillow's readers raise on damaged files, seen in its source and in fuzzing.
+# Raised by Pillow's decoders for damaged files, as seen in its source and in fuzzing.
 DECODER_ERRORS: Final = (
     OSError,
     SyntaxError,
@@ -88,8 +89,12 @@ DECODER_ERRORS: Final = (
 )
 
 
-def judge_size(width: int, height: int) -> None:
-    """Refuse what has no pixels, or more than are drawn."""
+def check_size(width: int, height: int) -> None:
+    """Check the number of pixels.
+
+    Raises:
+        UndrawableError: No pixels, or more than `MAX_PIXELS`.
+    """
     if not width or not height:
         raise UndrawableError("The image has no pixels")
     if width * height > MAX_PIXELS:
@@ -100,13 +105,13 @@ def judge_size(width: int, height: int) -> None:
 
 
 def to_points(pixels: int, per_inch: float) -> float:
-    """Give the size of a number of pixels at a resolution, as CSS has it without a believable one."""
-    # A resolution outside this range is a writer's placeholder, not a size.
+    """Return the size of some pixels in points; without a plausible resolution a pixel is a CSS px."""
+    # A resolution outside this range is a placeholder of the encoder.
     return pixels * 72 / per_inch if 30 <= per_inch <= 2400 else pixels * POINTS_PER_PIXEL
 
 
 def pack_pixels(image: Pillow.Image) -> PixelStream:
-    """Give the pixels of an unpacked image as a stream."""
+    """Return the pixels of a decoded image as a stream."""
     return PixelStream(
         width=image.width,
         height=image.height,
@@ -118,5 +123,5 @@ def pack_pixels(image: Pillow.Image) -> PixelStream:
 
 
 def is_opaque(alpha: Pillow.Image) -> bool:
-    """Tell whether a mask hides nothing."""
+    """Return whether a mask is fully opaque."""
     return alpha.getextrema()[0] == 255

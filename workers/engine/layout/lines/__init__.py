@@ -1,39 +1,51 @@
-"""Lines: how inline content is broken into lines of one width, and how lines are drawn.
+"""Line breaking and the drawing of lines.
 
-The text of a paragraph is cut at forced breaks into strips. A strip is a row of units: words, or
-parts of words where the look changes in the middle. Each unit knows where it would begin and end
-if the strip were one endless line; so the text between two opportunities is as wide as the
-difference of two numbers, and a line is found by one bisection. Breaking is greedy and linear in
-the text.
+The inline content of a paragraph is split at forced breaks into horizontal lists (TeX's term):
+boxes with the boundary that follows each. A box is a word, or a part of a word where the glyph
+style changes inside it. Each box stores where it starts and ends, in points, as if the list were
+one endless line, so the text between two breakpoints is as wide as the difference of two numbers
+and the end of a line is found by bisection. Greedy breaking (first fit) is linear in the text;
+optimal.py has total fit.
 
-Lines may break at spaces, after a hyphen or dash between letters, at a soft hyphen (which then
-shows), at U+200B, and where the script has opportunities of its own (lines/opportunities.py);
-never at U+00A0, U+202F or U+2060. A word wider than the line goes on a line of its own and breaks
-between any two characters, unless `overflow-wrap` is `normal`.
+Soft wrap opportunities (CSS Text 3 §5.1) are spaces, hyphens and dashes between letters, soft
+hyphens, which are visible at the end of a line, U+200B, and those of the script (opportunities.py);
+never U+00A0, U+202F or U+2060. A word wider than its line starts a line and breaks between any two
+grapheme clusters, unless `overflow-wrap` is `normal` (CSS Text 3 §5.5).
 
-Text that reads from right to left stands in the strip in the order of reading; the parts of a line
-are put in the order they are seen in when the line is complete (lines/bidi.py).
+Boxes stay in logical order; the fragments of a line are reordered visually once the line is
+complete (bidi.py).
 
-A line is as high as the paragraph's line height, more where larger characters or images need it
-(CSS 2, 10.8). Raised and lowered text does not spread lines unless its capitals would stick out.
+A line box is as high as the line height of the paragraph, and higher where larger characters or
+images need it (CSS 2 §10.8). Raised and lowered text grows a line only where its capitals would
+stick out.
 """
 
-from workers.engine.layout.lines.breaking import arrange, break_lines, measure_inlines
-from workers.engine.layout.lines.drawing import draw_lines, draw_text
+from workers.engine.layout.lines.breaking import break_lines, measure_inlines, reorder_fragments
+from workers.engine.layout.lines.drawing import draw_lines, draw_text, make_glyphs
+from workers.engine.layout.lines.fragments import (
+    AtomicInline,
+    GlyphStyle,
+    InlineFragment,
+    InlinePosition,
+    Line,
+    Lines,
+    make_glyph_style,
+)
 from workers.engine.layout.lines.heights import line_metrics
-from workers.engine.layout.lines.parts import Inset, Line, Lines, Look, Part, Place
 
 __all__ = [
-    "Inset",
+    "AtomicInline",
+    "GlyphStyle",
+    "InlineFragment",
+    "InlinePosition",
     "Line",
     "Lines",
-    "Look",
-    "Part",
-    "Place",
-    "arrange",
     "break_lines",
     "draw_lines",
     "draw_text",
     "line_metrics",
+    "make_glyph_style",
+    "make_glyphs",
     "measure_inlines",
+    "reorder_fragments",
 ]

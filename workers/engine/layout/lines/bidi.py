@@ -1,7 +1,7 @@
-"""The bidirectional algorithm (Unicode Standard Annex 9): which way each part of a text reads.
+"""The Unicode Bidirectional Algorithm (UAX #9).
 
-Types of characters are one letter each, so that most rules are one substitution on a string. Levels
-are even for text from left to right, odd from right to left. Lines are put in order by `reorder`.
+Each bidirectional class is one letter, so most rules are one substitution on a string. Embedding
+levels are even for left-to-right text and odd for right-to-left text. `reorder` implements rule L2.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEUTRAL: Final = re.compile("[OWBKijfq]+")
 _MAX_DEPTH: Final = 125
 _MAX_BRACKETS: Final = 63
 
-# BidiBrackets.txt: those that open, and those that close them in the same order.
+# BidiBrackets.txt: opening brackets and, in the same order, the closing ones.
 _BRACKETS: Final = dict(
     zip(
         "([{\u0f3a\u0f3c\u169b\u2045\u207d\u208d\u2308\u230a\u2329\u2768\u276a\u276c\u276e\u2770\u2772"
@@ -44,14 +44,14 @@ _BRACKETS: Final = dict(
         strict=True,
     )
 )
-# Two pairs are written in two ways (definition BD16).
+# Canonically equivalent brackets (BD16).
 _SAME_BRACKETS: Final = str.maketrans("\u2329\u232a", "\u3008\u3009")
 _CLOSING: Final = frozenset(_BRACKETS.values())
 _HAS_BRACKET: Final = re.compile("[" + re.escape("".join(_BRACKETS)) + "]")
 
 
 class _Types(dict[int, str]):
-    """The letter of each character's type, for `str.translate`."""
+    """The letter of each character's bidirectional class, for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
         letter = self[code] = _LETTERS[unicodedata.bidirectional(chr(code))]
@@ -62,21 +62,22 @@ _TYPES: Final = _Types()
 
 
 def has_right_to_left(text: str) -> bool:
-    """Tell whether any of a text may read from right to left."""
+    """Return whether a text may contain right-to-left characters."""
     return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
 
 
 def resolve_levels(text: str, *, is_rtl: bool) -> list[tuple[int, int, int]]:
-    """Give the runs of a paragraph that read one way: begin, end and level of each.
+    """Return the level runs of a paragraph as (start, end, level), in logical order (UAX #9 BD7).
 
-    Embedding controls take the level of what is before them; nothing of them is drawn.
+    `is_rtl` is the paragraph direction. Explicit formatting characters take the level of the
+    character before them; they are never drawn.
     """
     types = text.translate(_TYPES)
     base = int(is_rtl)
     if _CONTROL_TYPES.search(types):
         levels = _resolve_explicit(text, types, base)
     else:
-        levels = _resolve_sequence(text, types, base, _way(base), _way(base))
+        levels = _resolve_sequence(text, types, base, _direction(base), _direction(base))
     runs: list[tuple[int, int, int]] = []
     at = 0
     for level, run in groupby(levels):
@@ -87,7 +88,7 @@ def resolve_levels(text: str, *, is_rtl: bool) -> list[tuple[int, int, int]]:
 
 
 def reorder(levels: Sequence[int]) -> list[int]:
-    """Give the order from left to right of things that stand in a line (rule L2)."""
+    """Return the visual order, left to right, of items with these levels, as indexes (UAX #9 L2)."""
     order = list(range(len(levels)))
     lowest = min((level for level in levels if level % 2), default=None)
     if lowest is None:
@@ -110,23 +111,23 @@ def reorder(levels: Sequence[int]) -> list[int]:
 
 
 def _resolve_explicit(text: str, types: str, base: int) -> list[int]:
-    levels, own = _find_embeddings(types, base)
+    levels, resolved_types = _find_embeddings(types, base)
     matches = _match_isolates(types)
-    kept = [at for at, letter in enumerate(types) if letter not in "lrdepX"]
+    retained = [at for at, letter in enumerate(types) if letter not in "lrdepX"]
     result = list(levels)
-    for sequence in _find_sequences(kept, types, levels, matches):
+    for sequence in _find_isolating_run_sequences(retained, types, levels, matches):
         level = levels[sequence[0]]
-        before, after = _neighbours(sequence, kept, types, levels, matches, base)
+        before, after = _find_boundary_levels(sequence, retained, types, levels, matches, base)
         resolved = _resolve_sequence(
             "".join(text[at] for at in sequence),
-            "".join(own[at] for at in sequence),
+            "".join(resolved_types[at] for at in sequence),
             level,
-            _way(max(level, before)),
-            _way(max(level, after)),
+            _direction(max(level, before)),
+            _direction(max(level, after)),
         )
         for at, found in zip(sequence, resolved, strict=True):
             result[at] = found
-    # What rule X9 takes out reads as what stands before it.
+    # Characters removed by rule X9 take the level of the one before.
     for at, letter in enumerate(types):
         if letter in "lrdepX":
             result[at] = result[at - 1] if at else base
@@ -134,10 +135,10 @@ def _resolve_explicit(text: str, types: str, base: int) -> list[int]:
 
 
 def _find_embeddings(types: str, base: int) -> tuple[list[int], list[str]]:
-    """Give the level of each character by the controls alone, and its type where it is overridden."""
-    stack = _Stack(base)
+    """Return the explicit level and the class of each character, overrides applied (UAX #9 X1 to X8)."""
+    stack = _DirectionalStatusStack(base)
     levels: list[int] = []
-    own = list(types)
+    resolved_types = list(types)
     ends = _match_isolates(types)
     for at, letter in enumerate(types):
         if letter == "q":
@@ -147,56 +148,60 @@ def _find_embeddings(types: str, base: int) -> tuple[list[int], list[str]]:
         level, override, _ = stack.entries[-1]
         levels.append(level)
         if override and letter not in "lrdepX":
-            own[at] = override
+            resolved_types[at] = override
         if letter == "f":
             is_rtl = _first_strong(types[at + 1 : ends.get(at, len(types))])
             stack.push("j" if is_rtl else "i")
         elif letter in "lrdeij":
             stack.push(letter)
-    return levels, own
+    return levels, resolved_types
 
 
-class _Stack:
-    """The directions that are open: the level of each, its override, and whether it is an isolate."""
+class _DirectionalStatusStack:
+    """The directional status stack (UAX #9 X1): level, override and isolate status of each entry."""
 
     def __init__(self, base: int) -> None:
         self.entries: list[tuple[int, str, bool]] = [(base, "", False)]
-        self._lost_isolates = 0
-        self._lost_embeddings = 0
+        self._overflow_isolates = 0
+        self._overflow_embeddings = 0
 
     def push(self, kind: str) -> None:
-        """Open an embedding, an override or an isolate (rules X2 to X5)."""
+        """Open an embedding, an override or an isolate (rules X2 to X5c)."""
         level = self.entries[-1][0]
         is_isolate = kind in "ij"
         following = (level + 1) | 1 if kind in "rej" else (level + 2) & ~1
-        if following <= _MAX_DEPTH and not self._lost_isolates and not self._lost_embeddings:
+        if (
+            following <= _MAX_DEPTH
+            and not self._overflow_isolates
+            and not self._overflow_embeddings
+        ):
             self.entries.append((following, {"d": "L", "e": "R"}.get(kind, ""), is_isolate))
         elif is_isolate:
-            self._lost_isolates += 1
-        elif not self._lost_isolates:
-            self._lost_embeddings += 1
+            self._overflow_isolates += 1
+        elif not self._overflow_isolates:
+            self._overflow_embeddings += 1
 
     def pop_isolate(self) -> None:
-        """Close an isolate with all that is open in it (rule X6a)."""
-        if self._lost_isolates:
-            self._lost_isolates -= 1
+        """Close an isolate and everything open inside it (rule X6a)."""
+        if self._overflow_isolates:
+            self._overflow_isolates -= 1
         elif any(is_isolate for *_, is_isolate in self.entries):
-            self._lost_embeddings = 0
+            self._overflow_embeddings = 0
             while not self.entries.pop()[2]:
                 pass
 
     def pop_embedding(self) -> None:
         """Close an embedding or an override (rule X7)."""
-        if self._lost_isolates:
+        if self._overflow_isolates:
             return
-        if self._lost_embeddings:
-            self._lost_embeddings -= 1
+        if self._overflow_embeddings:
+            self._overflow_embeddings -= 1
         elif not self.entries[-1][2] and len(self.entries) > 1:
             self.entries.pop()
 
 
 def _match_isolates(types: str) -> dict[int, int]:
-    """Give the end of each isolate (definition BD9)."""
+    """Return the index of the matching PDI by the index of each isolate initiator (BD9)."""
     open_at: list[int] = []
     matches: dict[int, int] = {}
     for at, letter in enumerate(types):
@@ -208,7 +213,7 @@ def _match_isolates(types: str) -> dict[int, int]:
 
 
 def _first_strong(types: str) -> bool:
-    """Tell whether the first letter outside of isolates reads from right to left (P2, P3)."""
+    """Return whether the first strong character outside isolates is right-to-left (P2, P3)."""
     depth = 0
     for letter in types:
         if letter in "ijf":
@@ -220,11 +225,11 @@ def _first_strong(types: str) -> bool:
     return False
 
 
-def _find_sequences(
-    kept: Sequence[int], types: str, levels: Sequence[int], matches: dict[int, int]
+def _find_isolating_run_sequences(
+    retained: Sequence[int], types: str, levels: Sequence[int], matches: dict[int, int]
 ) -> list[list[int]]:
-    """Put together the runs that an isolate parts (rule X10, definition BD13)."""
-    runs = [list(run) for _, run in groupby(kept, lambda at: levels[at])]
+    """Return the isolating run sequences: level runs joined across isolates (BD13, X10)."""
+    runs = [list(run) for _, run in groupby(retained, lambda at: levels[at])]
     by_start = {run[0]: run for run in runs}
     ends = set(matches.values())
     sequences = []
@@ -241,20 +246,20 @@ def _find_sequences(
     return sequences
 
 
-def _neighbours(
+def _find_boundary_levels(
     sequence: Sequence[int],
-    kept: Sequence[int],
+    retained: Sequence[int],
     types: str,
     levels: Sequence[int],
     matches: dict[int, int],
     base: int,
 ) -> tuple[int, int]:
-    """Give the levels before and behind a sequence."""
-    first = bisect_left(kept, sequence[0])
-    last = bisect_left(kept, sequence[-1])
-    before = levels[kept[first - 1]] if first else base
+    """Return the levels of the characters before and after a sequence, for sos and eos (X10)."""
+    first = bisect_left(retained, sequence[0])
+    last = bisect_left(retained, sequence[-1])
+    before = levels[retained[first - 1]] if first else base
     is_open = types[sequence[-1]] in "ijf" and sequence[-1] not in matches
-    after = base if is_open or last + 1 >= len(kept) else levels[kept[last + 1]]
+    after = base if is_open or last + 1 >= len(retained) else levels[retained[last + 1]]
     return before, after
 
 
@@ -262,10 +267,10 @@ def _neighbours(
 
 
 def _resolve_sequence(text: str, types: str, level: int, before: str, after: str) -> list[int]:
-    given, types = types, _resolve_weak(types, before)
+    original_types, types = types, _resolve_weak(types, before)
     if _NEUTRAL.search(types):
         if _HAS_BRACKET.search(text):
-            types = _resolve_brackets(text, given, types, level, before)
+            types = _resolve_brackets(text, original_types, types, level, before)
         types = _resolve_neutral(types, level, before, after)
     table = _ODD if level % 2 else _EVEN
     return [level + table[letter] for letter in types]
@@ -301,36 +306,36 @@ _TERMINATORS: Final = re.compile("T+")
 
 
 def _read_terminators(match: re.Match[str]) -> str:
-    """Let signs beside a number be of it; looked at one by one, a long row of signs took for ever."""
+    """Resolve a run of ET next to a number (W5) at once: per character, a long run took quadratic time."""
     types, (start, end) = match.string, match.span()
     is_beside = types[max(start - 1, 0)] == "N" or types[end : end + 1] == "N"
     return ("N" if is_beside else "T") * (end - start)
 
 
-def _resolve_brackets(text: str, given: str, types: str, level: int, before: str) -> str:
-    """Let brackets read as what they hold, and with them the marks that stand on them (rule N0).
+def _resolve_brackets(text: str, original_types: str, types: str, level: int, before: str) -> str:
+    """Resolve paired brackets by their content, and the marks that follow them (rule N0).
 
-    `given` are the types before the rules for weak types, which make marks neutral.
+    `original_types` are the classes before the weak rules, which turn marks into neutrals.
     """
-    own = list(types)
-    inside = _way(level)
+    resolved_types = list(types)
+    inside = _direction(level)
     for start, end in _pair_brackets(text, types):
-        strong = {_strong(letter) for letter in own[start + 1 : end]} - {""}
+        strong = {_strong(letter) for letter in resolved_types[start + 1 : end]} - {""}
         if inside in strong:
-            way = inside
+            direction = inside
         elif strong:
-            earlier = (_strong(own[at]) for at in range(start - 1, -1, -1))
+            earlier = (_strong(resolved_types[at]) for at in range(start - 1, -1, -1))
             context = next(filter(None, earlier), before)
-            way = context if context != inside else inside
+            direction = context if context != inside else inside
         else:
             continue
         for bracket in (start, end):
-            own[bracket] = way
-            for at in range(bracket + 1, len(own)):
-                if given[at] != "M":
+            resolved_types[bracket] = direction
+            for at in range(bracket + 1, len(resolved_types)):
+                if original_types[at] != "M":
                     break
-                own[at] = way
-    return "".join(own)
+                resolved_types[at] = direction
+    return "".join(resolved_types)
 
 
 def _pair_brackets(text: str, types: str) -> list[tuple[int, int]]:
@@ -354,8 +359,8 @@ def _pair_brackets(text: str, types: str) -> list[tuple[int, int]]:
 
 
 def _resolve_neutral(types: str, level: int, before: str, after: str) -> str:
-    """Let what stands between two readings of one way go with them (rules N1 and N2)."""
-    inside = _way(level)
+    """Resolve neutrals between two strong types of one direction to that direction (rules N1 and N2)."""
+    inside = _direction(level)
     length = len(types)
 
     def read(match: re.Match[str]) -> str:
@@ -371,5 +376,5 @@ def _strong(letter: str) -> str:
     return "L" if letter == "L" else "R" if letter in "RNH" else ""
 
 
-def _way(level: int) -> str:
+def _direction(level: int) -> str:
     return "R" if level % 2 else "L"

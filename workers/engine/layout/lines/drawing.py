@@ -1,47 +1,63 @@
-"""Drawing lines: runs of text with their backgrounds, decorations and links."""
+"""Drawing of lines: text with backgrounds, decorations and links."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from workers.engine.layout.context import Sheet
-from workers.engine.layout.display import Fill, Glyphs, Item, LinkArea, ShapedGlyphs, Stroke
-from workers.engine.layout.lines.parts import Inset, Line, Look
-from workers.engine.layout.lines.shaped import set_clusters
+from workers.engine.layout.context import PageCanvas
+from workers.engine.layout.display import Fill, GlyphRun, Item, LinkArea, ShapedRun, Stroke
+from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Line
+from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY, SOFT_HYPHEN, SPACE
+from workers.engine.layout.lines.shaped import place_clusters
+
+if TYPE_CHECKING:
+    from workers.engine.layout.structure import LogicalStructure
 
 
-def draw_lines(sheet: Sheet, lines: Sequence[Line], x: float, y: float, owner: object) -> None:
-    """Draw lines below each other; the first line's top left corner is at (x, y)."""
-    owner = sheet.owner(owner)
+def draw_lines(
+    canvas: PageCanvas, lines: Sequence[Line], x: float, y: float, owner: object
+) -> None:
+    """Draw lines below each other; (x, y) is the top left corner of the first, in points."""
+    owner = canvas.owner_of(owner)
     top = lines[0].y if lines else 0.0
     for line in lines:
-        for name in line.spots:
-            sheet.anchor(name, x + line.x, y + line.y - top)
-        if sheet.is_tracing and not any(isinstance(part.look, Inset) for part in line.parts):
+        for name in line.anchors:
+            canvas.add_anchor(name, x + line.x, y + line.y - top)
+        if canvas.is_dry_run and not any(
+            isinstance(fragment.glyph_style, AtomicInline) for fragment in line.fragments
+        ):
             continue
         baseline = y + line.y - top + line.baseline
-        _draw_line(sheet, line, x + line.x, baseline, owner)
+        _draw_line(canvas, line, x + line.x, baseline, owner)
 
 
 def draw_text(
-    sheet: Sheet, look: Look, text: str, x: float, baseline: float, owner: object | None
+    canvas: PageCanvas,
+    glyph_style: GlyphStyle,
+    text: str,
+    x: float,
+    baseline: float,
+    owner: object | None,
 ) -> None:
-    """Draw text of one look, with neither decoration nor background."""
-    sheet.items.append(make_glyphs(look, text, x, baseline, owner))
+    """Draw text of one glyph style, without decoration and background."""
+    canvas.items.append(make_glyphs(glyph_style, text, x, baseline, owner))
 
 
-def make_glyphs(look: Look, text: str, x: float, baseline: float, owner: object | None) -> Item:
-    """Give text of one look as an item of a page."""
-    style, width = look.style, look.measure(text)
-    if look.is_shaped:
-        return _shape(look, text, x, baseline, width, 0.0, owner)
-    return Glyphs(
+def make_glyphs(
+    glyph_style: GlyphStyle, text: str, x: float, baseline: float, owner: object | None
+) -> Item:
+    """Return text of one glyph style as a display item; `x` and `baseline` in points."""
+    style, width = glyph_style.style, glyph_style.measure(text)
+    if glyph_style.is_shaped:
+        return _make_shaped_glyphs(glyph_style, text, x, baseline, width, 0.0, owner)
+    return GlyphRun(
         x,
         baseline - style.rise,
-        look.face,
+        glyph_style.face,
         style.size,
         style.color,
-        look.face.encode(text),
+        glyph_style.face.encode(text),
         text,
         width,
         owner,
@@ -50,19 +66,27 @@ def make_glyphs(look: Look, text: str, x: float, baseline: float, owner: object 
     )
 
 
-def _draw_line(sheet: Sheet, line: Line, x: float, baseline: float, owner: object | None) -> None:
+def _draw_line(
+    canvas: PageCanvas, line: Line, x: float, baseline: float, owner: object | None
+) -> None:
     word_spacing = line.word_spacing
-    for part_x, width, text, look in line.parts:
+    tree, base = canvas.tree, owner
+    for part_x, width, text, glyph_style in line.fragments:
         left = x + part_x
-        if isinstance(look, Inset):
-            look.piece.draw(sheet, left, baseline - look.piece.height)
+        if isinstance(glyph_style, AtomicInline):
+            glyph_style.fragment.draw(canvas, left, baseline - glyph_style.fragment.height)
             continue
-        style, face, link, _, is_shaped = look
+        style, face, link, _, is_shaped = glyph_style
+        if tree is not None:
+            assert isinstance(base, int)
+            owner = tree.owner_of(base, link, style.lang)
         size = style.size
         if style.background is not None:
-            _draw_background(sheet, look, left, baseline, width, owner)
+            _draw_background(canvas, glyph_style, left, baseline, width, owner)
         if is_shaped:
-            sheet.items.append(_shape(look, text, left, baseline, width, word_spacing, owner))
+            canvas.items.append(
+                _make_shaped_glyphs(glyph_style, text, left, baseline, width, word_spacing, owner)
+            )
         else:
             letter_spacing = style.letter_spacing
             if not word_spacing:
@@ -71,9 +95,9 @@ def _draw_line(sheet: Sheet, line: Line, x: float, baseline: float, owner: objec
                 codes = face.encode(text)
                 letter_spacing += word_spacing
             else:
-                codes = face.encode_spread(text, word_spacing / size * 1000)
-            sheet.items.append(
-                Glyphs(
+                codes = face.encode_justified(text, word_spacing / size * 1000)
+            canvas.items.append(
+                GlyphRun(
                     left,
                     baseline - style.rise,
                     face,
@@ -88,43 +112,88 @@ def _draw_line(sheet: Sheet, line: Line, x: float, baseline: float, owner: objec
                 )
             )
         if style.decoration != "none":
-            _draw_decoration(sheet, look, left, baseline, width, owner)
+            _draw_decoration(canvas, glyph_style, left, baseline, width, owner)
         if link is not None:
             top = baseline - face.ascent * size
-            sheet.link(LinkArea(left, top, width, (face.ascent + face.descent) * size, link))
+            height = (face.ascent + face.descent) * size
+            holder = None
+            if tree is not None and isinstance(owner, int):
+                holder = tree.link_of(owner)
+                tree.texts.setdefault(holder, []).append(text)
+            canvas.add_link(LinkArea(left, top, width, height, link, holder))
+    if tree is not None and line.boundary and line.fragments:
+        _mark_line_end(canvas, tree, line, x, baseline)
 
 
-def _shape(
-    look: Look,
+def _mark_line_end(
+    canvas: PageCanvas, tree: LogicalStructure, line: Line, x: float, baseline: float
+) -> None:
+    """Add the break to the text of a tagged PDF: a space, or a soft hyphen as actual text.
+
+    Words are separated by spaces (ISO 32000-1 14.8.2.5); a hyphen that exists only at the end of a
+    line is a soft hyphen (14.8.2.2.3).
+    """
+    fragment, last = line.fragments[-1], canvas.items[-1]
+    glyph_style = fragment.glyph_style
+    if isinstance(glyph_style, AtomicInline) or not isinstance(last, GlyphRun | ShapedRun):
+        return
+    if line.boundary == SPACE:
+        left = x + fragment.x + (0.0 if glyph_style.level % 2 else fragment.width)
+        canvas.items.append(make_glyphs(glyph_style, " ", left, baseline, last.owner))
+    elif line.boundary == DISCRETIONARY and isinstance(last, GlyphRun) and last.text[-1:] == "-":
+        text, width = last.text[:-1], glyph_style.measure("-")
+        codes = glyph_style.face.encode(text)
+        if line.word_spacing and not glyph_style.face.is_ideographic:
+            codes = glyph_style.face.encode_justified(text, line.word_spacing / last.size * 1000)
+        canvas.items[-1] = last._replace(text=text, codes=codes, width=last.width - width)
+        assert isinstance(last.owner, int)
+        owner = tree.add_actual_text(last.owner, SOFT_HYPHEN)
+        canvas.items.append(
+            make_glyphs(glyph_style, "-", last.x + last.width - width, baseline, owner)
+        )
+
+
+def _make_shaped_glyphs(
+    glyph_style: GlyphStyle,
     text: str,
     x: float,
     baseline: float,
     width: float,
     word_spacing: float,
     owner: object | None,
-) -> ShapedGlyphs:
-    style = look.style
-    clusters = tuple(set_clusters(look.run, text, word_spacing))
+) -> ShapedRun:
+    style = glyph_style.style
+    clusters = tuple(place_clusters(glyph_style.shaping, text, word_spacing))
     y = baseline - style.rise
-    return ShapedGlyphs(x, y, look.face, style.size, style.color, clusters, text, width, owner)
+    return ShapedRun(x, y, glyph_style.face, style.size, style.color, clusters, text, width, owner)
 
 
 def _draw_background(
-    sheet: Sheet, look: Look, x: float, baseline: float, width: float, owner: object | None
+    canvas: PageCanvas,
+    glyph_style: GlyphStyle,
+    x: float,
+    baseline: float,
+    width: float,
+    owner: object | None,
 ) -> None:
-    style, face = look.style, look.face
+    style, face = glyph_style.style, glyph_style.face
     assert style.background is not None
     top = baseline - style.rise - face.ascent * style.size
     height = (face.ascent + face.descent) * style.size
-    sheet.items.append(Fill(x, top, width, height, style.background, owner))
+    canvas.items.append(Fill(x, top, width, height, style.background, owner))
 
 
 def _draw_decoration(
-    sheet: Sheet, look: Look, x: float, baseline: float, width: float, owner: object | None
+    canvas: PageCanvas,
+    glyph_style: GlyphStyle,
+    x: float,
+    baseline: float,
+    width: float,
+    owner: object | None,
 ) -> None:
-    style, face = look.style, look.face
+    style, face = glyph_style.style, glyph_style.face
     is_underline = style.decoration == "underline"
     position = face.underline_position if is_underline else face.strike_position
     y = baseline - style.rise - position * style.size
     thickness = face.underline_thickness * style.size
-    sheet.items.append(Stroke(x, y, x + width, y, thickness, style.color, owner))
+    canvas.items.append(Stroke(x, y, x + width, y, thickness, style.color, owner))

@@ -1,12 +1,12 @@
-"""Opportunities: where lines may break, inside of a word as one stands between two spaces, and at them.
+"""Line break opportunities (UAX #14): inside words, at spaces, and between texts of different styles.
 
-They are those of Unicode Standard Annex 14 (version 15.0) with these choices:
+They follow version 15.0 with these tailorings:
 
-- quotes that open or close, with spaces inside of them, stay with what they quote, and a stop before a
-  digit begins a line (LB15a to LB15c of version 15.1); beside ideographs they are brackets (LB19a of 16.0);
-- a dash, an exclamation or an ellipsis at a word's beginning stays with it (LB20a of 15.1, for hyphens);
-- no line begins with a dash; one ends behind a slash between words of two letters and more alone;
-- Korean breaks at its spaces, Thai between the words of a dictionary.
+- opening and closing quotes, with spaces inside them, stay with the quoted text, and a full stop before
+  a digit may begin a line (LB15a to LB15c of 15.1); next to ideographs quotes are brackets (LB19a of 16.0);
+- a dash, exclamation mark or ellipsis at the start of a word stays with it (LB20a of 15.1, for hyphens);
+- no line begins with a dash; a slash allows a break only between words of at least two letters;
+- Korean breaks at spaces; Thai, Lao, Khmer and Myanmar between the words of a dictionary.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from operator import add
 from typing import Final
 
 from workers.engine.characters import CharacterTable
-from workers.engine.layout.lines.thai import cut_thai, has_thai, is_thai
+from workers.engine.layout.lines.dictionaries import THAI, has_words, segment_words
 
-INSET: Final = "\ufffc"  # what a block in a line counts as
+OBJECT_REPLACEMENT: Final = "\ufffc"  # stands for an atomic inline
 
-# Characters beside which a line may break, and those behind which it may before a word or a bracket.
-_OFTEN: Final = (
-    "|\t\u00ad\u00b4\u02c8\u02cc\u02df\u058a\u05be\u0964\u0965\u0e01-\u0e4e\u0e5a\u0e5b\u0f00-\u0fff\u1361"
-    "\u1400\u1680\u16eb-\u16ed\u1735\u1736\u17d4-\u17da\u1800-\u180a\u1b5a-\u1b60\u1c3b-\u1c7f\u1ffd\u2000-\u2006"
+# Characters next to which a line may break, and those after which it may before a word or a bracket.
+_BREAK_CHARACTERS: Final = (
+    "|\t\u00ad\u00b4\u02c8\u02cc\u02df\u058a\u05be\u0964\u0965\u0e01-\u0e4e\u0e5a\u0e5b\u0e81-\u0ece\u0edc-\u0edf\u0f00-\u0fff\u1000-\u103f\u104a-\u109d\u1361"
+    "\u1400\u1680\u16eb-\u16ed\u1735\u1736\u1780-\u17dd\u1800-\u180a\u1b5a-\u1b60\u1c3b-\u1c7f\u1ffd\u2000-\u2006"
     "\u2008-\u200b\u2010\u2012-\u2015\u2024-\u2027\u2056-\u205f\u2140-\u2bff\u2cf9-\u2cff\u2e0e-\u302e\u3030-\ua4ff"
-    "\ua60d-\ua60f\ua6f3-\ua6f7\ua874-\ua877\ua8ce-\ua92f\ua9c7-\ua9c9\uaa5d-\uaa5f\uaaf0\uabeb\uf900-\ufaff"
+    "\ua60d-\ua60f\ua6f3-\ua6f7\ua874-\ua877\ua8ce-\ua92f\ua9c7-\ua9c9\uaa5d-\uaa7f\uaaf0\uabeb\uf900-\ufaff"
     "\ufe10-\ufe6f\uff00-\uffef\ufffc\U00010100-\U0010ffff"
 )
 _MAY_BREAK: Final = re.compile(
-    rf"[-!?}}/).,:;%\]{_OFTEN}](?:(?<=[{_OFTEN}])|(?<=[-/])(?=[^\d ,.:;!?)\]\"'])"
+    rf"[-!?}}/).,:;%\]{_BREAK_CHARACTERS}](?:(?<=[{_BREAK_CHARACTERS}])|(?<=[-/])(?=[^\d ,.:;!?)\]\"'])"
     rf"|(?<=[!?}}])(?=[^ ,.:;!?)\]\"'])|(?=[(\[{{]))"
 )
-# Quick signs that a line may not break at a space: what closes behind it, what opens before it.
-_MAY_HOLD: Final = re.compile(
+# A break at a space may be prohibited: by a closing character after it, an opening one before it.
+_MAY_PROHIBIT: Final = re.compile(
     " (?:(?=[!?,.:;/)\\]}\u00bb\u2019\u201d\u203a\u200b\u2030-\u206f\u0589\u05c6\u060c-\u061f\u06d4\u07f8\u07f9"
     "\u0f0d-\u0f14\u17d6\u1802-\u1809\u1944\u1945\u2046-\u232a\u2762-\u27ef\u2983-\u2e7f\u3001-\u30fe\ua60e\ua876\ua877\ufd3e\ufe10-\ufe6f"
     "\uff01-\uff64\ufeff\u0300-\u036f\U00010100-\U0001ffff])"
@@ -67,21 +67,21 @@ def _table() -> CharacterTable:
 
 @cache
 def _pairs() -> frozenset[str]:
-    """Return the pairs of classes between which a line may break."""
+    """Return the pairs of classes between which a break is allowed."""
     return frozenset(
         left + right for left in _CLASSES for right in _CLASSES if _may_break(left, right)
     )
 
 
 def _may_break(left: str, right: str) -> bool:
-    """Apply the rules that need no more than two classes, in their order."""
+    """Apply the rules on pairs of classes in their order."""
     for lefts, rights, may in _RULES:
         if (not lefts or left in lefts) and (not rights or right in rights):
             return may
     return True
 
 
-# The classes before and behind a place, "" for any, and whether a line may break there.
+# The classes before and after a position, "" for any, and whether a break is allowed there.
 _RULES: Final = (
     ("k", "", True),  # LB4, LB5
     ("", "ks0", False),  # LB6, LB7
@@ -114,33 +114,31 @@ _RULES: Final = (
 
 
 def may_break_inside(text: str) -> bool:
-    """Tell quickly whether words of a text may break inside; some that may do not."""
+    """Return quickly whether words of a text may have opportunities inside; false positives occur."""
     return _MAY_BREAK.search(text) is not None
 
 
-def cut_word(word: str) -> list[str]:
-    """Cut a word wherever a line may break in it."""
+def split_at_opportunities(word: str) -> list[str]:
+    """Split a word at every opportunity inside it."""
     if not _MAY_BREAK.search(word):
         return [word]
-    if is_thai(word):
-        return cut_thai(word)
-    pieces = _cut(word) if len(word) > _LONGEST_KEPT else list(_cut_short(word))
-    if has_thai(word):
-        pieces = [cut for piece in pieces for cut in cut_thai(piece)]
-    return pieces
+    if THAI.matches_all(word):
+        return THAI.segment(word)
+    parts = _split(word) if len(word) > _MAX_CACHED_LENGTH else list(_split_cached(word))
+    return segment_words(parts) if has_words(word) else parts
 
 
-def _cut(word: str) -> list[str]:
+def _split(word: str) -> list[str]:
     breaks = _find_breaks(word)
     return [word[start:end] for start, end in pairwise((0, *breaks, len(word)))]
 
 
-_LONGEST_KEPT: Final = 40
-_cut_short = lru_cache(maxsize=10_000)(_cut)
+_MAX_CACHED_LENGTH: Final = 40
+_split_cached = lru_cache(maxsize=10_000)(_split)
 
 
 def _find_breaks(word: str) -> list[int]:
-    """Return the places in a word at which a line may break."""
+    """Return the positions of the opportunities inside a word."""
     classes = word.translate(_table())
     if "m" in classes or "z" in classes:
         classes = _MARKED.sub(_absorb_marks, classes)
@@ -158,14 +156,14 @@ def _find_breaks_in(word: str, classes: str) -> list[int]:
 
 
 def _absorb_marks(match: re.Match[str]) -> str:
-    """Let marks be of the class of what they stand on; a joiner at their end keeps what follows."""
+    """Assign combining marks the class of their base (LB9); a final joiner prohibits a break after it."""
     if match[1] is None:
         return "z" if match[0] == "z" else "a"
     return match[1] + "_" * (len(match[2]) - 1) + ("z" if match[2][-1] == "z" else "_")
 
 
 def _find_breaks_around_marks(word: str, classes: str) -> list[int]:
-    """Return the places of a word without its marks, as places in the word with them."""
+    """Return the opportunities of a word with combining marks, found in the word without them."""
     starts = [at for at, letter in enumerate(classes) if letter not in "_z"]
     bare = "".join(classes[at] for at in starts)
     breaks = (starts[at] for at in _find_breaks_in("".join(word[at] for at in starts), bare))
@@ -178,7 +176,7 @@ _FLAGS: Final = re.compile("RR+")
 
 
 def _filter_by_context(word: str, classes: str, breaks: list[int]) -> list[int]:
-    """Leave out the places that rules forbid which look further than two classes."""
+    """Remove the positions that rules on more than two classes prohibit."""
     beginning = _BEGINNING.match(classes)
     first = beginning.end() if beginning else 0
     in_flags = {
@@ -195,7 +193,7 @@ def _filter_by_context(word: str, classes: str, breaks: list[int]) -> list[int]:
 
 
 def _is_between_words(word: str, at: int) -> bool:
-    """Tell whether two letters stand before a slash and two behind it."""
+    """Return whether two letters stand before a slash and two after it."""
     return (
         word[max(at - 3, 0) : at - 1].isalpha()
         and at > 2
@@ -204,30 +202,33 @@ def _is_between_words(word: str, at: int) -> bool:
     )
 
 
-# --- at spaces, and between texts of different looks ----------------------------------------------------
+# --- at spaces, and between texts of different styles ---------------------------------------------------
 
 
-def may_hold(text: str) -> bool:
-    """Tell quickly whether a line may not break at a space of a text; some have none."""
-    return _MAY_HOLD.search(text) is not None
+def may_prohibit_break(text: str) -> bool:
+    """Return quickly whether a break may be prohibited at a space of a text; false positives occur."""
+    return _MAY_PROHIBIT.search(text) is not None
 
 
-def find_held(words: Sequence[str]) -> list[int]:
-    """Return after which words of a text no line may break, by their numbers."""
+def find_no_break_spaces(words: Sequence[str]) -> list[int]:
+    """Return the indexes of the words after whose space a break is prohibited."""
     text = " ".join(words)
-    held = []
+    prohibited = []
     number = at = 0
-    for match in _MAY_HOLD.finditer(text):
+    for match in _MAY_PROHIBIT.finditer(text):
         number += text.count(" ", at, match.start())
         at = match.start()
-        if holds(words[number], words[number + 1]):
-            held.append(number)
-    return held
+        if prohibits_break(words[number], words[number + 1]):
+            prohibited.append(number)
+    return prohibited
 
 
-def holds(before: str, after: str) -> bool:
-    """Tell whether no line may break at the spaces between two words."""
-    left, right = _bare(before[-_NEAR:]), _bare(after[:_NEAR])
+def prohibits_break(before: str, after: str) -> bool:
+    """Return whether a break is prohibited at the spaces between two words."""
+    left, right = (
+        _classes_without_marks(before[-_CONTEXT_LENGTH:]),
+        _classes_without_marks(after[:_CONTEXT_LENGTH]),
+    )
     last, first = left[-1:], right[:1]
     if first == "0":
         return True  # LB7
@@ -251,21 +252,21 @@ def holds(before: str, after: str) -> bool:
 
 
 def may_break_between(before: str, after: str) -> bool:
-    """Tell whether a line may break between two texts that stand together in different looks."""
+    """Return whether a break is allowed between two adjacent texts of different styles."""
     table = _table()
     pair = table[ord(before[-1])] + table[ord(after[0])]
-    if not _LOOKS_FURTHER.search(pair):
+    if not _NEEDS_CONTEXT.search(pair):
         return pair in _pairs()
-    joined = before[-_NEAR:] + after[:_NEAR]
-    return min(len(before), _NEAR) in _find_breaks(joined)
+    joined = before[-_CONTEXT_LENGTH:] + after[:_CONTEXT_LENGTH]
+    return min(len(before), _CONTEXT_LENGTH) in _find_breaks(joined)
 
 
-_LOOKS_FURTHER: Final = re.compile("[mz]|[-bhd2xi/R].")
-_NEAR: Final = 20  # characters that are looked at around a place
+_NEEDS_CONTEXT: Final = re.compile("[mz]|[-bhd2xi/R].")
+_CONTEXT_LENGTH: Final = 20  # characters considered on each side
 
 
-def _bare(word: str) -> str:
-    """Return the classes of a word without its marks."""
+def _classes_without_marks(word: str) -> str:
+    """Return the classes of a word without its combining marks."""
     classes = word.translate(_table())
     if "m" in classes or "z" in classes:
         return re.sub("[_z]", "", _MARKED.sub(_absorb_marks, classes))

@@ -1,8 +1,8 @@
-"""Optimal line breaks: the lines of a paragraph are chosen together, not one after the other.
+"""Total-fit line breaking: the lines of a paragraph are chosen together.
 
 The algorithm is Knuth and Plass, "Breaking Paragraphs into Lines" (1981): each line gets demerits
-for how far its spaces are stretched or shrunk, and the breaks with the least sum win. As in TeX, a
-first pass leaves words whole, a second one hyphenates, a third accepts lines of any looseness.
+for the stretch or shrink of its glue, and the breaks with the least sum are chosen. As in TeX, a
+first pass hyphenates no word, a second one hyphenates, and a third accepts lines of any badness.
 """
 
 from __future__ import annotations
@@ -14,12 +14,18 @@ from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON
-from workers.engine.layout.lines.strips import BREAK, HELD, SOFT, SPACE, Strip
+from workers.engine.layout.lines.horizontal_lists import (
+    BREAK,
+    DISCRETIONARY,
+    NO_BREAK_SPACE,
+    SPACE,
+    HorizontalList,
+)
 
-# How far a space gives way, as parts of its width. TeX has 1/2 and 1/3, for fonts with wider spaces.
+# Stretch and shrink of a space, as fractions of its width. TeX has 1/2 and 1/3, for wider spaces.
 _STRETCH: Final = 1 / 2
 SHRINK: Final = 1 / 4
-# Ragged lines have no space that stretches: this part of the measure counts as one unit of it.
+# Ragged lines have no stretch: this fraction of the measure stands for it.
 _RAGGED_STRETCH: Final = 0.1
 
 _PRETOLERANCE: Final = 1.0  # badness 100 of TeX
@@ -31,35 +37,34 @@ _WORST: Final = 10_000.0
 _HYPHEN_PENALTY: Final = 50.0
 _DOUBLE_HYPHEN_DEMERITS: Final = 10_000.0
 _FINAL_HYPHEN_DEMERITS: Final = 5_000.0
-# A last line of one word is avoided at the price of a line with spaces twice as wide, or of one
+# A last line of one word (a runt) costs as much as a line with spaces twice as wide, or as one
 # that leaves a third of its measure empty.
 RUNT_DEMERITS: Final = 700_000.0
 RAGGED_RUNT_DEMERITS: Final = 12_000_000.0
 
-# A longer text is broken greedily: its time must stay linear, however many chances a line has.
-MAX_CHANCES: Final = 20_000
+# A longer text is broken greedily: time must stay linear, however many breakpoints a line has.
+MAX_BREAKPOINTS: Final = 20_000
 # `text-wrap="balance"` is for headings (CSS Text 4, 6.4.1 lets an implementation bound the lines).
 MAX_BALANCED_LINES: Final = 10
 _BALANCE_STEPS: Final = 12
 
 
-class _Node(NamedTuple):
-    """A break that is part of the best lines up to it; the next line begins behind it."""
+class _ActiveNode(NamedTuple):
+    """A feasible break with the least demerits up to it; the next line starts after it."""
 
-    chance: int  # its number, -1 for the beginning
-    x: float  # where the next line begins
-    gaps: float  # width of all spaces before that
+    break_index: int  # index of its breakpoint, -1 for the start
+    x: float  # start of the next line in points
+    glue: float  # natural width of all glue before that
     demerits: float
     ends_in_hyphen: bool
-    before: _Node | None
+    previous: _ActiveNode | None
 
 
 class Measure(NamedTuple):
-    """The widths of the first line and of the others, and how far their spaces give way.
+    """Widths in points of the first line and of the others, with the stretch and shrink of their glue.
 
-    `stretch` and `shrink` are parts of a space's width, 0 in ragged text. `ragged` is the length in
-    points that counts as stretch where no space stretches, `runt` the demerits of a last line of
-    one word.
+    `stretch` and `shrink` are fractions of a space's width, 0 in ragged text. `ragged` is the
+    stretch of a ragged line in points, `runt` the demerits of a last line of one word.
     """
 
     first: float
@@ -71,65 +76,70 @@ class Measure(NamedTuple):
 
     @classmethod
     def of(cls, width: float, indent: float, *, is_justified: bool) -> Measure:
-        """Return the measure of a paragraph of a width, its first line indented."""
+        """Return the measure of a paragraph of `width` points, its first line indented."""
         if is_justified:
             return cls(width - indent, width, _STRETCH, SHRINK, 0.0, RUNT_DEMERITS)
         return cls(width - indent, width, 0.0, 0.0, width * _RAGGED_STRETCH, RAGGED_RUNT_DEMERITS)
 
 
-class Breaker:
-    """Finds where the lines of one strip end, as units; made for one strip and one beginning."""
+class TotalFitBreaker:
+    """Finds the boxes at which the lines of one horizontal list end, from one start on."""
 
     def __init__(
         self,
-        strip: Strip,
-        chances: Sequence[int],
-        unit: int,
+        hlist: HorizontalList,
+        breakpoints: Sequence[int],
+        box: int,
         x: float,
         measure: Measure,
         hyphen_width: Callable[[int], float],
     ) -> None:
-        """Prepare the strip up to the first word that is wider than a line.
+        """Prepare the list up to the first word that is wider than a line.
 
-        The first line begins at `x`, in `unit`. `hyphen_width` returns the width of the hyphen that
-        shows where a line ends with a unit.
+        The first line starts at `x` points, in box `box`. `hyphen_width` returns the width in
+        points of the hyphen that is visible where a line ends with a box.
         """
-        self._strip = strip
-        self._unit = unit
+        self._hlist = hlist
+        self._box = box
         self._x = x
         self._measure = measure
         self._hyphen_width = hyphen_width
-        self._chances = self._cut_before_wide(chances, bisect_left(chances, unit))
-        self._gaps = _sum_gaps(strip)
+        self._breakpoints = self._limit_to_fitting(breakpoints, bisect_left(breakpoints, box))
+        self._glue_sums = _sum_glue(hlist)
 
     def find_optimal(self) -> list[int]:
-        """Return the unit each line ends with; none where the first word is wider than its line."""
-        if not self._chances:
+        """Return the box that each line ends with; empty where the first word is wider than its line."""
+        if not self._breakpoints:
             return []
-        glues = self._strip.glues
-        numbers = range(len(self._chances))
-        whole = [i for i in numbers if glues[self._chances[i]] != SOFT or i == numbers[-1]]
-        tight, loose = (
+        boundaries = self._hlist.boundaries
+        numbers = range(len(self._breakpoints))
+        unhyphenated = [
+            i
+            for i in numbers
+            if boundaries[self._breakpoints[i]] != DISCRETIONARY or i == numbers[-1]
+        ]
+        pretolerance, tolerance = (
             (_PRETOLERANCE, _TOLERANCE)
             if self._measure.stretch
             else (_RAGGED_PRETOLERANCE, _RAGGED_TOLERANCE)
         )
-        end = self._search(whole, tight)
+        end = self._search(unhyphenated, pretolerance)
         if end is None or self._is_runt(end):
-            end = self._search(numbers, loose) or end or self._search(numbers, inf)
+            end = self._search(numbers, tolerance) or end or self._search(numbers, inf)
         return [] if end is None else self._trace(end)
 
     def find_balanced(self) -> list[int]:
-        """Return the breaks of lines about equally long, as few as greedy breaking needs.
+        """Return the breaks of lines of about equal length, as few as greedy breaking needs.
 
-        None of them where there are more than `MAX_BALANCED_LINES`, or the first word is wider than its line.
+        CSS Text 4 §6.4.1. Empty where there are more than `MAX_BALANCED_LINES`, or the first word
+        is wider than its line.
         """
         best = self._break_greedily(0.0)
         count = len(best)
         if not 1 <= count <= MAX_BALANCED_LINES:
             return []
         low, high = 0.0, min(self._measure.first, self._measure.others)
-        for _ in range(_BALANCE_STEPS):  # how much narrower the lines may be
+        for _ in range(_BALANCE_STEPS):  # bisects the greatest narrowing
             narrower = (low + high) / 2
             found = self._break_greedily(narrower)
             if len(found) == count:
@@ -138,82 +148,81 @@ class Breaker:
                 high = narrower
         return best
 
-    def _cut_before_wide(self, chances: Sequence[int], first: int) -> Sequence[int]:
-        lefts, rights, hyphen_width = self._strip.lefts, self._strip.rights, self._hyphen_width
-        room = min(self._measure.first, self._measure.others) + EPSILON
+    def _limit_to_fitting(self, breakpoints: Sequence[int], first: int) -> Sequence[int]:
+        lefts, rights, hyphen_width = self._hlist.lefts, self._hlist.rights, self._hyphen_width
+        available = min(self._measure.first, self._measure.others) + EPSILON
         last = len(lefts) - 1
         left = self._x
-        for number in range(first, len(chances)):
-            unit = chances[number]
-            width = rights[unit] - left
-            # No hyphen is half a line wide: it is measured for few units.
-            if width > room / 2 and width + hyphen_width(unit) > room:
-                return chances[first:number]
-            left = lefts[min(unit + 1, last)]
-        return chances[first:]
+        for number in range(first, len(breakpoints)):
+            box = breakpoints[number]
+            width = rights[box] - left
+            # No hyphen is half a line wide, so it is measured for few boxes.
+            if width > available / 2 and width + hyphen_width(box) > available:
+                return breakpoints[first:number]
+            left = lefts[min(box + 1, last)]
+        return breakpoints[first:]
 
-    def _search(self, chances: Sequence[int], tolerance: float) -> _Node | None:
-        """Return the end of the best lines whose spaces stretch no further than `tolerance`."""
+    def _search(self, breakpoints: Sequence[int], tolerance: float) -> _ActiveNode | None:
+        """Return the last node of the best breaks whose adjustment ratio is at most `tolerance`."""
         hyphen_width = self._hyphen_width
-        rights, units, gaps = self._strip.rights, self._chances, self._gaps
-        lefts, glues = self._strip.lefts, self._strip.glues
-        final = len(units) - 1
-        active = [_Node(-1, self._x, gaps[self._unit], 0.0, False, None)]
-        for number in chances:
-            unit = units[number]
-            is_last, is_soft = number == final, glues[unit] == SOFT
-            right = rights[unit] + (hyphen_width(unit) if is_soft else 0.0)
-            best, least, is_full = self._find_best(
-                active, right, gaps[unit], tolerance, is_last=is_last, glue=glues[unit]
+        rights, boxes, glue_sums = self._hlist.rights, self._breakpoints, self._glue_sums
+        lefts, boundaries = self._hlist.lefts, self._hlist.boundaries
+        final = len(boxes) - 1
+        active = [_ActiveNode(-1, self._x, glue_sums[self._box], 0.0, False, None)]
+        for number in breakpoints:
+            box = boxes[number]
+            is_last, is_soft = number == final, boundaries[box] == DISCRETIONARY
+            right = rights[box] + (hyphen_width(box) if is_soft else 0.0)
+            best, least, is_overfull = self._find_best(
+                active, right, glue_sums[box], tolerance, is_last=is_last, boundary=boundaries[box]
             )
             if is_last:
-                return best and _Node(number, 0.0, 0.0, least, False, best)
-            if is_full:
-                active = self._drop_full(active, rights[unit], gaps[unit])
+                return best and _ActiveNode(number, 0.0, 0.0, least, False, best)
+            if is_overfull:
+                active = self._deactivate_overfull(active, rights[box], glue_sums[box])
             if best is not None:
-                following = unit + 1
-                x, gap = lefts[following], gaps[following]
-                active.append(_Node(number, x, gap, least, is_soft, best))
+                following = box + 1
+                x, glue = lefts[following], glue_sums[following]
+                active.append(_ActiveNode(number, x, glue, least, is_soft, best))
             elif not active:
                 return None
         return None
 
     def _find_best(
         self,
-        active: Sequence[_Node],
+        active: Sequence[_ActiveNode],
         right: float,
-        gap: float,
+        glue: float,
         tolerance: float,
         *,
         is_last: bool,
-        glue: int,
-    ) -> tuple[_Node | None, float, bool]:
-        """Return the best beginning of a line that ends at `right`, with the demerits up to there.
+        boundary: int,
+    ) -> tuple[_ActiveNode | None, float, bool]:
+        """Return the best start of a line that ends at `right`, its total demerits, and whether any overflow.
 
-        `gap` is the width of all spaces before that. The flag tells that some beginnings are too far
-        away.
+        `right` is in points, `glue` the natural width of all glue before it.
         """
         measure = self._measure
-        is_soft = glue == SOFT
-        penalty = 1 + (_HYPHEN_PENALTY if is_soft or glue == BREAK else 0.0)
+        is_soft = boundary == DISCRETIONARY
+        penalty = 1 + (_HYPHEN_PENALTY if is_soft or boundary == BREAK else 0.0)
         hyphens = _DOUBLE_HYPHEN_DEMERITS if is_soft else _FINAL_HYPHEN_DEMERITS if is_last else 0.0
-        best: _Node | None = None
+        best: _ActiveNode | None = None
         least = inf
-        is_full = False
+        is_overfull = False
         for node in active:
-            room = measure.first if node.chance < 0 else measure.others
-            slack = room - (right - node.x)
-            spaces = gap - node.gaps
+            available = measure.first if node.break_index < 0 else measure.others
+            slack = available - (right - node.x)
+            line_glue = glue - node.glue
             if slack < -EPSILON:
-                most = spaces * measure.shrink
+                most = line_glue * measure.shrink
                 if -slack > most + EPSILON:
-                    is_full = True
+                    is_overfull = True
                     continue
                 badness = 100 * (-slack / most) ** 3
             elif is_last:
                 badness = 0.0
             else:
-                stretch = spaces * measure.stretch or measure.ragged
+                stretch = line_glue * measure.stretch or measure.ragged
                 ratio = slack / stretch if stretch > 0 else slack
                 if ratio > tolerance:
                     continue
@@ -221,64 +230,66 @@ class Breaker:
             demerits = node.demerits + (penalty + badness) ** 2
             if node.ends_in_hyphen:
                 demerits += hyphens
-            if is_last and spaces <= 0 and node.before is not None:
+            if is_last and line_glue <= 0 and node.previous is not None:
                 demerits += measure.runt
             if demerits < least:
                 best, least = node, demerits
-        return best, least, is_full
+        return best, least, is_overfull
 
-    def _drop_full(self, active: list[_Node], right: float, gap: float) -> list[_Node]:
+    def _deactivate_overfull(
+        self, active: list[_ActiveNode], right: float, glue: float
+    ) -> list[_ActiveNode]:
         measure = self._measure
         return [
             node
             for node in active
-            if right - node.x - (gap - node.gaps) * measure.shrink
-            <= (measure.first if node.chance < 0 else measure.others) + EPSILON
+            if right - node.x - (glue - node.glue) * measure.shrink
+            <= (measure.first if node.break_index < 0 else measure.others) + EPSILON
         ]
 
     def _break_greedily(self, narrower: float) -> list[int]:
-        """Return the breaks of lines that are so much narrower; none where a word is wider."""
+        """Return the greedy breaks of lines narrower by `narrower` points; empty where a word is wider."""
         measure = self._measure
-        units, rights, lefts = self._chances, self._strip.rights, self._strip.lefts
-        ends = [rights[unit] for unit in units]
+        boxes, rights, lefts = self._breakpoints, self._hlist.rights, self._hlist.lefts
+        ends = [rights[box] for box in boxes]
         found: list[int] = []
-        at, x, room = 0, self._x, measure.first
-        while at < len(units):
-            limit = x + room - narrower + EPSILON
+        at, x, available = 0, self._x, measure.first
+        while at < len(boxes):
+            limit = x + available - narrower + EPSILON
             number = bisect_right(ends, limit, lo=at) - 1
-            while number >= at and ends[number] + self._hyphen_width(units[number]) > limit:
+            while number >= at and ends[number] + self._hyphen_width(boxes[number]) > limit:
                 number -= 1
             if number < at:
                 return []
-            found.append(units[number])
+            found.append(boxes[number])
             if len(found) > MAX_BALANCED_LINES:
                 return found
-            at, room = number + 1, measure.others
-            if at < len(units):
-                x = lefts[units[number] + 1]
+            at, available = number + 1, measure.others
+            if at < len(boxes):
+                x = lefts[boxes[number] + 1]
         return found
 
-    def _is_runt(self, end: _Node) -> bool:
-        """Tell whether the last line is one word after others."""
-        before = end.before
-        assert before is not None
-        spaces = self._gaps[self._chances[end.chance]] - before.gaps
-        return before.before is not None and spaces <= 0
+    def _is_runt(self, end: _ActiveNode) -> bool:
+        """Return whether the last line is a single word after other lines."""
+        previous = end.previous
+        assert previous is not None
+        line_glue = self._glue_sums[self._breakpoints[end.break_index]] - previous.glue
+        return previous.previous is not None and line_glue <= 0
 
-    def _trace(self, end: _Node) -> list[int]:
+    def _trace(self, end: _ActiveNode) -> list[int]:
         found: list[int] = []
-        node: _Node | None = end
-        while node is not None and node.chance >= 0:
-            found.append(self._chances[node.chance])
-            node = node.before
+        node: _ActiveNode | None = end
+        while node is not None and node.break_index >= 0:
+            found.append(self._breakpoints[node.break_index])
+            node = node.previous
         return found[::-1]
 
 
-def _sum_gaps(strip: Strip) -> list[float]:
-    """Return the width of all spaces before each unit."""
-    lefts, rights = strip.lefts, strip.rights
+def _sum_glue(hlist: HorizontalList) -> list[float]:
+    """Return the natural width of all glue before each box, in points."""
+    lefts, rights = hlist.lefts, hlist.rights
     widths = (
-        lefts[unit + 1] - rights[unit] if glue in (SPACE, HELD) else 0.0
-        for unit, glue in enumerate(strip.glues[:-1])
+        lefts[box + 1] - rights[box] if boundary in (SPACE, NO_BREAK_SPACE) else 0.0
+        for box, boundary in enumerate(hlist.boundaries[:-1])
     )
     return list(accumulate(widths, initial=0.0))

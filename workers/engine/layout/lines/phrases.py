@@ -1,67 +1,79 @@
-"""Phrases: short text on one line, in whatever faces and directions it needs."""
+"""Phrases: short text on one line, in any faces and directions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from workers.engine.layout.context import Fonts, Sheet
+from workers.engine.layout.context import Fonts, PageCanvas
 from workers.engine.layout.display import Item
-from workers.engine.layout.fonts import needs_shaping
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
-from workers.engine.layout.lines.breaking import arrange
+from workers.engine.layout.lines.breaking import reorder_fragments
 from workers.engine.layout.lines.drawing import draw_text, make_glyphs
-from workers.engine.layout.lines.parts import Look, Part
-from workers.engine.tree.styles import TextStyle
+from workers.engine.layout.lines.fragments import (
+    GlyphStyle,
+    InlineFragment,
+    is_shaped,
+    make_glyph_style,
+)
+from workers.engine.tree.styles.computed import TextStyle
 
 
 def text_measurer(fonts: Fonts, style: TextStyle) -> Callable[[str], float]:
-    """Give the quickest function that measures any text of a style, in points."""
-    measure, size, spacing = fonts.find(style).measure, style.size, style.letter_spacing
+    """Return the fastest function that measures any text of a style, in points."""
+    face = fonts.find(style)
+    measure, size, spacing = face.measure, style.size, style.letter_spacing
+    shapes_all = is_shaped(style, face, 0, None)
 
     def measure_any(text: str) -> float:
-        if text.isascii():
+        if text.isascii() and not shapes_all:
             return measure(text) * size + spacing * len(text)
-        return sum(look.measure(part) for look, part in _find_looks(fonts, style, text))
+        return sum(
+            glyph_style.measure(run)
+            for glyph_style, run in _resolve_glyph_styles(fonts, style, text)
+        )
 
     return measure_any
 
 
 def set_phrase(
     fonts: Fonts, style: TextStyle, text: str, *, is_rtl: bool = False
-) -> tuple[Part, ...]:
-    """Set a text on one line; its parts are placed from 0 on."""
-    parts = [
-        Part(0.0, look.measure(part), part, look)
-        for look, part in _find_looks(fonts, style, text, is_rtl=is_rtl)
+) -> tuple[InlineFragment, ...]:
+    """Return a text set on one line; the first fragment starts at x 0."""
+    fragments = [
+        InlineFragment(0.0, glyph_style.measure(run), run, glyph_style)
+        for glyph_style, run in _resolve_glyph_styles(fonts, style, text, is_rtl=is_rtl)
     ]
-    return arrange(tuple(parts))
+    return reorder_fragments(tuple(fragments))
 
 
-def phrase_items(parts: tuple[Part, ...], x: float, baseline: float) -> list[Item]:
-    """Give a phrase that was set as items of a page, as decoration."""
+def phrase_items(fragments: tuple[InlineFragment, ...], x: float, baseline: float) -> list[Item]:
+    """Return a phrase as display items without an owner, as decoration."""
     return [
-        make_glyphs(part.look, part.text, x + part.x, baseline, None)
-        for part in parts
-        if isinstance(part.look, Look)
+        make_glyphs(fragment.glyph_style, fragment.text, x + fragment.x, baseline, None)
+        for fragment in fragments
+        if isinstance(fragment.glyph_style, GlyphStyle)
     ]
 
 
 def draw_phrase(
-    sheet: Sheet, parts: tuple[Part, ...], x: float, baseline: float, owner: object | None
+    canvas: PageCanvas,
+    fragments: tuple[InlineFragment, ...],
+    x: float,
+    baseline: float,
+    owner: object | None,
 ) -> None:
-    """Draw a phrase that was set."""
-    for part in parts:
-        if isinstance(part.look, Look):
-            draw_text(sheet, part.look, part.text, x + part.x, baseline, owner)
+    """Draw a phrase; `x` and `baseline` in points."""
+    for fragment in fragments:
+        if isinstance(fragment.glyph_style, GlyphStyle):
+            draw_text(canvas, fragment.glyph_style, fragment.text, x + fragment.x, baseline, owner)
 
 
-def _find_looks(
+def _resolve_glyph_styles(
     fonts: Fonts, style: TextStyle, text: str, *, is_rtl: bool = False
-) -> Iterator[tuple[Look, str]]:
+) -> Iterator[tuple[GlyphStyle, str]]:
     runs = [(0, len(text), 0)]
     if is_rtl or has_right_to_left(text):
         runs = resolve_levels(text, is_rtl=is_rtl)
     for start, end, level in runs:
-        for face, part in fonts.split(style, CONTROLS.sub("", text[start:end])):
-            is_shaped = face.shapes and (level % 2 == 1 or needs_shaping(part))
-            yield Look(style, face, None, level, is_shaped), part
+        for face, run in fonts.split(style, CONTROLS.sub("", text[start:end])):
+            yield make_glyph_style(style, face, level=level, text=run), run

@@ -1,88 +1,96 @@
-"""Runs of shaped text: words of one face and one direction, with the spaces between them."""
+"""Shaped text: words of one face and direction, with the spaces between them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from workers.engine.layout.context import Typeface
+from workers.engine.layout.context import FontFace
 from workers.engine.layout.fonts import Cluster, Shaper, find_shaper, is_cursive
+from workers.engine.syntax.font_variants import Features
 
 
-class ShapedRun(NamedTuple):
-    """How a run is shaped: its face and size, and which way and in which language it reads."""
+class ShapingSettings(NamedTuple):
+    """Segment properties for shaping: face, size in points, direction, language and OpenType features."""
 
-    face: Typeface
+    face: FontFace
     size: float
     letter_spacing: float
     is_rtl: bool
     lang: str
+    features: Features = ()
 
     @property
     def shaper(self) -> Shaper:
-        """Give what shapes the words of the run."""
-        face: Any = self.face  # shaped text stands in faces of the set, never in others
-        return find_shaper(face, self.is_rtl, self.lang)
+        """The shaper of its words."""
+        face: Any = self.face  # shaped text has a face of a font set
+        return find_shaper(face, self.is_rtl, self.lang, self.features)
 
     def spacing_in(self, word: str) -> float:
-        """Give the space between the clusters of a word; letters that join stay together."""
+        """Return the letter spacing in a word in points, 0 where letters join (CSS Text 3 §8.2)."""
         return 0.0 if self.letter_spacing and is_cursive(word) else self.letter_spacing
 
 
-def measure_shaped(run: ShapedRun, text: str) -> float:
-    """Give the width of a text in points."""
+def measure_shaped(settings: ShapingSettings, text: str) -> float:
+    """Return the advance width of a text in points."""
     words = text.split(" ")
-    width = (len(words) - 1) * (run.face.measure(" ") * run.size + run.letter_spacing)
+    width = (len(words) - 1) * (
+        settings.face.measure(" ") * settings.size + settings.letter_spacing
+    )
     for word in words:
         if word:
-            shaped = run.shaper.words[word]
-            width += shaped.width * run.size + run.spacing_in(word) * len(shaped.clusters)
+            shaped = settings.shaper.words[word]
+            width += shaped.width * settings.size + settings.spacing_in(word) * len(shaped.clusters)
     return width
 
 
-def measure_shaped_words(run: ShapedRun, words: Sequence[str]) -> list[float]:
-    """Give the width of each of some words in points."""
-    if run.letter_spacing:
-        return [measure_shaped(run, word) for word in words]
-    size = run.size
-    return [width * size for width in run.shaper.measure_words(words)]
+def measure_shaped_words(settings: ShapingSettings, words: Sequence[str]) -> list[float]:
+    """Return the advance width of each word in points."""
+    if settings.letter_spacing:
+        return [measure_shaped(settings, word) for word in words]
+    size = settings.size
+    return [width * size for width in settings.shaper.measure_words(words)]
 
 
-def ends_of_shaped(run: ShapedRun, word: str) -> list[float]:
-    """Give how far from its beginning each character of a word ends, in points.
+def shaped_character_ends(settings: ShapingSettings, word: str) -> list[float]:
+    """Return the distance from the start of a word to the end of each character, in points.
 
-    Characters that are drawn as one end together.
+    Characters of one cluster end together.
     """
-    spacing = run.spacing_in(word)
+    spacing = settings.spacing_in(word)
     ends: list[float] = []
     clusters = 0
     last = -1.0
-    for end in run.shaper.words[word].ends:
+    for end in settings.shaper.words[word].ends:
         if end != last:
             clusters += 1
             last = end
-        ends.append(end * run.size + spacing * clusters)
+        ends.append(end * settings.size + spacing * clusters)
     return ends
 
 
-def set_clusters(run: ShapedRun, text: str, word_spacing: float) -> list[Cluster]:
-    """Give the clusters of a text from left to right, with its spaces."""
-    face: Any = run.face
-    in_units = face.units / run.size
-    space = _space(face, round((run.letter_spacing + word_spacing) * in_units))
+def place_clusters(settings: ShapingSettings, text: str, word_spacing: float) -> list[Cluster]:
+    """Return the clusters of a text in visual order, spaces included; `word_spacing` in points."""
+    face: Any = settings.face
+    units_per_point = face.units / settings.size
+    space = _space(face, round((settings.letter_spacing + word_spacing) * units_per_point))
     words = text.split(" ")
-    if run.is_rtl:
+    if settings.is_rtl:
         words.reverse()
-    shape_clusters = run.shaper.shape_clusters
+    shape_clusters = settings.shaper.shape_clusters
     clusters: list[Cluster] = []
     for word in words:
-        own = shape_clusters(word) if word else ()
-        if run.letter_spacing and (spacing := round(run.spacing_in(word) * in_units)):
-            clusters += [cluster._replace(advance=cluster.advance + spacing) for cluster in own]
+        word_clusters = shape_clusters(word) if word else ()
+        if settings.letter_spacing and (
+            spacing := round(settings.spacing_in(word) * units_per_point)
+        ):
+            clusters += [
+                cluster._replace(advance=cluster.advance + spacing) for cluster in word_clusters
+            ]
         else:
-            clusters += own
+            clusters += word_clusters
         clusters.append(space)
-    clusters.pop()  # spaces stand between words
+    clusters.pop()  # no space after the last word
     return clusters
 
 

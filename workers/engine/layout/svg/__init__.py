@@ -1,1 +1,1 @@
-"""SVG: a bounded reader and a converter onto the operators of PDF, so that drawings stay vectors."""
+"""SVG: a bounded parser, and a converter to PDF operators that keeps drawings as vectors."""

@@ -1,4 +1,4 @@
-"""Writing operators: paths, states and clips in the units of a form, with the names of what they use."""
+"""Content streams of form XObjects: paths, graphics states and clips, with the resources they name."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import Final
 
 from workers.engine.layout.fonts import Cluster, Face
 from workers.engine.layout.images.prepared import Matrix, PreparedImage
-from workers.engine.layout.svg.drawing import Form, Gradient, ShapedText, State, Tile
-from workers.engine.layout.svg.limits import Work
+from workers.engine.layout.svg.drawing import (
+    ExtGState,
+    FormXObject,
+    Shading,
+    ShapedText,
+    TilingPattern,
+)
+from workers.engine.layout.svg.limits import DrawingBudget
 from workers.engine.layout.svg.paths import Segments
 from workers.engine.layout.svg.values import RGB
 
-_LARGEST: Final = 20_000_000.0  # units, some ten thousand times the drawing; not seen any more
+_MAX_COORDINATE: Final = 20_000_000.0  # units, some ten thousand times the drawing
 _FORMATS: Final = {
     "M": b"%.10g %.10g m\n",
     "L": b"%.10g %.10g l\n",
@@ -24,47 +30,47 @@ _FORMATS: Final = {
 
 
 class Canvas:
-    """The content of one form under construction."""
+    """The content stream of a form XObject under construction."""
 
-    def __init__(self, box: tuple[float, float, float, float], work: Work) -> None:
+    def __init__(self, box: tuple[float, float, float, float], budget: DrawingBudget) -> None:
         self.box = box
-        self._work = work
+        self._budget = budget
         self._out: list[bytes] = []
-        self._shaped: list[ShapedText] = []  # as yet by their place in what was written
-        self._states: dict[tuple[object, ...], tuple[bytes, State]] = {}
-        self._patterns: dict[bytes, Gradient | Tile] = {}
-        self._shadings: dict[bytes, Gradient] = {}
-        self._pictures: dict[bytes, Form | PreparedImage] = {}
+        self._shaped_texts: list[ShapedText] = []  # positions are still indexes into `_out`
+        self._ext_gstates: dict[tuple[object, ...], tuple[bytes, ExtGState]] = {}
+        self._patterns: dict[bytes, Shading | TilingPattern] = {}
+        self._shadings: dict[bytes, Shading] = {}
+        self._xobjects: dict[bytes, FormXObject | PreparedImage] = {}
         self._fonts: dict[object, tuple[bytes, list[str]]] = {}
-        self._paints: list[dict[str, bytes]] = [{}]  # what is set, for each open q
-        self._deepest = 1
-        self._masked: list[int] = []  # how deep states were nested when masks were set
+        self._gstates: list[dict[str, bytes]] = [{}]  # parameters by open q
+        self._max_depth = 1
+        self._mask_depths: list[int] = []  # nesting depth at which each mask was set
 
-    def finish(self, *, is_group: bool) -> Form:
-        """Give the form."""
-        ends = list(accumulate(map(len, self._out), initial=0)) if self._shaped else []
-        return Form(
+    def finish(self, *, is_group: bool) -> FormXObject:
+        """Return the form XObject."""
+        ends = list(accumulate(map(len, self._out), initial=0)) if self._shaped_texts else []
+        return FormXObject(
             b"".join(self._out),
             self.box,
-            dict(self._states.values()),
+            dict(self._ext_gstates.values()),
             self._patterns,
             self._shadings,
-            self._pictures,
+            self._xobjects,
             {name: (face, texts) for face, (name, texts) in self._fonts.items()},
-            tuple(text._replace(at=ends[text.at]) for text in self._shaped),
+            tuple(text._replace(at=ends[text.at]) for text in self._shaped_texts),
             is_group=is_group,
-            depth=self._deepest,
+            depth=self._max_depth,
         )
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing was written."""
+        """Whether nothing was written."""
         return not self._out
 
     @property
     def is_masked(self) -> bool:
-        """Tell whether a mask holds."""
-        return bool(self._masked)
+        """Whether a soft mask applies."""
+        return bool(self._mask_depths)
 
     # --- state
 
@@ -73,71 +79,73 @@ class Canvas:
         self._out.append(operators)
 
     def save(self) -> None:
-        """Begin a group whose state ends with it."""
+        """Save the graphics state (q)."""
         self._out.append(b"q\n")
-        self._paints.append(dict(self._paints[-1]))
-        self._reach(0)
+        self._gstates.append(dict(self._gstates[-1]))
+        self._record_depth(0)
 
     def restore(self) -> None:
-        """End the group."""
+        """Restore the graphics state (Q)."""
         self._out.append(b"Q\n")
-        self._paints.pop()
-        while self._masked and self._masked[-1] > len(self._paints):
-            self._masked.pop()
+        self._gstates.pop()
+        while self._mask_depths and self._mask_depths[-1] > len(self._gstates):
+            self._mask_depths.pop()
 
-    def set(self, what: str, operators: bytes) -> None:
-        """Set one thing of the graphics state, unless it is set so already."""
-        if self._paints[-1].get(what) != operators:
-            self._paints[-1][what] = operators
+    def set_parameter(self, name: str, operators: bytes) -> None:
+        """Set a parameter of the graphics state, unless it has that value already."""
+        if self._gstates[-1].get(name) != operators:
+            self._gstates[-1][name] = operators
             self._out.append(operators)
 
     def set_color(self, color: RGB, *, is_stroke: bool) -> None:
-        """Set a colour to fill or to stroke with."""
+        """Set the fill or stroke colour."""
         if color[0] == color[1] == color[2]:
-            operators = b"%b %b\n" % (number(color[0]), b"G" if is_stroke else b"g")
+            operators = b"%b %b\n" % (format_number(color[0]), b"G" if is_stroke else b"g")
         else:
             operators = b"%b %b\n" % (
-                b" ".join(map(number, color)),
+                b" ".join(map(format_number, color)),
                 b"RG" if is_stroke else b"rg",
             )
-        self.set("stroke" if is_stroke else "fill", operators)
+        self.set_parameter("stroke" if is_stroke else "fill", operators)
 
-    def set_pattern(self, pattern: Gradient | Tile, *, is_stroke: bool) -> None:
-        """Set a pattern to fill or to stroke with."""
+    def set_pattern(self, pattern: Shading | TilingPattern, *, is_stroke: bool) -> None:
+        """Set a pattern as fill or stroke colour."""
         name = b"/P%d" % (len(self._patterns) + 1)
         self._patterns[name] = pattern
-        self._reach(pattern.form.depth if isinstance(pattern, Tile) else 0)
-        form = b"/Pattern CS %b SCN\n" if is_stroke else b"/Pattern cs %b scn\n"
-        self.set("stroke" if is_stroke else "fill", form % name)
+        self._record_depth(pattern.form.depth if isinstance(pattern, TilingPattern) else 0)
+        template = b"/Pattern CS %b SCN\n" if is_stroke else b"/Pattern cs %b scn\n"
+        self.set_parameter("stroke" if is_stroke else "fill", template % name)
 
     def set_opacity(self, fill: float, stroke: float) -> None:
-        """Set how opaque the next marks are."""
+        """Set the fill and stroke opacity, each from 0 to 1."""
         fill, stroke = round(fill, 4), round(stroke, 4)
-        if (fill, stroke) == (1.0, 1.0) and "alpha" not in self._paints[-1]:
+        if (fill, stroke) == (1.0, 1.0) and "alpha" not in self._gstates[-1]:
             return
-        self.set("alpha", b"%b gs\n" % self._name_state((fill, stroke), State(fill, stroke)))
+        self.set_parameter(
+            "alpha", b"%b gs\n" % self._name_ext_gstate((fill, stroke), ExtGState(fill, stroke))
+        )
 
-    def set_mask(self, mask: Form, *, is_luminosity: bool) -> None:
-        """Let only what a mask shows of the next marks be seen, until the group ends."""
-        self._reach(mask.depth)
-        self._masked.append(len(self._paints))
-        state = State(mask=mask, is_luminosity=is_luminosity)
-        self._out.append(b"%b gs\n" % self._name_state((id(mask), is_luminosity), state))
+    def set_mask(self, mask: FormXObject, *, is_luminosity: bool) -> None:
+        """Set a soft mask until the graphics state is restored (ISO 32000-1 11.6.5.2)."""
+        self._record_depth(mask.depth)
+        self._mask_depths.append(len(self._gstates))
+        state = ExtGState(mask=mask, is_luminosity=is_luminosity)
+        self._out.append(b"%b gs\n" % self._name_ext_gstate((mask, is_luminosity), state))
 
-    def _name_state(self, key: tuple[object, ...], state: State) -> bytes:
-        known = self._states.get(key)
+    def _name_ext_gstate(self, key: tuple[object, ...], state: ExtGState) -> bytes:
+        known = self._ext_gstates.get(key)
         if known is None:
-            known = self._states[key] = (b"/S%d" % (len(self._states) + 1), state)
+            known = self._ext_gstates[key] = (b"/S%d" % (len(self._ext_gstates) + 1), state)
         return known[0]
 
-    def _reach(self, inner: int) -> None:
-        """Note how deep states are nested, `inner` of them in what is drawn here."""
-        self._deepest = max(self._deepest, len(self._paints) + inner)
+    def _record_depth(self, inner: int) -> None:
+        """Record the nesting depth of graphics states; `inner` of them are in the content drawn here."""
+        self._max_depth = max(self._max_depth, len(self._gstates) + inner)
 
     # --- marks
 
     def draw_path(self, segments: Segments, matrix: Matrix, operator: bytes) -> bool:
-        """Write a path and what is done with it; False when it lies out of all bounds."""
+        """Write a path and its painting operator; return False for a path outside the coordinate limits."""
         path = self.path_of(segments, matrix)
         if path is None:
             return False
@@ -145,8 +153,8 @@ class Canvas:
         return True
 
     def path_of(self, segments: Segments, matrix: Matrix) -> bytes | None:
-        """Write a path; None for one out of all bounds, or of nothing."""
-        self._work.draw_segments(len(segments))
+        """Return the operators of a path; None for an empty one, or outside the coordinate limits."""
+        self._budget.count_segments(len(segments))
         a, b, c, d, e, f = matrix
         points: list[float] = []
         for segment in segments:
@@ -162,48 +170,50 @@ class Canvas:
                         a * x + c * y + e,
                         b * x + d * y + f,
                     )
-        if not points or not (max(points) < _LARGEST and min(points) > -_LARGEST):
+        if not points or not (max(points) < _MAX_COORDINATE and min(points) > -_MAX_COORDINATE):
             return None
-        form = b"".join([_FORMATS[segment[0]] for segment in segments])
-        return form % tuple([round(value * 1000) / 1000 for value in points])
+        template = b"".join([_FORMATS[segment[0]] for segment in segments])
+        return template % tuple([round(value * 1000) / 1000 for value in points])
 
-    def draw_picture(self, picture: Form | PreparedImage, matrix: Matrix | None = None) -> None:
-        """Place a form, or an image of which `matrix` says where its unit square lies."""
-        name = b"/X%d" % (len(self._pictures) + 1)
-        self._pictures[name] = picture
-        self._reach(picture.depth if isinstance(picture, Form) else 1)
+    def draw_xobject(
+        self, picture: FormXObject | PreparedImage, matrix: Matrix | None = None
+    ) -> None:
+        """Draw a form, or an image whose unit square is placed by `matrix`."""
+        name = b"/X%d" % (len(self._xobjects) + 1)
+        self._xobjects[name] = picture
+        self._record_depth(picture.depth if isinstance(picture, FormXObject) else 1)
         if matrix is None:
             self._out.append(name + b" Do\n")
         else:
-            self._out.append(b"q %b cm %b Do Q\n" % (numbers(matrix), name))
+            self._out.append(b"q %b cm %b Do Q\n" % (format_numbers(matrix), name))
 
-    def draw_shading(self, gradient: Gradient) -> None:
-        """Cover everything with a gradient."""
+    def draw_shading(self, gradient: Shading) -> None:
+        """Fill the whole form with a shading."""
         name = b"/H%d" % (len(self._shadings) + 1)
         self._shadings[name] = gradient
-        self._out.append(b"q %b cm %b sh Q\n" % (numbers(gradient.matrix), name))
+        self._out.append(b"q %b cm %b sh Q\n" % (format_numbers(gradient.matrix), name))
 
     def use_font(self, face: object) -> tuple[bytes, list[str]]:
-        """Give the name of a face, and the list to which the texts set in it are added."""
+        """Return the resource name of a face, and the list that collects the texts set in it."""
         if face not in self._fonts:
             self._fonts[face] = (b"/T%d" % (len(self._fonts) + 1), [])
         return self._fonts[face]
 
-    def write_shaped(
+    def defer_shaped_text(
         self, face: Face, size: float, matrix: Matrix, clusters: tuple[Cluster, ...]
     ) -> None:
-        """Have text by its glyphs written here, inside a text object, when there is a document."""
-        self._shaped.append(ShapedText(len(self._out), face, size, matrix, clusters))
+        """Reserve a place inside a text object for shaped text, which is encoded for each document."""
+        self._shaped_texts.append(ShapedText(len(self._out), face, size, matrix, clusters))
 
-    def draw_group(self, draw: Callable[[Canvas], None]) -> Form:
-        """Let something be drawn as a form of its own, of the same units, and give it."""
-        inner = Canvas(self.box, self._work)
+    def draw_group(self, draw: Callable[[Canvas], None]) -> FormXObject:
+        """Draw into a form XObject of the same coordinate system and return it."""
+        inner = Canvas(self.box, self._budget)
         draw(inner)
         return inner.finish(is_group=True)
 
 
-def number(value: float) -> bytes:
-    """Write a number without an exponent, to six significant decimals."""
+def format_number(value: float) -> bytes:
+    """Format a number without an exponent, to six decimals."""
     if abs(value) >= 1000:
         return b"%.2f" % value
     return (
@@ -213,13 +223,13 @@ def number(value: float) -> bytes:
     )
 
 
-def numbers(values: Iterable[float]) -> bytes:
-    """Write numbers side by side."""
-    return b" ".join(map(number, values))
+def format_numbers(values: Iterable[float]) -> bytes:
+    """Format numbers separated by spaces."""
+    return b" ".join(map(format_number, values))
 
 
-def scale_of(matrix: Matrix) -> float | None:
-    """Give by how much a matrix enlarges; None when not alike in all directions."""
+def uniform_scale(matrix: Matrix) -> float | None:
+    """Return the scale factor of a matrix, None where it is not the same in all directions."""
     a, b, c, d, _, _ = matrix
     size = hypot(a, b)
     if abs(a * c + b * d) > 1e-4 * size * size or abs(size - hypot(c, d)) > 1e-4 * size:

@@ -1,36 +1,36 @@
-"""Whether an element asks for a language or an extension that is not here (SVG 2, 5.8)."""
+"""Conditional processing: required languages and extensions (SVG 2 §5.8)."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from workers.engine.layout.svg.reader import Node
-from workers.engine.layout.svg.spot import Job
+from workers.engine.layout.svg.conversion import Conversion
+from workers.engine.layout.svg.reader import SvgElement
 
-_OURS: Final = "en"
+_LANGUAGE: Final = "en"
 
 
-def meets_conditions(node: Node, job: Job) -> bool:
-    """Tell whether an element is drawn; what is meant for other languages is told."""
-    given = node.attributes
-    if "requiredExtensions" not in given and "systemLanguage" not in given:
+def meets_conditions(element: SvgElement, conversion: Conversion) -> bool:
+    """Return whether an element is drawn; content for other languages is reported."""
+    attributes = element.attributes
+    if "requiredExtensions" not in attributes and "systemLanguage" not in attributes:
         return True
-    return "requiredExtensions" not in given and _is_in_our_language(node, job)
+    return "requiredExtensions" not in attributes and _matches_language(element, conversion)
 
 
-def note_other_languages(switch: Node, job: Job) -> None:
-    """Tell what a `switch` has for other languages than ours."""
-    for child in switch.elements():
-        _is_in_our_language(child, job)
+def report_other_languages(switch: SvgElement, conversion: Conversion) -> None:
+    """Report the children of a `switch` for other languages."""
+    for child in switch.child_elements():
+        _matches_language(child, conversion)
 
 
-def _is_in_our_language(node: Node, job: Job) -> bool:
-    written = node.attributes.get("systemLanguage")
-    if written is None:
+def _matches_language(element: SvgElement, conversion: Conversion) -> bool:
+    value = element.attributes.get("systemLanguage")
+    if value is None:
         return True
-    languages = [word.strip().lower() for word in written[:400].split(",")]
-    if any(word == _OURS or word.startswith(f"{_OURS}-") for word in languages):
+    tags = [tag.strip().lower() for tag in value[:400].split(",")]
+    if any(tag == _LANGUAGE or tag.startswith(f"{_LANGUAGE}-") for tag in tags):
         return True
-    if any(languages):
-        job.leave_out(f'what is meant for the language "{written.strip()[:40]}"')
+    if any(tags):
+        conversion.omit(f'the content for the language "{value.strip()[:40]}"')
     return False

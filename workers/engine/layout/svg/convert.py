@@ -1,4 +1,4 @@
-"""An SVG becomes a vector image: read, measured, counted, drawn as operators of PDF."""
+"""Conversion of an SVG file to a vector image of PDF operators."""
 
 from __future__ import annotations
 
@@ -8,100 +8,108 @@ from typing import Final
 
 from workers.engine.layout.images.prepared import PreparedImage, UndrawableError
 from workers.engine.layout.svg.canvas import Canvas
-from workers.engine.layout.svg.converter import Converter
-from workers.engine.layout.svg.counting import count_drawn
-from workers.engine.layout.svg.drawing import Form, Tile, VectorImage
-from workers.engine.layout.svg.limits import SIMPLER, Work
-from workers.engine.layout.svg.reader import Node, read_svg
-from workers.engine.layout.svg.sheets import StyleSheet
-from workers.engine.layout.svg.sizes import find_size, fit_box, read_view_box
-from workers.engine.layout.svg.spot import Job, Spot
+from workers.engine.layout.svg.conversion import Conversion, UserSpace
+from workers.engine.layout.svg.counting import check_element_count
+from workers.engine.layout.svg.drawing import FormXObject, TilingPattern, VectorImage
+from workers.engine.layout.svg.limits import SIMPLER, DrawingBudget
+from workers.engine.layout.svg.reader import SvgElement, read_svg
+from workers.engine.layout.svg.rendering import ElementRenderer
+from workers.engine.layout.svg.sizes import find_size, fit_view_box, read_view_box
+from workers.engine.layout.svg.stylesheets import StyleSheet
 from workers.engine.layout.svg.values import Viewport, multiply
 
-_MAX_LEFT_OUT = 20
+_MAX_OMITTED = 20
 
 
 def convert_svg(data: bytes, key: str, prepare: Callable[[bytes], PreparedImage]) -> VectorImage:
-    """Convert a file; `prepare` prepares the images in it.
+    """Convert a file; `prepare` prepares embedded raster images.
 
-    Nothing outside of the file is reached. What cannot be drawn is left out and named.
+    Nothing outside the file is read. Features that cannot be drawn are omitted and reported.
 
     Raises:
-        UndrawableError: not well-formed, without a size, with entities, or over a bound.
+        UndrawableError: Not well-formed, without a size, with entities, or over a limit.
     """
     root = read_svg(data)
     width, height = find_size(root)
-    identities: dict[str, Node] = {}
-    for node in root.walk():
-        identity = node.attributes.get("id")
-        if identity:
-            identities.setdefault(identity, node)
-    count_drawn(root, identities)
-    work, left_out = Work(), dict[str, None]()
-    sheets = [node.text for node in root.walk() if node.tag == "style"]
-    unit = 10.0 ** (2 - floor(log10(max(width, height))))  # a side of 100 to 1000 units
-    job = Job(identities, StyleSheet(sheets, work, left_out), work, prepare, left_out, unit=unit)
-    form = _draw(root, job, width, height)
-    told = tuple(left_out)
-    if len(told) > _MAX_LEFT_OUT:
-        told = (*told[:_MAX_LEFT_OUT], f"{len(told) - _MAX_LEFT_OUT} more things")
+    elements_by_id: dict[str, SvgElement] = {}
+    for element in root.walk():
+        element_id = element.attributes.get("id")
+        if element_id:
+            elements_by_id.setdefault(element_id, element)
+    check_element_count(root, elements_by_id)
+    budget, omitted = DrawingBudget(), dict[str, None]()
+    sheets = [element.text for element in root.walk() if element.tag == "style"]
+    unit = 10.0 ** (2 - floor(log10(max(width, height))))  # the longer side has 100 to 1000 units
+    conversion = Conversion(
+        elements_by_id, StyleSheet(sheets, budget, omitted), budget, prepare, omitted, unit=unit
+    )
+    form = _draw(root, conversion, width, height)
+    names = tuple(omitted)
+    if len(names) > _MAX_OMITTED:
+        names = (*names[:_MAX_OMITTED], f"{len(names) - _MAX_OMITTED} more things")
     images = list(_find_images(form))
-    weight = _weigh(form, images)
+    memory_bytes = _estimate_memory(form, images)
     has_cmyk = any(image.pixels.color_space == "DeviceCMYK" for image in images)
-    return VectorImage(key, width, height, form, weight, told, "".join(job.missing), has_cmyk)
+    return VectorImage(
+        key, width, height, form, memory_bytes, names, "".join(conversion.missing), has_cmyk
+    )
 
 
-def _draw(root: Node, job: Job, width: float, height: float) -> Form:
-    """Draw the root, whose own place in a page means nothing here."""
-    unit = job.unit
+def _draw(root: SvgElement, conversion: Conversion, width: float, height: float) -> FormXObject:
+    """Draw the root element; its `x` and `y` have no meaning here (SVG 2 §5.1.4)."""
+    unit = conversion.unit
     box = read_view_box(root)
     base = multiply(
         (unit, 0, 0, -unit, 0, height * unit),
-        fit_box(box, root.attributes.get("preserveAspectRatio", ""), width, height),
+        fit_view_box(box, root.attributes.get("preserveAspectRatio", ""), width, height),
     )
     viewport = Viewport(box.width, box.height) if box else Viewport(width, height)
-    canvas = Canvas((0.0, 0.0, width * unit, height * unit), job.work)
+    canvas = Canvas((0.0, 0.0, width * unit, height * unit), conversion.budget)
     try:
-        Converter(job).draw_root(root, Spot(canvas, base, viewport))
+        ElementRenderer(conversion).draw_root(root, UserSpace(canvas, base, viewport))
     except RecursionError:
-        raise UndrawableError("The SVG nests what is drawn too deep", advice=SIMPLER) from None
+        raise UndrawableError(
+            "The SVG nests rendered elements too deeply", advice=SIMPLER
+        ) from None
     return canvas.finish(is_group=False)
 
 
-def _forms_in(form: Form) -> Iterator[Form]:
-    """Give a form and all it is made of, each once."""
-    seen: set[int] = set()
+def _walk_forms(form: FormXObject) -> Iterator[FormXObject]:
+    """Yield a form and every form it uses, each once."""
+    seen: set[FormXObject] = set()
     stack = [form]
     while stack:
         form = stack.pop()
-        if id(form) in seen:
+        if form in seen:
             continue
-        seen.add(id(form))
+        seen.add(form)
         yield form
-        stack += [state.mask for state in form.states.values() if state.mask is not None]
-        stack += [item.form for item in form.patterns.values() if isinstance(item, Tile)]
-        stack += [item for item in form.pictures.values() if isinstance(item, Form)]
+        stack += [state.mask for state in form.ext_gstates.values() if state.mask is not None]
+        stack += [item.form for item in form.patterns.values() if isinstance(item, TilingPattern)]
+        stack += [item for item in form.xobjects.values() if isinstance(item, FormXObject)]
 
 
-def _find_images(form: Form) -> Iterator[PreparedImage]:
+def _find_images(form: FormXObject) -> Iterator[PreparedImage]:
     found = {
         image.key: image
-        for part in _forms_in(form)
-        for image in part.pictures.values()
+        for part in _walk_forms(form)
+        for image in part.xobjects.values()
         if isinstance(image, PreparedImage)
     }
     yield from found.values()
 
 
-_SHAPED: Final = 100  # bytes of a cluster; most are shared with other text
+_BYTES_PER_CLUSTER: Final = 100  # bytes; most clusters are shared with other text
 
 
-def _weigh(form: Form, images: list[PreparedImage]) -> int:
-    """Give about the bytes that a drawing takes in memory."""
+def _estimate_memory(form: FormXObject, images: list[PreparedImage]) -> int:
+    """Return the approximate memory of a drawing in bytes."""
     total = 0
-    for part in _forms_in(form):
+    for part in _walk_forms(form):
         total += (
-            len(part.content) + 1000 + sum(_SHAPED * len(text.clusters) for text in part.shaped)
+            len(part.content)
+            + 1000
+            + sum(_BYTES_PER_CLUSTER * len(text.clusters) for text in part.shaped_texts)
         )
     for image in images:
         total += len(image.pixels.data) + (len(image.mask.data) if image.mask else 0)

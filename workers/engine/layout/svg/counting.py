@@ -1,4 +1,4 @@
-"""Counting what an SVG would draw, each copy of `use` included, before anything is drawn."""
+"""Count of the elements that an SVG draws, each copy of `use` included, before anything is drawn."""
 
 from __future__ import annotations
 
@@ -6,35 +6,38 @@ from collections.abc import Mapping
 from typing import Final
 
 from workers.engine.layout.images.prepared import UndrawableError
-from workers.engine.layout.svg.limits import MAX_DEPTH, MAX_DRAWN, SIMPLER, too_much
-from workers.engine.layout.svg.reader import Node
+from workers.engine.layout.svg.limits import MAX_DEPTH, MAX_DRAWN, SIMPLER, make_limit_error
+from workers.engine.layout.svg.reader import SvgElement
 
-_BEING_COUNTED: Final = -1
+_IN_PROGRESS: Final = -1
 
 
-def count_drawn(root: Node, identities: Mapping[str, Node]) -> None:
-    """Refuse a drawing whose `use` elements multiply it beyond the bound, or nest too deep.
+def check_element_count(root: SvgElement, elements_by_id: Mapping[str, SvgElement]) -> None:
+    """Check the number and nesting of elements, with `use` expanded.
 
-    A `use` that refers to what it stands in counts as nothing: it is not drawn either.
+    A `use` of its own ancestor counts as nothing, as it is not drawn either.
+
+    Raises:
+        UndrawableError: Too many elements, or nested too deeply.
     """
-    counts: dict[Node, int] = {}
+    counts: dict[SvgElement, int] = {}
 
-    def count(node: Node, depth: int) -> int:
-        known = counts.get(node)
+    def count(element: SvgElement, depth: int) -> int:
+        known = counts.get(element)
         if known is not None:
-            return 0 if known == _BEING_COUNTED else known
+            return 0 if known == _IN_PROGRESS else known
         if depth > MAX_DEPTH:
             raise UndrawableError(
                 f"The SVG nests elements and copies of `use` deeper than {MAX_DEPTH}",
                 advice=SIMPLER,
             )
-        counts[node] = _BEING_COUNTED
-        total = 1 + sum(count(child, depth + 1) for child in node.elements())
-        if node.tag == "use":
-            target = identities.get(node.href.removeprefix("#"))
+        counts[element] = _IN_PROGRESS
+        total = 1 + sum(count(child, depth + 1) for child in element.child_elements())
+        if element.tag == "use":
+            target = elements_by_id.get(element.href.removeprefix("#"))
             total += count(target, depth + 1) if target is not None else 0
-        counts[node] = total = min(total, MAX_DRAWN + 1)
+        counts[element] = total = min(total, MAX_DRAWN + 1)
         return total
 
     if count(root, 0) > MAX_DRAWN:
-        raise too_much("elements to draw, each copy of `use` counted", MAX_DRAWN)
+        raise make_limit_error("elements to draw, each copy of `use` counted", MAX_DRAWN)

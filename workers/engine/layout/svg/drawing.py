@@ -1,7 +1,7 @@
-"""A converted drawing: streams of PDF operators and what they name, ready to be written (paint/vectors.py).
+"""Converted drawings: content streams with their resources, ready to be written (paint/vector_images.py).
 
-Forms are in units of their own: the origin at the bottom left, 100 to 1000 on the longer
-side. A thousandth of them is finer than print; in smaller units viewers take matrices for singular.
+Form space has its origin at the bottom left and 100 to 1000 units on the longer side. A thousandth
+of a unit is finer than print; at smaller scales viewers treat matrices as singular.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from workers.engine.layout.images.prepared import UPRIGHT, Matrix, PreparedImage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gradient:
-    """A shading of type 2 or 3 (PDF 1.7, 8.7.4.5): from the first to the last of `coordinates`.
+class Shading:
+    """A shading of type 2 or 3 (ISO 32000-1 8.7.4.5).
 
-    `stops` are offsets, ascending from 0 to 1, with the components of their colours; `matrix` leads
-    to the units of the form.
+    `coordinates` are those of the shading dictionary. `stops` are ascending offsets from 0 to 1
+    with colour components; `matrix` maps to form space.
     """
 
     kind: int
@@ -28,30 +28,31 @@ class Gradient:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tile:
-    """A tiling pattern (PDF 1.7, 8.7.3): a form repeated every `width` and `height` of its units."""
+class TilingPattern:
+    """A tiling pattern (ISO 32000-1 8.7.3): a form repeated every `width` and `height` of its units."""
 
-    form: Form
+    form: FormXObject
     width: float
     height: float
     matrix: Matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class State:
-    """Parameters of the graphics state: opacities, and a mask with what of it counts."""
+class ExtGState:
+    """Graphics state parameters (ISO 32000-1 8.4.5): opacities and a soft mask."""
 
     fill: float | None = None
     stroke: float | None = None
-    mask: Form | None = None
+    mask: FormXObject | None = None
     is_luminosity: bool = True
 
 
 class ShapedText(NamedTuple):
-    """Text written by clusters of glyphs, from left to right; `matrix` leads from its baseline.
+    """Text as clusters of glyphs in visual order; `matrix` maps from its baseline.
 
-    A drawing is prepared once for many documents, and codes of clusters belong to one document: so
-    the operators are written with it. `at` is their place in the content, inside a text object.
+    A drawing is prepared once for many documents, but codes of clusters belong to one document, so
+    the operators are written with the document. `at` is their offset in the content, inside a text
+    object.
     """
 
     at: int
@@ -62,47 +63,48 @@ class ShapedText(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Form:
-    """A content stream with the things it names. `is_group` when it is seen as one thing."""
+class FormXObject:
+    """A form XObject: content stream, bounding box and resources; `is_group` for a transparency group."""
 
     content: bytes
     box: tuple[float, float, float, float]
-    states: dict[bytes, State] = field(default_factory=dict)
-    patterns: dict[bytes, Gradient | Tile] = field(default_factory=dict)
-    shadings: dict[bytes, Gradient] = field(default_factory=dict)
-    pictures: dict[bytes, Form | PreparedImage] = field(default_factory=dict)
-    # Fonts by name, with the texts set in them.
+    ext_gstates: dict[bytes, ExtGState] = field(default_factory=dict)
+    patterns: dict[bytes, Shading | TilingPattern] = field(default_factory=dict)
+    shadings: dict[bytes, Shading] = field(default_factory=dict)
+    xobjects: dict[bytes, FormXObject | PreparedImage] = field(default_factory=dict)
+    # By resource name: the face, and the texts set in it.
     fonts: dict[bytes, tuple[object, list[str]]] = field(default_factory=dict)
-    shaped: tuple[ShapedText, ...] = ()
+    shaped_texts: tuple[ShapedText, ...] = ()
     is_group: bool = False
-    depth: int = 1  # of states in each other, those of what it names included
+    depth: int = 1  # nesting of graphics states, resources included
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorImage:
-    """An SVG ready to be placed, as a prepared image is. `form` fills its box.
+    """An SVG ready to be placed, like a prepared image.
 
-    `left_out` names what of the file is not drawn, `missing` the characters that no font has.
+    `omitted` names features that are not drawn, `missing` the characters without a glyph in any
+    font.
     """
 
     key: str
     width: float
     height: float
-    form: Form
-    weight: int  # bytes of its streams and images
-    left_out: tuple[str, ...] = ()
+    form: FormXObject
+    memory_bytes: int  # approximate, with streams and images
+    omitted: tuple[str, ...] = ()
     missing: str = ""
     has_cmyk: bool = False
     matrix: Matrix = UPRIGHT
 
     @property
     def width_points(self) -> float:
-        """Give the width in points; a CSS px is 0.75."""
+        """The width in points; a CSS px is 0.75."""
         return self.width * 0.75
 
     @property
     def height_points(self) -> float:
-        """Give the height in points."""
+        """The height in points."""
         return self.height * 0.75
 
 

@@ -1,4 +1,4 @@
-"""Gradients: linear and radial ones as shadings, with what they take over from others they refer to."""
+"""Gradients (SVG 2 §14.2): linear and radial ones as shadings, with attributes inherited by `href`."""
 
 from __future__ import annotations
 
@@ -9,117 +9,120 @@ from math import ceil, floor, hypot
 from typing import Final, NamedTuple
 
 from workers.engine.layout.images.prepared import Matrix
-from workers.engine.layout.svg.drawing import Gradient
+from workers.engine.layout.svg.conversion import Conversion
+from workers.engine.layout.svg.drawing import Shading
 from workers.engine.layout.svg.paths import Box
-from workers.engine.layout.svg.reader import Node
-from workers.engine.layout.svg.spot import Job
-from workers.engine.layout.svg.styles import Look, find_color, opacity
+from workers.engine.layout.svg.reader import SvgElement
+from workers.engine.layout.svg.styles import SvgStyle, find_color, opacity
 from workers.engine.layout.svg.values import (
     IDENTITY,
     RGB,
     Viewport,
-    apply,
     invert,
     multiply,
     to_length,
     to_matrix,
     to_number,
+    transform_point,
 )
 
 TAGS: Final = frozenset({"linearGradient", "radialGradient"})
 _MAX_CHAIN: Final = 16  # gradients that refer to gradients
 _MAX_STOPS: Final = 256
 _MAX_REPEATS: Final = 64
-_LINEAR, _RADIAL = 2, 3  # types of shadings
+_LINEAR, _RADIAL = 2, 3  # shading types
 
 
-class Stop(NamedTuple):
-    """A colour on the way."""
+class GradientStop(NamedTuple):
+    """A gradient stop."""
 
     offset: float
     color: RGB
     opacity: float
 
 
-class Paint(NamedTuple):
-    """What a gradient paints with: a shading, with another for its opacity where that changes."""
+class GradientPaint(NamedTuple):
+    """A paint with a shading, and a second one for its opacity where that varies."""
 
-    gradient: Gradient
-    opacity: float  # of all stops, where it is the same
-    mask: Gradient | None
+    gradient: Shading
+    opacity: float  # of all stops, where it is constant
+    mask: Shading | None
 
 
 def build_paint(
-    node: Node,
+    element: SvgElement,
     *,
     box: Box | None,
     matrix: Matrix,
     viewport: Viewport,
     area: Box,
-    job: Job,
-    otherwise: tuple[RGB, float] | None,
-) -> Paint | tuple[RGB, float] | None:
-    """Build the paint of a gradient for a shape; one colour where it is none, None for no paint.
+    conversion: Conversion,
+    fallback: tuple[RGB, float] | None,
+) -> GradientPaint | tuple[RGB, float] | None:
+    """Return the paint of a gradient; a colour where it is constant, None for no paint.
 
-    `box` is the shape's, `matrix` leads from its units to those of the form, whose extent is `area`.
-    `otherwise` is the paint of what has no extent to fit it to, or is pressed flat by it.
+    `box` is the bounding box of the shape, `matrix` maps its user space to form space, whose extent
+    is `area`. `fallback` is the paint where the gradient has no bounding box to fit, or a singular
+    transform.
     """
-    chain = _follow(node, job.identities)
-    stops = _read_stops(chain, job.look_of)
-    job.work.draw_segments(len(stops))
+    chain = _follow_references(element, conversion.elements_by_id)
+    stops = _read_stops(chain, conversion.style_of)
+    conversion.budget.count_segments(len(stops))
     if not stops:
         return None
     last = stops[-1]
-    given = _merged(chain)
-    is_relative = given.get("gradientUnits", "objectBoundingBox") != "userSpaceOnUse"
-    own = to_matrix(given.get("gradientTransform"))
+    attributes = _merge_attributes(chain)
+    is_relative = attributes.get("gradientUnits", "objectBoundingBox") != "userSpaceOnUse"
+    own = to_matrix(attributes.get("gradientTransform"))
     if own is None:
-        job.leave_out("a gradientTransform that is wrong")
+        conversion.omit("an invalid gradientTransform")
         own = IDENTITY
-    if own != IDENTITY and "transform-origin" in given:
-        job.leave_out("the transform-origin of a gradient")
+    if own != IDENTITY and "transform-origin" in attributes:
+        conversion.omit("the transform-origin of a gradient")
     if invert(own) is None:
-        return otherwise
+        return fallback
     if len(stops) == 1:
         return last.color, last.opacity
     if is_relative:
         if box is None or box[2] <= box[0] or box[3] <= box[1]:
-            return otherwise
+            return fallback
         matrix = multiply(matrix, (box[2] - box[0], 0, 0, box[3] - box[1], box[0], box[1]))
         viewport = Viewport(1.0, 1.0, viewport.font_size)
     matrix = multiply(matrix, own)
-    back = invert(matrix)
-    ends = (_linear if node.tag == "linearGradient" else _radial)(given, viewport)
-    if ends is None or back is None:
+    inverse = invert(matrix)
+    ends = (_linear if element.tag == "linearGradient" else _radial)(attributes, viewport)
+    if ends is None or inverse is None:
         return last.color, last.opacity
-    spread = given.get("spreadMethod", "pad")
+    spread = attributes.get("spreadMethod", "pad")
     if spread in ("repeat", "reflect"):
         ends, stops = _repeat(
-            ends, stops, _reach(ends, back, area), is_mirrored=spread == "reflect"
+            ends, stops, _find_repeats(ends, inverse, area), is_mirrored=spread == "reflect"
         )
-    job.work.draw_segments(len(stops))
+    conversion.budget.count_segments(len(stops))
     return _to_paint(ends, stops, matrix)
 
 
-def _follow(node: Node, identities: Mapping[str, Node]) -> list[Node]:
-    """Give the gradient and those it refers to, each once."""
-    chain = [node]
+def _follow_references(
+    element: SvgElement, elements_by_id: Mapping[str, SvgElement]
+) -> list[SvgElement]:
+    """Return the gradient and those it refers to, each once."""
+    chain = [element]
     while len(chain) < _MAX_CHAIN:
-        target = identities.get(chain[-1].href.removeprefix("#"))
+        target = elements_by_id.get(chain[-1].href.removeprefix("#"))
         if target is None or target.tag not in TAGS or target in chain:
             break
         chain.append(target)
     return chain
 
 
-def _merged(chain: list[Node]) -> dict[str, str]:
-    """Give the attributes; geometry is taken over only from a gradient of the same kind."""
+def _merge_attributes(chain: list[SvgElement]) -> dict[str, str]:
+    """Return the attributes; geometry is inherited only from a gradient of the same kind."""
     merged: dict[str, str] = {}
-    for node in reversed(chain):
+    for element in reversed(chain):
         merged |= {
             name: value
-            for name, value in node.attributes.items()
-            if node.tag == chain[0].tag or name in _COMMON
+            for name, value in element.attributes.items()
+            if element.tag == chain[0].tag or name in _COMMON
         }
     return merged
 
@@ -129,66 +132,73 @@ _COMMON: Final = frozenset(
 )
 
 
-def _read_stops(chain: list[Node], look_of: Callable[[Node], Look]) -> list[Stop]:
-    owner = next((n for n in chain if any(child.tag == "stop" for child in n.elements())), None)
+def _read_stops(
+    chain: list[SvgElement], style_of: Callable[[SvgElement], SvgStyle]
+) -> list[GradientStop]:
+    owner = next(
+        (n for n in chain if any(child.tag == "stop" for child in n.child_elements())), None
+    )
     if owner is None:
         return []
-    stops: list[Stop] = []
-    for child in owner.elements():
+    stops: list[GradientStop] = []
+    for child in owner.child_elements():
         if child.tag != "stop" or len(stops) >= _MAX_STOPS:
             continue
         offset = max(0.0, min(1.0, to_number(child.attributes.get("offset"))))
-        look = look_of(child)
-        color, alpha = find_color(look, "stop-color") or ((0.0, 0.0, 0.0), 1.0)
+        style = style_of(child)
+        color, alpha = find_color(style, "stop-color") or ((0.0, 0.0, 0.0), 1.0)
         offset = max(offset, stops[-1].offset if stops else 0.0)
-        stops.append(Stop(offset, color, alpha * opacity(look, "stop-opacity")))
+        stops.append(GradientStop(offset, color, alpha * opacity(style, "stop-opacity")))
     return stops
 
 
 Ends = tuple[tuple[float, float, float], tuple[float, float, float]]  # centre and radius of both
 
 
-def _linear(given: Mapping[str, str], viewport: Viewport) -> Ends | None:
+def _linear(attributes: Mapping[str, str], viewport: Viewport) -> Ends | None:
     x1, x2 = (
-        _along(given, name, default, viewport.width)
+        _read_length(attributes, name, default, viewport.width)
         for name, default in (("x1", "0%"), ("x2", "100%"))
     )
-    y1, y2 = (_along(given, name, "0%", viewport.height) for name in ("y1", "y2"))
+    y1, y2 = (_read_length(attributes, name, "0%", viewport.height) for name in ("y1", "y2"))
     return None if (x1, y1) == (x2, y2) else ((x1, y1, 0.0), (x2, y2, 0.0))
 
 
-def _radial(given: Mapping[str, str], viewport: Viewport) -> Ends | None:
-    cx, cy = _along(given, "cx", "50%", viewport.width), _along(given, "cy", "50%", viewport.height)
-    radius = _along(given, "r", "50%", viewport.diagonal)
-    fx = _along(given, "fx", "", viewport.width, cx)
-    fy = _along(given, "fy", "", viewport.height, cy)
-    inner = max(0.0, _along(given, "fr", "0%", viewport.diagonal))
+def _radial(attributes: Mapping[str, str], viewport: Viewport) -> Ends | None:
+    cx, cy = (
+        _read_length(attributes, "cx", "50%", viewport.width),
+        _read_length(attributes, "cy", "50%", viewport.height),
+    )
+    radius = _read_length(attributes, "r", "50%", viewport.diagonal)
+    fx = _read_length(attributes, "fx", "", viewport.width, cx)
+    fy = _read_length(attributes, "fy", "", viewport.height, cy)
+    inner = max(0.0, _read_length(attributes, "fr", "0%", viewport.diagonal))
     if radius <= 0:
         return None
     away = hypot(fx - cx, fy - cy)
-    if away + inner > radius * 0.999:  # a focus outside is moved onto the edge
+    if away + inner > radius * 0.999:  # a focal point outside is moved onto the circle
         factor = max(0.0, radius * 0.999 - inner) / away if away else 1.0
         fx, fy = cx + (fx - cx) * factor, cy + (fy - cy) * factor
         inner = min(inner, radius * 0.999)
     return (fx, fy, inner), (cx, cy, radius)
 
 
-def _along(
-    given: Mapping[str, str], name: str, default: str, whole: float, otherwise: float = 0.0
+def _read_length(
+    attributes: Mapping[str, str], name: str, default: str, basis: float, fallback: float = 0.0
 ) -> float:
-    found = to_length(given.get(name, default), whole)
-    return otherwise if found is None else found
+    found = to_length(attributes.get(name, default), basis)
+    return fallback if found is None else found
 
 
-def _reach(ends: Ends, back: Matrix, area: Box) -> tuple[int, int]:
-    """Give from which to which repeat a gradient must go to cover the area."""
+def _find_repeats(ends: Ends, inverse: Matrix, area: Box) -> tuple[int, int]:
+    """Return the first and last repeat that cover the area."""
     (x1, y1, r1), (x2, y2, r2) = ends
     left, top, right, bottom = area
-    corners = [apply(back, x, y) for x in (left, right) for y in (top, bottom)]
+    corners = [transform_point(inverse, x, y) for x in (left, right) for y in (top, bottom)]
     if r2 > 0:
         farthest = max(hypot(x - x2, y - y2) for x, y in corners)
-        grown = max(r2 - r1 - hypot(x2 - x1, y2 - y1), r2 * 0.001)
-        return 0, min(_MAX_REPEATS, max(1, ceil(farthest / grown) + 1))
+        growth = max(r2 - r1 - hypot(x2 - x1, y2 - y1), r2 * 0.001)
+        return 0, min(_MAX_REPEATS, max(1, ceil(farthest / growth) + 1))
     dx, dy = x2 - x1, y2 - y1
     places = [((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy) for x, y in corners]
     low, high = floor(max(-1e6, min(places))), ceil(min(1e6, max(places)))
@@ -197,10 +207,10 @@ def _reach(ends: Ends, back: Matrix, area: Box) -> tuple[int, int]:
 
 
 def _repeat(
-    ends: Ends, stops: list[Stop], reach: tuple[int, int], *, is_mirrored: bool
-) -> tuple[Ends, list[Stop]]:
-    """Give one long gradient for all repeats."""
-    first, last = reach
+    ends: Ends, stops: list[GradientStop], repeats: tuple[int, int], *, is_mirrored: bool
+) -> tuple[Ends, list[GradientStop]]:
+    """Return one long gradient for all repeats."""
+    first, last = repeats
     count = max(1, last - first)
 
     def place(at: int) -> tuple[float, float, float]:
@@ -208,23 +218,23 @@ def _repeat(
         x, y, r = (a + at * (b - a) for a, b in zip(start, end, strict=True))
         return x, y, r
 
-    found: list[Stop] = []
+    found: list[GradientStop] = []
     for number in range(count):
-        is_turned = is_mirrored and (first + number) % 2 == 1
-        turn = [stop._replace(offset=1 - stop.offset) for stop in reversed(stops)]
+        is_reversed = is_mirrored and (first + number) % 2 == 1
+        mirrored = [stop._replace(offset=1 - stop.offset) for stop in reversed(stops)]
         found += [
             stop._replace(offset=(number + stop.offset) / count)
-            for stop in (turn if is_turned else stops)
+            for stop in (mirrored if is_reversed else stops)
         ]
     return (place(first), place(first + count)), found
 
 
-def _to_paint(ends: Ends, stops: list[Stop], matrix: Matrix) -> Paint:
+def _to_paint(ends: Ends, stops: list[GradientStop], matrix: Matrix) -> GradientPaint:
     (x1, y1, r1), (x2, y2, r2) = ends
     is_radial = r2 > 0
     coordinates = (x1, y1, r1, x2, y2, r2) if is_radial else (x1, y1, x2, y2)
-    places = _spread([stop.offset for stop in stops])
-    gradient = Gradient(
+    places = _separate_offsets([stop.offset for stop in stops])
+    gradient = Shading(
         _RADIAL if is_radial else _LINEAR,
         coordinates,
         tuple(zip(places, (stop.color for stop in stops), strict=True)),
@@ -232,18 +242,18 @@ def _to_paint(ends: Ends, stops: list[Stop], matrix: Matrix) -> Paint:
     )
     opacities = [stop.opacity for stop in stops]
     if len(set(opacities)) == 1:
-        return Paint(gradient, opacities[0], None)
+        return GradientPaint(gradient, opacities[0], None)
     shown = tuple(zip(places, ((value,) for value in opacities), strict=True))
-    return Paint(gradient, 1.0, replace(gradient, stops=shown))
+    return GradientPaint(gradient, 1.0, replace(gradient, stops=shown))
 
 
-def _spread(offsets: list[float]) -> list[float]:
-    """Part offsets that are the same: the bounds of a stitching function ascend (PDF 1.7, 7.10.4)."""
+def _separate_offsets(offsets: list[float]) -> list[float]:
+    """Separate equal offsets: the bounds of a stitching function ascend (ISO 32000-1 7.10.4)."""
     places = offsets[:]
     step = min(1e-5, 0.5 / len(places))
     for at in range(1, len(places)):
         places[at] = max(places[at], places[at - 1] + step)
-    if places[-1] > 1.0:  # pushed over the end: the last ones move back
+    if places[-1] > 1.0:  # beyond the end: the last ones move back
         places[-1] = 1.0
         for at in range(len(places) - 2, -1, -1):
             places[at] = min(places[at], places[at + 1] - step)

@@ -1,6 +1,4 @@
-"""Outlines of letters: for lines around them, as viewers differ in how wide they stroke text, and for
-scripts whose letters depend on each other.
-"""
+"""Outlines of text, for strokes and for scripts that need shaping: viewers stroke text inconsistently."""
 
 from __future__ import annotations
 
@@ -9,28 +7,28 @@ from itertools import islice
 from typing import Final
 
 from workers.engine.layout.svg.paths import CLOSE, Segments
-from workers.engine.layout.svg.text import LetterRun
+from workers.engine.layout.svg.text import FaceRun
 
 Point = tuple[float, float]
 _MAX_GLYPHS: Final = 2_000
-_EMPTY_BOX: Final = 0  # of every font
+_NOTDEF: Final = 0  # of every font
 
 
-def outline_letters(
-    runs: Iterable[LetterRun], x: float, y: float, size: float, spacing: float
+def outline_text(
+    runs: Iterable[FaceRun], x: float, y: float, size: float, spacing: float
 ) -> Segments:
-    """Give the outlines of text whose baseline begins at a point, y down."""
+    """Return the outlines of text whose baseline starts at (x, y); y points down."""
     segments: Segments = []
     for run in runs:
         for glyph, left, up in islice(_place_glyphs(run, spacing / size), _MAX_GLYPHS):
-            pen = _Pen(segments, x + left * size, y - up * size, size / run.face.units)
+            pen = _SegmentPen(segments, x + left * size, y - up * size, size / run.face.units)
             run.face.hb_font.draw_glyph_with_pen(glyph, pen)
         x += run.width * size + len(run.text) * spacing
     return segments
 
 
-def _place_glyphs(run: LetterRun, spacing: float) -> Iterator[tuple[int, float, float]]:
-    """Give the glyphs of a run and where each stands, in em."""
+def _place_glyphs(run: FaceRun, spacing: float) -> Iterator[tuple[int, float, float]]:
+    """Yield the glyphs of a run with their positions in em."""
     face, text = run.face, run.text
     if run.clusters is None:
         pen, before = 0.0, ""
@@ -41,18 +39,18 @@ def _place_glyphs(run: LetterRun, spacing: float) -> Iterator[tuple[int, float, 
             if glyph is not None:
                 yield glyph, pen, 0.0
             elif not face.covers(char):
-                yield _EMPTY_BOX, pen, 0.0
+                yield _NOTDEF, pen, 0.0
             before = char
         return
     pen = 0.0
     for cluster in run.clusters:
-        for glyph, across, up in cluster.parts:
+        for glyph, across, up in cluster.glyphs:
             yield glyph, pen + across / face.units, up / face.units
         pen += cluster.advance / face.units + len(cluster.text) * spacing
 
 
-class _Pen:
-    """Takes the outline of a glyph in font units, y up; the names are those that HarfBuzz calls."""
+class _SegmentPen:
+    """A pen that collects an outline as segments, from font units with y up; method names are HarfBuzz's."""
 
     def __init__(self, segments: Segments, x: float, y: float, scale: float) -> None:
         self._segments = segments

@@ -1,4 +1,4 @@
-"""Painting shapes: what fills and strokes them, with plain colours, gradients and patterns."""
+"""Painting of shapes: fill and stroke with colours, gradients and patterns (SVG 2 §13)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Final
 
 from workers.engine.layout.images.prepared import Matrix
-from workers.engine.layout.svg.canvas import Canvas, number, numbers, scale_of
-from workers.engine.layout.svg.drawing import Tile
-from workers.engine.layout.svg.gradients import TAGS, Paint, build_paint
+from workers.engine.layout.svg.canvas import Canvas, format_number, format_numbers, uniform_scale
+from workers.engine.layout.svg.conversion import Conversion, UserSpace
+from workers.engine.layout.svg.drawing import TilingPattern
+from workers.engine.layout.svg.gradients import TAGS, GradientPaint, build_paint
 from workers.engine.layout.svg.paths import Box, Segments, find_box
-from workers.engine.layout.svg.reader import Node
-from workers.engine.layout.svg.spot import Job, Spot
-from workers.engine.layout.svg.styles import Look, find_color, font_size, opacity
+from workers.engine.layout.svg.reader import SvgElement
+from workers.engine.layout.svg.styles import SvgStyle, find_color, font_size, opacity
 from workers.engine.layout.svg.values import (
     RGB,
     read_fallback,
@@ -23,153 +23,167 @@ from workers.engine.layout.svg.values import (
     to_reference,
 )
 
-Plain = tuple[RGB, float]
-AnyPaint = Plain | Paint | Tile
-BuildTile = Callable[[Node, Box | None, Spot], Tile | None]
+SolidColor = tuple[RGB, float]
+AnyPaint = SolidColor | GradientPaint | TilingPattern
+BuildTilingPattern = Callable[[SvgElement, Box | None, UserSpace], TilingPattern | None]
 
 _CONTEXT: Final = {"context-fill": "fill", "context-stroke": "stroke"}
 _CAPS: Final = {"round": 1, "square": 2}
 _JOINS: Final = {"round": 1, "bevel": 2}
 _MAX_DASHES: Final = 64
-_FEW: Final = 4  # segments of what may be a mere line
-_LEAST_DASH: Final = 0.02  # units of the form: finer ones are not seen and cost a viewer minutes
+_MAX_FLAT_SEGMENTS: Final = 4  # segments of a shape that may be a mere line
+_MIN_DASH: Final = 0.02  # form units: finer ones are invisible and cost a viewer minutes
 
 
 class Painter:
-    """Paints the shapes of one drawing; `build_tile` makes the pattern of a `pattern` element."""
+    """Paints the shapes of one drawing; `build_pattern` returns the pattern of a `pattern` element."""
 
-    def __init__(self, job: Job, build_tile: BuildTile) -> None:
-        self._job = job
-        self._build_tile = build_tile
+    def __init__(self, conversion: Conversion, build_pattern: BuildTilingPattern) -> None:
+        self._conversion = conversion
+        self._build_pattern = build_pattern
 
-    def paint(self, segments: Segments, look: Look, spot: Spot) -> None:
+    def paint(self, segments: Segments, style: SvgStyle, space: UserSpace) -> None:
         """Fill and stroke a shape."""
-        if not segments or look["visibility"] != "visible":
+        if not segments or style["visibility"] != "visible":
             return
         box: list[Box | None] = []
 
-        def find_extent() -> Box | None:
+        def find_bounding_box() -> Box | None:
             if not box:
                 box.append(find_box(segments))
             return box[0]
 
-        fill = self.find_paint(look, "fill", find_extent, spot)
-        if len(segments) <= _FEW and fill is not None and _is_flat(find_extent()):
-            fill = None  # PDF would paint the inside of a line as a hair line
-        stroke = self.find_paint(look, "stroke", find_extent, spot)
-        is_stroked_first = look["paint-order"].startswith(("stroke", "markers stroke"))
+        fill = self.find_paint(style, "fill", find_bounding_box, space)
+        if (
+            len(segments) <= _MAX_FLAT_SEGMENTS
+            and fill is not None
+            and _is_flat(find_bounding_box())
+        ):
+            fill = None  # PDF paints the interior of a degenerate shape as a hairline
+        stroke = self.find_paint(style, "stroke", find_bounding_box, space)
+        is_stroked_first = style["paint-order"].startswith(("stroke", "markers stroke"))
         if is_stroked_first:
-            self.stroke(segments, look, spot, stroke)
-        self._fill(segments, look, spot, fill)
+            self.stroke(segments, style, space, stroke)
+        self._fill(segments, style, space, fill)
         if not is_stroked_first:
-            self.stroke(segments, look, spot, stroke)
+            self.stroke(segments, style, space, stroke)
 
     def find_paint(
-        self, look: Look, name: str, find_extent: Callable[[], Box | None], spot: Spot
+        self,
+        style: SvgStyle,
+        name: str,
+        find_bounding_box: Callable[[], Box | None],
+        space: UserSpace,
     ) -> AnyPaint | None:
-        """Give what `fill` or `stroke` paints with; None for nothing."""
-        value = look[name]
+        """Return the paint of `fill` or `stroke`, None for none."""
+        value = style[name]
         if value.lower() in _CONTEXT:
             return self._find_context_paint(_CONTEXT[value.lower()])
         reference = to_reference(value)
         if reference is None:
-            outside = read_fallback(value)
-            if outside is None:
-                return find_color(look, name)
-            if not outside:
-                self._job.leave_out(f"a {name} that is outside of the file")
-            return _to_plain(outside, look)
-        identity, otherwise = reference
-        node = self._job.identities.get(identity)
-        if node is None or node.tag not in TAGS | {"pattern"}:
-            if not otherwise:
-                self._job.leave_out(f"the {name} #{identity[:40]}, which is not in the file")
-            return _to_plain(otherwise, look)
-        if node.tag == "pattern":
-            return self._build_tile(node, find_extent(), spot) or _to_plain(otherwise, look)
+            external_fallback = read_fallback(value)
+            if external_fallback is None:
+                return find_color(style, name)
+            if not external_fallback:
+                self._conversion.omit(f"a {name} that is outside of the file")
+            return _parse_color(external_fallback, style)
+        element_id, fallback = reference
+        element = self._conversion.elements_by_id.get(element_id)
+        if element is None or element.tag not in TAGS | {"pattern"}:
+            if not fallback:
+                self._conversion.omit(f"the {name} #{element_id[:40]}, which is not in the file")
+            return _parse_color(fallback, style)
+        if element.tag == "pattern":
+            return self._build_pattern(element, find_bounding_box(), space) or _parse_color(
+                fallback, style
+            )
         return build_paint(
-            node,
-            box=find_extent(),
-            matrix=spot.matrix,
-            viewport=spot.sized(look),
-            area=spot.canvas.box,
-            job=self._job,
-            otherwise=_to_plain(otherwise, look),
+            element,
+            box=find_bounding_box(),
+            matrix=space.matrix,
+            viewport=space.viewport_for(style),
+            area=space.canvas.box,
+            conversion=self._conversion,
+            fallback=_parse_color(fallback, style),
         )
 
     def _find_context_paint(self, name: str) -> AnyPaint | None:
-        """Give the paint of the element that is copied or marked, where it stands; None without one."""
-        job, context = self._job, self._job.context
+        """Return the paint of the context element, at its own place; None without one."""
+        conversion, context = self._conversion, self._conversion.context
         if context is None:
             return None
-        job.context = context.outer
-        paint = self.find_paint(context.look, name, context.find_extent, context.spot)
-        job.context = context
+        conversion.context = context.outer
+        paint = self.find_paint(context.style, name, context.find_bounding_box, context.space)
+        conversion.context = context
         return paint
 
-    def _fill(self, segments: Segments, look: Look, spot: Spot, paint: AnyPaint | None) -> None:
-        operator = b"f*\n" if look["fill-rule"] == "evenodd" else b"f\n"
+    def _fill(
+        self, segments: Segments, style: SvgStyle, space: UserSpace, paint: AnyPaint | None
+    ) -> None:
+        operator = b"f*\n" if style["fill-rule"] == "evenodd" else b"f\n"
 
         def draw(canvas: Canvas) -> None:
-            canvas.draw_path(segments, spot.matrix, operator)
+            canvas.draw_path(segments, space.matrix, operator)
 
-        apply_paint(spot, paint, opacity(look, "fill-opacity"), draw, is_stroke=False)
+        apply_paint(space, paint, opacity(style, "fill-opacity"), draw, is_stroke=False)
 
-    def stroke(self, segments: Segments, look: Look, spot: Spot, paint: AnyPaint | None) -> None:
-        """Draw the line of a shape."""
+    def stroke(
+        self, segments: Segments, style: SvgStyle, space: UserSpace, paint: AnyPaint | None
+    ) -> None:
+        """Stroke a shape."""
         if paint is None:
             return
-        viewport = spot.sized(look)
-        width = to_length(look["stroke-width"], viewport.diagonal, viewport.font_size)
+        viewport = space.viewport_for(style)
+        width = to_length(style["stroke-width"], viewport.diagonal, viewport.font_size)
         width = 1.0 if width is None else width
         if width <= 0:
             return
-        scale = scale_of(spot.matrix)
-        if look["vector-effect"] == "non-scaling-stroke":
-            scale = self._job.unit
-        matrix, shear = spot.matrix, None
+        scale = uniform_scale(space.matrix)
+        if style["vector-effect"] == "non-scaling-stroke":
+            scale = self._conversion.unit
+        matrix, shear = space.matrix, None
         if scale is None:
-            scale, matrix, shear = _unevenly(spot.matrix)
+            scale, matrix, shear = _split_scale(space.matrix)
         if not scale > 0:
             return
 
         def draw(canvas: Canvas) -> None:
             if shear is not None:
                 canvas.save()
-                canvas.write(b"%b cm\n" % numbers(shear))
-            set_line(canvas, look, spot, width, scale)
+                canvas.write(b"%b cm\n" % format_numbers(shear))
+            set_stroke_state(canvas, style, space, width, scale)
             canvas.draw_path(segments, matrix, b"S\n")
             if shear is not None:
                 canvas.restore()
 
-        apply_paint(spot, paint, opacity(look, "stroke-opacity"), draw, is_stroke=True)
+        apply_paint(space, paint, opacity(style, "stroke-opacity"), draw, is_stroke=True)
 
 
 def _is_flat(box: Box | None) -> bool:
     return box is not None and (box[0] == box[2] or box[1] == box[3])
 
 
-def _to_plain(text: str, look: Look) -> Plain | None:
-    return to_color(look["color"] if text.lower() == "currentcolor" else text)
+def _parse_color(text: str, style: SvgStyle) -> SolidColor | None:
+    return to_color(style["color"] if text.lower() == "currentcolor" else text)
 
 
 def apply_paint(
-    spot: Spot,
+    space: UserSpace,
     paint: AnyPaint | None,
     alpha: float,
     draw: Callable[[Canvas], None],
     *,
     is_stroke: bool,
 ) -> None:
-    """Set a paint on the canvas, and let `draw` make the marks."""
-    canvas, alpha = spot.canvas, alpha * spot.alpha
+    """Set a paint on the canvas and let `draw` write the marks."""
+    canvas, alpha = space.canvas, alpha * space.alpha
     if paint is None or alpha <= 0:
         return
-    if isinstance(paint, Tile):
+    if isinstance(paint, TilingPattern):
         canvas.set_pattern(paint, is_stroke=is_stroke)
         canvas.set_opacity(alpha, alpha)
         draw(canvas)
-    elif not isinstance(paint, Paint):
+    elif not isinstance(paint, GradientPaint):
         color, own = paint
         if own * alpha > 0:
             canvas.set_color(color, is_stroke=is_stroke)
@@ -189,30 +203,32 @@ def apply_paint(
         canvas.restore()
 
 
-def set_line(canvas: Canvas, look: Look, spot: Spot, width: float, scale: float) -> None:
-    """Set width, ends, corners and dashes of a line."""
-    canvas.set("width", b"%b w\n" % number(width * scale))
-    canvas.set("cap", b"%d J\n" % _CAPS.get(look["stroke-linecap"], 0))
-    canvas.set("join", b"%d j\n" % _JOINS.get(look["stroke-linejoin"], 0))
-    limit = max(1.0, to_number(look["stroke-miterlimit"], 4.0))
-    canvas.set("limit", b"%b M\n" % number(limit))
-    canvas.set("dash", _dash(look, spot, scale))
+def set_stroke_state(
+    canvas: Canvas, style: SvgStyle, space: UserSpace, width: float, scale: float
+) -> None:
+    """Set line width, cap, join and dash."""
+    canvas.set_parameter("width", b"%b w\n" % format_number(width * scale))
+    canvas.set_parameter("cap", b"%d J\n" % _CAPS.get(style["stroke-linecap"], 0))
+    canvas.set_parameter("join", b"%d j\n" % _JOINS.get(style["stroke-linejoin"], 0))
+    limit = max(1.0, to_number(style["stroke-miterlimit"], 4.0))
+    canvas.set_parameter("limit", b"%b M\n" % format_number(limit))
+    canvas.set_parameter("dash", _dash(style, space, scale))
 
 
-def _dash(look: Look, spot: Spot, scale: float) -> bytes:
-    size, whole = font_size(look), spot.viewport.diagonal
-    dashes = [length * scale for length in to_lengths(look["stroke-dasharray"], whole, size)]
-    if not dashes or min(dashes) < 0 or len(dashes) > _MAX_DASHES or sum(dashes) < _LEAST_DASH:
+def _dash(style: SvgStyle, space: UserSpace, scale: float) -> bytes:
+    size, basis = font_size(style), space.viewport.diagonal
+    dashes = [length * scale for length in to_lengths(style["stroke-dasharray"], basis, size)]
+    if not dashes or min(dashes) < 0 or len(dashes) > _MAX_DASHES or sum(dashes) < _MIN_DASH:
         return b"[] 0 d\n"
-    start = (to_length(look["stroke-dashoffset"], whole, size) or 0.0) * scale
+    start = (to_length(style["stroke-dashoffset"], basis, size) or 0.0) * scale
     period = sum(dashes) * (1 + len(dashes) % 2)
-    return b"[%b] %b d\n" % (numbers(dashes), number(start % period))  # never below 0
+    return b"[%b] %b d\n" % (format_numbers(dashes), format_number(start % period))  # not negative
 
 
-def _unevenly(matrix: Matrix) -> tuple[float, Matrix, Matrix | None]:
-    """Give how a line is drawn where it is wider in one direction than in another.
+def _split_scale(matrix: Matrix) -> tuple[float, Matrix, Matrix | None]:
+    """Return scale, path matrix and remaining matrix for a stroke under non-uniform scaling.
 
-    The path is written in user units, only finer, and the rest of the matrix is left to the viewer.
+    The path is written in scaled user units, and the viewer applies the rest of the matrix.
     """
     a, b, c, d, e, f = matrix
     scale = abs(a * d - b * c) ** 0.5

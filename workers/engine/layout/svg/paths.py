@@ -1,4 +1,4 @@
-"""Path data and shapes as segments: move, line, cubic curve and close, in the units they are written in."""
+"""Path data and shapes as segments: move, line, cubic curve and close, in user units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import acos, ceil, cos, pi, radians, sin, sqrt, tan
 from typing import Final
 
-from workers.engine.layout.svg.values import LARGEST, NUMBERS
+from workers.engine.layout.svg.values import MAX_NUMBER, NUMBERS
 
 # ("M", x, y), ("L", x, y), ("C", x1, y1, x2, y2, x, y) and ("Z",).
 Segment = (
@@ -30,52 +30,52 @@ _COUNTS: Final = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2
 
 
 def parse_path(data: str) -> Segments:
-    """Read path data (SVG 2, 9.3). What stands after an error is not drawn, what is before it is."""
-    pen = _Pen()
+    """Parse path data (SVG 2 §9.3); after an error the segments before it are drawn (§9.5.4)."""
+    pen = _PathBuilder()
     matches = _COMMANDS.finditer(data)
     is_first = True
     for match in matches:
         if is_first and (match[1] not in "Mm" or not _BLANK.match(data[: match.start()])):
             break
         is_first = False
-        if not pen.follow(match[1], match[2]):
+        if not pen.append(match[1], match[2]):
             break
     return pen.segments
 
 
-class _Pen:
-    """Draws the commands of a path one after the other."""
+class _PathBuilder:
+    """Builds segments command by command."""
 
     def __init__(self) -> None:
         self.segments: Segments = []
         self._x = self._y = 0.0
         self._start = (0.0, 0.0)
-        self._control: tuple[float, float] | None = None  # of the curve before
+        self._control: tuple[float, float] | None = None  # last control point of the previous curve
         self._last = ""
         self._is_closed = False
 
-    def follow(self, command: str, text: str) -> bool:
-        """Draw a command with all its repeats; False when its arguments are wrong."""
+    def append(self, command: str, text: str) -> bool:
+        """Append a command with all its repeats; return False when its arguments are invalid."""
         kind = command.upper()
         if kind == "Z":
             self._close()
             return _BLANK.match(text) is not None
-        values, is_whole = _arc_values(text) if kind == "A" else _values(text)
+        values, is_complete = _arc_values(text) if kind == "A" else _values(text)
         count = _COUNTS[kind]
-        whole = len(values) - len(values) % count
-        if not whole:
+        complete = len(values) - len(values) % count
+        if not complete:
             return False
         is_relative = command != kind
-        draw = _DRAW[kind]
-        for at in range(0, whole, count):
+        draw = _COMMAND_METHODS[kind]
+        for at in range(0, complete, count):
             if kind == "M" and at:
-                draw = _DRAW["L"]
+                draw = _COMMAND_METHODS["L"]
             elif self._is_closed and kind != "M":
                 self.segments.append(("M", self._x, self._y))
             self._is_closed = False
             draw(self, values[at : at + count], is_relative)
             self._last = kind
-        return is_whole and whole == len(values)
+        return is_complete and complete == len(values)
 
     def _close(self) -> None:
         if self.segments and not self._is_closed:
@@ -85,56 +85,61 @@ class _Pen:
         self._last = "Z"
 
     def move(self, values: list[float], is_relative: bool) -> None:
-        self._go(values[0], values[1], is_relative)
+        self._move_to(values[0], values[1], is_relative)
         self._start = (self._x, self._y)
         self.segments.append(("M", self._x, self._y))
 
     def line(self, values: list[float], is_relative: bool) -> None:
-        self._go(values[0], values[1], is_relative)
+        self._move_to(values[0], values[1], is_relative)
         self.segments.append(("L", self._x, self._y))
 
-    def across(self, values: list[float], is_relative: bool) -> None:
+    def horizontal(self, values: list[float], is_relative: bool) -> None:
         self._x = values[0] + (self._x if is_relative else 0.0)
         self.segments.append(("L", self._x, self._y))
 
-    def down(self, values: list[float], is_relative: bool) -> None:
+    def vertical(self, values: list[float], is_relative: bool) -> None:
         self._y = values[0] + (self._y if is_relative else 0.0)
         self.segments.append(("L", self._x, self._y))
 
     def curve(self, values: list[float], is_relative: bool) -> None:
-        x1, y1, x2, y2, x, y = self._shifted(values, is_relative)
-        self._bend(x1, y1, x2, y2, x, y)
+        x1, y1, x2, y2, x, y = self._to_absolute(values, is_relative)
+        self._add_cubic(x1, y1, x2, y2, x, y)
 
     def smooth_curve(self, values: list[float], is_relative: bool) -> None:
-        x1, y1 = self._mirrored("CS")
-        x2, y2, x, y = self._shifted(values, is_relative)
-        self._bend(x1, y1, x2, y2, x, y)
+        x1, y1 = self._reflect_control("CS")
+        x2, y2, x, y = self._to_absolute(values, is_relative)
+        self._add_cubic(x1, y1, x2, y2, x, y)
 
     def quadratic(self, values: list[float], is_relative: bool) -> None:
-        qx, qy, x, y = self._shifted(values, is_relative)
-        self._bend_quadratic(qx, qy, x, y)
+        qx, qy, x, y = self._to_absolute(values, is_relative)
+        self._add_quadratic(qx, qy, x, y)
 
     def smooth_quadratic(self, values: list[float], is_relative: bool) -> None:
-        qx, qy = self._mirrored("QT")
-        x, y = self._shifted(values, is_relative)
-        self._bend_quadratic(qx, qy, x, y)
+        qx, qy = self._reflect_control("QT")
+        x, y = self._to_absolute(values, is_relative)
+        self._add_quadratic(qx, qy, x, y)
 
     def arc(self, values: list[float], is_relative: bool) -> None:
-        rx, ry, turn, is_large, is_clockwise, x, y = values
+        rx, ry, rotation, is_large, is_clockwise, x, y = values
         if is_relative:
             x, y = x + self._x, y + self._y
         start = (self._x, self._y)
         self._x, self._y = x, y
         self.segments += arc_segments(
-            start, (rx, ry), turn, (x, y), is_large=bool(is_large), is_clockwise=bool(is_clockwise)
+            start,
+            (rx, ry),
+            rotation,
+            (x, y),
+            is_large=bool(is_large),
+            is_clockwise=bool(is_clockwise),
         )
 
-    def _bend(self, x1: float, y1: float, x2: float, y2: float, x: float, y: float) -> None:
+    def _add_cubic(self, x1: float, y1: float, x2: float, y2: float, x: float, y: float) -> None:
         self.segments.append(("C", x1, y1, x2, y2, x, y))
         self._control = (x2, y2)
         self._x, self._y = x, y
 
-    def _bend_quadratic(self, qx: float, qy: float, x: float, y: float) -> None:
+    def _add_quadratic(self, qx: float, qy: float, x: float, y: float) -> None:
         self.segments.append(
             (
                 "C",
@@ -149,32 +154,32 @@ class _Pen:
         self._control = (qx, qy)
         self._x, self._y = x, y
 
-    def _mirrored(self, kinds: str) -> tuple[float, float]:
+    def _reflect_control(self, kinds: str) -> tuple[float, float]:
         if self._last in kinds and self._last and self._control is not None:
             return 2 * self._x - self._control[0], 2 * self._y - self._control[1]
         return self._x, self._y
 
-    def _shifted(self, values: list[float], is_relative: bool) -> list[float]:
+    def _to_absolute(self, values: list[float], is_relative: bool) -> list[float]:
         if not is_relative:
             return values
         return [value + (self._y if at % 2 else self._x) for at, value in enumerate(values)]
 
-    def _go(self, x: float, y: float, is_relative: bool) -> None:
+    def _move_to(self, x: float, y: float, is_relative: bool) -> None:
         if is_relative:
             x, y = x + self._x, y + self._y
         self._x, self._y = x, y
 
 
-_DRAW: Final = {
-    "M": _Pen.move,
-    "L": _Pen.line,
-    "H": _Pen.across,
-    "V": _Pen.down,
-    "C": _Pen.curve,
-    "S": _Pen.smooth_curve,
-    "Q": _Pen.quadratic,
-    "T": _Pen.smooth_quadratic,
-    "A": _Pen.arc,
+_COMMAND_METHODS: Final = {
+    "M": _PathBuilder.move,
+    "L": _PathBuilder.line,
+    "H": _PathBuilder.horizontal,
+    "V": _PathBuilder.vertical,
+    "C": _PathBuilder.curve,
+    "S": _PathBuilder.smooth_curve,
+    "Q": _PathBuilder.quadratic,
+    "T": _PathBuilder.smooth_quadratic,
+    "A": _PathBuilder.arc,
 }
 
 
@@ -185,7 +190,7 @@ def _values(text: str) -> tuple[list[float], bool]:
 
 
 def _arc_values(text: str) -> tuple[list[float], bool]:
-    """Read the arguments of arcs, whose two flags need nothing between them."""
+    """Return the arguments of arcs, whose two flags need no separators."""
     values: list[float] = []
     at = 0
     while match := _ARC_ARGUMENTS.match(text, at):
@@ -196,8 +201,8 @@ def _arc_values(text: str) -> tuple[list[float], bool]:
 
 def _clamped(texts: Iterable[str]) -> list[float]:
     values = [float(text) for text in texts]
-    if values and (max(values) > LARGEST or min(values) < -LARGEST):
-        return [max(-LARGEST, min(LARGEST, value)) for value in values]
+    if values and (max(values) > MAX_NUMBER or min(values) < -MAX_NUMBER):
+        return [max(-MAX_NUMBER, min(MAX_NUMBER, value)) for value in values]
     return values
 
 
@@ -207,24 +212,24 @@ def _clamped(texts: Iterable[str]) -> list[float]:
 def arc_segments(
     start: tuple[float, float],
     radii: tuple[float, float],
-    turn: float,
+    rotation: float,
     end: tuple[float, float],
     *,
     is_large: bool,
     is_clockwise: bool,
 ) -> Segments:
-    """Give the curves of an elliptical arc between two points."""
+    """Return the curves of an elliptical arc between two points (SVG 2 appendix B.2)."""
     rx, ry = abs(radii[0]), abs(radii[1])
     if start == end:
         return []
     if rx < 1e-9 or ry < 1e-9:
         return [("L", *end)]
-    cosine, sine = cos(radians(turn)), sin(radians(turn))
+    cosine, sine = cos(radians(rotation)), sin(radians(rotation))
     half_x, half_y = (start[0] - end[0]) / 2, (start[1] - end[1]) / 2
     x = (cosine * half_x + sine * half_y) / rx
     y = (cosine * half_y - sine * half_x) / ry
     reach = x * x + y * y
-    if reach > 1:  # too small to reach: as large as is needed
+    if reach > 1:  # radii too small: scaled up (B.2.5)
         rx, ry, x, y = rx * sqrt(reach), ry * sqrt(reach), x / sqrt(reach), y / sqrt(reach)
         reach = 1.0
     away = sqrt(max(0.0, 1 / reach - 1)) * (-1 if is_large == is_clockwise else 1)
@@ -244,15 +249,15 @@ def arc_segments(
         px, py = px * rx, py * ry
         return middle[0] + cosine * px - sine * py, middle[1] + sine * px + cosine * py
 
-    pieces = max(1, ceil(abs(sweep) / (pi / 2) - 1e-6))
-    step = sweep / pieces
+    count = max(1, ceil(abs(sweep) / (pi / 2) - 1e-6))
+    step = sweep / count
     handle = 4 / 3 * tan(step / 4)
     found: Segments = []
-    for number in range(pieces):
+    for number in range(count):
         a, b = first + number * step, first + (number + 1) * step
         p1 = place(cos(a) - handle * sin(a), sin(a) + handle * cos(a))
         p2 = place(cos(b) + handle * sin(b), sin(b) - handle * cos(b))
-        found.append(("C", *p1, *p2, *(end if number == pieces - 1 else place(cos(b), sin(b)))))
+        found.append(("C", *p1, *p2, *(end if number == count - 1 else place(cos(b), sin(b)))))
     return found
 
 
@@ -266,7 +271,7 @@ def _angle(x: float, y: float) -> float:
 
 
 def rectangle(x: float, y: float, width: float, height: float, rx: float, ry: float) -> Segments:
-    """Give a rectangle, with round corners where the radii are not 0."""
+    """Return a rectangle, with round corners where the radii are not 0."""
     right, bottom = x + width, y + height
     if rx <= 0 or ry <= 0:
         return [("M", x, y), ("L", right, y), ("L", right, bottom), ("L", x, bottom), CLOSE]
@@ -287,7 +292,7 @@ def rectangle(x: float, y: float, width: float, height: float, rx: float, ry: fl
 
 
 def ellipse(cx: float, cy: float, rx: float, ry: float) -> Segments:
-    """Give an ellipse, begun at its right as SVG says."""
+    """Return an ellipse, starting at its right (SVG 2 §10.4)."""
     kx, ky = rx * _ARC, ry * _ARC
     return [
         ("M", cx + rx, cy),
@@ -300,7 +305,7 @@ def ellipse(cx: float, cy: float, rx: float, ry: float) -> Segments:
 
 
 def polygon(points: list[float], *, is_closed: bool) -> Segments:
-    """Give lines from point to point; a last number without its partner is left out."""
+    """Return lines from point to point; a last number without a partner is ignored."""
     pairs = list(zip(points[::2], points[1::2], strict=False))
     if not pairs:
         return []
@@ -312,7 +317,7 @@ def polygon(points: list[float], *, is_closed: bool) -> Segments:
 
 
 def find_box(segments: Segments) -> Box | None:
-    """Give left, top, right and bottom of what the segments touch; None for nothing."""
+    """Return left, top, right and bottom of the segments, None for none."""
     xs: list[float] = []
     ys: list[float] = []
     x = y = 0.0
@@ -330,7 +335,7 @@ def find_box(segments: Segments) -> Box | None:
 
 
 def _extremes(p0: float, p1: float, p2: float, p3: float) -> list[float]:
-    """Give the turning points of a curve in one direction that lie outside of its ends."""
+    """Return the extrema of a curve in one direction that lie outside its ends."""
     low, high = min(p0, p3), max(p0, p3)
     if low <= p1 <= high and low <= p2 <= high:
         return []

@@ -1,4 +1,4 @@
-"""The style properties of SVG that are read, with their initial values."""
+"""The supported style properties of SVG, with their initial values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INHERITED: Final[dict[str, str]] = {
     "visibility": "visible",
     "white-space": "normal",
 }
-OWN: Final[dict[str, str]] = {
+NON_INHERITED: Final[dict[str, str]] = {
     "alignment-baseline": "auto",
     "baseline-shift": "baseline",
     "clip-path": "none",
@@ -50,9 +50,9 @@ OWN: Final[dict[str, str]] = {
     "transform-origin": "",
     "vector-effect": "none",
 }
-KNOWN: Final = frozenset(INHERITED) | frozenset(OWN)
-# Properties that are not drawn, with the beginnings of values that ask for nothing.
-UNDRAWN: Final[dict[str, tuple[str, ...]]] = {
+KNOWN: Final = frozenset(INHERITED) | frozenset(NON_INHERITED)
+# Unsupported properties, with prefixes of the values that have no effect.
+UNSUPPORTED: Final[dict[str, tuple[str, ...]]] = {
     "font-variant": ("normal", "none"),
     "offset-path": ("none",),
     "rotate": ("none",),
@@ -63,9 +63,9 @@ UNDRAWN: Final[dict[str, tuple[str, ...]]] = {
     "word-spacing": ("normal", "0"),
     "writing-mode": ("horizontal", "lr", "rl"),
 }
-# Shorthands are taken apart.
-ACCEPTED: Final = KNOWN | UNDRAWN.keys() | {"font", "marker"}
-# `transform` is no presentation attribute of every element: it is read where it stands.
+# Shorthands are expanded.
+ACCEPTED: Final = KNOWN | UNSUPPORTED.keys() | {"font", "marker"}
+# `transform` is not a presentation attribute of every element, so it is read separately.
 ATTRIBUTES: Final = (KNOWN - {"transform"}) | {"font-variant", "writing-mode"}
 FONT_SIZES: Final = {
     "xx-small": 9.0,

@@ -1,4 +1,4 @@
-"""The text of an SVG becomes a tree of its elements, within bounds; entities are refused."""
+"""The parser of SVG files: a bounded tree of elements; entities are refused."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from workers.engine.layout.svg.limits import (
     MAX_DEPTH,
     MAX_ELEMENTS,
     SIMPLER,
-    too_much,
+    make_limit_error,
 )
 from workers.engine.memory import check_memory
 
 _SVG: Final = "http://www.w3.org/2000/svg "
 _XLINK: Final = "http://www.w3.org/1999/xlink "
 _XML: Final = "http://www.w3.org/XML/1998/namespace "
-_READ_ONCE: Final = frozenset({"d", "points", "href", "xlink:href"})
-_LONGEST_CLASS: Final = 1000  # characters of a class attribute that are read
-# What stands before the root; possessive, so one pass. For `|(?!)` see decision 0173.
+_NOT_REREAD: Final = frozenset({"d", "points", "href", "xlink:href"})
+_LONGEST_CLASS: Final = 1000  # characters of a class attribute
+# The prolog; possessive, so one pass. For `|(?!)` see decision 0302.
 _PROLOG: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)"
     rb"|<!DOCTYPE(?:[^>\[\"']|\"[^\"]*+\"|'[^']*+'|(?!))*+(?:>|\[)|(?!))*+",
@@ -32,69 +32,73 @@ _PROLOG: Final = re.compile(
 _ROOT: Final = re.compile(rb"<(?:[A-Za-z_][\w.-]{0,40}:)?svg[\s/>]")
 
 
-class Node:
-    """An element of the SVG namespace: local name, attributes, and its elements and texts in order."""
+class SvgElement:
+    """An element of the SVG namespace: local name, attributes, and child elements and texts in order."""
 
-    __slots__ = ("attributes", "children", "classes", "parent", "tag", "weight")
+    __slots__ = ("attribute_length", "attributes", "children", "classes", "parent", "tag")
 
-    def __init__(self, tag: str, attributes: dict[str, str], parent: Node | None = None) -> None:
+    def __init__(
+        self, tag: str, attributes: dict[str, str], parent: SvgElement | None = None
+    ) -> None:
         self.parent = parent
         self.tag = tag
         self.attributes = attributes
         self.classes = frozenset(attributes.get("class", "")[:_LONGEST_CLASS].split())
-        # Characters that are read again for every copy of the element.
-        self.weight = sum(
-            len(value) for name, value in attributes.items() if name not in _READ_ONCE
+        # Characters that are parsed again for every copy of the element.
+        self.attribute_length = sum(
+            len(value) for name, value in attributes.items() if name not in _NOT_REREAD
         )
-        self.children: list[Node | str] = []
+        self.children: list[SvgElement | str] = []
 
-    def elements(self) -> Iterator[Node]:
-        """Give the elements in it."""
+    def child_elements(self) -> Iterator[SvgElement]:
+        """Yield the child elements."""
         for child in self.children:
-            if isinstance(child, Node):
+            if isinstance(child, SvgElement):
                 yield child
 
-    def walk(self) -> Iterator[Node]:
-        """Give the element and all below it, in the order of the document."""
+    def walk(self) -> Iterator[SvgElement]:
+        """Yield the element and its descendants in document order."""
         stack = [self]
         while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(child for child in reversed(node.children) if isinstance(child, Node))
+            element = stack.pop()
+            yield element
+            stack.extend(
+                child for child in reversed(element.children) if isinstance(child, SvgElement)
+            )
 
     @property
     def text(self) -> str:
-        """Give the text that stands directly in it."""
+        """The text directly inside it."""
         return "".join(child for child in self.children if isinstance(child, str))
 
     @property
     def href(self) -> str:
-        """Give what it refers to, empty for nothing; SVG 2 prefers the name without a prefix."""
+        """The target it refers to, empty for none; `href` has priority over `xlink:href` (SVG 2 §16.1.5)."""
         found = self.attributes.get("href")
         return (self.attributes.get("xlink:href", "") if found is None else found).strip()
 
 
 def is_svg(data: bytes) -> bool:
-    """Tell whether a file begins as an SVG does, in an encoding that holds ASCII, or in UTF-16."""
+    """Return whether a file starts like an SVG, in an ASCII-compatible encoding or UTF-16."""
     head = data[:65536]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = head.decode("utf-16", "replace").encode()
     prolog = _PROLOG.match(head)
     if prolog is None:
         return False
-    if prolog[0].rstrip().endswith(b"["):  # with declarations, which the reader refuses
+    if prolog[0].rstrip().endswith(b"["):  # with declarations, which the parser refuses
         return b"<!DOCTYPE svg" in prolog[0]
     return _ROOT.match(head, prolog.end()) is not None
 
 
-def read_svg(data: bytes) -> Node:
-    """Read a file and give its root.
+def read_svg(data: bytes) -> SvgElement:
+    """Parse a file and return its root.
 
-    A document type without declarations of its own is dropped: many drawings carry the one of
-    SVG 1.1, and nothing of it is fetched.
+    A document type without declarations of its own is ignored: many drawings have the one of SVG
+    1.1, and it is never fetched.
 
     Raises:
-        UndrawableError: not well-formed, no SVG, with declarations, or over a bound.
+        UndrawableError: Not well-formed, not SVG, with declarations, or over a limit.
     """
     if len(data) > MAX_BYTES:
         raise UndrawableError(
@@ -104,18 +108,18 @@ def read_svg(data: bytes) -> Node:
     reader.read(data)
     root = reader.root
     if root is None or root.tag != "svg":
-        raise UndrawableError("The SVG is damaged: its root is no `svg` element")
+        raise UndrawableError("The SVG is damaged: its root is not an `svg` element")
     return root
 
 
 class _Reader:
-    """Takes expat's events for one text, which is fed whole and once (CVE-2023-52425)."""
+    """Handles expat's events for one text, which is parsed in one call (CVE-2023-52425)."""
 
     def __init__(self) -> None:
-        self.root: Node | None = None
-        self._open: list[Node] = []
-        self._foreign = 0  # how many elements of other namespaces are open
-        self._elements = 0
+        self.root: SvgElement | None = None
+        self._open: list[SvgElement] = []
+        self._foreign = 0  # open elements of other namespaces
+        self._element_count = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -137,26 +141,26 @@ class _Reader:
         except (LookupError, ValueError):
             raise UndrawableError("The SVG is written in an unknown encoding") from None
         finally:
-            del self._parser  # it holds this reader by its handlers, and the text
+            del self._parser  # it refers to this reader by its handlers, and to the text
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._elements += 1
-        if self._elements > MAX_ELEMENTS:
-            raise too_much("elements", MAX_ELEMENTS)
+        self._element_count += 1
+        if self._element_count > MAX_ELEMENTS:
+            raise make_limit_error("elements", MAX_ELEMENTS)
         if len(self._open) + self._foreign >= MAX_DEPTH:
             raise UndrawableError(f"The SVG nests elements deeper than {MAX_DEPTH}", advice=SIMPLER)
         if len(attributes) > MAX_ATTRIBUTES:
-            raise too_much("attributes on one element", MAX_ATTRIBUTES)
+            raise make_limit_error("attributes on one element", MAX_ATTRIBUTES)
         if self._foreign or (" " in name and not name.startswith(_SVG)):
             self._foreign += 1
             return
         parent = self._open[-1] if self._open else None
-        node = Node(name.removeprefix(_SVG), _local(attributes), parent)
+        element = SvgElement(name.removeprefix(_SVG), _strip_namespaces(attributes), parent)
         if parent is not None:
-            parent.children.append(node)
+            parent.children.append(element)
         else:
-            self.root = node
-        self._open.append(node)
+            self.root = element
+        self._open.append(element)
 
     def _end(self, _name: str) -> None:
         if self._foreign:
@@ -181,8 +185,8 @@ class _Reader:
         )
 
 
-def _local(attributes: dict[str, str]) -> dict[str, str]:
-    """Give the attributes that SVG knows: its own, and those of XLink and XML by their usual prefix."""
+def _strip_namespaces(attributes: dict[str, str]) -> dict[str, str]:
+    """Return the attributes of SVG, and those of XLink and XML with their usual prefixes."""
     found: dict[str, str] = {}
     for name, value in attributes.items():
         if " " not in name:

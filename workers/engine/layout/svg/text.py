@@ -1,4 +1,4 @@
-"""Text in an SVG: runs of one look, placed along lines, set in the fonts of the product."""
+"""Text in an SVG: spans of one style, positioned along lines and set in the fonts of the product."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from workers.engine.layout.fonts import (
     split_by_face,
 )
 from workers.engine.layout.lines.bidi import has_right_to_left, reorder, resolve_levels
-from workers.engine.layout.svg.reader import Node
-from workers.engine.layout.svg.styles import Look, font_size, is_bold
+from workers.engine.layout.svg.reader import SvgElement
+from workers.engine.layout.svg.styles import SvgStyle, font_size, is_bold
 from workers.engine.layout.svg.values import to_length, to_lengths, to_number, to_numbers
 
 _SPACE: Final = re.compile(r"[ \t\r\n]+")
 _BREAK: Final = re.compile(r"[\t\r\n]")
 MAX_CHARACTERS: Final = 100_000
-MAX_TURNED: Final = 10_000  # characters of one text that stand at angles of their own
-_PARTS: Final = frozenset({"tspan", "a"})
+MAX_ROTATED: Final = 10_000  # rotated characters of one text
+_TEXT_CHILDREN: Final = frozenset({"tspan", "a"})
 
 
-class LetterRun(NamedTuple):
-    """Text of one face, from left to right; `clusters` where it is written by glyphs. Width in em."""
+class FaceRun(NamedTuple):
+    """Text of one face in visual order; `clusters` where it is encoded by glyphs; width in em."""
 
     face: Face
     text: str
@@ -38,198 +38,214 @@ class LetterRun(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Turns:
-    """The angles of a `rotate`: one for each character in the element, the last for all further ones."""
+class _Rotations:
+    """The angles of a `rotate`: one for each character, the last for all further ones (SVG 2 §11.4.1)."""
 
     angles: list[float]
     at: int = 0
 
-    def take(self, characters: int) -> float:
-        """Give the angle of the next so many characters, which stand as one."""
+    def advance(self, characters: int) -> float:
+        """Return the angle of the next typographic character, and advance by its characters."""
         angle = self.angles[min(self.at, len(self.angles) - 1)]
         self.at += characters
         return angle
 
 
 @dataclass(slots=True)
-class Letters:
-    """Characters of one look that stand together; x and y are where they begin, once placed."""
+class TextSpan:
+    """Characters of one style that are positioned together; `x` and `y` are their start, once placed."""
 
     text: str
-    look: Look
-    x: float | None = None  # a new start, None where they go on
+    style: SvgStyle
+    x: float | None = None  # an absolute position, None to continue
     y: float | None = None
     dx: float = 0.0
     dy: float = 0.0
-    keeps_space: bool = False
-    turn: float = 0.0  # degrees, about where it begins
-    turns: tuple[_Turns, ...] = ()  # that reach it, the nearest first
+    preserves_space: bool = False
+    rotation: float = 0.0  # degrees, about its start
+    rotations: tuple[_Rotations, ...] = ()  # that apply to it, the innermost first
     spacing: float = 0.0  # between letters
     width: float = 0.0
-    runs: list[LetterRun] = field(default_factory=list)
+    runs: list[FaceRun] = field(default_factory=list)
 
 
-class TextFlow:
-    """Collects and places the letters of one `text` element."""
+class TextLayout:
+    """Collects and positions the spans of one `text` element."""
 
     def __init__(
         self,
-        node: Node,
-        look: Look,
-        look_in: Callable[[Node, Look], Look | None],
-        whole: tuple[float, float],
+        element: SvgElement,
+        style: SvgStyle,
+        style_within: Callable[[SvgElement, SvgStyle], SvgStyle | None],
+        basis: tuple[float, float],
     ) -> None:
-        self._look_in = look_in
-        self._whole = whole
-        self._letters: list[Letters] = []
+        self._style_within = style_within
+        self._basis = basis
+        self._spans: list[TextSpan] = []
         self._count = 0
         self.length = 0  # characters as written
-        self.left_out: list[str] = []
-        self.missing: list[str] = []  # characters that are drawn as empty boxes
-        self._collect(node, look, (), keeps_space=False)
-        self._strip()
-        self._turn()
+        self.omitted: list[str] = []
+        self.missing: list[str] = []  # characters drawn as .notdef
+        self._collect(element, style, (), preserves_space=False)
+        self._collapse_white_space()
+        self._rotate()
         self._measure()
-        self._stretch(node)
+        self._apply_text_length(element)
 
-    def place(self) -> list[Letters]:
-        """Give the letters where they stand; a start and its anchor hold until the next start."""
+    def place(self) -> list[TextSpan]:
+        """Return the spans with their positions.
+
+        An absolute position starts a text chunk, which has an anchor of its own (SVG 2 §11.1).
+        """
         x = y = 0.0
-        chunks: list[list[Letters]] = []
-        for letters in self._letters:
-            if letters.x is not None or letters.y is not None or not chunks:
+        chunks: list[list[TextSpan]] = []
+        for span in self._spans:
+            if span.x is not None or span.y is not None or not chunks:
                 chunks.append([])
-            chunks[-1].append(letters)
+            chunks[-1].append(span)
         for chunk in chunks:
             first = chunk[0]
             x = x if first.x is None else first.x
             y = y if first.y is None else first.y
-            width = sum(letters.dx + letters.width for letters in chunk) - first.dx
-            share = _SHARES.get(first.look["text-anchor"], 0.0)
-            x -= width * (1 - share if first.look["direction"] == "rtl" else share)
-            for letters in chunk:
-                x, y = x + letters.dx, y + letters.dy
-                letters.x, letters.y = x, y + _shift_down(letters)
-                x += letters.width
-        return self._letters
+            width = sum(span.dx + span.width for span in chunk) - first.dx
+            anchor = _ANCHORS.get(first.style["text-anchor"], 0.0)
+            x -= width * (1 - anchor if first.style["direction"] == "rtl" else anchor)
+            for span in chunk:
+                x, y = x + span.dx, y + span.dy
+                span.x, span.y = x, y + _baseline_shift(span)
+                x += span.width
+        return self._spans
 
     def _collect(
-        self, node: Node, look: Look, turns: tuple[_Turns, ...], *, keeps_space: bool
+        self,
+        element: SvgElement,
+        style: SvgStyle,
+        rotations: tuple[_Rotations, ...],
+        *,
+        preserves_space: bool,
     ) -> None:
-        """Take the text of an element; its lists of places belong to its first characters."""
-        keeps_space = (
-            node.attributes.get("xml:space", "preserve" if keeps_space else "") == "preserve"
+        """Collect the text of an element; its position lists belong to its first characters."""
+        preserves_space = (
+            element.attributes.get("xml:space", "preserve" if preserves_space else "") == "preserve"
         )
-        keeps_space = keeps_space or look["white-space"].startswith("pre")
-        size = font_size(look)
+        preserves_space = preserves_space or style["white-space"].startswith("pre")
+        size = font_size(style)
         xs, ys, dxs, dys = (
-            to_lengths(node.attributes.get(name, ""), whole, size)[:1000]
-            for name, whole in zip(("x", "y", "dx", "dy"), self._whole * 2, strict=True)
+            to_lengths(element.attributes.get(name, ""), basis, size)[:1000]
+            for name, basis in zip(("x", "y", "dx", "dy"), self._basis * 2, strict=True)
         )
-        angles = to_numbers(node.attributes.get("rotate", "")[:10_000])
-        if any(angles) or (angles and turns):
-            turns = (_Turns(angles), *turns)
+        angles = to_numbers(element.attributes.get("rotate", "")[:10_000])
+        if any(angles) or (angles and rotations):
+            rotations = (_Rotations(angles), *rotations)
         steps = max(map(len, (xs, ys, dxs, dys)))
-        before = len(self._letters)
-        for child in node.children:
+        before = len(self._spans)
+        for child in element.children:
             if isinstance(child, str):
-                self._add(child, look, turns, keeps_space=keeps_space, steps=steps)
-            elif child.tag in _PARTS:
-                inner = self._look_in(child, look)
+                self._add(child, style, rotations, preserves_space=preserves_space, steps=steps)
+            elif child.tag in _TEXT_CHILDREN:
+                inner = self._style_within(child, style)
                 if "textLength" in child.attributes:
-                    self.left_out.append("the `textLength` of a part of a text")
+                    self.omitted.append("the `textLength` of a part of a text")
                 if inner is not None:
-                    self._collect(child, inner, turns, keeps_space=keeps_space)
+                    self._collect(child, inner, rotations, preserves_space=preserves_space)
             elif child.tag not in ("title", "desc"):
-                self.left_out.append(f"the element `{child.tag[:40]}`")
-        added = [letters for letters in self._letters[before:] if letters.text.strip()]
+                self.omitted.append(f"the element `{child.tag[:40]}`")
+        added = [span for span in self._spans[before:] if span.text.strip()]
         for name, values in (("x", xs), ("y", ys), ("dx", dxs), ("dy", dys)):
-            for letters, value in zip(added, values, strict=False):
-                if getattr(letters, name) in (None, 0.0):
-                    setattr(letters, name, value)
+            for span, value in zip(added, values, strict=False):
+                if getattr(span, name) in (None, 0.0):
+                    setattr(span, name, value)
 
     def _add(
-        self, text: str, look: Look, turns: tuple[_Turns, ...], *, keeps_space: bool, steps: int
+        self,
+        text: str,
+        style: SvgStyle,
+        rotations: tuple[_Rotations, ...],
+        *,
+        preserves_space: bool,
+        steps: int,
     ) -> None:
         before = len(text)
-        text = _BREAK.sub(" ", text) if keeps_space else _SPACE.sub(" ", text)
+        text = _BREAK.sub(" ", text) if preserves_space else _SPACE.sub(" ", text)
         self._count += len(text)
         self.length += before
         if self._count > MAX_CHARACTERS:
-            self.left_out.append("text of more than 100,000 characters")
+            self.omitted.append("text of more than 100,000 characters")
             return
-        # Where characters have places of their own, each is a piece.
+        # Characters with individual positions are spans of their own.
         cut = min(steps, len(text)) if steps > 1 else 0
-        if turns and self._count > MAX_TURNED:
-            self.left_out.append(f"the rotation of text of more than {MAX_TURNED:,} characters")
-            turns = ()
-        pieces = _split_marked(text) if turns else [*text[:cut], text[cut:]]
-        self._letters += [
-            Letters(piece, look, keeps_space=keeps_space, turns=turns) for piece in pieces if piece
+        if rotations and self._count > MAX_ROTATED:
+            self.omitted.append(f"the rotation of text of more than {MAX_ROTATED:,} characters")
+            rotations = ()
+        parts = _split_clusters(text) if rotations else [*text[:cut], text[cut:]]
+        self._spans += [
+            TextSpan(part, style, preserves_space=preserves_space, rotations=rotations)
+            for part in parts
+            if part
         ]
 
-    def _turn(self) -> None:
-        """Turn each character by the angle of the nearest `rotate`; the others go on to the next."""
-        for letters in self._letters:
-            found = [turns.take(len(letters.text)) for turns in letters.turns]
-            letters.turn = found[0] if found else 0.0
+    def _rotate(self) -> None:
+        """Rotate each character by the nearest `rotate`; the outer ones advance too."""
+        for span in self._spans:
+            found = [rotations.advance(len(span.text)) for rotations in span.rotations]
+            span.rotation = found[0] if found else 0.0
 
-    def _strip(self) -> None:
-        """Take away the space at both ends, and where two pieces meet."""
+    def _collapse_white_space(self) -> None:
+        """Remove white space at both ends, and where two spans meet."""
         is_after_space = True
-        for letters in self._letters:
-            if letters.keeps_space:
+        for span in self._spans:
+            if span.preserves_space:
                 is_after_space = False
                 continue
             if is_after_space:
-                letters.text = letters.text.lstrip(" ")
-            if letters.text:
-                is_after_space = letters.text.endswith(" ")
-        for letters in reversed(self._letters):
-            if letters.keeps_space:
+                span.text = span.text.lstrip(" ")
+            if span.text:
+                is_after_space = span.text.endswith(" ")
+        for span in reversed(self._spans):
+            if span.preserves_space:
                 break
-            letters.text = letters.text.rstrip(" ")
-            if letters.text:
+            span.text = span.text.rstrip(" ")
+            if span.text:
                 break
-        self._letters = [letters for letters in self._letters if letters.text]
+        self._spans = [span for span in self._spans if span.text]
 
     def _measure(self) -> None:
-        for letters in self._letters:
-            look, size = letters.look, font_size(letters.look)
-            self.missing += find_missing(letters.text)
-            letters.spacing = to_length(look["letter-spacing"], size, size) or 0.0
-            letters.runs = _make_runs(letters.text, look)
-            width = sum(run.width for run in letters.runs) * size
-            letters.width = width + letters.spacing * len(letters.text)
-        self._letters = [letters for letters in self._letters if letters.text]
+        for span in self._spans:
+            style, size = span.style, font_size(span.style)
+            self.missing += find_missing(span.text)
+            span.spacing = to_length(style["letter-spacing"], size, size) or 0.0
+            span.runs = _make_runs(span.text, style)
+            width = sum(run.width for run in span.runs) * size
+            span.width = width + span.spacing * len(span.text)
+        self._spans = [span for span in self._spans if span.text]
 
-    def _stretch(self, node: Node) -> None:
-        """Make the whole as long as `textLength` says, by the space between letters."""
-        wanted = to_number(node.attributes.get("textLength"), -1.0)
-        count = sum(len(letters.text) for letters in self._letters)
-        if wanted <= 0 or count < 2:
+    def _apply_text_length(self, element: SvgElement) -> None:
+        """Fit the text to `textLength` by letter spacing."""
+        target = to_number(element.attributes.get("textLength"), -1.0)
+        count = sum(len(span.text) for span in self._spans)
+        if target <= 0 or count < 2:
             return
-        if node.attributes.get("lengthAdjust") == "spacingAndGlyphs":
-            self.left_out.append("the width of letters that `lengthAdjust` asks for")
-        missing = wanted - sum(letters.width + letters.dx for letters in self._letters)
-        for letters in self._letters:
-            letters.spacing += missing / (count - 1)
-            letters.width += missing / (count - 1) * len(letters.text)
+        if element.attributes.get("lengthAdjust") == "spacingAndGlyphs":
+            self.omitted.append("the glyph stretching of `lengthAdjust`")
+        missing = target - sum(span.width + span.dx for span in self._spans)
+        for span in self._spans:
+            span.spacing += missing / (count - 1)
+            span.width += missing / (count - 1) * len(span.text)
 
 
-def _split_marked(text: str) -> list[str]:
-    """Cut text into characters, each with the marks that stand on it."""
-    pieces: list[str] = []
+def _split_clusters(text: str) -> list[str]:
+    """Split text into characters, each with its combining marks."""
+    parts: list[str] = []
     for char in text:
-        if pieces and category(char)[0] == "M":
-            pieces[-1] += char
+        if parts and category(char)[0] == "M":
+            parts[-1] += char
         else:
-            pieces.append(char)
-    return pieces
+            parts.append(char)
+    return parts
 
 
-def spread_clusters(run: LetterRun, spacing: float) -> tuple[Cluster, ...]:
-    """Give the clusters of a run with a space of `spacing` em behind each character."""
+def space_clusters(run: FaceRun, spacing: float) -> tuple[Cluster, ...]:
+    """Return the clusters of a run with `spacing` em after each character."""
     clusters = run.clusters or ()
     if not spacing:
         return clusters
@@ -240,32 +256,32 @@ def spread_clusters(run: LetterRun, spacing: float) -> tuple[Cluster, ...]:
     )
 
 
-_SHARES: Final = {"middle": 0.5, "end": 1.0}
+_ANCHORS: Final = {"middle": 0.5, "end": 1.0}
 
 
-def _make_runs(text: str, look: Look) -> list[LetterRun]:
-    """Cut text into runs of one face and direction, in the order they are seen in."""
-    is_rtl = look["direction"] == "rtl"
+def _make_runs(text: str, style: SvgStyle) -> list[FaceRun]:
+    """Return the runs of one face and direction, in visual order."""
+    is_rtl = style["direction"] == "rtl"
     if not is_rtl and not has_right_to_left(text):
-        return [run for _, run in _runs_of(text, look, level=0)]
+        return [run for _, run in _runs_of(text, style, level=0)]
     leveled = [
         (level, run)
         for start, end, level in resolve_levels(text, is_rtl=is_rtl)
-        for _, run in _runs_of(text[start:end], look, level=level)
+        for _, run in _runs_of(text[start:end], style, level=level)
     ]
     order = reorder([level for level, _ in leveled])
     return [leveled[at][1] for at in order]
 
 
-def _runs_of(text: str, look: Look, *, level: int) -> Iterator[tuple[int, LetterRun]]:
-    families, weight = _families(look["font-family"]), 700 if is_bold(look) else 400
-    is_italic, is_rtl = look["font-style"] in ("italic", "oblique"), level % 2 == 1
+def _runs_of(text: str, style: SvgStyle, *, level: int) -> Iterator[tuple[int, FaceRun]]:
+    families, weight = _families(style["font-family"]), 700 if is_bold(style) else 400
+    is_italic, is_rtl = style["font-style"] in ("italic", "oblique"), level % 2 == 1
     for face, part in split_by_face(families, weight, is_italic, text):
         if is_rtl or needs_shaping(part):
-            shaped = shape_word(face, part, is_rtl=is_rtl, lang="en")
-            yield level, LetterRun(face, part, shaped.width, shaped.clusters)
+            shaped_word = shape_word(face, part, is_rtl=is_rtl, lang="en")
+            yield level, FaceRun(face, part, shaped_word.width, shaped_word.clusters)
         else:
-            yield level, LetterRun(face, part, face.measure(part), None)
+            yield level, FaceRun(face, part, face.measure(part), None)
 
 
 def _families(text: str) -> tuple[str, ...]:
@@ -273,12 +289,12 @@ def _families(text: str) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def _shift_down(letters: Letters) -> float:
-    """Give how far below its point the baseline stands (CSS Inline 3, 4)."""
-    look, size, face = letters.look, font_size(letters.look), letters.runs[0].face
-    baseline = look["dominant-baseline"]
-    if look["alignment-baseline"] not in ("auto", "baseline"):
-        baseline = look["alignment-baseline"]
+def _baseline_shift(span: TextSpan) -> float:
+    """Return the distance of the baseline below the point in user units (CSS Inline 3 §4)."""
+    style, size, face = span.style, font_size(span.style), span.runs[0].face
+    baseline = style["dominant-baseline"]
+    if style["alignment-baseline"] not in ("auto", "baseline"):
+        baseline = style["alignment-baseline"]
     shift: float = {
         "middle": face.x_height / 2,
         "central": (face.ascent - face.descent) / 2,
@@ -292,7 +308,7 @@ def _shift_down(letters: Letters) -> float:
         "ideographic": -face.descent,
         "mathematical": face.ascent * 0.5,
     }.get(baseline, 0.0)
-    raised = look["baseline-shift"]
+    raised = style["baseline-shift"]
     if raised in ("sub", "super"):
         return (shift + (0.2 if raised == "sub" else -0.33)) * size
     return shift * size - (to_length(raised, size, size) or 0.0)

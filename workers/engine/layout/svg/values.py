@@ -1,4 +1,4 @@
-"""The values of SVG attributes: numbers, lengths, transforms and colours; what is wrong reads as None."""
+"""Parsers of attribute values: numbers, lengths, transforms and colours; None for an invalid value."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from workers.engine.syntax.colors import NAMED_COLORS
 RGB = tuple[float, float, float]
 
 IDENTITY: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-LARGEST: Final = 1e9  # beyond it a number is of no drawing; keeps sums and products finite
+MAX_NUMBER: Final = 1e9  # no drawing has larger ones; keeps sums and products finite
 
-# Possessive: a run of digits can be read in one way only, however many numbers follow each other. For
-# `|(?!)` see decision 0173.
+# Possessive, so that a run of digits matches in only one way, however many numbers follow. For
+# `|(?!)` see decision 0302.
 _NUMBER: Final = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++|(?!))?+"
 NUMBERS: Final = re.compile(_NUMBER)
 _LENGTH: Final = re.compile(rf"\s*+({_NUMBER})\s*+([a-zA-Z]{{1,3}}|%)?\s*+\Z")
@@ -29,7 +29,7 @@ _URL: Final = re.compile(r"url\(\s*(['\"]?)#([^'\")\s]{1,200})\1\s*\)\s*(.*)", r
 _ANY_URL: Final = re.compile(
     r"url\(\s*(?:\"[^\"]*+\"|'[^']*+'|[^'\")\s]*+)\s*\)\s*(.*)", re.DOTALL | re.IGNORECASE
 )
-# What SVG 1.1 writes behind a colour for those who know the profile.
+# An ICC or device colour after the sRGB fallback (SVG 1.1 §11.2).
 _ICC: Final = re.compile(r"\s+(?:icc-color|device-cmyk)\([^()]{0,200}\)\Z", re.IGNORECASE)
 _PER_UNIT: Final = {
     "px": 1.0,
@@ -43,7 +43,7 @@ _PER_UNIT: Final = {
 
 
 class Viewport(NamedTuple):
-    """The size that per cent is of, and the font size that em is of, in user units."""
+    """The size that percentages refer to, and the font size that em refers to, in user units."""
 
     width: float
     height: float
@@ -51,32 +51,32 @@ class Viewport(NamedTuple):
 
     @property
     def diagonal(self) -> float:
-        """Give what per cent of neither direction is of (SVG 2, 8.9)."""
+        """The length that percentages of neither direction refer to (SVG 2 §8.9)."""
         return float(((self.width**2 + self.height**2) / 2) ** 0.5)
 
 
 def to_number(text: str | None, default: float = 0.0) -> float:
-    """Read a number, or per cent as a share of one."""
+    """Parse a number, or a percentage as a fraction."""
     match = _LENGTH.match(text or "")
     if match is None or match[2] not in (None, "%"):
         return default
-    value = _bounded(float(match[1]))
+    value = _clamp_number(float(match[1]))
     return value / 100 if match[2] else value
 
 
 def to_numbers(text: str) -> list[float]:
-    """Read the numbers of a list."""
-    return [_bounded(float(number)) for number in NUMBERS.findall(text)]
+    """Parse a list of numbers."""
+    return [_clamp_number(float(number)) for number in NUMBERS.findall(text)]
 
 
-def to_length(text: str | None, whole: float, font_size: float = 16.0) -> float | None:
-    """Read a length in user units; per cent is of `whole`. None for what is no length."""
+def to_length(text: str | None, basis: float, font_size: float = 16.0) -> float | None:
+    """Parse a length in user units; percentages refer to `basis`. None if invalid."""
     match = _LENGTH.match(text or "")
     if match is None:
         return None
-    value, unit = _bounded(float(match[1])), (match[2] or "px").lower()
+    value, unit = _clamp_number(float(match[1])), (match[2] or "px").lower()
     if unit == "%":
-        return value * whole / 100
+        return value * basis / 100
     if unit in ("em", "rem"):
         return value * font_size
     if unit in ("ex", "ch"):
@@ -85,26 +85,26 @@ def to_length(text: str | None, whole: float, font_size: float = 16.0) -> float 
     return None if per_unit is None else value * per_unit
 
 
-def to_lengths(text: str, whole: float, font_size: float) -> list[float]:
-    """Read a list of lengths; what is no length ends it."""
+def to_lengths(text: str, basis: float, font_size: float) -> list[float]:
+    """Parse a list of lengths up to the first invalid one."""
     found: list[float] = []
     for part in text.replace(",", " ").split():
-        length = to_length(part, whole, font_size)
+        length = to_length(part, basis, font_size)
         if length is None:
             break
         found.append(length)
     return found
 
 
-def _bounded(value: float) -> float:
-    return max(-LARGEST, min(LARGEST, value))
+def _clamp_number(value: float) -> float:
+    return max(-MAX_NUMBER, min(MAX_NUMBER, value))
 
 
 # --- transforms (CSS Transforms 1) ------------------------------------------------------------------
 
 
 def multiply(outer: Matrix, inner: Matrix) -> Matrix:
-    """Give the matrix that does `inner` first and `outer` then."""
+    """Return the matrix that applies `inner` first, then `outer`."""
     a, b, c, d, e, f = outer
     g, h, i, j, k, m = inner
     return (
@@ -114,14 +114,14 @@ def multiply(outer: Matrix, inner: Matrix) -> Matrix:
     )
 
 
-def apply(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
-    """Give where a point comes to lie."""
+def transform_point(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    """Return a transformed point."""
     a, b, c, d, e, f = matrix
     return a * x + c * y + e, b * x + d * y + f
 
 
 def invert(matrix: Matrix) -> Matrix | None:
-    """Give the matrix that undoes another, None when it makes everything flat."""
+    """Return the inverse of a matrix, None for a singular one."""
     a, b, c, d, e, f = matrix
     det = a * d - b * c
     if not abs(det) > 1e-12:
@@ -130,7 +130,7 @@ def invert(matrix: Matrix) -> Matrix | None:
 
 
 def to_matrix(text: str | None) -> Matrix | None:
-    """Read a transform list; None for one that is wrong, whose element is not drawn."""
+    """Parse a transform list (CSS Transforms 1 §8); None for an invalid one."""
     if not text or text == "none":
         return IDENTITY
     result, at = IDENTITY, 0
@@ -139,17 +139,17 @@ def to_matrix(text: str | None) -> Matrix | None:
         match = _TRANSFORM.match(text, at)
         if match is None:
             return None
-        step = _step(match[1], match[2])
-        if step is None:
+        function_matrix = _parse_function(match[1], match[2])
+        if function_matrix is None:
             return None
-        result, at = multiply(result, step), match.end()
-    return result if all(abs(part) < LARGEST for part in result) else None
+        result, at = multiply(result, function_matrix), match.end()
+    return result if all(abs(part) < MAX_NUMBER for part in result) else None
 
 
-def _step(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a table of transforms
+def _parse_function(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a table of transforms
     if _BETWEEN.sub("", _ARGUMENT.sub("", text)):
         return None
-    # Numbers need nothing between them where a sign parts them.
+    # Numbers need no separator before a sign.
     numbers = [_in_degrees(*argument) for argument in _ARGUMENT.findall(text)]
     match name, numbers:
         case "matrix", [a, b, c, d, e, f]:
@@ -165,9 +165,11 @@ def _step(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a table of 
         case "scale", [x, y]:
             return x, 0, 0, y, 0, 0
         case "rotate", [angle]:
-            return _turn(angle)
+            return _rotation_matrix(angle)
         case "rotate", [angle, x, y]:
-            return multiply(multiply((1, 0, 0, 1, x, y), _turn(angle)), (1, 0, 0, 1, -x, -y))
+            return multiply(
+                multiply((1, 0, 0, 1, x, y), _rotation_matrix(angle)), (1, 0, 0, 1, -x, -y)
+            )
         case "skewX", [angle]:
             return 1, 0, tan(radians(angle)), 1, 0, 0
         case "skewY", [angle]:
@@ -176,12 +178,12 @@ def _step(name: str, text: str) -> Matrix | None:  # noqa: PLR0911 - a table of 
 
 
 def _in_degrees(number: str, unit: str) -> float:
-    """Read a number with the unit that CSS gives it here: px, or an angle in degrees."""
+    """Return a number with the unit of CSS Transforms: px, or an angle in degrees."""
     per_unit = {"rad": 57.29577951308232, "turn": 360.0, "grad": 0.9}.get(unit, 1.0)
-    return _bounded(float(number)) * per_unit
+    return _clamp_number(float(number)) * per_unit
 
 
-def _turn(angle: float) -> Matrix:
+def _rotation_matrix(angle: float) -> Matrix:
     cosine, sine = cos(radians(angle)), sin(radians(angle))
     return cosine, sine, -sine, cosine, 0.0, 0.0
 
@@ -191,7 +193,7 @@ def _turn(angle: float) -> Matrix:
 
 @lru_cache(maxsize=4096)
 def to_color(text: str) -> tuple[RGB, float] | None:
-    """Read a colour and its opacity; None for what is none."""
+    """Parse a colour and its opacity (CSS Color 4); None if invalid."""
     text = _ICC.sub("", text.strip().lower())
     if text.startswith("#"):
         return _from_hex(text[1:])
@@ -222,12 +224,14 @@ def _from_call(name: str, text: str) -> tuple[RGB, float] | None:
         return None
     alpha = 1.0
     if len(parts) == 4:
-        alpha = _unit(float(parts[3][0]) / (100 if parts[3][1] == "%" else 1))
+        alpha = _clamp_unit(float(parts[3][0]) / (100 if parts[3][1] == "%" else 1))
     values = [float(number) for number, _ in parts[:3]]
     if name.startswith("hsl"):
-        return _from_hsl(values[0] % 360, _unit(values[1] / 100), _unit(values[2] / 100)), alpha
+        return _from_hsl(
+            values[0] % 360, _clamp_unit(values[1] / 100), _clamp_unit(values[2] / 100)
+        ), alpha
     red, green, blue = (
-        _unit(value / (100 if unit == "%" else 255))
+        _clamp_unit(value / (100 if unit == "%" else 255))
         for value, (_, unit) in zip(values, parts, strict=False)
     )
     return (red, green, blue), alpha
@@ -243,22 +247,22 @@ def _from_hsl(hue: float, saturation: float, lightness: float) -> RGB:
     return channel(0), channel(8), channel(4)
 
 
-def _unit(value: float) -> float:
+def _clamp_unit(value: float) -> float:
     return max(0.0, min(1.0, value))
 
 
 def to_opacity(text: str | None) -> float:
-    """Read an opacity, 1 for what is none."""
-    return _unit(to_number(text, 1.0))
+    """Parse an opacity, 1 if invalid."""
+    return _clamp_unit(to_number(text, 1.0))
 
 
 def read_fallback(text: str) -> str | None:
-    """Read what follows `url(…)`, empty for nothing; None for a text that begins otherwise."""
+    """Return the text after `url(…)`, empty for none; None for other values."""
     match = _ANY_URL.match(text)
     return None if match is None else match[1].strip()
 
 
 def to_reference(text: str) -> tuple[str, str] | None:
-    """Read `url(#id) rest`; gives the id and the rest, None for anything else."""
+    """Parse `url(#id) fallback` into the id and the fallback, None for other values."""
     match = _URL.match(text.strip())
     return None if match is None else (match[2], match[3].strip())

@@ -1,7 +1,7 @@
 """Every element and attribute of the language, declared once (language.md 1.5 and 1.6).
 
-The checks, the cascade, LANGUAGE.md and the editor schema all read from here. What stands here
-works; what does not work yet is not declared.
+The checks, the cascade, LANGUAGE.md and the editor schema are all derived from it. It declares
+implemented features only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.syntax.vocabulary.blocks import BLOCK_ELEMENTS
+from workers.engine.syntax.vocabulary.charts import CHART_ELEMENTS
 from workers.engine.syntax.vocabulary.inlines import INLINE_ELEMENTS
+from workers.engine.syntax.vocabulary.notes import NOTE_ELEMENTS
 from workers.engine.syntax.vocabulary.properties import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,
@@ -23,11 +25,12 @@ from workers.engine.syntax.vocabulary.properties import (
 )
 from workers.engine.syntax.vocabulary.specs import (
     BLOCKS,
+    GROUP_LIKE,
     INLINE,
+    AttributeGroup,
     AttributeSpec,
-    Content,
+    ContentModel,
     ElementSpec,
-    Group,
 )
 from workers.engine.syntax.vocabulary.structure import MAX_BLEED, STRUCTURE
 from workers.engine.syntax.vocabulary.tables import TABLE_ELEMENTS
@@ -38,18 +41,29 @@ __all__ = [
     "BREAK_PROPERTIES",
     "COMMON",
     "ELEMENTS",
+    "GROUP_LIKE",
     "INLINE",
     "MAX_BLEED",
     "NUMBER_PROPERTIES",
     "POSITIONS",
     "PROPERTIES",
     "TEXT_PROPERTIES",
+    "AttributeGroup",
     "AttributeSpec",
-    "Content",
+    "ContentModel",
     "ElementSpec",
-    "Group",
 ]
 
 ELEMENTS: Final[Mapping[str, ElementSpec]] = MappingProxyType(
-    {spec.name: spec for spec in (*STRUCTURE, *BLOCK_ELEMENTS, *TABLE_ELEMENTS, *INLINE_ELEMENTS)}
+    {
+        spec.name: spec
+        for spec in (
+            *STRUCTURE,
+            *BLOCK_ELEMENTS,
+            *CHART_ELEMENTS,
+            *TABLE_ELEMENTS,
+            *INLINE_ELEMENTS,
+            *NOTE_ELEMENTS,
+        )
+    }
 )

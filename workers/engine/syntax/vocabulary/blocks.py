@@ -1,22 +1,24 @@
-"""The elements that stand below each other."""
+"""The block elements."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from workers.engine.barcodes.symbologies import SYMBOLOGIES
 from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
-from workers.engine.syntax.vocabulary.choices import (
-    ALL,
+from workers.engine.syntax.vocabulary.attribute_sets import (
+    BLOCK_ATTRIBUTES,
     COLUMNS,
+    COMMON_WITHOUT_LANG,
     ENTRIES,
     LIST_STYLE,
+    MONOLITHIC_BREAKS,
     NUMBER_STYLE,
     PICTURE_BOX,
     RULE_BOX,
-    SOLID_BREAKS,
+    TERM,
     TEXT,
-    UNSPOKEN,
     without,
 )
 from workers.engine.syntax.vocabulary.properties import (
@@ -28,133 +30,141 @@ from workers.engine.syntax.vocabulary.properties import (
 )
 from workers.engine.syntax.vocabulary.specs import (
     HEADINGS,
-    Content,
+    IN_PARTS,
+    ContentModel,
     attribute,
     element,
     expression,
+    fixed,
     required,
 )
 
-BARCODE_TYPES: Final = (
-    *("qr", "micro-qr", "epc-qr", "swiss-qr", "datamatrix", "gs1-datamatrix", "aztec", "pdf417"),
-    *("maxicode", "code128", "gs1-128", "code39", "codabar", "ean13", "ean8", "upca", "upce"),
-    *("itf14", "gs1-databar", "gs1-databar-stacked", "gs1-databar-stacked-omni"),
-    *("gs1-databar-limited", "gs1-databar-expanded", "gs1-databar-expanded-stacked"),
-)
-_BARCODE_TYPE: Final = v.choice(*BARCODE_TYPES)
+_BARCODE_TYPE: Final = v.choice(*SYMBOLOGIES)
 
 
 BLOCK_ELEMENTS: Final = (
-    element("p", "A paragraph.", Content.INLINE, *ALL, NUMBER_PROPERTIES),
+    element("p", "A paragraph.", ContentModel.INLINE, TERM, *BLOCK_ATTRIBUTES, NUMBER_PROPERTIES),
     *(
         element(
-            name, f"A heading of level {level}; an entry of the outline.", Content.INLINE,
+            name, f"A heading of level {level}; an entry of the outline.", ContentModel.INLINE,
             attribute("outline", v.BOOLEAN, "Whether the outline and the contents list it.", "true"),
-            *ALL, NUMBER_PROPERTIES,
+            TERM, *BLOCK_ATTRIBUTES, NUMBER_PROPERTIES,
         )
         for level, name in enumerate(HEADINGS, 1)
     ),
     element(
-        "div", "Blocks below each other in a box of their own, or in columns.", Content.BLOCKS,
+        "div", "A box of blocks, in one or more columns.", ContentModel.BLOCKS,
         COLUMNS,
     ENTRIES,
-        attribute("column-fill", v.choice("balance", "auto"), "Whether columns end at one height, or fill one after the other.", "balance"),
-        *ALL,
+        attribute("column-fill", v.choice("balance", "auto"), "Whether columns are balanced, or filled one after the other.", "balance"),
+        *BLOCK_ATTRIBUTES,
     ),
     element(
-        "row", "Blocks side by side; a child's width is 1fr unless it says otherwise.", Content.BLOCKS,
+        "row", "Blocks side by side; the default width of a child is 1fr.", ContentModel.BLOCKS,
         attribute("gap", v.LENGTH, "Space between the blocks.", "5mm"),
-        attribute("align-items", v.choice("normal", "start", "center", "end", "stretch", "baseline"), "How blocks of different height stand; normal is start, with text beside text on one baseline.", "normal"),
-        *ALL,
+        attribute("align-items", v.choice("normal", "start", "center", "end", "stretch", "baseline"), "Vertical alignment of blocks of different height; normal is start, with the first baselines of text aligned.", "normal"),
+        *BLOCK_ATTRIBUTES,
     ),
     element(
-        "grid", "Cells of fixed size, filled in order and continued on further pages; each block in it takes one.", Content.BLOCKS,
+        "grid", "A grid of cells, filled in order and continued on further pages; each block in it is one cell.", ContentModel.BLOCKS,
         required("grid-template-columns", v.TRACKS, "Widths of the columns."),
         attribute("grid-auto-rows", v.AUTO_LENGTH, "Height of the rows; auto is by content.", "auto"),
-        attribute("grid-auto-flow", v.choice("row", "column"), "Whether the next cell is the one beside, or the one below.", "row"),
+        attribute("grid-auto-flow", v.choice("row", "column"), "Whether cells are filled row by row, or column by column.", "row"),
         attribute("column-gap", v.LENGTH, "Space between columns.", "0"),
         attribute("row-gap", v.LENGTH, "Space between rows.", "0"),
-        attribute("skip", v.count(0, 10_000), "How many cells stay empty before the first.", "0"),
+        attribute("skip", v.count(0, 10_000), "Number of cells left empty before the first.", "0"),
         COMMON, TEXT, BOX_PROPERTIES, without(BREAK_PROPERTIES, "orphans", "widows"),
     ),
     element(
-        "box", "A box of fixed size; with an offset it stands out of the flow.", Content.BLOCKS,
+        "box", "A box of fixed size; an offset takes it out of the flow.", ContentModel.BLOCKS,
         POSITIONS,
-        attribute("layer", v.choice("under", "over"), "On pages, whether it lies under or over the text.", "under"),
-        *ALL,
+        attribute("layer", v.choice("under", "over"), "In a page: whether it is drawn below or above the text.", "under"),
+        *BLOCK_ATTRIBUTES,
     ),
     element(
-        "ul", "A bulleted list.", Content.LISTED,
-        attribute("list-style-type", LIST_STYLE, "Marker.", "disc"), *ALL,
+        "ul", "A bulleted list.", ContentModel.LISTED,
+        attribute("list-style-type", LIST_STYLE, "Marker style.", "disc"), *BLOCK_ATTRIBUTES,
         children=("li", "group"),
     ),
     element(
-        "ol", "A numbered list.", Content.LISTED,
-        attribute("list-style-type", NUMBER_STYLE, "Kind of numbers.", "decimal"),
-        attribute("start", v.count(-999_999, 999_999), "First number.", "1"), *ALL,
+        "ol", "A numbered list.", ContentModel.LISTED,
+        attribute("list-style-type", NUMBER_STYLE, "Number style.", "decimal"),
+        attribute("start", v.count(-999_999, 999_999), "First number.", "1"), *BLOCK_ATTRIBUTES,
         children=("li", "group"),
     ),
     element(
-        "li", "An item of a list.", Content.BLOCKS,
-        attribute("checked", v.BOOLEAN, "Draws a check box in place of the marker, with a tick or empty."), *ALL,
+        "li", "A list item.", ContentModel.BLOCKS,
+        attribute("checked", v.BOOLEAN, "Whether the marker is a ticked or an empty check box."), *BLOCK_ATTRIBUTES,
     ),
     element(
-        "img", "An image.", Content.EMPTY,
-        required("src", v.IMAGE, "Stored name, https address or data address."),
-        attribute("alt", v.TEXT, "What the image shows; empty for decoration."),
-        attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How it fills its box.", "contain"),
-        attribute("object-position", v.POSITION, "Where it stands in its box: left, center or right, top, center or bottom, lengths, or per cent of the free room.", "center center"),
-        attribute("optional", v.BOOLEAN, "Whether a missing image is left out with a warning.", "false"),
-        UNSPOKEN, PICTURE_BOX, SOLID_BREAKS,
+        "img", "An image.", ContentModel.EMPTY,
+        required("src", v.IMAGE, "Name of a stored image, https URL, or data URL."),
+        attribute("alt", v.TEXT, "Alternative text: what the image shows; empty for decoration."),
+        attribute("object-fit", v.choice("contain", "cover", "fill", "none"), "How the image is fitted into its box.", "contain"),
+        attribute("object-position", v.POSITION, "Position in its box: left, center or right, top, center or bottom, lengths, or per cent of the free space.", "center center"),
+        attribute("optional", v.BOOLEAN, "Whether a missing image is skipped with a warning.", "false"),
+        COMMON_WITHOUT_LANG, PICTURE_BOX, MONOLITHIC_BREAKS,
     ),
-    element("hr", "A rule across.", Content.EMPTY, UNSPOKEN, RULE_BOX, SOLID_BREAKS),
-    element("pre", "Text whose spaces and line ends are kept.", Content.INLINE, *ALL),
+    element("hr", "A horizontal rule.", ContentModel.EMPTY, COMMON_WITHOUT_LANG, RULE_BOX, MONOLITHIC_BREAKS),
+    element("pre", "Preformatted text: spaces and line ends are kept.", ContentModel.INLINE, *BLOCK_ATTRIBUTES),
     element(
-        "blockquote", "A quotation.", Content.BLOCKS, *ALL,
+        "blockquote", "A quotation.", ContentModel.BLOCKS, *BLOCK_ATTRIBUTES,
     ),
     element(
-        "barcode", "A bar code.", Content.EMPTY,
+        "barcode", "A bar code.", ContentModel.EMPTY,
         required("type", _BARCODE_TYPE, "Kind of code."),
         required("value", v.TEXT, "Text to encode; for epc-qr and swiss-qr an object of payment data."),
-        attribute("alt", v.TEXT, "What the code holds."),
-        attribute("show-text", v.BOOLEAN, "Whether the value is written below the code.", "false"),
+        attribute("alt", v.TEXT, "Alternative text: the content of the code."),
+        attribute("show-text", v.BOOLEAN, "Whether the value is printed below the code.", "false"),
         attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes; Micro QR has L, M and Q.", "M"),
         attribute("correction", v.count(0, 8), "Error correction: level 0 to 8 of pdf417, 1 to 4 (10, 23, 36 and 50 %) of aztec; chosen by size unless given."),
         attribute("columns", v.count(1, 30), "Columns of pdf417, up to 30, or of gs1-databar-expanded-stacked, up to 10; chosen by size unless given."),
         attribute("escapes", v.BOOLEAN, "Whether `\\xHH` in the value is the character of that number, as `\\x1D` for a group separator, and `\\\\` a backslash.", "false"),
         attribute("add-on", v.TEXT, "2 or 5 digits beside ean13, upca or upce."),
-        attribute("module", v.length(low=0.1, high=100), "Width of one module; fills the box unless given."),
-        attribute("quiet", v.BOOLEAN, "Whether an empty border is kept around the code.", "true"),
-        UNSPOKEN, PICTURE_BOX, SOLID_BREAKS,
+        attribute("module", v.length(low=0.1, high=100), "Width of one module; by default the code fills its box."),
+        attribute("quiet", v.BOOLEAN, "Whether the code has its quiet zone.", "true"),
+        COMMON_WITHOUT_LANG, PICTURE_BOX, MONOLITHIC_BREAKS,
     ),
     element(
-        "markdown", "Markdown: written inside, or the text that a value holds. Code in it wraps, unless a `style` for `pre` says otherwise; headings have the ids that GitHub gives them, and `[text](#id)` links to one.", Content.TEXT,
-        expression("value", "The text; given instead of writing it inside."),
-        *ALL,
+        "markdown", "Markdown: the text inside, or the value of an expression. Code in it wraps, unless a `style` for `pre` changes that; headings have the ids that GitHub generates, and `[text](#id)` links to one.", ContentModel.TEXT,
+        expression("value", "The Markdown text, instead of text inside."),
+        *BLOCK_ATTRIBUTES,
     ),
     element(
-        "insert", "The content of a named flow, in place.", Content.EMPTY,
+        "insert", "Inserts the content of a named flow.", ContentModel.EMPTY,
         required("flow", v.NAME, "Name of the flow."),
         COMMON, BREAK_PROPERTIES,
     ),
     element(
-        "break", "A page break, or with need one that is made only if less is left.", Content.EMPTY,
-        attribute("to", v.choice("page", "column", "left", "right", "area"), "Where to go on.", "page"),
-        attribute("need", v.LENGTH, "Height that must be left, or the break is made."),
+        "break", "A page break; with `need` a conditional one.", ContentModel.EMPTY,
+        attribute("to", v.choice("page", "column", "left", "right", "area"), "Where the content continues.", "page"),
+        attribute("need", v.LENGTH, "Breaks only if less than this height is left."),
         without(COMMON, "class", "lang"),
     ),
     element(
-        "toc", "Contents: the headings of the document, or the captions of its tables, each with its number and page. The styles `toc-1` to `toc-6` are those of its levels.", Content.EMPTY,
-        attribute("levels", n.LEVELS, "Levels of headings that it lists.", "1-3"),
-        attribute("of", v.choice("headings", "table"), "What it lists; the titles of tables are their captions.", "headings"),
-        attribute("leader", v.choice("dot", "line", "none"), "What leads from an entry to its page.", "dot"),
-        UNSPOKEN, ENTRIES, BOX_PROPERTIES, BREAK_PROPERTIES,
+        "toc", "A table of contents: the headings of the document, or the captions of its tables, each with its number and page. The styles `toc-1` to `toc-6` apply to its levels.", ContentModel.EMPTY,
+        attribute("levels", n.LEVELS, "Levels of headings to list.", "1-3"),
+        attribute("of", v.choice("headings", "table"), "What to list: headings, or the captions of tables.", "headings"),
+        attribute("leader", v.choice("dot", "line", "none"), "Leader between an entry and its page number.", "dot"),
+        COMMON_WITHOUT_LANG, ENTRIES, BOX_PROPERTIES, BREAK_PROPERTIES,
     ),
     element(
-        "index", "An index of the terms that `mark` elements name, in the order of the language's letters, with pages. The styles `index-1` to `index-3` are those of its levels, and `index-letter` lies over the first entry of a letter.", Content.EMPTY,
+        "index", "An index of the terms of `mark` elements with their pages, in the alphabetical order of the language. The styles `index-1` to `index-3` apply to its levels, and `index-letter` to the first entry of each letter.", ContentModel.EMPTY,
         COMMON, ENTRIES, BOX_PROPERTIES, BREAK_PROPERTIES,
     ),
     element(
-        "group", "No box: carries for and if for several elements.", Content.PARENT, COMMON,
+        "group", "Applies `for` and `if` to several elements; it has no box.", ContentModel.TRANSPARENT, COMMON,
+    ),
+    element(
+        "else", "The alternative to the element directly before it, used if the `if` of that element is false. No text is allowed between the two.", ContentModel.TRANSPARENT,
+    ),
+    element(
+        "use", "Inserts a `part`; every other attribute is an argument. A value that is exactly one `{{ }}` keeps its type, so that lists and records can be passed. The content fills the `slot` of the part, must be allowed there, and uses the names in scope at the `use`.", ContentModel.BLOCKS,
+        *fixed(required("part", v.NAME, "Name of the part.")),
+        without(COMMON, "id", "class", "lang"),
+        children=IN_PARTS, accepts_arguments=True,
+    ),
+    element(
+        "slot", "In a `part`, the position of the content of its `use`; its own content is the default if the `use` is empty.", ContentModel.TRANSPARENT,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The elements that stand in lines."""
+"""The inline elements."""
 
 from __future__ import annotations
 
@@ -6,37 +6,42 @@ from typing import Final
 
 from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
-from workers.engine.syntax.vocabulary.choices import CHARACTERS, UNSPOKEN, without
+from workers.engine.syntax.vocabulary.attribute_sets import (
+    COMMON_WITHOUT_LANG,
+    INLINE_TEXT,
+    TERM,
+    without,
+)
 from workers.engine.syntax.vocabulary.properties import COMMON, PROPERTIES
-from workers.engine.syntax.vocabulary.specs import Content, attribute, element, required
+from workers.engine.syntax.vocabulary.specs import ContentModel, attribute, element, required
 
 INLINE_ELEMENTS: Final = (
     element(
-        "span", "Text with properties of its own.", Content.INLINE, COMMON, CHARACTERS,
+        "span", "Inline text with its own properties.", ContentModel.INLINE, TERM, COMMON, INLINE_TEXT,
         PROPERTIES["background"],
     ),
     *(
-        element(name, doc, Content.INLINE, COMMON, CHARACTERS)
+        element(name, doc, ContentModel.INLINE, TERM, COMMON, INLINE_TEXT)
         for name, doc in (
             ("b", "Bold text."), ("i", "Italic text."), ("u", "Underlined text."), ("s", "Struck-through text."),
-            ("sub", "Text set low and small."), ("sup", "Text set high and small."), ("code", "Text in the mono font."),
+            ("sub", "Subscript."), ("sup", "Superscript."), ("code", "Text in the monospaced font."),
         )
     ),
     element(
-        "a", "A link.", Content.INLINE,
-        required("href", v.LINK, "Address, or # and the id of an element."),
-        COMMON, CHARACTERS,
+        "a", "A link.", ContentModel.INLINE,
+        required("href", v.LINK, "URL, or # and the id of an element."),
+        COMMON, INLINE_TEXT,
     ),
     element(
-        "ref", "A reference to an element: its text, its number, or the page it stands on, which links to it. It may not stand in what pages repeat.", Content.EMPTY,
-        required("to", n.TARGET, "The id of the element; headings of Markdown have one too."),
-        attribute("show", v.choice("text", "number", "page"), "What is shown of it.", "text"),
-        UNSPOKEN, without(CHARACTERS, "direction"),
+        "ref", "A cross-reference: shows the text, number or page of an element, and links to it. It is not allowed in repeated content.", ContentModel.EMPTY,
+        required("to", n.TARGET, "Id of the element; headings of Markdown have one too."),
+        attribute("show", v.choice("text", "number", "page"), "What to show.", "text"),
+        COMMON_WITHOUT_LANG, without(INLINE_TEXT, "direction"),
     ),
     element(
-        "mark", "A place that the index leads to, or the text that is indexed.", Content.INLINE,
-        required("term", n.TERM, "The term, and after a comma a term below it, up to three levels; a comma that is meant is written `\\,`."),
-        COMMON, CHARACTERS,
+        "mark", "An index entry: marks a position, or the text inside.", ContentModel.INLINE,
+        required("term", n.TERM, "The term, with subterms after commas, up to three levels; `\\,` is a literal comma."),
+        COMMON, INLINE_TEXT,
     ),
-    element("br", "A line break.", Content.EMPTY),
+    element("br", "A line break.", ContentModel.EMPTY),
 )  # fmt: skip

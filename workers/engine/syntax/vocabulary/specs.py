@@ -1,4 +1,4 @@
-"""What an element and an attribute are, and the words to declare them with."""
+"""Declarations of elements and attributes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from workers.engine.syntax import values as v
 from workers.engine.syntax.examples import EXAMPLES
-from workers.engine.syntax.values import Kind
+from workers.engine.syntax.structure_types import STRUCTURE_TYPES
+from workers.engine.syntax.values import ValueType
 
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 INLINE: Final = frozenset(
     {
-        *("span", "b", "i", "u", "s", "sub", "sup", "code", "a", "br", "img", "barcode"),
-        *("group", "ref", "mark"),
+        *("span", "b", "i", "u", "s", "sub", "sup", "code", "a", "br", "img", "barcode", "chart"),
+        *("group", "ref", "mark", "footnote"),
     }
 )
 BLOCKS: Final = frozenset(
@@ -35,13 +36,17 @@ BLOCKS: Final = frozenset(
         "pre",
         "blockquote",
     }
-    | {"barcode", "markdown", "insert", "break", "group", "let", "assert", "toc", "index"}
+    | {"barcode", "chart", "markdown", "insert", "break", "group", "let", "assert", "toc", "index"}
+    | {"endnotes"}
 )
 ROWS: Final = frozenset(("tr", "group", "let"))
+# Children of a part beside blocks, for uses in lists and tables.
+IN_PARTS: Final = ("li", "tr", "td", "th", "thead", "tbody", "tfoot", "col", "caption")
+GROUP_LIKE: Final = frozenset(("else", "use", "slot"))  # allowed wherever a group is
 
 
-class Group(Enum):
-    """The groups of attributes that many elements share."""
+class AttributeGroup(Enum):
+    """Groups of attributes, as the manual lists them."""
 
     OWN = "own"
     COMMON = "common"
@@ -52,31 +57,31 @@ class Group(Enum):
     NUMBER = "number"
 
 
-class Content(Enum):
-    """What may stand inside an element beside the children it lists."""
+class ContentModel(Enum):
+    """Content models: what is allowed in an element beside the children it lists."""
 
     EMPTY = "nothing"
     LISTED = "only the elements listed"
     TEXT = "text without elements"
     INLINE = "text and inline elements"
     BLOCKS = "blocks, text and inline elements"
-    PARENT = "what its parent may hold"
+    TRANSPARENT = "the content of its parent"
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeSpec:
-    """One attribute: its kind of value and what it is for.
+    """An attribute: its name, value type and description.
 
-    `default` is as an author would write it. An expression attribute holds one without braces; a
-    fixed one is read before any data are known and takes no `{{ }}`; all others may hold `{{ }}`
-    and are read by `kind` once evaluated.
+    `default` is as an author would write it. An expression attribute holds an expression without
+    braces; a fixed one is parsed before data are available and must not contain `{{ }}`; all others
+    may contain `{{ }}` and are parsed after evaluation.
     """
 
     name: str
-    kind: Kind[Any]
+    value_type: ValueType[Any]
     doc: str
     default: str | None = None
-    group: Group = Group.OWN
+    group: AttributeGroup = AttributeGroup.OWN
     is_inherited: bool = False
     is_required: bool = False
     is_expression: bool = False
@@ -85,32 +90,38 @@ class AttributeSpec:
 
 @dataclass(frozen=True, slots=True)
 class ElementSpec:
-    """One element: its attributes, what it may hold, and a small example of its use."""
+    """An element: its attributes, content model, children, and an example.
+
+    `structure_type` is that of tagged documents, "none" for an element without one.
+    """
 
     name: str
     doc: str
     attributes: Mapping[str, AttributeSpec]
-    content: Content
+    content: ContentModel
     children: frozenset[str]
     example: str
+    structure_type: str = ""
+    accepts_arguments: bool = False  # any other attribute is an argument of a part
 
     @property
-    def takes_text(self) -> bool:
-        """Tell whether character data may stand directly inside."""
-        return self.content in (Content.TEXT, Content.INLINE, Content.BLOCKS)
+    def allows_text(self) -> bool:
+        """Whether the element may directly contain character data."""
+        return self.content in (ContentModel.TEXT, ContentModel.INLINE, ContentModel.BLOCKS)
 
 
 def element(
     name: str,
     doc: str,
-    content: Content,
+    content: ContentModel,
     *attributes: AttributeSpec | tuple[AttributeSpec, ...],
     children: Iterable[str] = (),
     example: str = "",
+    accepts_arguments: bool = False,
 ) -> ElementSpec:
-    """Compose an element; an own attribute replaces one of the same name from a group.
+    """Declare an element; of attributes with the same name the first is used.
 
-    A worked example of examples.py stands before a short one given here.
+    An example in `EXAMPLES` takes precedence over `example`.
     """
     flat: dict[str, AttributeSpec] = {}
     for entry in attributes:
@@ -118,22 +129,27 @@ def element(
             if spec.name not in flat:
                 flat[spec.name] = spec
     inside = frozenset(children)
-    if content is Content.INLINE:
+    if content is ContentModel.INLINE:
         inside |= INLINE
-    if content is Content.BLOCKS:
+    if content is ContentModel.BLOCKS:
         inside |= BLOCKS | INLINE
+    if "group" in inside:
+        inside |= GROUP_LIKE
+    text, structure_type = EXAMPLES.get(name, example), STRUCTURE_TYPES.get(name, "")
     return ElementSpec(
-        name, doc, MappingProxyType(flat), content, inside, EXAMPLES.get(name, example)
+        name, doc, MappingProxyType(flat), content, inside, text, structure_type, accepts_arguments
     )
 
 
-def attribute(name: str, kind: Kind[Any], doc: str, default: str | None = None) -> AttributeSpec:
-    """Declare an attribute of its own."""
+def attribute(
+    name: str, kind: ValueType[Any], doc: str, default: str | None = None
+) -> AttributeSpec:
+    """Declare an attribute."""
     return AttributeSpec(name, kind, doc, default)
 
 
-def required(name: str, kind: Kind[Any], doc: str) -> AttributeSpec:
-    """Declare an attribute that must be given."""
+def required(name: str, kind: ValueType[Any], doc: str) -> AttributeSpec:
+    """Declare a required attribute."""
     return AttributeSpec(name, kind, doc, is_required=True)
 
 
@@ -143,5 +159,5 @@ def expression(name: str, doc: str, *, is_required: bool = False) -> AttributeSp
 
 
 def fixed(*specs: AttributeSpec) -> tuple[AttributeSpec, ...]:
-    """Make attributes be read before any data are known."""
+    """Return attributes as fixed ones, which are parsed before data are available."""
     return tuple(replace(spec, is_fixed=True) for spec in specs)

@@ -1,22 +1,23 @@
-"""The elements of tables."""
+"""The table elements."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from workers.engine.syntax import values as v
-from workers.engine.syntax.vocabulary.choices import (
-    ALL,
+from workers.engine.syntax.vocabulary.attribute_sets import (
+    BLOCK_ATTRIBUTES,
     CELL_BOX,
     CELL_PADDING,
     CELL_TEXT,
-    PIECES,
+    COMMON_WITHOUT_ID,
     ROW_BOX,
     ROW_BREAKS,
     ROWS_BOX,
     STRIPE,
+    TABLE_FRAGMENTS,
+    TERM,
     TEXT,
-    UNNAMED,
     only,
     without,
 )
@@ -28,7 +29,7 @@ from workers.engine.syntax.vocabulary.properties import (
 )
 from workers.engine.syntax.vocabulary.specs import (
     ROWS,
-    Content,
+    ContentModel,
     attribute,
     element,
     expression,
@@ -38,58 +39,62 @@ from workers.engine.syntax.vocabulary.specs import (
 
 TABLE_ELEMENTS: Final = (
     element(
-        "table", "A table, as wide as its place unless it says otherwise.", Content.LISTED,
-        STRIPE, CELL_PADDING, *ALL,
+        "table", "A table; by default as wide as its container.", ContentModel.LISTED,
+        STRIPE, CELL_PADDING, *BLOCK_ATTRIBUTES,
         children=("caption", "col", "total", "thead", "tbody", "tfoot", "tr", "group", "let"),
     ),
     element(
-        "caption", "The title of a table, above it.", Content.INLINE,
-        *fixed(attribute("on", PIECES, "Pieces of a broken table that it stands on.", "first")),
+        "caption", "The caption above a table.", ContentModel.INLINE,
+        *fixed(attribute("on", TABLE_FRAGMENTS, "Fragments of a broken table that have it.", "first")),
         COMMON, TEXT, NUMBER_PROPERTIES, without(BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "min-font-size", "rotate"),
     ),
     element(
-        "col", "A column: its width and the defaults of its cells.", Content.EMPTY,
+        "col", "A column: its width and the default properties of its cells.", ContentModel.EMPTY,
         attribute("width", v.TRACK, "Width; auto is by content.", "auto"),
-        attribute("span", v.count(1, 200), "How many columns this one stands for.", "1"),
+        attribute("span", v.count(1, 200), "Number of columns that it declares.", "1"),
         only("min-width", "max-width"), without(COMMON, "id", "lang"), CELL_TEXT, CELL_BOX,
     ),
     element(
-        "total", "A value that body rows add up to, carried from piece to piece of the table.", Content.EMPTY,
+        "total", "A running total of body rows, carried from fragment to fragment of the table.", ContentModel.EMPTY,
         *fixed(
             required("name", v.VARIABLE, "Name of the total; totals.name.all is the whole table's."),
-            attribute("mode", v.choice("sum", "last", "count", "min", "max"), "What becomes of the values; count counts the rows for which value holds.", "sum"),
+            attribute("mode", v.choice("sum", "last", "count", "min", "max"), "Aggregation of the values; count counts the rows for which value is true.", "sum"),
         ),
-        expression("value", "What a counted row adds: of rows that carry for, or count."),
-        expression("start", "What is there before the first row; 0 for sums, nothing for last, min and max."),
+        expression("value", "Value of a counted row; rows with `for` or `count` are counted."),
+        expression("start", "Value before the first row; 0 for sums, null for last, min and max."),
     ),
     element(
-        "thead", "Head rows; of several that match a piece each is printed, in order.", Content.LISTED,
-        *fixed(attribute("on", PIECES, "Pieces of a broken table that they stand on.", "all")),
-        UNNAMED, TEXT, ROWS_BOX, children=ROWS,
+        "thead", "Header rows; if several match a fragment, all are drawn in order.", ContentModel.LISTED,
+        *fixed(attribute("on", TABLE_FRAGMENTS, "Fragments of a broken table that have them.", "all")),
+        COMMON_WITHOUT_ID, TEXT, ROWS_BOX, children=ROWS,
     ),
     element(
-        "tbody", "Body rows.", Content.LISTED, UNNAMED, TEXT, ROWS_BOX, without(BREAK_PROPERTIES, "page", "counter-reset", "counter-set"), children=ROWS,
+        "tbody", "Body rows.", ContentModel.LISTED, COMMON_WITHOUT_ID, TEXT, ROWS_BOX, without(BREAK_PROPERTIES, "page", "counter-reset", "counter-set"), children=ROWS,
     ),
     element(
-        "tfoot", "Foot rows; of several that match a piece each is printed, in order.", Content.LISTED,
-        *fixed(attribute("on", PIECES, "Pieces of a broken table that they stand on.", "last")),
-        UNNAMED, TEXT, ROWS_BOX, children=ROWS,
+        "tfoot", "Footer rows; if several match a fragment, all are drawn in order.", ContentModel.LISTED,
+        *fixed(attribute("on", TABLE_FRAGMENTS, "Fragments of a broken table that have them.", "last")),
+        COMMON_WITHOUT_ID, TEXT, ROWS_BOX, children=ROWS,
     ),
     element(
-        "tr", "A row; it is split only if it is taller than a page.", Content.LISTED,
+        "tr", "A row; it breaks only if it is taller than a page.", ContentModel.LISTED,
         *fixed(
-            attribute("repeat", v.BOOLEAN, "Whether it heads its tbody, and is printed again on each piece where that goes on.", "false"),
-            attribute("count", v.BOOLEAN, "Whether totals count it; rows that carry for are counted."),
+            attribute("repeat", v.BOOLEAN, "Whether it is a header row of its tbody, repeated on each fragment that continues it.", "false"),
+            attribute("count", v.BOOLEAN, "Whether totals count it; rows with `for` are counted by default."),
         ),
         COMMON, TEXT, ROW_BOX, ROW_BREAKS, children=("th", "td", "group"),
     ),
     *(
         element(
-            name, doc, Content.BLOCKS,
-            attribute("colspan", v.count(1, 200), "How many columns it spans.", "1"),
-            attribute("rowspan", v.count(1, 1000), "How many rows it spans; they stay on one page.", "1"),
-            COMMON, CELL_TEXT, CELL_BOX,
+            name, doc, ContentModel.BLOCKS,
+            attribute("colspan", v.count(1, 200), "Number of columns that it spans.", "1"),
+            attribute("rowspan", v.count(1, 1000), "Number of rows that it spans; they are kept on one page.", "1"),
+            *scope,
+            TERM, COMMON, CELL_TEXT, CELL_BOX,
         )
-        for name, doc in (("td", "A cell."), ("th", "A head cell."))
+        for name, doc, scope in (
+            ("td", "A cell.", ()),
+            ("th", "A header cell.", (fixed(attribute("scope", v.choice("row", "column", "both"), "The cells that it is a header of, in tagged files; unless given, those of its column in a `thead`, otherwise those of its row.")),)),
+        )
     ),
 )  # fmt: skip

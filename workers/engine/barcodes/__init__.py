@@ -1,0 +1,1 @@
+"""Bar code symbologies and the values they encode, without drawing."""

@@ -1,0 +1,173 @@
+"""Payment codes: payment data checked and serialised by the standards of banks.
+
+Members, accounts, references and amounts are common to SEPA (EPC069-12) and Switzerland
+(swiss_qr.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+MAX_AMOUNT: Final = Decimal("999999999.99")
+MAX_EPC_BYTES: Final = 331
+
+_IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_BIC: Final = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
+_PURPOSE: Final = re.compile(r"[A-Z0-9]{1,4}")
+_CREDITOR_REFERENCE: Final = re.compile(r"RF[0-9]{2}[A-Z0-9]{1,21}")
+_EPC_MEMBERS: Final = (
+    *("name", "iban", "bic", "amount", "currency"),
+    *("purpose", "reference", "text", "information"),
+)
+
+
+class InvalidPaymentError(Exception):
+    """A missing or invalid member of a payment; the message names it and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentRecord:
+    """A record of payment data with checked access to its members; `path` is its place in the
+    payment.
+    """
+
+    symbology: str
+    record: Mapping[str, Any]
+    path: str = ""
+    find_wrong: Callable[[str], str | None] = lambda _: (
+        None
+    )  # returns the first character that is not accepted
+
+    def check_members(self, names: Sequence[str]) -> None:
+        """Raise an error for members of other names."""
+        for member in self.record:
+            if member not in names:
+                what = f'"{self.path.rstrip(".")}" of ' if self.path else ""
+                raise InvalidPaymentError(
+                    f'{what}"{self.symbology}" has no member "{member}"; it takes {", ".join(names)}'
+                )
+
+    def text(self, member: str, limit: int, *, is_required: bool = False) -> str:
+        """Return a text with collapsed white space, empty if it is missing."""
+        value = self.record.get(member)
+        if value is None or value == "":
+            if is_required:
+                raise InvalidPaymentError(
+                    f'"{self.symbology}" needs the member "{self.path}{member}"'
+                )
+            return ""
+        if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+            raise self.make_error(member, "must be a text")
+        text = " ".join(str(value).split())
+        if len(text) > limit:
+            raise self.make_error(
+                member, f"has {len(text)} characters, at most {limit} are allowed"
+            )
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            raise self.make_error(member, "contains a lone surrogate, which is not a character")
+        sign = self.find_wrong(text)
+        if sign is not None:
+            raise self.make_error(
+                member, f'holds "{sign}" (U+{ord(sign):04X}), which is not accepted'
+            )
+        return text
+
+    def compact(self, member: str, *, is_required: bool = False) -> str:
+        """Return a text in capitals without spaces."""
+        return self.text(member, 70, is_required=is_required).replace(" ", "").upper()
+
+    def matching(self, member: str, pattern: re.Pattern[str], wanted: str) -> str:
+        """Return a compact text that matches a pattern, or an empty one."""
+        value = self.compact(member)
+        if value and not pattern.fullmatch(value):
+            raise self.make_error(member, f'is "{value[:20]}", not {wanted}')
+        return value
+
+    def iban(self) -> str:
+        """Return the IBAN after checking its check digits."""
+        iban = self.compact("iban", is_required=True)
+        if not _IBAN.fullmatch(iban):
+            raise self.make_error("iban", f'is not an IBAN: "{_masked(iban)}"')
+        if not passes_mod_97(iban):
+            raise self.make_error("iban", f'has wrong check digits: "{_masked(iban)}"')
+        return iban
+
+    def creditor_reference(self) -> str:
+        """Return a creditor reference (ISO 11649), or an empty text."""
+        wanted = "a creditor reference that starts with RF (ISO 11649)"
+        reference = self.matching("reference", _CREDITOR_REFERENCE, wanted)
+        if reference and not passes_mod_97(reference):
+            raise self.make_error("reference", f'has wrong check digits: "{reference}"')
+        return reference
+
+    def amount(self, *, least: Decimal = Decimal("0.01")) -> Decimal | None:
+        """Return the amount with at most two decimals, None when the payer is to fill it in."""
+        text = self.text("amount", 40)
+        if not text:
+            return None
+        try:
+            amount = Decimal(text)
+        except InvalidOperation:
+            raise self.make_error("amount", f'is "{text[:20]}", not a number') from None
+        if not amount.is_finite() or not least <= amount <= MAX_AMOUNT:
+            raise self.make_error("amount", f"is {text}, it must be from 0.01 to {MAX_AMOUNT:f}")
+        if amount != round(amount, 2):
+            raise self.make_error("amount", f"is {text}, it may have two decimals; use round(2)")
+        return amount
+
+    def make_error(self, member: str, what: str) -> InvalidPaymentError:
+        """Return the error of a member."""
+        return InvalidPaymentError(f'"{self.path}{member}" of "{self.symbology}" {what}')
+
+
+def write_sepa_payment(payment: Mapping[str, Any]) -> bytes:
+    """Return the content of an epc-qr code (EPC069-12, version 2.1).
+
+    Its 331 bytes fit version 13 at level M, the largest that the guideline allows.
+
+    Raises:
+        InvalidPaymentError: A member is missing or invalid.
+    """
+    members = PaymentRecord("epc-qr", payment)
+    members.check_members(_EPC_MEMBERS)
+    reference, text = members.creditor_reference(), members.text("text", 140)
+    if reference and text:
+        raise InvalidPaymentError('"epc-qr" takes either "reference" or "text", not both')
+    lines = [
+        *("BCD", "002", "1", "SCT"),
+        members.matching("bic", _BIC, "a BIC of 8 or 11 letters and digits"),
+        members.text("name", 70, is_required=True),
+        members.iban(),
+        _amount_in_euros(members),
+        members.matching("purpose", _PURPOSE, "1 to 4 capital letters or digits"),
+        reference,
+        text,
+        members.text("information", 70),
+    ]
+    content = "\n".join(lines).rstrip("\n").encode()
+    if len(content) > MAX_EPC_BYTES:
+        raise InvalidPaymentError(
+            f'"epc-qr" holds {MAX_EPC_BYTES} bytes, these values need {len(content)}; shorten "text"'
+        )
+    return content
+
+
+def passes_mod_97(code: str) -> bool:
+    """Return whether an IBAN or creditor reference has valid check digits (ISO 7064, mod 97-10)."""
+    return int("".join(str(int(char, 36)) for char in code[4:] + code[:4])) % 97 == 1
+
+
+def _amount_in_euros(members: PaymentRecord) -> str:
+    currency = members.text("currency", 70)
+    if currency not in ("", "EUR"):
+        raise members.make_error("currency", f'is "{currency[:20]}"; only EUR can be paid')
+    amount = members.amount()
+    return "" if amount is None else f"EUR{amount:.2f}"  # version 2.1 makes the amount optional
+
+
+def _masked(iban: str) -> str:
+    return f"{iban[:4]}…{iban[-2:]}"

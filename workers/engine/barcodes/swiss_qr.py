@@ -1,0 +1,175 @@
+"""The content of a Swiss QR code (SIX, Implementation Guidelines QR-bill, version 2.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord
+
+MAX_BYTES: Final = 997  # version 25 at level M, the largest allowed (6.1)
+_MEMBERS: Final = (
+    *("iban", "creditor", "amount", "currency", "debtor"),
+    *("reference", "message", "billing", "procedures"),
+)
+_ADDRESS: Final = ("name", "street", "number", "postal_code", "town", "country")
+_CURRENCIES: Final = ("CHF", "EUR")
+_COUNTRY: Final = re.compile(r"[A-Z]{2}")
+# Latin only, since 2.3 with Extended-A (4.1.1).
+_WRONG_SIGN: Final = re.compile("[^\u0020-\u007e\u00a0-\u017f\u0218-\u021b\u20ac]")
+_ACCOUNT_LENGTH: Final = 21
+_NOTICES: Final = (  # required on a bill of 0.00 (4.3.4)
+    "NICHT ZUR ZAHLUNG VERWENDEN",
+    "NE PAS UTILISER POUR LE PAIEMENT",
+    "NON UTILIZZARE PER IL PAGAMENTO",
+    "DO NOT USE FOR PAYMENT",
+)
+
+
+def write_swiss_payment(payment: Mapping[str, Any]) -> bytes:
+    """Return the content of a Swiss QR code: the data of a bill, line by line (4.2).
+
+    Raises:
+        InvalidPaymentError: A member is missing or invalid.
+    """
+    members = PaymentRecord("swiss-qr", payment, find_wrong=_find_wrong_sign)
+    members.check_members(_MEMBERS)
+    account = _account(members)
+    reference = _reference(members, account)
+    message, billing = members.text("message", 140), members.text("billing", 140)
+    if len(message) + len(billing) > 140:
+        raise InvalidPaymentError(
+            f'"message" and "billing" of "swiss-qr" have {len(message) + len(billing)} characters '
+            "together, at most 140 are allowed"
+        )
+    lines = [
+        *("SPC", "0200", "1", account),
+        *_address(members, "creditor", is_required=True),
+        *("",) * 7,  # the ultimate creditor, reserved for future use
+        *_amount(members, message),
+        *_address(members, "debtor"),
+        *reference,
+        message,
+        "EPD",
+        *_additions(members, billing),
+    ]
+    content = "\n".join(lines).encode()
+    if len(content) > MAX_BYTES:
+        raise InvalidPaymentError(
+            f'"swiss-qr" holds {MAX_BYTES} bytes, these values need {len(content)}; shorten "message"'
+        )
+    return content
+
+
+# --- members ----------------------------------------------------------------------------------------
+
+
+def _find_wrong_sign(text: str) -> str | None:
+    found = _WRONG_SIGN.search(text)
+    return found[0] if found else None
+
+
+def _account(members: PaymentRecord) -> str:
+    account = members.iban()
+    if account[:2] not in ("CH", "LI") or len(account) != _ACCOUNT_LENGTH:
+        raise members.make_error(
+            "iban", f'is of "{account[:2]}"; only accounts of CH and LI can be paid'
+        )
+    return account
+
+
+def _is_qr_account(account: str) -> bool:
+    """Return whether an account accepts QR references only, by its institution (4.3.3)."""
+    return account[4:9].isdigit() and 30000 <= int(account[4:9]) <= 31999
+
+
+def _reference(members: PaymentRecord, account: str) -> tuple[str, str]:
+    """Return the type and value of the reference that the account requires."""
+    written = members.compact("reference")
+    if _is_qr_account(account):
+        return "QRR", _qr_reference(members, written)
+    if not written:
+        return "NON", ""
+    if written.isdigit():
+        raise members.make_error(
+            "reference",
+            "is a QR reference, which only a QR-IBAN takes; this account takes one that starts with "
+            "RF (ISO 11649), or none",
+        )
+    return "SCOR", members.creditor_reference()
+
+
+def _qr_reference(members: PaymentRecord, written: str) -> str:
+    if not re.fullmatch(r"[0-9]{26,27}", written, re.ASCII) or not written.strip("0"):
+        what = f'is "{written[:27]}"' if written else "is missing"
+        raise members.make_error(
+            "reference", f"{what}; a QR-IBAN needs a QR reference of 27 digits"
+        )
+    if len(written) == 26:
+        return written + str(_check_digit(written))
+    if _check_digit(written[:-1]) != int(written[-1]):
+        raise members.make_error(
+            "reference",
+            f"ends in {written[-1]}, but its check digit is {_check_digit(written[:-1])}",
+        )
+    return written
+
+
+def _check_digit(digits: str) -> int:
+    """Return the check digit of a QR reference (modulo 10, recursive)."""
+    carry = 0
+    for digit in digits:
+        carry = (0, 9, 4, 6, 8, 2, 7, 1, 3, 5)[(carry + int(digit)) % 10]
+    return (10 - carry) % 10
+
+
+def _amount(members: PaymentRecord, message: str) -> tuple[str, str]:
+    currency = members.text("currency", 3) or "CHF"
+    if currency not in _CURRENCIES:
+        raise members.make_error("currency", f'is "{currency}"; accepted are CHF and EUR')
+    least = Decimal(0) if message in _NOTICES else Decimal("0.01")
+    amount = members.amount(least=least)
+    return "" if amount is None else f"{amount:.2f}", currency
+
+
+def _address(members: PaymentRecord, name: str, *, is_required: bool = False) -> tuple[str, ...]:
+    """Return a structured address; combined ones are no longer accepted (4.2.2)."""
+    record = members.record.get(name)
+    if not record and not is_required:
+        return ("",) * 7
+    if not isinstance(record, Mapping):
+        raise InvalidPaymentError(
+            f'"swiss-qr" needs the member "{name}" with {", ".join(_ADDRESS)}'
+            if record is None
+            else f'"{name}" of "swiss-qr" must be an object with {", ".join(_ADDRESS)}'
+        )
+    address = PaymentRecord("swiss-qr", record, f"{name}.", _find_wrong_sign)
+    address.check_members(_ADDRESS)
+    country = address.compact("country", is_required=True)
+    if not _COUNTRY.fullmatch(country):
+        raise address.make_error(
+            "country", f'is "{country[:20]}", not a code of two letters such as CH'
+        )
+    return (
+        "S",
+        address.text("name", 70, is_required=True),
+        address.text("street", 70),
+        address.text("number", 16),
+        address.text("postal_code", 16, is_required=True),
+        address.text("town", 35, is_required=True),
+        country,
+    )
+
+
+def _additions(members: PaymentRecord, billing: str) -> list[str]:
+    """Return the optional lines after the end of the payment data."""
+    given = members.record.get("procedures") or []
+    if not isinstance(given, list | tuple) or len(given) > 2:
+        raise members.make_error("procedures", "must be a list of at most two texts")
+    numbered = {str(at): text for at, text in enumerate(given, start=1)}
+    listed = PaymentRecord("swiss-qr", numbered, "procedures.", _find_wrong_sign)
+    procedures = [listed.text(at, 100, is_required=True) for at in numbered]
+    lines = [billing, *procedures]
+    return lines if any(lines) else []

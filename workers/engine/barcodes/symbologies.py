@@ -1,0 +1,164 @@
+"""The symbologies: every type of bar code, with what it encodes and how its symbol is drawn.
+
+The vocabulary takes the types of the `barcode` element from here, in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from workers.engine.barcodes.payments import write_sepa_payment
+from workers.engine.barcodes.swiss_qr import write_swiss_payment
+from workers.engine.barcodes.values import (
+    MAX_AZTEC,
+    MAX_DATA_MATRIX,
+    MAX_MAXICODE,
+    MAX_PDF417,
+    BarcodeValue,
+    read_codabar,
+    read_code39,
+    read_code128,
+    read_databar,
+    read_databar_limited,
+    read_ean8,
+    read_ean13,
+    read_gs1,
+    read_gs1_128,
+    read_gs1_lines,
+    read_itf14,
+    read_micro_qr,
+    read_qr,
+    read_upca,
+    read_upce,
+    text_reader,
+)
+
+QR_LEVELS: Final = ("L", "M", "Q", "H")
+
+
+class SymbolShape(Enum):
+    """The arrangement of the modules of a symbol."""
+
+    BARS = "bars of any height"
+    STACK = "rows of bars, each of a fixed height"
+    MATRIX = "square modules"
+    HEXAGONS = "hexagons around a bull's eye"
+
+
+class PaymentFormat(NamedTuple):
+    """The payload of a payment code: its writer, and the members it needs for messages."""
+
+    write: Callable[[Mapping[str, Any]], bytes]
+    members: str
+
+
+class ColumnLimits(NamedTuple):
+    """The modules of each column and of start and stop patterns, and the greatest number of columns."""
+
+    per_column: int
+    fixed: int
+    most: int
+
+
+class Symbology(NamedTuple):
+    """One type of bar code. Bars are `height` modules high; `quiet` is in modules on each side.
+
+    `format` names a format of the library zxing-cpp. `levels` are the levels of error correction by
+    letter (QR codes), `corrections` the lowest and highest by number.
+    """
+
+    format: str
+    read: Callable[[str], BarcodeValue]
+    shape: SymbolShape
+    quiet: int
+    height: int = 0
+    is_gs1: bool = False
+    is_latin: bool = False  # encodes Latin-1 without a declared character set
+    levels: tuple[str, ...] = ()
+    corrections: tuple[int, int] | None = None
+    columns: ColumnLimits | None = None
+    takes_add_on: bool = False
+    payment: PaymentFormat | None = None
+
+    def accepts(self, option: str) -> bool:
+        """Return whether the type takes an attribute: `columns`, `correction` or `add-on`."""
+        return {
+            "columns": self.columns is not None,
+            "correction": self.corrections is not None,
+            "add-on": self.takes_add_on,
+        }[option]
+
+
+# Heights are those of usual symbols at 0.33 mm a module: 22.85 mm for EAN-13, about 15 mm for
+# others; for GS1 DataBar those of GS1 General Specifications, 5.5.
+SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
+    {
+        "qr": Symbology(
+            "QRCode", read_qr, SymbolShape.MATRIX, 4, levels=QR_LEVELS
+        ),  # ISO/IEC 18004, 9.1
+        "micro-qr": Symbology(
+            "MicroQRCode", read_micro_qr, SymbolShape.MATRIX, 2, levels=("L", "M", "Q")
+        ),
+        "epc-qr": Symbology(
+            "QRCode",
+            read_qr,
+            SymbolShape.MATRIX,
+            4,
+            levels=QR_LEVELS,
+            payment=PaymentFormat(write_sepa_payment, "name, iban and amount"),
+        ),
+        "swiss-qr": Symbology(
+            "QRCode",
+            read_qr,
+            SymbolShape.MATRIX,
+            4,
+            levels=QR_LEVELS,
+            payment=PaymentFormat(write_swiss_payment, "iban, creditor, amount and reference"),
+        ),
+        "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
+        "gs1-datamatrix": Symbology(
+            "DataMatrix", read_gs1_lines, SymbolShape.MATRIX, 1, is_gs1=True
+        ),
+        "aztec": Symbology(
+            "Aztec",
+            text_reader(MAX_AZTEC),
+            SymbolShape.MATRIX,
+            0,
+            corrections=(1, 4),  # 10, 23, 36 and 50 %
+        ),
+        "pdf417": Symbology(
+            *("PDF417", text_reader(MAX_PDF417), SymbolShape.STACK, 2),
+            corrections=(0, 8),  # by number of codewords
+            columns=ColumnLimits(17, 69, 30),
+        ),
+        "maxicode": Symbology(
+            "MaxiCode", text_reader(MAX_MAXICODE), SymbolShape.HEXAGONS, 1, is_latin=True
+        ),
+        "code128": Symbology("Code128", read_code128, SymbolShape.BARS, 10, 45, is_latin=True),
+        "gs1-128": Symbology("Code128", read_gs1_128, SymbolShape.BARS, 10, 45, is_gs1=True),
+        "code39": Symbology("Code39", read_code39, SymbolShape.BARS, 10, 45),
+        "codabar": Symbology("Codabar", read_codabar, SymbolShape.BARS, 10, 45),
+        "ean13": Symbology("EAN13", read_ean13, SymbolShape.BARS, 11, 69, takes_add_on=True),
+        "ean8": Symbology("EAN8", read_ean8, SymbolShape.BARS, 7, 55),
+        "upca": Symbology("UPCA", read_upca, SymbolShape.BARS, 9, 69, takes_add_on=True),
+        "upce": Symbology("UPCE", read_upce, SymbolShape.BARS, 9, 69, takes_add_on=True),
+        "itf14": Symbology("ITF", read_itf14, SymbolShape.BARS, 10, 45),
+        "gs1-databar": Symbology("DataBarOmni", read_databar, SymbolShape.BARS, 1, 33),
+        "gs1-databar-stacked": Symbology("DataBarStk", read_databar, SymbolShape.STACK, 1),
+        "gs1-databar-stacked-omni": Symbology("DataBarStkOmni", read_databar, SymbolShape.STACK, 1),
+        "gs1-databar-limited": Symbology(
+            "DataBarLtd", read_databar_limited, SymbolShape.BARS, 1, 10
+        ),
+        "gs1-databar-expanded": Symbology(
+            "DataBarExp", read_gs1, SymbolShape.BARS, 1, 34, is_gs1=True
+        ),
+        "gs1-databar-expanded-stacked": Symbology(
+            *("DataBarExpStk", read_gs1_lines, SymbolShape.STACK, 1),
+            is_gs1=True,
+            columns=ColumnLimits(49, 4, 10),
+        ),
+    }
+)

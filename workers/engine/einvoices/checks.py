@@ -1,0 +1,78 @@
+"""Validation of an invoice by the business rules of its profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Context, localcontext
+from typing import Final
+
+from workers.engine.einvoices.mapping import Record
+from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile
+from workers.engine.einvoices.rules.codelists import CODES
+from workers.engine.einvoices.rules.presence import PRESENCE
+from workers.engine.einvoices.rules.rule import BusinessRule, InvoiceRecord
+from workers.engine.einvoices.rules.sums import SUMS
+from workers.engine.einvoices.rules.vat import VAT
+from workers.engine.einvoices.rules.xrechnung import XRECHNUNG
+
+RULES: Final = (*PRESENCE, *SUMS, *VAT, *CODES)
+MAX_VIOLATIONS: Final = 50
+
+# Exact for sums of 20,000 amounts of 28 digits.
+_EXACT: Final = Context(prec=60)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleViolation:
+    """A violation of a rule: the rule's identifier, the path in the record, and the message."""
+
+    rule: str
+    path: str  # such as /lines/2/quantity
+    message: str
+
+
+def check_invoice(record: Record, profile: InvoiceProfile) -> list[RuleViolation]:
+    """Return the first 50 rule violations of an invoice."""
+    invoice = InvoiceRecord(record)
+    violations: list[RuleViolation] = []
+    with localcontext(_EXACT):
+        for rule in _RULES_OF[profile.name]:
+            for entry, path in _in_scope(record, rule.scope):
+                message = rule.check(entry, invoice)
+                if message is None:
+                    continue
+                member = rule.member.replace(".", "/")
+                violations.append(RuleViolation(rule.identifier, f"{path}/{member}", message))
+                if len(violations) >= MAX_VIOLATIONS:
+                    return violations
+    return violations
+
+
+def _rules_of(profile: str) -> tuple[BusinessRule, ...]:
+    own = PROFILES[profile]
+    rules = [rule for rule in RULES if rule.level <= own.level]
+    if profile == "extended":
+        rules = [rule for rule in rules if rule.is_in_extended]
+    if profile == "xrechnung":
+        rules += XRECHNUNG
+    return tuple(rules)
+
+
+def _in_scope(record: Record, scope: str) -> Iterator[tuple[Record, str]]:
+    """Yield the records of a scope, each with its path."""
+    if not scope:
+        yield record, ""
+        return
+    first, _, rest = scope.partition(".")
+    value = record.get(first)
+    if isinstance(value, list):
+        for index, entry in enumerate(value):
+            for inner, path in _in_scope(entry, rest):
+                yield inner, f"/{first}/{index}{path}"
+    elif value is not None:
+        for inner, path in _in_scope(value, rest):
+            yield inner, f"/{first}{path}"
+
+
+_RULES_OF: Final = {name: _rules_of(name) for name in PROFILES}

@@ -1,0 +1,320 @@
+"""Mapping between business terms and XML elements: one table per syntax, for reading and writing."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
+
+from workers.engine.einvoices.markup import XmlElement
+from workers.engine.einvoices.terms import INVOICE, BusinessGroup, BusinessTerm, TermType
+
+Record = dict[str, Any]
+Stack = tuple[Record, ...]  # the invoice and its nested records, the current one last
+
+# The bound keeps sums exact and cheap.
+NUMBER: Final = re.compile(r"[+-]?(?:\d{1,18}(?:\.\d{0,10})?|\.\d{1,10})", re.ASCII)
+MAX_ENTRIES: Final = 20_000  # of one list
+
+
+@dataclass(frozen=True, slots=True)
+class MappingNode:
+    """An XML element of a syntax, and the members of the record that it contains.
+
+    `value` is the path of its text: `name` in the current record, `../name` in its parent, `/name` in
+    the invoice. `inside` is the path of a record, which becomes the current one; `each` that of a
+    list with one element per record. Constants discriminate between elements of one tag: an element
+    with another constant is skipped, except for a `filler`. With `only_without` or `only_with` the
+    element is for records without or with that member. `is_always_written` writes it even if empty.
+    """
+
+    tag: str
+    value: str = ""
+    children: tuple[MappingNode, ...] = ()
+    inside: str = ""
+    each: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()  # a name, and a path or "=" and a constant
+    constant: str = ""
+    filler: str = ""  # a required text without information
+    only_without: str = ""
+    only_with: str = ""
+    is_always_written: bool = False
+    is_single: bool = False  # an empty `each` list has one element
+    date_format: str = "%Y%m%d"
+    is_constant: bool = field(init=False)  # contains no member of a record
+    is_discriminator: bool = field(init=False)  # distinguishes elements of its parent's tag
+    children_by_tag: Mapping[str, Sequence[MappingNode]] = field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        """Compute the derived fields."""
+        is_constant = not self.value and not self.is_always_written
+        is_constant = is_constant and all(child.is_constant for child in self.children)
+        object.__setattr__(self, "is_constant", is_constant)
+        has_fixed = any(source.startswith("=") for _, source in self.attributes)
+        is_discriminator = not self.filler and not self.each and (is_constant or has_fixed)
+        object.__setattr__(self, "is_discriminator", is_discriminator)
+        by_tag: dict[str, list[MappingNode]] = {}
+        for child in self.children:
+            by_tag.setdefault(child.tag, []).append(child)
+        object.__setattr__(self, "children_by_tag", by_tag)
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidTerm:
+    """A value that its term does not accept: its path, and the reason."""
+
+    path: str
+    message: str
+
+
+# --- writing ----------------------------------------------------------------------------------------
+
+
+def write_tree(node: MappingNode, record: Record) -> XmlElement:
+    """Return a record as the elements of a syntax."""
+    elements = _write(node, (record,))
+    return elements[0] if elements else XmlElement(node.tag)
+
+
+def _write(node: MappingNode, stack: Stack) -> list[XmlElement]:
+    if node.inside:
+        stack = (*stack, find_value(stack, node.inside) or {})
+    if not node.each:
+        element = _write_one(node, stack)
+        return [] if element is None else [element]
+    records = find_value(stack, node.each) or ([{}] if node.is_single else [])
+    written = (_write_one(node, (*stack, each)) for each in records)
+    return [element for element in written if element is not None]
+
+
+def _write_one(node: MappingNode, stack: Stack) -> XmlElement | None:
+    """Return one element, None if it contains nothing of the record."""
+    if node.only_without and find_value(stack, node.only_without) is not None:
+        return None
+    if node.only_with and find_value(stack, node.only_with) is None:
+        return None
+    value = find_value(stack, node.value) if node.value else None
+    text = node.constant or node.filler if value is None else _show(value, node)
+    if node.value and not text and not node.is_always_written:
+        return None
+    children: list[XmlElement] = []
+    has_content = value is not None or node.is_always_written
+    for child in node.children:
+        for element in _write(child, stack):
+            children.append(element)
+            has_content = has_content or not child.is_constant
+    if not has_content and not node.is_constant:
+        return None
+    attributes: dict[str, str] = {}
+    for name, source in node.attributes:
+        shown = source[1:] if source.startswith("=") else _show(find_value(stack, source), node)
+        if shown:
+            attributes[name] = shown
+    return XmlElement(node.tag, attributes, children, text)
+
+
+def _show(value: Any, node: MappingNode) -> str:
+    match value:
+        case None:
+            return ""
+        case Decimal():
+            return f"{value:f}"
+        case date():
+            return value.strftime(node.date_format)
+        case bytes():
+            return base64.b64encode(value).decode()
+        case _:
+            return str(value)
+
+
+def find_value(stack: Stack, path: str) -> Any:
+    """Return the value at a path, None if it is absent."""
+    record, steps = _start(stack, path)
+    value: Any = record
+    for step in steps:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(step)
+    return value
+
+
+def _start(stack: Stack, path: str) -> tuple[Record, list[str]]:
+    if path.startswith("/"):
+        return stack[0], path[1:].split(".")
+    if path.startswith("../"):
+        return stack[-2], path[3:].split(".")
+    return stack[-1], path.split(".")
+
+
+# --- reading ----------------------------------------------------------------------------------------
+
+
+def read_tree(
+    node: MappingNode, element: XmlElement, prefixes: Mapping[str, str]
+) -> tuple[Record, list[InvalidTerm]]:
+    """Read the record of an invoice from its root element; return it with its invalid values."""
+    reader = _RecordReader(prefixes)
+    record: Record = {}
+    if reader.matches(node, element, (record,)):
+        reader.read_into(node, element, (record,), (INVOICE,))
+    return record, reader.invalid
+
+
+class _RecordReader:
+    """Reads the record of one XML document."""
+
+    def __init__(self, prefixes: Mapping[str, str]) -> None:
+        self._prefixes = {namespace: prefix for prefix, namespace in prefixes.items()}
+        self._known_tags: dict[str, str] = {}
+        self.invalid: list[InvalidTerm] = []
+
+    def matches(self, node: MappingNode, element: XmlElement, stack: Stack) -> bool:
+        """Return whether an element matches a node: its tag, and the constants in it."""
+        if self._prefixed(element.tag) != node.tag:
+            return False
+        if node.constant and not node.value and element.text.strip() != node.constant:
+            return False
+        for name, source in node.attributes:
+            own = element.attributes.get(name)
+            if source.startswith("=") and own != source[1:]:
+                return False
+            if source.startswith("/") and own is not None and own != find_value(stack, source):
+                return False
+        return all(self._has_constant(child, element, stack) for child in node.children)
+
+    def _has_constant(self, child: MappingNode, element: XmlElement, stack: Stack) -> bool:
+        """Return whether an element contains a match of a discriminating child."""
+        if not child.is_discriminator:
+            return True
+        return any(self.matches(child, one, stack) for one in element.children)
+
+    def read_into(
+        self,
+        node: MappingNode,
+        element: XmlElement,
+        stack: Stack,
+        groups: tuple[BusinessGroup, ...],
+    ) -> None:
+        """Read the content of an element into the current record."""
+        if node.value:
+            self._store(node.value, element.text, stack, groups)
+        for name, source in node.attributes:
+            if not source.startswith(("=", "/")) and name in element.attributes:
+                self._store(source, element.attributes[name], stack, groups)
+        if not element.children:
+            return
+        for inner in element.children:
+            for child in node.children_by_tag.get(self._prefixed(inner.tag), ()):
+                if self.matches(child, inner, stack):
+                    self._enter(child, inner, stack, groups)
+                    break
+
+    def _enter(
+        self,
+        node: MappingNode,
+        element: XmlElement,
+        stack: Stack,
+        groups: tuple[BusinessGroup, ...],
+    ) -> None:
+        inner, own_groups = stack, groups
+        if node.inside:
+            inner, own_groups = self._open(node.inside, stack, groups)
+        if not node.each:
+            self.read_into(node, element, inner, own_groups)
+            return
+        record, name, group = self._find_group(node.each, inner, own_groups)
+        entries = record.setdefault(name, [])
+        if len(entries) >= MAX_ENTRIES:
+            return
+        own: Record = {}
+        self.read_into(node, element, (*inner, own), (*own_groups, group))
+        if own or not node.is_single:
+            entries.append(own)
+
+    def _open(
+        self, path: str, stack: Stack, groups: tuple[BusinessGroup, ...]
+    ) -> tuple[Stack, tuple[BusinessGroup, ...]]:
+        record, name, group = self._find_group(path, stack, groups)
+        return (*stack, record.setdefault(name, {})), (*groups, group)
+
+    def _find_group(
+        self, path: str, stack: Stack, groups: tuple[BusinessGroup, ...]
+    ) -> tuple[Record, str, BusinessGroup]:
+        """Return the parent record of a path, and the name and group of its last step."""
+        record, steps = _start(stack, path)
+        group = groups[0] if path.startswith("/") else groups[-1]
+        for step in steps[:-1]:
+            record, group = record.setdefault(step, {}), _member(group, step)
+        last = _member(group, steps[-1])
+        assert isinstance(last, BusinessGroup)
+        return record, steps[-1], last
+
+    def _store(self, path: str, text: str, stack: Stack, groups: tuple[BusinessGroup, ...]) -> None:
+        record, steps = _start(stack, path)
+        group: Any = groups[0] if path.startswith("/") else groups[-2 if path[:2] == ".." else -1]
+        for step in steps[:-1]:
+            record, group = record.setdefault(step, {}), _member(group, step)
+        term = _member(group, steps[-1])
+        assert isinstance(term, BusinessTerm)
+        try:
+            value = parse_value(text.strip(), term.data_type)
+        except ValueError as error:
+            names = [one.name for one in groups[1:]]
+            self.invalid.append(InvalidTerm(".".join((*names, path)), f"{term.number}: {error}"))
+            return
+        if value is not None:
+            record.setdefault(steps[-1], value)
+
+    def _prefixed(self, tag: str) -> str:
+        """Return a tag `{namespace}name` as `prefix:name`, empty for an unknown namespace."""
+        known = self._known_tags.get(tag)
+        if known is None:
+            namespace, _, name = tag[1:].rpartition("}")
+            prefix = self._prefixes.get(namespace)
+            known = self._known_tags[tag] = "" if prefix is None else f"{prefix}:{name}"
+        return known
+
+
+def _member(group: Any, name: str) -> Any:
+    return next(member for member in group.members if member.name == name)
+
+
+def parse_value(text: str, kind: TermType) -> Any:
+    """Parse a text of XML as a value of a type; None if it is empty.
+
+    Raises:
+        ValueError: the text is invalid; the message has the reason.
+    """
+    if not text:
+        return None
+    match kind:
+        case TermType.AMOUNT | TermType.NUMBER:
+            if not NUMBER.fullmatch(text):
+                raise ValueError(f'"{text[:40]}" is not a number of at most 18 and 10 digits')
+            return Decimal(text)
+        case TermType.DATE:
+            return _parse_date(text)
+        case TermType.BINARY:
+            try:
+                return base64.b64decode("".join(text.split()), validate=True)
+            except (binascii.Error, ValueError):
+                raise ValueError("the file is not in base64") from None
+        case _:
+            return text
+
+
+def _parse_date(text: str) -> date:
+    digits = text[:10].replace("-", "") if len(text) <= 32 else ""
+    if len(digits) == 8 and digits.isascii() and digits.isdigit():
+        try:
+            return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+        except ValueError:
+            pass
+    raise ValueError(f'"{text[:40]}" is not a date, such as 2026-03-02')

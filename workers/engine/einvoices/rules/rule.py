@@ -1,0 +1,126 @@
+"""The type of business rules, and the sums that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+from functools import cached_property
+from typing import Any, Final
+
+from workers.engine.einvoices.mapping import Record
+from workers.engine.einvoices.terms import Level
+
+ZERO: Final = Decimal(0)
+_CENT: Final = Decimal("0.01")
+_HALF: Final = Decimal("0.005")
+
+
+class InvoiceRecord:
+    """The record of an invoice with cached sums, the input of rules."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    def group(self, name: str) -> Record:
+        """Return a group of the invoice, empty if it is absent."""
+        found: Record = self.record.get(name) or {}
+        return found
+
+    def entries(self, name: str) -> list[Record]:
+        """Return a list of the invoice, empty if it is absent."""
+        found: list[Record] = self.record.get(name) or []
+        return found
+
+    def has(self, group: str, *names: str) -> bool:
+        """Return whether a group has at least one of some members."""
+        return any(self.group(group).get(name) is not None for name in names)
+
+    def total(self, name: str, member: str) -> Decimal:
+        """Return the sum of a member over a list."""
+        return sum((entry.get(member, ZERO) for entry in self.entries(name)), ZERO)
+
+    @cached_property
+    def by_category(self) -> dict[tuple[str, Decimal | None], Decimal]:
+        """The taxable amounts by VAT category and rate: lines and charges less allowances."""
+        sums: dict[tuple[str, Decimal | None], Decimal] = {}
+        signs = (("lines", "netAmount", 1), ("charges", "amount", 1), ("allowances", "amount", -1))
+        for name, member, sign in signs:
+            for entry in self.entries(name):
+                key = (entry.get("vatCategory", ""), entry.get("vatRate"))
+                sums[key] = sums.get(key, ZERO) + sign * entry.get(member, ZERO)
+        return sums
+
+    def taxable(self, category: str, rate: Decimal | None = None) -> Decimal:
+        """Return the taxable amount of a category, at all rates or at one."""
+        matching = (
+            amount
+            for (own, own_rate), amount in self.by_category.items()
+            if own == category and (rate is None or own_rate == rate)
+        )
+        return sum(matching, ZERO)
+
+    @cached_property
+    def categories(self) -> frozenset[str]:
+        """The VAT categories of lines, allowances and charges."""
+        return frozenset(category for category, _ in self.by_category)
+
+
+Condition = Callable[[Record, InvoiceRecord], bool]
+ExpectedValue = Callable[[Record, InvoiceRecord], Decimal | None]
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessRule:
+    """A rule, checked for each record of its scope and reported at a member.
+
+    `scope` is a path of groups, such as `lines.allowances`, empty for the invoice. Profiles below
+    `level` do not have the rule. It has either a condition, or the `expected` value of the member,
+    which is None if it cannot be computed.
+    """
+
+    identifier: str
+    scope: str
+    member: str
+    message: str
+    holds: Condition | None = None
+    expected: ExpectedValue | None = None
+    level: Level = Level.MINIMUM
+    is_in_extended: bool = True  # EXTENDED relaxes some rules (Factur-X 1.0)
+
+    def check(self, entry: Record, invoice: InvoiceRecord) -> str | None:
+        """Return the message for a record that violates the rule, None otherwise."""
+        if self.holds is not None:
+            return None if self.holds(entry, invoice) else self.message
+        assert self.expected is not None
+        expected = self.expected(entry, invoice)
+        stated = find_member(entry, self.member)
+        if expected is None or stated == expected:
+            return None
+        shown = "nothing" if stated is None else f"{stated:f}"
+        return f"{self.message}: stated {shown}, expected {expected:f}"
+
+
+def find_member(entry: Any, path: str) -> Any:
+    """Return a member by its dotted path, None if it is absent."""
+    for step in path.split("."):
+        if not isinstance(entry, dict):
+            return None
+        entry = entry.get(step)
+    return entry
+
+
+def to_cents(amount: Decimal) -> Decimal:
+    """Round to two decimals, half towards positive infinity, as XPath does."""
+    return (amount + _HALF).quantize(_CENT, ROUND_FLOOR)
+
+
+def require_member(
+    scope: str, member: str, identifier: str, message: str, **more: Any
+) -> BusinessRule:
+    """Return the rule that requires a member."""
+
+    def holds(entry: Record, _: InvoiceRecord) -> bool:
+        return find_member(entry, member) is not None
+
+    return BusinessRule(identifier, scope, member, message, holds, **more)

@@ -1,0 +1,116 @@
+"""Rules of sums (BR-CO-10 to BR-CO-17) and of decimal places (BR-DEC)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from workers.engine.einvoices.mapping import Record
+from workers.engine.einvoices.rules.rule import (
+    ZERO,
+    BusinessRule,
+    InvoiceRecord,
+    find_member,
+    to_cents,
+)
+from workers.engine.einvoices.terms import Level
+
+_ONE: Final = Decimal(1)
+_ROUNDS_TO_ONE: Final = Decimal("0.5")  # the official rule rounds rate and VAT to integers
+_HUNDRED: Final = Decimal(100)
+
+
+def _lines(_: Record, invoice: InvoiceRecord) -> Decimal:
+    return to_cents(invoice.total("lines", "netAmount"))
+
+
+def _sum_of(name: str, invoice: InvoiceRecord) -> Decimal | None:
+    """Return the sum of allowances or charges, None if there are none and no sum is stated."""
+    if not invoice.entries(name) and not invoice.has("totals", name):
+        return None
+    return to_cents(invoice.total(name, "amount"))
+
+
+def _without_vat(_: Record, invoice: InvoiceRecord) -> Decimal | None:
+    totals = invoice.group("totals")
+    if "lines" not in totals:
+        return None
+    return to_cents(totals["lines"] - totals.get("allowances", ZERO) + totals.get("charges", ZERO))
+
+
+def _vat(_: Record, invoice: InvoiceRecord) -> Decimal | None:
+    """Return the sum of the breakdown, None if it is 0 and no total is stated."""
+    summed = to_cents(invoice.total("vatBreakdown", "vat"))
+    return None if not summed and not invoice.has("totals", "vat") else summed
+
+
+def _with_vat(_: Record, invoice: InvoiceRecord) -> Decimal | None:
+    totals = invoice.group("totals")
+    if "withoutVat" not in totals or ("vat" not in totals and not invoice.entries("vatBreakdown")):
+        return None
+    return to_cents(totals["withoutVat"] + totals.get("vat", ZERO))
+
+
+def _due(_: Record, invoice: InvoiceRecord) -> Decimal | None:
+    totals = invoice.group("totals")
+    if "withVat" not in totals:
+        return None
+    due: Decimal = totals["withVat"] - totals.get("paid", ZERO) + totals.get("rounding", ZERO)
+    return due
+
+
+def _is_rate_of(entry: Record, _: InvoiceRecord) -> bool:
+    """Return whether the VAT is the taxable amount times the rate, within one unit for rounding."""
+    vat, taxable = entry.get("vat"), entry.get("taxable")
+    if vat is None or taxable is None:
+        return True  # reported by BR-45 and BR-46
+    rate = entry.get("rate", ZERO)
+    if abs(rate) < _ROUNDS_TO_ONE:
+        return bool(abs(vat) < _ROUNDS_TO_ONE)
+    return bool(abs(abs(vat) - to_cents(abs(taxable) * rate / _HUNDRED)) <= _ONE)
+
+
+def _require_two_decimals(member: str, identifier: str, scope: str, what: str) -> BusinessRule:
+    def holds(entry: Record, _: InvoiceRecord) -> bool:
+        value = find_member(entry, member)
+        return value is None or value.as_tuple().exponent >= -2
+
+    return BusinessRule(identifier, scope, member, f"{what} must have at most two decimals", holds)
+
+
+SUMS: Final = (
+    BusinessRule("BR-CO-10", "", "totals.lines", "The sum of the lines (BT-106) must be that of their net amounts (BT-131)", expected=_lines, level=Level.BASIC, is_in_extended=False),
+    BusinessRule("BR-CO-11", "", "totals.allowances", "The sum of allowances (BT-107) must be that of their amounts (BT-92)", expected=lambda _, invoice: _sum_of("allowances", invoice), level=Level.BASIC_WL, is_in_extended=False),
+    BusinessRule("BR-CO-12", "", "totals.charges", "The sum of charges (BT-108) must be that of their amounts (BT-99)", expected=lambda _, invoice: _sum_of("charges", invoice), level=Level.BASIC_WL, is_in_extended=False),
+    BusinessRule("BR-CO-13", "", "totals.withoutVat", "The total without VAT (BT-109) must be the lines (BT-106) less allowances (BT-107) plus charges (BT-108)", expected=_without_vat, level=Level.BASIC_WL, is_in_extended=False),
+    BusinessRule("BR-CO-14", "", "totals.vat", "The VAT (BT-110) must be the sum of the breakdown (BT-117)", expected=_vat, level=Level.BASIC_WL),
+    BusinessRule("BR-CO-15", "", "totals.withVat", "The total with VAT (BT-112) must be that without (BT-109) plus the VAT (BT-110)", expected=_with_vat, is_in_extended=False),
+    BusinessRule("BR-CO-16", "", "totals.due", "The amount due (BT-115) must be the total (BT-112) less what is paid (BT-113) plus rounding (BT-114)", expected=_due, level=Level.BASIC_WL, is_in_extended=False),
+    BusinessRule("BR-CO-17", "vatBreakdown", "vat", "The VAT (BT-117) must be its taxable amount (BT-116) times its rate (BT-119)", _is_rate_of, is_in_extended=False),
+    *(
+        _require_two_decimals(member, f"BR-DEC-{number}", scope, what)
+        for number, scope, member, what in (
+            ("01", "allowances", "amount", "The amount of an allowance (BT-92)"),
+            ("02", "allowances", "baseAmount", "The base of an allowance (BT-93)"),
+            ("05", "charges", "amount", "The amount of a charge (BT-99)"),
+            ("06", "charges", "baseAmount", "The base of a charge (BT-100)"),
+            ("09", "", "totals.lines", "The sum of the lines (BT-106)"),
+            ("10", "", "totals.allowances", "The sum of allowances (BT-107)"),
+            ("11", "", "totals.charges", "The sum of charges (BT-108)"),
+            ("12", "", "totals.withoutVat", "The total without VAT (BT-109)"),
+            ("13", "", "totals.vat", "The VAT (BT-110)"),
+            ("14", "", "totals.withVat", "The total with VAT (BT-112)"),
+            ("15", "", "totals.vatInTaxCurrency", "The VAT in the tax currency (BT-111)"),
+            ("16", "", "totals.paid", "The amount paid (BT-113)"),
+            ("17", "", "totals.rounding", "The rounding (BT-114)"),
+            ("18", "", "totals.due", "The amount due (BT-115)"),
+            ("19", "vatBreakdown", "taxable", "The taxable amount (BT-116)"),
+            ("20", "vatBreakdown", "vat", "The VAT of a category (BT-117)"),
+            ("23", "lines", "netAmount", "The net amount of a line (BT-131)"),
+            ("24", "lines.allowances", "amount", "The amount of an allowance on a line (BT-136)"),
+            ("25", "lines.allowances", "baseAmount", "The base of an allowance on a line (BT-137)"),
+            ("27", "lines.charges", "amount", "The amount of a charge on a line (BT-141)"),
+            ("28", "lines.charges", "baseAmount", "The base of a charge on a line (BT-142)"),
+        )
+    ),
+)  # fmt: skip

@@ -1,0 +1,253 @@
+"""The rules of each VAT category (BR-S, BR-Z, BR-E, BR-AE, BR-IC, BR-G, BR-O, BR-AF, BR-AG)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from workers.engine.einvoices.mapping import Record
+from workers.engine.einvoices.rules.rule import (
+    ZERO,
+    BusinessRule,
+    Condition,
+    InvoiceRecord,
+    to_cents,
+)
+from workers.engine.einvoices.terms import Level
+
+_ONE: Final = Decimal(1)
+_HUNDRED: Final = Decimal(100)
+_B: Final = Level.BASIC
+
+
+@dataclass(frozen=True, slots=True)
+class _Category:
+    """A VAT category: its code (UNTDID 5305), the prefix of its rules, and its requirements."""
+
+    code: str
+    prefix: str
+    name: str
+    rate: str  # positive, any, zero, none
+    seller: str  # local: a VAT identifier or tax number; vat: a VAT identifier; none
+    buyer: str = ""  # vat, registered (that or a registration), none
+    is_exempt: bool = True  # a reason is required; otherwise none is allowed
+    is_exact: bool = False  # the taxable amount is checked per rate
+
+
+_CATEGORIES: Final = (
+    _Category("S", "S", "standard rate", "positive", "local", is_exempt=False, is_exact=True),
+    _Category("Z", "Z", "zero rate", "zero", "local", is_exempt=False),
+    _Category("E", "E", "exempt", "zero", "local"),
+    _Category("AE", "AE", "reverse charge", "zero", "local", "registered"),
+    _Category("K", "IC", "intra-community supply", "zero", "vat", "vat"),
+    _Category("G", "G", "export", "zero", "vat"),
+    _Category("O", "O", "not subject to VAT", "none", "none", "none"),
+    _Category("L", "AF", "IGIC of the Canary Islands", "positive", "local", is_exempt=False, is_exact=True),
+    _Category("M", "AG", "IPSI of Ceuta and Melilla", "any", "local", is_exempt=False, is_exact=True),
+)  # fmt: skip
+_WHERE: Final = (
+    ("lines", "A line", "BT-151", "BT-152"),
+    ("allowances", "An allowance", "BT-95", "BT-96"),
+    ("charges", "A charge", "BT-102", "BT-103"),
+)
+_SELLERS: Final = {
+    "local": "requires the seller's VAT identifier (BT-31) or tax number (BT-32), or the VAT identifier of the tax representative (BT-63)",
+    "vat": "requires the VAT identifier of the seller (BT-31) or of the tax representative (BT-63)",
+    "none": "allows no VAT identifier of the seller (BT-31), the tax representative (BT-63) or the buyer (BT-48)",
+}  # fmt: skip
+_BUYERS: Final = {
+    "": "",
+    "none": "",
+    "vat": ", and the VAT identifier of the buyer (BT-48)",
+    "registered": ", and the VAT identifier (BT-48) or registration (BT-47) of the buyer",
+}
+_RATES: Final = {
+    "positive": "must have a rate ({}) above 0",
+    "any": "must have a rate ({}) of 0 or above",
+    "zero": "must have the rate ({}) 0",
+    "none": "must have no rate ({})",
+}
+
+
+def _has_identifiers(category: _Category) -> Condition:
+    """Return the condition that the parties have the identifiers that a category requires."""
+
+    def holds(_: Record, invoice: InvoiceRecord) -> bool:
+        has_seller = invoice.has("seller", "vatId") or invoice.has("taxRepresentative", "vatId")
+        match category.seller:
+            case "none":
+                return not has_seller and not invoice.has("buyer", "vatId")
+            case "local":
+                has_seller = has_seller or invoice.has("seller", "taxNumber")
+        match category.buyer:
+            case "vat":
+                return has_seller and invoice.has("buyer", "vatId")
+            case "registered":
+                return has_seller and invoice.has("buyer", "vatId", "registrationId")
+        return has_seller
+
+    return holds
+
+
+def _has_valid_rate(category: _Category) -> Condition:
+    def holds(entry: Record, _: InvoiceRecord) -> bool:
+        rate: Decimal | None = entry.get("vatRate")
+        match category.rate:
+            case "none":
+                return rate is None
+            case "zero":
+                return bool(rate == 0)
+            case "positive":
+                return rate is not None and rate > 0
+        return rate is not None and rate >= 0
+
+    return holds
+
+
+def _in_category(category: _Category, holds: Condition) -> Condition:
+    """Return a condition on the lines, allowances or charges of a category."""
+    code = category.code
+    return lambda entry, invoice: entry.get("vatCategory") != code or holds(entry, invoice)
+
+
+def _in_breakdown_of(category: _Category, holds: Condition) -> Condition:
+    code = category.code
+    return lambda entry, invoice: entry.get("category") != code or holds(entry, invoice)
+
+
+def _is_in_breakdown(category: _Category) -> Condition:
+    """Return the condition that the breakdown has a category if it is used: once, or once per rate."""
+
+    def holds(_: Record, invoice: InvoiceRecord) -> bool:
+        count = sum(one.get("category") == category.code for one in invoice.entries("vatBreakdown"))
+        if category.code not in invoice.categories:
+            return category.is_exact or not count
+        return bool(count >= 1 if category.is_exact else count == 1)
+
+    return holds
+
+
+def _has_taxable_sum(category: _Category) -> Condition:
+    def holds(entry: Record, invoice: InvoiceRecord) -> bool:
+        taxable = entry.get("taxable")
+        if taxable is None:
+            return True  # reported by BR-45
+        if category.is_exact:
+            if "rate" not in entry:
+                return True  # reported by BR-48
+            return bool(taxable == to_cents(invoice.taxable(category.code, entry["rate"])))
+        summed = to_cents(invoice.taxable(category.code))
+        if category.code == "O":
+            return bool(taxable == summed)
+        return bool(taxable - _ONE <= summed < taxable + _ONE)
+
+    return holds
+
+
+def _has_tax_amount(category: _Category) -> Condition:
+    def holds(entry: Record, _: InvoiceRecord) -> bool:
+        vat = entry.get("vat", ZERO)
+        if not category.is_exact:
+            return bool(vat == 0)
+        expected = to_cents(abs(entry.get("taxable", ZERO)) * entry.get("rate", ZERO) / _HUNDRED)
+        return bool(abs(abs(vat) - expected) < _ONE)
+
+    return holds
+
+
+def _has_exemption_reason(category: _Category) -> Condition:
+    is_exempt = category.is_exempt
+    return lambda entry, _: (
+        ("exemptionReason" in entry or "exemptionReasonCode" in entry) == is_exempt
+    )
+
+
+def _rules_of(category: _Category) -> Iterator[BusinessRule]:
+    prefix = f"BR-{category.prefix}"
+    named = f"{category.name} ({category.code})"
+    yield BusinessRule(
+        f"{prefix}-01",
+        "",
+        "vatBreakdown",
+        f"The VAT breakdown (BG-23) must list {named} if lines, allowances or charges have it, and only then",
+        _is_in_breakdown(category),
+        level=_B,
+        is_in_extended=False,
+    )
+    parties, rate = _has_identifiers(category), _has_valid_rate(category)
+    for index, (scope, what, _, _) in enumerate(_WHERE, 2):
+        message = f"{what} of {named} {_SELLERS[category.seller]}{_BUYERS[category.buyer]}"
+        yield BusinessRule(
+            f"{prefix}-{index:02}",
+            scope,
+            "vatCategory",
+            message,
+            _in_category(category, parties),
+            is_in_extended=category.code != "O",
+        )
+    for index, (scope, what, _, number) in enumerate(_WHERE, 5):
+        message = f"{what} of {named} {_RATES[category.rate].format(number)}"
+        yield BusinessRule(
+            f"{prefix}-{index:02}", scope, "vatRate", message, _in_category(category, rate)
+        )
+    sums = "of that rate " * category.is_exact
+    yield BusinessRule(
+        f"{prefix}-08",
+        "vatBreakdown",
+        "taxable",
+        f"The taxable amount (BT-116) of {named} must be the sum of its lines {sums}less allowances plus charges",
+        _in_breakdown_of(category, _has_taxable_sum(category)),
+        level=_B,
+        is_in_extended=False,
+    )
+    taxed = "its taxable amount (BT-116) times its rate (BT-119)" if category.is_exact else "0"
+    yield BusinessRule(
+        f"{prefix}-09",
+        "vatBreakdown",
+        "vat",
+        f"The VAT (BT-117) of {named} must be {taxed}",
+        _in_breakdown_of(category, _has_tax_amount(category)),
+        is_in_extended=False,
+    )
+    wanted = (
+        "must have a reason (BT-120) or its code (BT-121)"
+        if category.is_exempt
+        else "must have no reason for an exemption (BT-120, BT-121)"
+    )
+    yield BusinessRule(f"{prefix}-10", "vatBreakdown", "exemptionReason", f"The VAT breakdown of {named} {wanted}", _in_breakdown_of(category, _has_exemption_reason(category)), is_in_extended=category.is_exempt)  # fmt: skip
+
+
+def _excludes_other_categories(name: str) -> Condition:
+    """Return the condition that the category O is not combined with others."""
+
+    def holds(_: Record, invoice: InvoiceRecord) -> bool:
+        if all(one.get("category") != "O" for one in invoice.entries("vatBreakdown")):
+            return True
+        member = "category" if name == "vatBreakdown" else "vatCategory"
+        return all(one.get(member, "O") == "O" for one in invoice.entries(name))
+
+    return holds
+
+
+def _has_delivery_date(entry: Record, invoice: InvoiceRecord) -> bool:
+    if entry.get("category") != "K":
+        return True
+    return invoice.has("delivery", "date") or invoice.has("period", "start", "end")
+
+
+def _has_destination(entry: Record, invoice: InvoiceRecord) -> bool:
+    address = invoice.group("delivery").get("address", {})
+    return entry.get("category") != "K" or "country" in address
+
+
+VAT: Final = (
+    *(rule for category in _CATEGORIES for rule in _rules_of(category)),
+    BusinessRule("BR-IC-11", "vatBreakdown", "category", "An intra-community supply (K) must have a date of delivery (BT-72) or an invoicing period (BG-14)", _has_delivery_date),
+    BusinessRule("BR-IC-12", "vatBreakdown", "category", "An intra-community supply (K) must have the country of delivery (BT-80)", _has_destination),
+    BusinessRule("BR-O-11", "", "vatBreakdown", "With the category not subject to VAT (O) there must be no other category in the breakdown", _excludes_other_categories("vatBreakdown"), is_in_extended=False),
+    BusinessRule("BR-O-12", "", "lines", "With the category not subject to VAT (O) there must be no line of another category", _excludes_other_categories("lines"), is_in_extended=False),
+    BusinessRule("BR-O-13", "", "allowances", "With the category not subject to VAT (O) there must be no allowance of another category", _excludes_other_categories("allowances"), is_in_extended=False),
+    BusinessRule("BR-O-14", "", "charges", "With the category not subject to VAT (O) there must be no charge of another category", _excludes_other_categories("charges"), is_in_extended=False),
+)  # fmt: skip

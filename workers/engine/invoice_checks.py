@@ -1,0 +1,65 @@
+"""Validation of electronic invoices from any source: XML, or a PDF with an embedded invoice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from workers.engine.einvoices.checks import RuleViolation
+from workers.engine.einvoices.files import read_invoice
+from workers.engine.einvoices.markup import UnreadableXmlError
+from workers.engine.finish.embedded import UnreadablePdfError, read_embedded_invoice
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceReport:
+    """The result of a validation: the embedded file name, the profile, and the rule violations.
+
+    `reason` is set if the file could not be read as an invoice; the other fields are then empty.
+    """
+
+    file_name: str = ""
+    profile: str = ""
+    number: str = ""
+    violations: tuple[RuleViolation, ...] = ()
+    reason: str = ""
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the invoice was read and violates no rule."""
+        return not self.reason and not self.violations
+
+    def to_report(self) -> dict[str, Any]:
+        """Return the report as JSON."""
+        errors = [
+            {"rule": one.rule, "path": one.path, "message": one.message} for one in self.violations
+        ]
+        report: dict[str, Any] = {"valid": self.is_valid, "errors": errors}
+        named = {
+            "file": self.file_name,
+            "profile": self.profile,
+            "number": self.number,
+            "reason": self.reason,
+        }
+        return report | {name: text for name, text in named.items() if text}
+
+
+def check_external_invoice(content: bytes) -> InvoiceReport:
+    """Validate an XML invoice, or the one embedded in a PDF, by the rules of its stated profile."""
+    name = ""
+    try:
+        if content[:1024].lstrip().startswith(b"%PDF-"):
+            name, content = read_embedded_invoice(content)
+        found = read_invoice(content)
+    except (UnreadableXmlError, UnreadablePdfError) as error:
+        return InvoiceReport(name, reason=str(error))
+    if found is None:
+        return InvoiceReport(
+            name, reason="the XML is not a Cross Industry Invoice (CII D16B or D22B)"
+        )
+    if found.profile is None:
+        return InvoiceReport(
+            name, reason="the invoice states no profile of Factur-X, ZUGFeRD or XRechnung (BT-24)"
+        )
+    number = str(found.record.get("number", ""))[:100]
+    return InvoiceReport(name, found.profile.name, number, found.violations)

@@ -1,0 +1,572 @@
+"""The box model: computing the used size of a box, laying out its content and drawing it.
+
+Widths and heights are those of the border box. A fragmented box is open at the break: it has
+neither border nor padding there, and its background extends to the edge (CSS Fragmentation 3, 5.4,
+`slice`). A box of fixed height is never fragmented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Final, Protocol
+
+from workers.engine.layout.blocks.shrinking import lay_out_shrunk
+from workers.engine.layout.blocks.truncation import truncate_fragment
+from workers.engine.layout.context import (
+    EPSILON,
+    Fragment,
+    LayoutContext,
+    LayoutProblem,
+    OverflowSource,
+    PageCanvas,
+    Rectangle,
+    Region,
+    Resume,
+    describe_element,
+    format_mm,
+    plain_text,
+)
+from workers.engine.layout.display import (
+    Fill,
+    Item,
+    OutlineEntry,
+    Picture,
+    Restore,
+    Save,
+    Stroke,
+    StrokedRectangle,
+)
+from workers.engine.layout.pictures import find_picture
+from workers.engine.layout.problems import ContentProblem
+from workers.engine.layout.references import PageReferences
+from workers.engine.layout.svg.drawing import Drawable
+from workers.engine.tree.nodes import Container, Paragraph, Source
+from workers.engine.tree.styles.computed import BoxStyle, Overflow
+from workers.engine.units import Border, BorderStyle, LengthKind, Sides
+
+ContentLayout = Callable[[Region, Resume], Fragment | None]
+
+_HEADINGS: Final = {f"H{level}": level for level in range(1, 7)}
+
+
+@dataclass(frozen=True, slots=True)
+class UsedBox:
+    """A box style resolved for one containing width, in points; insets are border plus padding."""
+
+    box: BoxStyle
+    x: float  # of the border box, from the containing block's left edge
+    width: float
+    insets: Sides[float]
+    height: float | None
+    min_height: float
+    max_height: float | None
+    is_plain: bool  # the box has no effect on its content
+
+    @property
+    def content_width(self) -> float:
+        """The width of the content box, in points."""
+        return max(self.width - self.insets.left - self.insets.right, 0.0)
+
+
+def resolve_box(context: LayoutContext, box: BoxStyle, region: Region) -> UsedBox:
+    """Return the used box of a style in a region, cached by style and width."""
+    width, has_fixed_width = region.width, region.has_fixed_width
+    used_box: UsedBox | None = context.style_cache.get(box, width, has_fixed_width)
+    if used_box is None:
+        used_box = _compute_box(box, region)
+        context.style_cache.set(box, width, has_fixed_width, value=used_box)
+    return used_box
+
+
+def lay_out_box(
+    context: LayoutContext,
+    node: BoxNode,
+    region: Region,
+    resume: Resume,
+    content: ContentLayout,
+) -> Fragment | None:
+    """Lay out `content` in the box of `node`; None when nothing of it fits into `region`."""
+    box = node.style.box
+    if box.overflow is Overflow.SHRINK and type(node) in context.layouts:
+        return lay_out_shrunk(context, node, region, resume)
+    used_box = resolve_box(context, box, region)
+    mark = destination_of(node)
+    if mark is not None and mark.outline is not None and context.references is not None:
+        mark = replace(mark, outline=_outline_of(node, context.references))
+    if used_box.is_plain and mark is None and not _is_containing_block(node):
+        return content(region, resume)
+    fragment = _lay_out_in_box(context, node, used_box, region, resume, content)
+    if fragment is not None and box.background_image is not None:
+        set_background_image(context, fragment)
+    return fragment
+
+
+def set_background_image(context: LayoutContext, fragment: BoxFragment) -> None:
+    """Load the background image of a box; failure is a problem of the box."""
+    named = fragment.used_box.box.background_image
+    if named is None:
+        return
+    image = find_picture(context, named, fragment.node.source)
+    if not isinstance(image, ContentProblem):
+        fragment.backdrop = image
+    elif fragment.problem is None:
+        fragment.problem = LayoutProblem(
+            code=image.code,
+            message=f"{image.text}, for the background of `{fragment.node.source.location.tag_name}`",
+            advice=image.advice,
+            chain=context.chain(fragment.node.source),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """The link destination and outline entry at the beginning of a block."""
+
+    id: str | None
+    level: int
+    outline: str | None
+
+
+class BoxNodeStyle(Protocol):
+    """The part of a style that box layout reads."""
+
+    @property
+    def box(self) -> BoxStyle:
+        """The style of the box."""
+
+
+class BoxNode(Protocol):
+    """A node that generates a box; it may have an `id` and an `outline` too."""
+
+    @property
+    def source(self) -> Source:
+        """The source of the node."""
+
+    @property
+    def style(self) -> BoxNodeStyle:
+        """The style of the node."""
+
+
+@dataclass(slots=True)
+class BoxFragment:
+    """A fragment of a box with its content."""
+
+    node: BoxNode
+    used_box: UsedBox
+    content: Fragment
+    height: float
+    resume: Resume
+    is_start: bool
+    mark: Destination | None
+    problem: LayoutProblem | None = None
+    backdrop: Drawable | None = None
+
+    @property
+    def forced(self) -> str:
+        """The forced break that ended the fragment, empty for none."""
+        return self.content.forced
+
+    @property
+    def first_baseline(self) -> float | None:
+        """The distance from the top to the first baseline, in points, None without text."""
+        baseline = self.content.first_baseline
+        return None if baseline is None else baseline + self._top
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the box and its content."""
+        used_box, box = self.used_box, self.used_box.box
+        x += used_box.x
+        if self.mark is not None and self.is_start:
+            _add_destination(canvas, self.mark, x, y)
+        if self.problem is not None:
+            canvas.report(self.problem)
+        turned = box.rotate % 360
+        if turned or box.opacity < 1:
+            centre = (turned, x + used_box.width / 2, y + self.height / 2) if turned else None
+            canvas.items.append(Save(rotate=centre, opacity=box.opacity))
+        area = (x, y, used_box.width, self.height)
+        draw_box(
+            canvas.items,
+            box,
+            area,
+            canvas.add_box(self.node, area),
+            is_start=self.is_start,
+            is_end=self.resume is None,
+            backdrop=self.backdrop,
+        )
+        before = canvas.containing_block, canvas.is_rotated
+        canvas.is_rotated = canvas.is_rotated or bool(turned)
+        if _is_containing_block(self.node):
+            canvas.containing_block = self._padding_box(x, y)
+        self._draw_content(canvas, x, y)
+        canvas.containing_block, canvas.is_rotated = before
+        if turned or box.opacity < 1:
+            canvas.items.append(Restore())
+
+    def _draw_content(self, canvas: PageCanvas, x: float, y: float) -> None:
+        used_box, box = self.used_box, self.used_box.box
+        is_clipped = box.overflow is Overflow.HIDDEN
+        outside, canvas.overflow = canvas.overflow, _inherited_overflow(used_box, canvas.overflow)
+        if is_clipped:
+            canvas.items.append(Save(clip=self._padding_box(x, y)))
+        self.content.draw(canvas, x + used_box.insets.left, y + self._top)
+        canvas.overflow = outside
+        if is_clipped:
+            canvas.items.append(Restore())
+
+    def _padding_box(self, x: float, y: float) -> Rectangle:
+        border = self.used_box.box.border
+        return Rectangle(
+            x + border.left.width,
+            y + border.top.width,
+            self.used_box.width - border.left.width - border.right.width,
+            self.height - border.top.width - border.bottom.width,
+        )
+
+    def find_overflow(self, room: float) -> tuple[Source, str] | None:
+        """Return the first block in the content that reaches below a height."""
+        return find_overflow(self.content, room - self._top)
+
+    def truncate(self, room: float, *, is_cut: bool = False) -> BoxFragment | None:
+        """Return the box with truncated content; a box of fixed height fits as a whole or not at
+        all.
+        """
+        insets = self.used_box.insets
+        inner = min(room, self.height) - self._top - insets.bottom
+        content = truncate_fragment(self.content, inner, is_cut=is_cut)
+        if content is None or (has_limited_height(self.used_box) and self.height > room + EPSILON):
+            return None
+        height = (
+            self.height
+            if has_limited_height(self.used_box)
+            else content.height + self._top + insets.bottom
+        )
+        return replace(self, content=content, height=max(height, self.used_box.min_height))
+
+    @property
+    def _top(self) -> float:
+        return self.used_box.insets.top if self.is_start else 0.0
+
+
+def with_own_width(used_box: UsedBox, width: float, region: Region) -> UsedBox:
+    """Return a used box with the content's own width, for images and other replaced elements."""
+    margin = used_box.box.margin
+    left, right = (side.resolve(region.width) or 0.0 for side in (margin.left, margin.right))
+    rest = region.width - width - left - right
+    if rest > 0 and margin.left.kind is LengthKind.AUTO:
+        left += rest / 2 if margin.right.kind is LengthKind.AUTO else rest
+    return replace(used_box, x=left, width=width)
+
+
+def destination_of(node: BoxNode) -> Destination | None:
+    """Return the destination of a node, None without `id` and outline."""
+    anchor: str | None = getattr(node, "id", None)
+    if isinstance(node, Paragraph) and node.outline is not None:
+        return Destination(anchor, _HEADINGS.get(node.role.value, 1), node.outline)
+    return Destination(anchor, 0, None) if anchor is not None else None
+
+
+def _outline_of(node: BoxNode, references: PageReferences) -> str | None:
+    """Return the outline entry of a heading with its references resolved."""
+    assert isinstance(node, Paragraph)
+    if node.extra is None or not node.extra.has_references:
+        return node.outline
+    number = "" if node.extra.label is None else f"{node.extra.label.text} "
+    return " ".join(f"{number}{plain_text(references.resolve(node.inlines))}".split())
+
+
+def outer_widths(box: BoxStyle, min_content: float, max_content: float) -> tuple[float, float]:
+    """Return the min-content and max-content outer widths of a box from those of its content, in
+    points.
+    """
+    stated = box.width.resolve(0.0) if box.width.kind is LengthKind.POINTS else None
+    edges = sum(
+        border.width + padding
+        for border, padding in (
+            (box.border.left, box.padding.left),
+            (box.border.right, box.padding.right),
+        )
+    )
+    margins = (box.margin.left.resolve(0.0) or 0.0) + (box.margin.right.resolve(0.0) or 0.0)
+    least = (box.min_width.resolve(0.0) or 0.0) + margins
+    if stated is not None:
+        return max(stated + margins, least), max(stated + margins, least)
+    return max(min_content + edges + margins, least), max(max_content + edges + margins, least)
+
+
+def draw_box(
+    items: list[Item],
+    box: BoxStyle,
+    rectangle: tuple[float, float, float, float],
+    owner: object | None,
+    *,
+    is_start: bool = True,
+    is_end: bool = True,
+    backdrop: Drawable | None = None,
+) -> None:
+    """Draw the backgrounds and borders of a box; an edge at a break has no border."""
+    x, y, width, height = rectangle
+    radius = min(box.radius, width / 2, height / 2)
+    if box.background is not None:
+        items.append(Fill(x, y, width, height, box.background, owner, radius))
+    if backdrop is not None:
+        items.append(Picture(x, y, width, height, backdrop, None))
+    top, right, bottom, left = box.border
+    if top is right is bottom is left and top.style is BorderStyle.NONE:
+        return
+    is_whole = is_start and is_end
+    if is_whole and top == right == bottom == left and top.style is not BorderStyle.DOUBLE:
+        if top.width and top.style is not BorderStyle.NONE:
+            half = top.width / 2
+            items.append(
+                StrokedRectangle(
+                    x + half,
+                    y + half,
+                    width - top.width,
+                    height - top.width,
+                    top.width,
+                    top.color,
+                    owner,
+                    max(radius - half, 0.0),
+                    dash_pattern(top),
+                )
+            )
+        return
+    if is_start:
+        draw_border(items, top, (x, y + top.width / 2), (x + width, y + top.width / 2), owner)
+    if is_end:
+        edge = y + height - bottom.width / 2
+        draw_border(items, bottom, (x, edge), (x + width, edge), owner)
+    draw_border(items, left, (x + left.width / 2, y), (x + left.width / 2, y + height), owner)
+    edge = x + width - right.width / 2
+    draw_border(items, right, (edge, y), (edge, y + height), owner)
+
+
+def draw_border(
+    items: list[Item],
+    border: Border,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    owner: object | None,
+) -> None:
+    """Draw a straight border centred on the line from `start` to `end`."""
+    if not border.width or border.style is BorderStyle.NONE:
+        return
+    if border.style is not BorderStyle.DOUBLE:
+        items.append(
+            Stroke(*start, *end, border.width, border.color, owner, dash_pattern(border)),
+        )
+        return
+    third = border.width / 3
+    across = (0.0, third) if start[1] == end[1] else (third, 0.0)
+    for side in (-1, 1):
+        dx, dy = across[0] * side, across[1] * side
+        items.append(
+            Stroke(
+                start[0] + dx, start[1] + dy, end[0] + dx, end[1] + dy, third, border.color, owner
+            )
+        )
+
+
+def dash_pattern(border: Border) -> tuple[float, ...]:
+    """Return the dash array of a border style, in points; empty for solid."""
+    if border.style is BorderStyle.DASHED:
+        return (3 * border.width, 2 * border.width)
+    if border.style is BorderStyle.DOTTED:
+        return (border.width, border.width)
+    return ()
+
+
+def _compute_box(box: BoxStyle, region: Region) -> UsedBox:
+    margin = box.margin
+    left = margin.left.resolve(region.width) or 0.0
+    right = margin.right.resolve(region.width) or 0.0
+    stated = None if region.has_fixed_width else box.width.resolve(region.width)
+    width = region.width - left - right if stated is None else stated
+    if box.max_width is not None:
+        width = min(width, _default(box.max_width.resolve(region.width), inf))
+    width = max(width, box.min_width.resolve(region.width) or 0.0, 0.0)
+    rest = region.width - width - left - right
+    if rest > 0 and margin.left.kind is LengthKind.AUTO:
+        left += rest / 2 if margin.right.kind is LengthKind.AUTO else rest
+    insets = Sides(
+        *(border.width + padding for border, padding in zip(box.border, box.padding, strict=True))
+    )
+    height = box.height.resolve(0.0) if box.height.kind is LengthKind.POINTS else None
+    min_height = box.min_height.resolve(0.0) or 0.0
+    # A percentage of a height that depends on content is ignored (CSS 2.2, 10.7). Headers and
+    # footers resolve it against the page in running_content.py.
+    max_height = None
+    if box.max_height is not None and box.max_height.kind is LengthKind.POINTS:
+        max_height = box.max_height.value
+    if height is not None:
+        height = max(min(height, _default(max_height, inf)), min_height)
+    is_plain = (
+        left == 0.0
+        and width == region.width
+        and not any(insets)
+        and box.background is None
+        and box.background_image is None
+        and height is None
+        and min_height == 0.0
+        and max_height is None
+        and box.opacity == 1
+        and box.rotate % 360 == 0
+        and box.overflow in (Overflow.ERROR, Overflow.SHRUNK)
+    )
+    return UsedBox(box, left, width, insets, height, min_height, max_height, is_plain)
+
+
+def _lay_out_in_box(
+    context: LayoutContext,
+    node: BoxNode,
+    used_box: UsedBox,
+    region: Region,
+    resume: Resume,
+    content: ContentLayout,
+) -> BoxFragment | None:
+    if used_box.height is not None:
+        return _lay_out_fixed(context, node, used_box, region, content)
+    fragment = _lay_out_growing(node, used_box, region, resume, content)
+    limit = used_box.max_height
+    if fragment is None or limit is None or resume is not None:
+        return fragment
+    if fragment.resume is None and fragment.height <= limit + EPSILON:
+        return fragment
+    if fragment.resume is not None and not region.is_top:
+        return None  # a box with max-height is never fragmented
+    return _lay_out_fixed(context, node, used_box, region, content)
+
+
+def _lay_out_growing(
+    node: BoxNode, used_box: UsedBox, region: Region, resume: Resume, content: ContentLayout
+) -> BoxFragment | None:
+    is_start = resume is None
+    insets = used_box.insets
+    top = insets.top if is_start else 0.0
+    room = region.height - top - insets.bottom
+    if room < 0 and not region.is_top:
+        return None
+    bottom = None if region.bottom is None else region.bottom - top - insets.bottom
+    inner = Region(used_box.content_width, room, region.is_top, bottom)
+    fragment = content(inner, resume)
+    if fragment is None:
+        return None
+    if used_box.box.overflow is Overflow.ELLIPSIS and fragment.resume is None:
+        fragment = (
+            truncate_fragment(fragment, inf) or fragment
+        )  # for lines that are too wide; the height is free
+    height = fragment.height + top
+    if fragment.resume is None:
+        height = height + insets.bottom
+        if is_start:
+            height = max(height, used_box.min_height)
+    return BoxFragment(
+        node, used_box, fragment, height, fragment.resume, is_start, destination_of(node)
+    )
+
+
+def _lay_out_fixed(
+    context: LayoutContext, node: BoxNode, used_box: UsedBox, region: Region, content: ContentLayout
+) -> BoxFragment | None:
+    stated = used_box.height if used_box.height is not None else used_box.max_height
+    assert stated is not None
+    if stated > region.height + EPSILON and not region.is_top:
+        return None
+    insets = used_box.insets
+    room = max(stated - insets.top - insets.bottom, 0.0)
+    fragment = content(Region(used_box.content_width, inf, True, room), None)
+    assert fragment is not None
+    is_too_full = fragment.height > room + EPSILON
+    overflow = used_box.box.overflow
+    if overflow is Overflow.ELLIPSIS:
+        shortened = truncate_fragment(fragment, room)
+        is_too_full = shortened is None
+        fragment = shortened or fragment
+    framed = BoxFragment(node, used_box, fragment, stated, None, True, destination_of(node))
+    if is_too_full and overflow is not Overflow.VISIBLE:
+        problem = _describe_overflow(context, node, fragment, stated, room)
+        framed.problem = problem.as_clipped() if overflow is Overflow.HIDDEN else problem
+    elif stated > region.height + EPSILON:
+        framed.problem = context.too_tall(node.source, needed=stated, available=region.height)
+    return framed
+
+
+def _describe_overflow(
+    context: LayoutContext, node: BoxNode, fragment: Fragment, stated: float, room: float
+) -> LayoutProblem:
+    """Return the problem of content taller than its box, with the first child that overflows."""
+    source = node.source
+    need = stated - room + fragment.height
+    child = find_overflow(fragment, room)
+    tag = source.location.tag_name
+    if child is None or child[0].location == source.location:
+        name, chain = describe_element(source, context.path), context.chain(source)
+        gives = "its height gives"
+    else:
+        name = f"`{child[0].location.tag_name}` in `{tag}`"
+        chain = (child[0], *context.chain(source))
+        gives = f"the {tag} gives"
+    return LayoutProblem(
+        code="content-overflows",
+        message=f"Text does not fit: {name} needs {format_mm(need)}, {gives} {format_mm(stated)}",
+        advice=_overflow_advice(context, node, tag),
+        chain=chain,
+        excerpt=child[1] if child else "",
+    )
+
+
+def _overflow_advice(context: LayoutContext, node: BoxNode, tag: str) -> str:
+    if type(node) not in context.layouts:
+        return f"Make the {tag} taller, or its content shorter."
+    advice = _ADVICE[node.style.box.overflow]
+    if (IN_CELL, node) in context.cache:  # its height is that of the grid's rows
+        return advice.replace("the {tag} taller", "grid-auto-rows larger")
+    return advice.format(tag=tag)
+
+
+def find_overflow(fragment: Fragment, room: float) -> tuple[Source, str] | None:
+    """Return the source and first words of the first block that reaches below a height, or None."""
+    return fragment.find_overflow(room) if isinstance(fragment, OverflowSource) else None
+
+
+def _is_containing_block(node: BoxNode) -> bool:
+    """Return whether positioned descendants refer to the edges of this box."""
+    return type(node) is Container and node.is_box
+
+
+# Cache kind of the blocks that were stretched to the cell of their grid.
+IN_CELL: Final = "in-cell"
+_ADVICE: Final = {
+    Overflow.ERROR: 'Make the {tag} taller, or set overflow="shrink".',
+    Overflow.SHRUNK: "Make the {tag} taller, its content shorter, or min-font-size smaller.",
+    Overflow.ELLIPSIS: "Not even one line fits: make the {tag} taller.",
+    Overflow.HIDDEN: "Make the {tag} taller, or its content shorter.",
+}
+
+
+def has_limited_height(used_box: UsedBox) -> bool:
+    """Return whether content can be too tall for a box."""
+    return used_box.height is not None or used_box.max_height is not None
+
+
+def _inherited_overflow(used_box: UsedBox, outside: Overflow) -> Overflow:
+    """Return the overflow that applies to wide content inside a box: its own if it has a width."""
+    box = used_box.box
+    is_own = box.overflow is not Overflow.ERROR or box.width.kind is not LengthKind.AUTO
+    return box.overflow if is_own else outside
+
+
+def _add_destination(canvas: PageCanvas, mark: Destination, x: float, y: float) -> None:
+    if canvas.is_artifact:
+        return
+    if mark.id is not None:
+        canvas.add_anchor(mark.id, x, y)
+    if mark.outline is not None:
+        canvas.outline.append(OutlineEntry(mark.level, mark.outline, canvas.index - 1, y))
+
+
+def _default(value: float | None, other: float) -> float:
+    return other if value is None else value

@@ -1,0 +1,172 @@
+"""Multi-column layout: a stack of blocks that continues from one column to the next.
+
+Columns are filled one after the other. Balanced columns are filled again at smaller heights until
+the content just fits: the height of the tallest column (CSS Multi-column 1, 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
+from typing import Final
+
+from workers.engine.layout.blocks.boxes import draw_border
+from workers.engine.layout.blocks.stacks import lay_out_stack
+from workers.engine.layout.context import (
+    EPSILON,
+    AnyBlock,
+    Fragment,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    Region,
+    Resume,
+)
+from workers.engine.tree.nodes import ColumnLayout, Source
+
+# The search for the balanced height ends at this interval, in points.
+_TOLERANCE: Final = 0.5
+_MAX_TRIALS: Final = 16
+
+FillFunction = Callable[..., Fragment | None]
+
+
+@dataclass(slots=True)
+class ColumnsFragment:
+    """Columns side by side, each with its distance from the left edge."""
+
+    layout: ColumnLayout
+    columns: list[tuple[float, Fragment]]
+    height: float
+    resume: Resume
+    forced: str = ""
+    problem: LayoutProblem | None = None
+
+    @property
+    def first_baseline(self) -> float | None:
+        """The distance from the top to the first baseline of the first column, in points."""
+        return self.columns[0][1].first_baseline
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the columns, and a rule to the left of each but the leftmost."""
+        if self.problem is not None:
+            canvas.report(self.problem)
+        leftmost = min(offset for offset, _ in self.columns)
+        for offset, fragment in self.columns:
+            if offset > leftmost and self.layout.rule.width:
+                middle = x + offset - self.layout.gap / 2
+                draw_border(
+                    canvas.items, self.layout.rule, (middle, y), (middle, y + self.height), None
+                )
+            fragment.draw(canvas, x + offset, y)
+
+
+def lay_out_columns(
+    context: LayoutContext,
+    source: Source,
+    blocks: Sequence[AnyBlock],
+    columns: ColumnLayout,
+    region: Region,
+    resume: Resume,
+    *,
+    collapses_top: bool = False,
+) -> ColumnsFragment | None:
+    """Lay out blocks in the columns of one element; nested columns are a problem.
+
+    `collapses_top` is as in `lay_out_stack`, for the first column.
+    """
+    if context.is_in_columns:  # nested searches would multiply
+        fragment = lay_out_stack(context, blocks, region, resume, collapses_top=collapses_top)
+        if fragment is None:
+            return None
+        whole = ColumnsFragment(
+            columns, [(0.0, fragment)], fragment.height, fragment.resume, fragment.forced
+        )
+        return replace(whole, problem=_describe_nested(context, source))
+    context.is_in_columns = True
+    try:
+        if region.height == inf and region.bottom is not None and not columns.is_balanced:
+            given = Region(region.width, region.bottom, True, region.bottom)
+            return fill_columns(context, blocks, columns, given, resume, is_bound=True)
+        fill = partial(lay_out_stack, collapses_top=collapses_top)
+        filled = fill_columns(context, blocks, columns, region, resume, fill=fill)
+        if filled is None or filled.resume is not None:
+            return filled
+        if not columns.is_balanced and region.height != inf:
+            return filled
+        return _balance(context, blocks, columns, region, resume, filled, fill)
+    finally:
+        context.is_in_columns = False
+
+
+def fill_columns(
+    context: LayoutContext,
+    blocks: Sequence[AnyBlock],
+    columns: ColumnLayout,
+    region: Region,
+    resume: Resume,
+    *,
+    is_bound: bool = False,
+    fill: FillFunction = lay_out_stack,
+) -> ColumnsFragment | None:
+    """Fill columns one after the other; None when nothing fits into the first.
+
+    Bound content cannot continue elsewhere: the last column takes the rest. `fill` lays out one
+    column like `lay_out_stack`.
+    """
+    width = max((region.width - columns.gap * (columns.count - 1)) / columns.count, 1.0)
+    filled: list[tuple[float, Fragment]] = []
+    at, forced = resume, ""
+    bottom = region.bottom if columns.count == 1 else None
+    for number in range(columns.count):
+        is_rest = is_bound and number == columns.count - 1
+        given = Region(width, inf if is_rest else region.height, region.is_top, bottom)
+        fragment = fill(context, blocks, given, at)
+        if fragment is None:
+            forced = ""
+            break
+        offset = number * (width + columns.gap)
+        filled.append((region.width - width - offset if columns.is_rtl else offset, fragment))
+        at, forced = fragment.resume, fragment.forced
+        if at is None or (forced not in ("", "column") and not is_bound):
+            break
+    if not filled:
+        return None
+    height = max(fragment.height for _, fragment in filled)
+    return ColumnsFragment(columns, filled, height, at, forced)
+
+
+def _balance(
+    context: LayoutContext,
+    blocks: Sequence[AnyBlock],
+    columns: ColumnLayout,
+    region: Region,
+    resume: Resume,
+    filled: ColumnsFragment,
+    fill: FillFunction,
+) -> ColumnsFragment:
+    """Return the columns at the least height at which everything fits; `filled` is the fallback."""
+    best, high = filled, filled.height
+    low = sum(fragment.height for _, fragment in filled.columns) / columns.count - _TOLERANCE
+    for _ in range(_MAX_TRIALS):
+        if high - low <= _TOLERANCE:
+            break
+        middle = (low + high) / 2
+        room = Region(region.width, middle, is_top=False)
+        trial = fill_columns(context, blocks, columns, room, resume, fill=fill)
+        if trial is None or trial.resume is not None or trial.height > middle + EPSILON:
+            low = middle
+        else:
+            best, high = trial, min(trial.height, middle)
+    return best
+
+
+def _describe_nested(context: LayoutContext, source: Source) -> LayoutProblem:
+    return LayoutProblem(
+        code="nested-columns",
+        message=f"The columns of `{source.location.tag_name}` stand inside other columns",
+        advice="Use a row or a table inside columns, or end the outer ones before.",
+        chain=context.chain(source),
+    )

@@ -1,0 +1,171 @@
+"""Positioned boxes: out of flow, at offsets from the edges of their containing block (CSS 2.2,
+10.1).
+
+Such a box takes no space in the flow. It is laid out when it is drawn, because only then are the
+size of its containing block and its page known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Final
+
+from workers.engine.layout.context import (
+    EPSILON,
+    AnyBlock,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    Rectangle,
+    Region,
+    format_mm,
+)
+from workers.engine.tree.nodes import Container, Position, Source
+from workers.engine.tree.styles.computed import BoxStyle
+from workers.engine.units import Length, LengthKind
+
+_NOWHERE: Final = Position()
+
+
+def is_positioned(block: AnyBlock) -> bool:
+    """Return whether a block is out of flow."""
+    return type(block) is Container and block.position is not None
+
+
+@dataclass(slots=True)
+class PositionedFragment:
+    """A positioned box, without height in the flow; `path` is the elements around it."""
+
+    context: LayoutContext
+    node: Container
+    path: tuple[Source, ...]
+    height: float = 0.0
+    resume: None = None
+    forced: str = ""
+    first_baseline: None = None
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the box at its offsets, regardless of the given point."""
+        before, self.context.path = self.context.path, list(self.path)
+        try:
+            draw_positioned(self.context, self.node, canvas)
+        finally:
+            self.context.path = before
+
+
+def make_positioned(context: LayoutContext, node: AnyBlock) -> PositionedFragment:
+    """Return the fragment of a positioned block."""
+    assert isinstance(node, Container)
+    return PositionedFragment(context, node, tuple(context.path))
+
+
+def draw_positioned(context: LayoutContext, node: Container, canvas: PageCanvas) -> None:
+    """Lay out and draw a positioned box in the containing block of `canvas`."""
+    containing_block, position = canvas.containing_block, node.position or _NOWHERE
+    if containing_block.width == inf:
+        return  # a dry run without paper
+    box = node.style.box
+    left, right = (
+        _resolve(position.left, containing_block.width),
+        _resolve(position.right, containing_block.width),
+    )
+    top, bottom = (
+        _resolve(position.top, containing_block.height),
+        _resolve(position.bottom, containing_block.height),
+    )
+    width = _width_of(box, containing_block.width, left, right)
+    node = _with_height(context, node, containing_block.height, top, bottom)
+    region = Region(max(width, 0.0), inf, True, None, has_fixed_width=True)
+    fragment = context.lay_out(node, region)
+    assert fragment is not None
+    margin_top, margin_bottom = (
+        side.resolve(containing_block.width) or 0.0 for side in (box.margin.top, box.margin.bottom)
+    )
+    height = fragment.height + margin_top + margin_bottom
+    x = (
+        containing_block.width - right - width
+        if left is None and right is not None
+        else left or 0.0
+    )
+    y = (
+        containing_block.height - bottom - height
+        if top is None and bottom is not None
+        else top or 0.0
+    )
+    area = Rectangle(containing_block.x + x, containing_block.y + y, width, height)
+    if width <= 0:
+        canvas.report(_describe_no_room(context, node, containing_block.width))
+    elif not box.rotate and not canvas.is_rotated:
+        report_outside(context, node.source, area, canvas)
+    fragment.draw(canvas, area.x, area.y + margin_top)
+
+
+def report_outside(
+    context: LayoutContext, source: Source, area: Rectangle, canvas: PageCanvas
+) -> None:
+    """Report content that extends beyond the paper and its bleed."""
+    page, bleed = canvas.page, canvas.page.bleed
+    beyond = {
+        "left": -bleed - area.x,
+        "upper": -bleed - area.y,
+        "right": area.x + area.width - page.width - bleed,
+        "lower": area.y + area.height - page.height - bleed,
+    }
+    edge, distance = max(beyond.items(), key=lambda item: item[1])
+    if distance <= EPSILON:
+        return
+    tag = source.location.tag_name
+    canvas.report(
+        LayoutProblem(
+            code="outside-paper",
+            message=f"The `{tag}` stands {format_mm(distance)} beyond the {edge} edge of the paper",
+            advice=f"Move the {tag}, or make it smaller.",
+            chain=context.chain(source),
+        )
+    )
+
+
+def _resolve(offset: Length | None, base: float) -> float | None:
+    return None if offset is None else offset.resolve(base)
+
+
+def _width_of(box: BoxStyle, available: float, left: float | None, right: float | None) -> float:
+    """Return the outer width: the stated one, or the distance between the offsets."""
+    stated = box.width.resolve(available)
+    if stated is None:
+        return available - (left or 0.0) - (right or 0.0)
+    margins = (side.resolve(available) or 0.0 for side in (box.margin.left, box.margin.right))
+    return stated + sum(margins)
+
+
+def _with_height(
+    context: LayoutContext,
+    node: Container,
+    available: float,
+    top: float | None,
+    bottom: float | None,
+) -> Container:
+    """Return the box with the height between its offsets, if it states both and no height."""
+    box = node.style.box
+    if top is None or bottom is None or box.height.kind is LengthKind.POINTS:
+        return node
+    height = available - top - bottom
+    height -= sum(side.resolve(available) or 0.0 for side in (box.margin.top, box.margin.bottom))
+    key = ("stretched", node, height)
+    known: Container | None = context.cache.get(key)
+    if known is None:
+        stretched = replace(box, height=Length(max(height, 0.0)))
+        made = replace(node, style=replace(node.style, box=stretched))
+        known = context.cache[key] = made
+    return known
+
+
+def _describe_no_room(context: LayoutContext, node: Container, available: float) -> LayoutProblem:
+    return LayoutProblem(
+        code="no-room",
+        message=f"The offsets of the `{node.source.location.tag_name}` leave nothing of the "
+        f"{format_mm(available)} of width there are",
+        advice="Make left or right smaller.",
+        chain=context.chain(node.source),
+    )

@@ -1,0 +1,206 @@
+"""`overflow="shrink"`: content is set in smaller text until its box holds it (language.md 1.9).
+
+The largest text shrinks in steps of 0.25 pt down to `min-font-size`, and everything else in
+proportion: smaller texts, though not below that size, and images. Bar codes, padding and gaps do
+not shrink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from math import inf
+from typing import Any, Final
+
+from workers.engine.diagnostics import Findings
+from workers.engine.layout.context import Fragment, LayoutContext, PageCanvas, Region, Resume
+from workers.engine.layout.display import LaidOutPage
+from workers.engine.layout.identity import IdentityCache
+from workers.engine.layout.pictures import find_picture
+from workers.engine.layout.problems import ContentProblem
+from workers.engine.tree.nodes import (
+    CellTemplate,
+    Image,
+    ListItem,
+    PageValues,
+    Source,
+    TableRow,
+    TextRun,
+)
+from workers.engine.tree.styles.computed import BoxStyle, Overflow, Style, TextStyle
+from workers.engine.units import Length, LengthKind
+
+STEP: Final = 0.25  # points
+MIN_FACTOR: Final = 0.7  # of the size, without `min-font-size`
+_TRIAL_VALUES: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
+
+
+def lay_out_shrunk(
+    context: LayoutContext, node: Any, region: Region, resume: Resume
+) -> Fragment | None:
+    """Lay out a block at the largest text size at which its content fits.
+
+    If none fits, the smallest is used and the overflow is reported.
+    """
+    if context.references is not None:
+        context.references.affects_widths = True
+    key = ("shrunk", node, region.width, region.has_fixed_width)
+    shrunk: Any = context.cache.get(key)
+    if shrunk is None:
+        shrunk = context.cache[key] = _find_fitting(context, node, region)
+    return context.layouts[type(node)](context, shrunk, region, resume)
+
+
+def _find_fitting(context: LayoutContext, node: Any, region: Region) -> Any:
+    whole = _Scaler(context, region.width)
+    candidate = whole.scale(node)
+    if _fits(context, candidate, region):
+        return candidate
+    largest = whole.largest or node.style.text.size
+    stated = node.style.box.min_font_size
+    least = largest * MIN_FACTOR if stated is None else min(stated, largest)
+    low, high = 1, int((largest - least) / STEP + 1e-6)
+    best = None
+    while low <= high:
+        steps = (low + high) // 2
+        factor = (largest - steps * STEP) / largest
+        candidate = _Scaler(context, region.width, factor, floor=stated).scale(node)
+        if _fits(context, candidate, region):
+            best, high = candidate, steps - 1
+        else:
+            low = steps + 1
+    smallest = least / largest
+    return best or _Scaler(context, region.width, smallest, floor=stated).scale(node)
+
+
+def _fits(context: LayoutContext, node: Any, region: Region) -> bool:
+    """Return whether a block fits, by drawing it on a discarded page that reports its problems."""
+    findings = Findings()
+    canvas = PageCanvas(
+        LaidOutPage(inf, inf), values=_TRIAL_VALUES, outline=[], findings=findings, reported=set()
+    )
+    trial = Region(region.width, inf, True, None, region.has_fixed_width)
+    fragment = context.layouts[type(node)](context, node, trial, None)
+    if fragment is not None:
+        fragment.draw(canvas, 0.0, 0.0)
+    return not findings.error_count
+
+
+class _Scaler:
+    """Copies blocks with scaled sizes; no text becomes smaller than `floor`.
+
+    `largest` is the size of the largest text so far, in points.
+    """
+
+    def __init__(
+        self,
+        context: LayoutContext,
+        width: float,
+        factor: float = 1.0,
+        *,
+        floor: float | None = None,
+    ) -> None:
+        self._context = context
+        self._width = width
+        self._factor = factor
+        self._floor = floor or 0.0
+        # Rows share templates and cells share styles; their copies are shared likewise.
+        self._copies = IdentityCache()
+        self.largest = 0.0
+
+    def scale(self, value: Any) -> Any:
+        """Return the scaled copy of a block or of any value in it."""
+        if isinstance(value, Source | str | bytes) or value is None:
+            return value
+        if type(value) is tuple or isinstance(value, list):
+            return tuple(self.scale(part) for part in value)
+        copy = self._copies.get(value)
+        if copy is None:
+            copy = self._copy(value)
+            self._copies.set(value, value=copy)
+        return copy
+
+    def _copy(self, value: Any) -> Any:
+        match value:
+            case Style():
+                return self._style(value)
+            case TextStyle():
+                return self._text(value)
+            case Image():
+                return replace(value, style=self._picture_style(value))
+            case TextRun() | CellTemplate() | ListItem():
+                style = value.style if isinstance(value, TextRun) else value.style.text
+                self.largest = max(self.largest, style.size)
+                return self._members(value)
+            case TableRow():
+                cells = tuple(self.scale(cell) for cell in value.cells)
+                return replace(value, template=self.scale(value.template), cells=cells)
+            case _ if is_dataclass(value):
+                return self._members(value)
+            case Sequence() if not isinstance(value, tuple):
+                return tuple(self.scale(part) for part in value)
+            case _ if hasattr(value, "evaluate"):
+                return _ScaledRows(self, value)
+            case _:
+                return value
+
+    def _members(self, value: Any) -> Any:
+        members = {field.name: self.scale(getattr(value, field.name)) for field in fields(value)}
+        return replace(value, **members)
+
+    def _style(self, style: Style) -> Style:
+        ratio = self._size(style.text.size) / style.text.size
+        paragraph = replace(
+            style.paragraph,
+            line_height=style.paragraph.line_height * ratio,
+            indent=style.paragraph.indent * ratio,
+        )
+        is_shrinking = style.box.overflow is Overflow.SHRINK
+        box = replace(style.box, overflow=Overflow.SHRUNK) if is_shrinking else style.box
+        return replace(style, text=self.scale(style.text), paragraph=paragraph, box=box)
+
+    def _text(self, style: TextStyle) -> TextStyle:
+        size = self._size(style.size)
+        ratio = size / style.size
+        return replace(
+            style,
+            size=size,
+            letter_spacing=style.letter_spacing * ratio,
+            rise=style.rise * ratio,
+        )
+
+    def _size(self, size: float) -> float:
+        return max(size * self._factor, min(size, self._floor))
+
+    def _picture_style(self, node: Image) -> Style:
+        box = node.style.box
+        if box.width.kind is LengthKind.AUTO and box.height.kind is LengthKind.AUTO:
+            picture = find_picture(self._context, node.picture, node.source)
+            if not isinstance(picture, ContentProblem):
+                width = min(picture.width_points, self._width) * self._factor
+                return replace(node.style, box=replace(box, width=Length(width)))
+        return replace(node.style, box=self._smaller(box))
+
+    def _smaller(self, box: BoxStyle) -> BoxStyle:
+        return replace(
+            box,
+            width=self._length(box.width),
+            height=self._length(box.height),
+            max_height=None if box.max_height is None else self._length(box.max_height),
+        )
+
+    def _length(self, length: Length) -> Length:
+        return Length(length.value * self._factor, length.kind)
+
+
+class _ScaledRows:
+    """Head or foot rows of a table, scaled when they are evaluated."""
+
+    def __init__(self, scaler: _Scaler, rows: Any) -> None:
+        self._scaler = scaler
+        self._rows = rows
+        self.is_static = rows.is_static
+
+    def evaluate(self, values: Any) -> tuple[TableRow, ...]:
+        """Return the rows for one fragment."""
+        return tuple(self._scaler.scale(row) for row in self._rows.evaluate(values))

@@ -1,0 +1,494 @@
+"""Stacks: blocks below each other, with collapsed margins and breaks between and inside them.
+
+Margins. The distance between two blocks is the larger of the two adjoining margins; negative
+margins are added (CSS 2.2, 8.3.1). The margins of a first and last child collapse with those of a
+parent without border, padding or height. Unlike in CSS, other margins apply between blocks only:
+the bottom margin of a last child adds nothing to its box, cell or header, and a margin at the top
+of an area is dropped unless a forced break precedes it.
+
+Breaks. A stack ends before the first child of which nothing fits, or inside it. `break-after` and
+`break-before` of `avoid` move the break up to the nearest place where one is allowed. Without such
+a place the stack returns None, and at the top of an area the `avoid` is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Final, NamedTuple
+
+from workers.engine.layout.blocks.boxes import BoxFragment
+from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
+from workers.engine.layout.blocks.row_fragment import RowFragment
+from workers.engine.layout.blocks.truncation import truncate_fragment
+from workers.engine.layout.context import (
+    EPSILON,
+    AnyBlock,
+    Fragment,
+    LayoutContext,
+    PageCanvas,
+    Region,
+    Resume,
+    cut_excerpt,
+    plain_text,
+)
+from workers.engine.tree.nodes import (
+    Block,
+    Break,
+    Container,
+    ListBlock,
+    ListItem,
+    Note,
+    Paragraph,
+    Row,
+    Source,
+)
+from workers.engine.tree.styles.computed import BoxStyle, BreakTo
+from workers.engine.units import Length, LengthKind
+
+_ON_SAME_PAGE: Final = frozenset(("", BreakTo.COLUMN.value, "area"))
+_FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
+
+
+class StackResume(NamedTuple):
+    """A position in a stack: the child, the position in it, and whether a forced break led there."""
+
+    child: int
+    inner: Resume
+    is_forced: bool
+
+
+class PlacedFragment(NamedTuple):
+    """A fragment of child `number`, at `y` points from the top of the stack."""
+
+    number: int
+    y: float
+    fragment: Fragment
+    block: AnyBlock
+    has_auto_margin: bool  # margin-top="auto"
+
+
+@dataclass(slots=True)
+class StackFragment:
+    """Blocks below each other; `bottom_margin_after` is the bottom margin of the last one."""
+
+    placed: list[PlacedFragment]
+    height: float
+    resume: StackResume | None = None
+    forced: str = ""
+    bottom_margin_after: float = 0.0
+
+    @property
+    def first_baseline(self) -> float | None:
+        """The distance from the top to the first baseline, in points, None without text."""
+        for _, y, fragment, _, _ in self.placed:
+            baseline = fragment.first_baseline
+            if baseline is not None:
+                return y + baseline
+        return None
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the blocks."""
+        tree = canvas.tree
+        if tree is None:
+            for _, offset, fragment, _, _ in self.placed:
+                fragment.draw(canvas, x, y + offset)
+            return
+        for _, offset, fragment, block, _ in self.placed:
+            tree.enter(block)
+            fragment.draw(canvas, x, y + offset)
+            tree.leave()
+
+    def find_overflow(self, room: float) -> tuple[Source, str] | None:
+        """Return the first block that reaches below a height, with its first words."""
+        for _, y, fragment, block, _ in self.placed:
+            if y + fragment.height > room + EPSILON:
+                return block.source, _first_words(block)
+        return None
+
+    def truncate(self, room: float, *, is_cut: bool = False) -> StackFragment | None:
+        """Return the blocks that fit into a height; if any is left out, the last one ends in …."""
+        kept: list[PlacedFragment] = []
+        for number, placed in enumerate(self.placed):
+            left = room - placed.y
+            is_last = number == len(self.placed) - 1
+            fragment = truncate_fragment(placed.fragment, left, is_cut=is_cut and is_last)
+            if fragment is None:
+                if not kept:
+                    return None
+                last = kept[-1]
+                ended = truncate_fragment(last.fragment, last.fragment.height, is_cut=True)
+                kept[-1] = last._replace(fragment=ended or last.fragment)
+                break
+            kept.append(placed._replace(fragment=fragment))
+            if fragment.height < placed.fragment.height - EPSILON:
+                break
+        height = kept[-1].y + kept[-1].fragment.height if kept else self.height
+        return StackFragment(kept, min(height, self.height))
+
+
+def lay_out_stack(
+    context: LayoutContext,
+    blocks: Sequence[AnyBlock],
+    region: Region,
+    resume: Resume = None,
+    *,
+    collapses_top: bool = False,
+) -> StackFragment | None:
+    """Lay out blocks below each other; None when nothing of them fits into `region`.
+
+    `collapses_top` means that the first block's top margin collapses with that of the parent
+    (`margins_of`).
+    """
+    stack = _StackLayout(context, blocks, region, resume, collapses_top=collapses_top)
+    return stack.fill()
+
+
+def margins_of(block: AnyBlock, width: float) -> tuple[float, float]:
+    """Return the collapsed top and bottom margins of a block, in points; 0 for `auto`."""
+    return top_margin(block, width), _bottom_margin(block, width)
+
+
+def top_margin(block: AnyBlock, width: float) -> float:
+    """Return the collapsed top margin of a block, in points; 0 for `auto`."""
+    if isinstance(block, Break):
+        return 0.0
+    own = _points(block.style.box.margin.top, width)
+    if type(block) is Row:
+        is_open = collapses_child_margins(block.style.box)
+        return collapse_margins(own, shared_top_margin(block, width)) if is_open else own
+    children = _stacked(block)
+    if children and collapses_child_margins(block.style.box):
+        return collapse_margins(own, top_margin(children[0], width))
+    return own
+
+
+def in_flow_children(row: Row) -> list[Block]:
+    """Return the in-flow blocks of a row."""
+    return [c for c in row.children if not isinstance(c, Break) and not is_positioned(c)]
+
+
+def shared_top_margin(row: Row, width: float) -> float:
+    """Return the least top margin of the blocks of a row, in points."""
+    return min((top_margin(child, width) for child in in_flow_children(row)), default=0.0)
+
+
+def bottom_margin_after(block: AnyBlock, fragment: Fragment, width: float) -> float:
+    """Return the collapsed bottom margin of a block, in points.
+
+    The extent of margins below a row depends on its layout, hence `fragment`.
+    """
+    if isinstance(block, Break) or not _ends_in_row(block):
+        return _bottom_margin(block, width)
+    own = _points(block.style.box.margin.bottom, width)
+    inner = fragment.content if isinstance(fragment, BoxFragment) else fragment
+    if isinstance(inner, RowFragment | StackFragment):
+        return collapse_margins(own, inner.bottom_margin_after)
+    return _bottom_margin(block, width)
+
+
+def _ends_in_row(block: AnyBlock) -> bool:
+    if type(block) is not Row and type(block) is not Container:
+        return False
+    if not collapses_child_margins(block.style.box):
+        return False
+    if type(block) is Row:
+        return True
+    children = _stacked(block)
+    return bool(children) and _ends_in_row(children[-1])
+
+
+def _bottom_margin(block: AnyBlock, width: float) -> float:
+    if isinstance(block, Break):
+        return 0.0
+    own = _points(block.style.box.margin.bottom, width)
+    children = _stacked(block)
+    if children and collapses_child_margins(block.style.box):
+        return collapse_margins(own, _bottom_margin(children[-1], width))
+    return own
+
+
+def collapse_margins(first: float, second: float) -> float:
+    """Return the distance that two adjoining margins collapse to, in points (CSS 2.2, 8.3.1)."""
+    return max(first, second, 0.0) + min(first, second, 0.0)
+
+
+def collapses_child_margins(box: BoxStyle) -> bool:
+    """Return whether the margins of children collapse with those of the box."""
+    padding, border = box.padding, box.border
+    return not (
+        padding.top
+        or padding.bottom
+        or border.top.width
+        or border.bottom.width
+        or box.height.kind is LengthKind.POINTS
+        or box.max_height is not None
+        or box.min_height.value
+        or box.rotate
+    )
+
+
+def forced_break_before(block: AnyBlock) -> str:
+    """Return the break that a block forces before itself, empty for none."""
+    if isinstance(block, Break):
+        return "" if block.need is not None else block.to
+    breaks = block.style.breaks
+    if breaks.counter_reset is not None and breaks.before is not BreakTo.LEFT:
+        return BreakTo.RIGHT.value if breaks.before is BreakTo.RIGHT else BreakTo.PAGE.value
+    if breaks.before in _FORCING:
+        return breaks.before.value
+    children = _children(block)
+    return forced_break_before(children[0]) if children else ""
+
+
+def page_family_at_start(block: AnyBlock) -> str | None:
+    """Return the page family of a block's first content, None for that of the flow."""
+    if isinstance(block, Break):
+        return None
+    children = _children(block)
+    return page_family_at_start(children[0]) if children else block.style.breaks.page
+
+
+def page_family_at_end(block: AnyBlock) -> str | None:
+    """Return the page family of a block's last content, None for that of the flow."""
+    if isinstance(block, Break):
+        return None
+    children = _children(block)
+    return page_family_at_end(children[-1]) if children else block.style.breaks.page
+
+
+def _forced_break_after(block: AnyBlock) -> str:
+    if isinstance(block, Break):
+        return ""
+    after = block.style.breaks.after
+    if after in _FORCING:
+        return after.value
+    children = _children(block)
+    return _forced_break_after(children[-1]) if children else ""
+
+
+def _avoids_after(block: AnyBlock) -> bool:
+    if isinstance(block, Break):
+        return False
+    if block.style.breaks.after is BreakTo.AVOID:
+        return True
+    children = _children(block)
+    return bool(children) and _avoids_after(children[-1])
+
+
+def _avoids_before(block: AnyBlock) -> bool:
+    if isinstance(block, Break):
+        return False
+    if block.style.breaks.before is BreakTo.AVOID:
+        return True
+    children = _children(block)
+    return bool(children) and _avoids_before(children[0])
+
+
+def _children(block: AnyBlock) -> Sequence[AnyBlock]:
+    """Return the children whose breaks propagate to a block (CSS Fragmentation 3, 3.1)."""
+    if type(block) is Container and block.columns is not None and block.columns.count > 1:
+        return ()  # a break inside is a column break
+    if type(block) is Note:
+        return ()  # where notes are collected, they are on the surrounding pages
+    return _stacked(block)
+
+
+def _stacked(block: AnyBlock) -> Sequence[AnyBlock]:
+    """Return the in-flow children of a block that is a stack."""
+    if isinstance(block, Container):
+        children = block.children
+        if children and (is_positioned(children[0]) or is_positioned(children[-1])):
+            return [child for child in children if not is_positioned(child)]
+        return children
+    if isinstance(block, ListItem | Note):
+        return block.children
+    if isinstance(block, ListBlock):
+        return block.items
+    return ()
+
+
+def _number(placed: PlacedFragment) -> int:
+    return placed.number
+
+
+def _points(length: Length, width: float) -> float:
+    return length.resolve(width) or 0.0
+
+
+def _has_auto_top_margin(block: AnyBlock) -> bool:
+    return not isinstance(block, Break) and block.style.box.margin.top.kind is LengthKind.AUTO
+
+
+def _first_words(block: AnyBlock) -> str:
+    if isinstance(block, Paragraph):
+        return cut_excerpt(plain_text(block.inlines))
+    return next((words for child in _children(block) if (words := _first_words(child))), "")
+
+
+class _StackLayout:
+    """One attempt to fill a region."""
+
+    def __init__(
+        self,
+        context: LayoutContext,
+        blocks: Sequence[AnyBlock],
+        region: Region,
+        resume: Resume,
+        *,
+        collapses_top: bool,
+    ) -> None:
+        self.context = context
+        self.blocks = blocks
+        self.region = region
+        self.start = resume or StackResume(0, None, False)
+        self.is_resumed = resume is not None
+        self.collapses_top = collapses_top
+        self.placed: list[PlacedFragment] = []
+        self.positioned: list[PlacedFragment] = []  # positioned blocks
+        self.y = 0.0
+        self.last_bottom_margin = 0.0  # of the last placed block
+
+    def fill(self) -> StackFragment | None:
+        for index in range(self.start.child, len(self.blocks)):
+            block = self.blocks[index]
+            if is_positioned(block):
+                positioned = make_positioned(self.context, block)
+                self.positioned.append(
+                    PlacedFragment(index, self.y, positioned, block, has_auto_margin=False)
+                )
+                continue
+            forced = self._forced_before(index)
+            if forced:
+                after = index + 1 if isinstance(block, Break) else index
+                return self._make_fragment(StackResume(after, None, True), forced)
+            if isinstance(block, Break):
+                if self._needs_more(block):
+                    return self._make_fragment(StackResume(index + 1, None, False))
+                continue
+            inner = self.start.inner if index == self.start.child else None
+            fragment = self._place(index, block, inner)
+            if fragment is None:
+                return self._end_before(index)
+            if fragment.resume is not None:
+                resume = StackResume(index, fragment.resume, False)
+                return self._make_fragment(resume, fragment.forced)
+        return self._make_fragment(None)
+
+    def _place(self, index: int, block: AnyBlock, inner: Resume) -> Fragment | None:
+        gap = self._gap(index, top_margin(block, self.region.width))
+        region = self.region
+        is_top = region.is_top and not self.placed
+        left = region.height - self.y - gap
+        bottom = None
+        if region.bottom is not None and index == len(self.blocks) - 1:
+            bottom = region.bottom - self.y - gap
+        fragment = self.context.lay_out(block, Region(region.width, left, is_top, bottom), inner)
+        if fragment is None:
+            return None
+        if not is_top and (
+            fragment.height > left + EPSILON or self._is_broken_against_style(block, fragment)
+        ):
+            return None
+        self.y += gap
+        has_auto_margin = inner is None and _has_auto_top_margin(block)
+        self.placed.append(PlacedFragment(index, self.y, fragment, block, has_auto_margin))
+        self.y += fragment.height
+        self.last_bottom_margin = bottom_margin_after(block, fragment, self.region.width)
+        return fragment
+
+    def _is_broken_against_style(self, block: AnyBlock, fragment: Fragment) -> bool:
+        if fragment.resume is None or fragment.forced or isinstance(block, Break):
+            return False
+        return block.style.breaks.avoid_inside
+
+    def _gap(self, index: int, top: float) -> float:
+        if self.placed:
+            return collapse_margins(self.last_bottom_margin, top)
+        if index == self.start.child and self.start.inner is not None:
+            return 0.0
+        if self.is_resumed:
+            return top if self.start.is_forced else 0.0
+        return 0.0 if self.collapses_top else top
+
+    def _forced_before(self, index: int) -> str:
+        if not self.placed or self.region.height == inf:
+            return ""
+        block = self.blocks[index]
+        before = self.blocks[index - 1]
+        if self.positioned and is_positioned(before):
+            before = self.placed[-1].block
+        forced = _forced_break_after(before) or forced_break_before(block)
+        if forced in _ON_SAME_PAGE and self._changes_family(before, block):
+            return "page"
+        return forced
+
+    def _changes_family(self, before: AnyBlock, block: AnyBlock) -> bool:
+        if (
+            not self.context.has_page_families
+            or isinstance(before, Break)
+            or isinstance(block, Break)
+        ):
+            return False
+        return page_family_at_end(before) != page_family_at_start(block)
+
+    def _needs_more(self, block: Break) -> bool:
+        if block.need is None or not self.placed or self.region.height == inf:
+            return False
+        return self.region.height - self.y < block.need - EPSILON
+
+    def _end_before(self, index: int) -> StackFragment | None:
+        """End the stack before a block, or further up where a break is allowed."""
+        first = self.start.child
+        end = index
+        while end > first and self._avoids_break_at(end):
+            end -= 1
+        if end == first or not self.placed:
+            if not self.region.is_top or not self.placed:
+                return None
+            end = index
+        while self.placed and self.placed[-1].number >= end:
+            self.placed.pop()
+        if not self.placed and not self.region.is_top:
+            return None
+        while self.positioned and self.positioned[-1].number >= end:
+            self.positioned.pop()
+        return self._make_fragment(StackResume(end, None, False))
+
+    def _avoids_break_at(self, index: int) -> bool:
+        """Return whether a break before a block is avoided; a positioned block stays with the block
+        above.
+        """
+        above = index - 1
+        while above > self.start.child and is_positioned(self.blocks[above]):
+            above -= 1
+        block = self.blocks[index]
+        return is_positioned(block) or _avoids_after(self.blocks[above]) or _avoids_before(block)
+
+    def _make_fragment(self, resume: StackResume | None, forced: str = "") -> StackFragment:
+        height = self.y
+        if resume is not None and self.placed:
+            last = self.placed[-1]
+            height = last.y + last.fragment.height
+        if self.region.bottom is not None and any(placed.has_auto_margin for placed in self.placed):
+            height = self._push_to_bottom(height, self.region.bottom)
+        placed = (
+            sorted((*self.placed, *self.positioned), key=_number)
+            if self.positioned
+            else self.placed
+        )
+        return StackFragment(placed, height, resume, forced, self.last_bottom_margin)
+
+    def _push_to_bottom(self, height: float, bottom: float) -> float:
+        """Distribute the free space above `bottom` among the `auto` top margins."""
+        slack = bottom - height
+        if slack <= 0:
+            return height
+        share = slack / sum(placed.has_auto_margin for placed in self.placed)
+        shift = 0.0
+        for position, placed in enumerate(self.placed):
+            if placed.has_auto_margin:
+                shift += share
+            self.placed[position] = placed._replace(y=placed.y + shift)
+        return bottom

@@ -1,0 +1,1 @@
+"""Charts: scales and ticks, stacking, labels without overlap, and drawing."""

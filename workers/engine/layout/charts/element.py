@@ -1,0 +1,135 @@
+"""Layout and drawing of the element `chart`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from workers.engine.diagnostics import Severity
+from workers.engine.layout.blocks.boxes import outer_widths, resolve_box, with_own_width
+from workers.engine.layout.charts.drawing import ChartDrawing, ChartProblem
+from workers.engine.layout.charts.pen import LINE_HEIGHT, LabelStyle, Pen
+from workers.engine.layout.charts.pies import draw_pie
+from workers.engine.layout.charts.plots import draw_plot
+from workers.engine.layout.charts.small import draw_gauge, draw_sparkline
+from workers.engine.layout.context import (
+    Fragment,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    Rectangle,
+    Region,
+    Resume,
+    cut_excerpt,
+)
+from workers.engine.layout.elements.figures import place_figure
+from workers.engine.tree.nodes import Chart
+from workers.engine.units import LengthKind, mm
+
+_SMALL: Final[dict[str, tuple[float, float]]] = {  # width and height in em
+    "sparkline": (7.0, 1.1),
+    "gauge": (7.0, 0.75),
+}
+_SHAPE: Final = 0.5  # default height, of the width
+_MOST_HEIGHT: Final = mm(75)
+_BAR: Final = 1.9  # lines per category of a bar chart
+_NARROWEST, _WIDEST = mm(30), mm(90)
+_DRAW: Final[MappingProxyType[str, Callable[[ChartDrawing], None]]] = MappingProxyType(
+    {
+        "pie": draw_pie,
+        "donut": draw_pie,
+        "sparkline": draw_sparkline,
+        "gauge": draw_gauge,
+    }
+)
+
+
+@dataclass(slots=True)
+class ChartFragment:
+    """A chart in a box of its own size, in points."""
+
+    context: LayoutContext
+    node: Chart
+    width: float
+    height: float
+    chain: tuple[object, ...] = ()
+    resume: Resume = None
+    forced: str = ""
+    first_baseline: float | None = None
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the chart, and report data that are not visible."""
+        if canvas.is_dry_run or not self.width or not self.height:
+            return
+        node, context = self.node, self.context
+        is_rtl = node.style.paragraph.is_rtl
+        owner = canvas.add_figure(node, node.alt, Rectangle(x, y, self.width, self.height))
+        pen = Pen(canvas, x, y, self.width, owner=owner, is_rtl=is_rtl)
+        label_style = LabelStyle(context.fonts, node.style.text, is_rtl=is_rtl)
+        drawing = ChartDrawing(pen, node, label_style, self.width, self.height)
+        _DRAW.get(node.kind, draw_plot)(drawing)
+        context.report_missing_glyphs("".join(pen.texts), node.source)
+        for problem in drawing.problems:
+            canvas.report(self._describe_problem(problem))
+
+    def _describe_problem(self, problem: ChartProblem) -> LayoutProblem:
+        return LayoutProblem(
+            problem.code,
+            problem.what,
+            problem.advice,
+            self.chain,  # type: ignore[arg-type]
+            cut_excerpt(self.node.alt),
+            Severity.WARNING if problem.is_warning else Severity.ERROR,
+        )
+
+
+def lay_out_chart(
+    context: LayoutContext, node: Chart, space: Region, _resume: Resume
+) -> Fragment | None:
+    """Lay out a chart: as wide as its region, a sparkline or gauge at its own width."""
+    used_box = resolve_box(context, node.style.box, space)
+    insets = used_box.insets
+    across, down = insets.left + insets.right, insets.top + insets.bottom
+    if (
+        node.kind in _SMALL
+        and node.style.box.width.kind is LengthKind.AUTO
+        and not space.has_fixed_width
+    ):
+        width = _SMALL[node.kind][0] * node.style.text.size
+        limit = node.style.box.max_width
+        most = None if limit is None else limit.resolve(space.width)
+        width = min(width + across, space.width, space.width if most is None else most)
+        used_box = with_own_width(used_box, width, space)
+    height = used_box.height
+    if height is None:
+        height = _natural_height(node, used_box.content_width) + down
+        height = height if used_box.max_height is None else min(height, used_box.max_height)
+    fragment = ChartFragment(
+        context, node, used_box.content_width, max(height - down, 0.0), context.chain(node.source)
+    )
+    return place_figure(context, node, used_box, space, fragment)
+
+
+def measure_chart(context: LayoutContext, node: Chart) -> tuple[float, float]:
+    """Return the min-content and max-content width of a chart in points, box included."""
+    if node.kind in _SMALL:
+        width = _SMALL[node.kind][0] * node.style.text.size
+        limit = node.style.box.max_width
+        if limit is not None and limit.kind is LengthKind.POINTS:
+            width = min(width, limit.value)
+        return outer_widths(node.style.box, width, width)
+    return outer_widths(node.style.box, _NARROWEST, _WIDEST)
+
+
+def _natural_height(node: Chart, width: float) -> float:
+    size = node.style.text.size
+    if node.kind in _SMALL:
+        return _SMALL[node.kind][1] * size
+    if node.kind == "bar":
+        beside = 1 if node.stack != "none" else max(len(node.series), 1)
+        bars = len(node.xs) * max(_BAR, 0.9 * beside) * size * LINE_HEIGHT
+        words = 2 + bool(node.title) * 2 + (len(node.series) > 1) * 2
+        return min(bars + words * size * LINE_HEIGHT, 3 * _MOST_HEIGHT)
+    return min(width * _SHAPE, _MOST_HEIGHT)

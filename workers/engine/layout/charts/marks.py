@@ -1,0 +1,331 @@
+"""Marks of charts with axes: columns and bars, lines, areas and points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import floor
+from typing import Final, NamedTuple
+
+from workers.engine.layout.charts.axes import Axis
+from workers.engine.layout.charts.drawing import DENSE, LINE_WIDTH, MARKER, ChartDrawing, write_on
+from workers.engine.layout.charts.geometry import Point, downsample, split_gaps
+from workers.engine.layout.charts.legends import WHITE, LegendEntry, fill_area
+from workers.engine.layout.charts.palette import tint
+from workers.engine.layout.charts.pen import Anchor, PlotArea, circle, marker, rectangle
+from workers.engine.layout.charts.stacking import StackedValue
+from workers.engine.layout.context import format_mm
+
+MIN_BAND: Final = 0.5  # points per category: narrower ones are invisible
+MAX_POINTS: Final = 10_000  # marks of one chart
+_GROUP: Final = 0.72  # of a band, for its columns
+_MAX_COLUMN: Final = 34.0
+_SEAM: Final = 0.5  # points, between adjacent or stacked columns
+_FEW_POINTS: Final = 24  # a line with at most this many points has dots
+_CELL: Final = 0.5  # points; of markers in one such cell one is drawn
+_MAX_VALUES: Final = 500  # written at points
+_SMALL: Final = 300  # a scatter chart with more points has smaller markers
+
+
+class PlotCoordinates(NamedTuple):
+    """The coordinate system of a plot: its area and axes; values run to the right if `is_horizontal`."""
+
+    area: PlotArea
+    x_axis: Axis
+    value_axis: Axis
+    is_horizontal: bool = False
+
+    def point(self, x: float, value: float) -> Point:
+        """Return the point for a fraction of the category axis and a value."""
+        area, up = self.area, self.value_axis.fraction(value)
+        if self.is_horizontal:
+            return area.left + up * area.width, area.top + x * area.height
+        return area.left + x * area.width, area.bottom - up * area.height
+
+    @property
+    def length(self) -> float:
+        """The length of the category axis in points."""
+        return self.area.height if self.is_horizontal else self.area.width
+
+
+def draw_columns(
+    drawing: ChartDrawing,
+    coordinates: PlotCoordinates,
+    stacks: Sequence[Sequence[StackedValue]],
+    entries: Sequence[LegendEntry],
+) -> None:
+    """Draw columns or bars, those of a category side by side or stacked."""
+    count = len(stacks[0])
+    band = coordinates.length / max(count, 1)
+    if band < MIN_BAND:
+        what = "bars" if coordinates.is_horizontal else "columns"
+        drawing.report(
+            DENSE,
+            f"The chart has {count:,} {what} in {format_mm(coordinates.length)}; at most "
+            f"{int(coordinates.length / MIN_BAND):,} are drawn there",
+            'Group the data, take fewer records, or use type="line".',
+            is_warning=False,
+        )
+        return
+    is_stacked = drawing.chart.stack != "none"
+    beside = 1 if is_stacked else len(stacks)
+    width = min(band * _GROUP / beside, _MAX_COLUMN)
+    seam = min(_SEAM, width * 0.1)
+    for at, (parts, entry) in enumerate(zip(stacks, entries, strict=True)):
+        offset = 0.0 if is_stacked else (at - (beside - 1) / 2) * width
+        columns = [
+            _column(coordinates, (index + 0.5) / count, offset, width - seam, part)
+            for index, part in enumerate(parts)
+            if part is not None and part[0] != part[1]
+        ]
+        if entry.hatch is None:
+            drawing.pen.fill([rectangle(*corners) for corners in columns], entry.color)
+        for corners in columns if entry.hatch is not None else ():
+            subpath = rectangle(*corners)
+            fill_area(drawing.pen, entry, subpath, [(p[0], p[1]) for p in subpath])
+        if is_stacked and at:
+            _draw_seams(drawing, coordinates, columns)
+
+
+def _column(
+    coordinates: PlotCoordinates, x: float, offset: float, width: float, part: StackedValue
+) -> tuple[Point, Point]:
+    assert part is not None
+    (x1, y1), (x2, y2) = (coordinates.point(x, value) for value in part)
+    if coordinates.is_horizontal:
+        return (x1, y1 + offset - width / 2), (x2, y2 + offset + width / 2)
+    return (x1 + offset - width / 2, y1), (x2 + offset + width / 2, y2)
+
+
+def _draw_seams(
+    drawing: ChartDrawing, coordinates: PlotCoordinates, columns: Sequence[tuple[Point, Point]]
+) -> None:
+    """Separate stacked columns by white lines at their starts."""
+    for (x1, y1), (x2, y2) in columns:
+        if abs((x2 - x1) if coordinates.is_horizontal else (y2 - y1)) < 2 * _SEAM:
+            continue
+        end = (x1, y2) if coordinates.is_horizontal else (x2, y1)
+        drawing.pen.line((x1, y1), end, _SEAM, WHITE)
+
+
+def write_column_values(
+    drawing: ChartDrawing,
+    coordinates: PlotCoordinates,
+    stacks: Sequence[Sequence[StackedValue]],
+    entries: Sequence[LegendEntry],
+) -> None:
+    """Write values at the ends of columns, or inside stacked ones, where there is space."""
+    chart, label_style = drawing.chart, drawing.label_style
+    is_stacked = chart.stack != "none"
+    count = len(stacks[0])
+    beside = 1 if is_stacked else len(stacks)
+    width = min(coordinates.length / max(count, 1) * _GROUP / beside, _MAX_COLUMN)
+    pitch = coordinates.length / max(count, 1) if beside == 1 else width
+    for at, (parts, entry) in enumerate(zip(stacks, entries, strict=True)):
+        offset = 0.0 if is_stacked else (at - (beside - 1) / 2) * width
+        for index, part in enumerate(parts):
+            exact = chart.series[at].exact[index]
+            if part is None or exact is None:
+                continue
+            text = chart.value_axis.format.write_number(exact, None)
+            need = label_style.size if coordinates.is_horizontal else label_style.width(text)
+            if need > pitch:
+                continue
+            corners = _column(coordinates, (index + 0.5) / count, offset, width, part)
+            if is_stacked:
+                _write_inside(drawing, corners, text, entry)
+            else:
+                _write_beyond(drawing, coordinates, corners, text, is_below=exact < 0)
+
+
+def _write_inside(
+    drawing: ChartDrawing, corners: tuple[Point, Point], text: str, entry: LegendEntry
+) -> None:
+    (x1, y1), (x2, y2) = corners
+    label_style = drawing.label_style
+    room = abs(x2 - x1), abs(y2 - y1)
+    if label_style.width(text) + 2 > room[0] or label_style.cap_height + 3 > room[1]:
+        return
+    write_on(drawing, entry, (x1 + x2) / 2, (y1 + y2) / 2, text)
+
+
+def _write_beyond(
+    drawing: ChartDrawing,
+    coordinates: PlotCoordinates,
+    corners: tuple[Point, Point],
+    text: str,
+    *,
+    is_below: bool,
+) -> None:
+    (x1, y1), (x2, y2) = corners
+    label_style = drawing.label_style
+    gap = 0.35 * label_style.size
+    if coordinates.is_horizontal:
+        baseline = (y1 + y2) / 2 + label_style.cap_height / 2
+        anchor = Anchor.END if is_below else Anchor.START
+        drawing.pen.text(
+            x2 - gap if is_below else x2 + gap, baseline, text, label_style, anchor=anchor
+        )
+        return
+    baseline = y2 + gap + label_style.cap_height if is_below else y2 - gap
+    drawing.pen.text((x1 + x2) / 2, baseline, text, label_style, anchor=Anchor.MIDDLE)
+
+
+# --- lines and areas ------------------------------------------------------------------------------------
+
+# Record indexes in the order of their axis, each with its fraction.
+Order = Sequence[tuple[int, float]]
+
+
+def draw_lines(
+    drawing: ChartDrawing,
+    coordinates: PlotCoordinates,
+    order: Order,
+    values: Sequence[Sequence[float | None]],
+    entries: Sequence[LegendEntry],
+) -> None:
+    """Draw lines; a gap interrupts a line, and a point between two gaps is a dot."""
+    has_dots = drawing.chart.shows_values or (len(order) <= _FEW_POINTS and len(entries) > 1)
+    for line, entry in zip(values, entries, strict=True):
+        points = (_point(coordinates, fraction, line[at]) for at, fraction in order)
+        runs = split_gaps(points)
+        strokes = [tuple(downsample(run)) for run in runs if len(run) > 1]
+        drawing.pen.stroke(strokes, entry.line_width, entry.color, entry.dash)
+        singles = [run[0] for run in runs if len(run) == 1]
+        dots = [point for run in runs for point in run] if has_dots else singles
+        drawing.pen.fill([circle(x, y, _dot(entry)) for x, y in dots[:MAX_POINTS]], entry.color)
+
+
+def _dot(entry: LegendEntry) -> float:
+    return (entry.line_width or LINE_WIDTH) * 1.25
+
+
+def _point(coordinates: PlotCoordinates, fraction: float, value: float | None) -> Point | None:
+    return None if value is None else coordinates.point(fraction, value)
+
+
+def draw_areas(
+    drawing: ChartDrawing,
+    coordinates: PlotCoordinates,
+    order: Order,
+    stacks: Sequence[Sequence[StackedValue]],
+    entries: Sequence[LegendEntry],
+) -> None:
+    """Draw areas, stacked or from zero; those from zero are translucent."""
+    is_stacked = drawing.chart.stack != "none" and len(entries) > 1
+    for parts, entry in zip(stacks, entries, strict=True):
+        for run in _area_runs(coordinates, order, parts):
+            if len(run) == 1:
+                ((_, top),) = run
+                drawing.pen.fill((circle(*top, MARKER),), entry.color)
+                continue
+            tops = downsample([top for _, top in run])
+            bases = downsample([base for base, _ in run])
+            outline = (*tops, *reversed(bases))
+            if is_stacked:
+                fill_area(drawing.pen, entry, outline, outline)
+                drawing.pen.stroke((tuple(tops),), _SEAM, WHITE)
+            else:
+                _fill_translucent(drawing, entry, outline, is_alone=len(entries) == 1)
+                drawing.pen.stroke((tuple(tops),), LINE_WIDTH, entry.color)
+
+
+def _fill_translucent(
+    drawing: ChartDrawing, entry: LegendEntry, outline: tuple[Point, ...], *, is_alone: bool
+) -> None:
+    if is_alone:
+        translucent = entry._replace(color=tint(entry.color, 0.28))
+        fill_area(drawing.pen, translucent, outline, outline)
+        return
+    drawing.pen.begin_opacity_group(0.4)
+    fill_area(drawing.pen, entry, outline, outline)
+    drawing.pen.end_opacity_group()
+
+
+def _area_runs(
+    coordinates: PlotCoordinates, order: Order, parts: Sequence[StackedValue]
+) -> Iterator[list[tuple[Point, Point]]]:
+    run: list[tuple[Point, Point]] = []
+    for at, fraction in order:
+        part = parts[at]
+        if part is None:
+            if run:
+                yield run
+            run = []
+        else:
+            base, top = part
+            run.append((coordinates.point(fraction, base), coordinates.point(fraction, top)))
+    if run:
+        yield run
+
+
+def draw_points(
+    drawing: ChartDrawing,
+    coordinates: PlotCoordinates,
+    order: Order,
+    values: Sequence[Sequence[float | None]],
+    entries: Sequence[LegendEntry],
+) -> None:
+    """Draw points; of several at one place only one is drawn."""
+    drawn = 0
+    for line, entry in zip(values, entries, strict=True):
+        places: dict[tuple[int, int], Point] = {}
+        for at, fraction in order:
+            point = _point(coordinates, fraction, line[at])
+            if point is not None:
+                cell = floor(point[0] / _CELL), floor(point[1] / _CELL)
+                places.setdefault(cell, point)
+        drawn += len(places)
+        if drawn > MAX_POINTS:
+            drawing.report(
+                DENSE,
+                f"The chart has more than {MAX_POINTS:,} distinct points",
+                "Take fewer records, or group them.",
+                is_warning=False,
+            )
+            return
+        radius = entry.radius if len(order) <= _SMALL else entry.radius * 0.55
+        if entry.marker == "circle":  # a line of length 0 with round caps (ISO 32000-1 8.5.3.2)
+            dots = [(point, point) for point in places.values()]
+            drawing.pen.stroke(dots, 2 * radius, entry.color)
+        else:
+            marks = [marker(entry.marker, x, y, radius) for x, y in places.values()]
+            drawing.pen.fill(marks, entry.color)
+
+
+def write_point_values(
+    drawing: ChartDrawing,
+    coordinates: PlotCoordinates,
+    order: Order,
+    stacks: Sequence[Sequence[StackedValue]],
+) -> None:
+    """Write values at the points of lines and areas, where they do not overlap.
+
+    They are above a point, or below one that is lower than its neighbours.
+    """
+    chart, label_style = drawing.chart, drawing.label_style
+    taken: list[tuple[float, float, float, float]] = []
+    for series, parts in zip(chart.series, stacks, strict=True):
+        places = [
+            (series.exact[at], coordinates.point(fraction, part[1]))
+            for at, fraction in order
+            if (part := parts[at]) is not None
+        ]
+        for index, (exact, (x, y)) in enumerate(places):
+            if exact is None or len(taken) > _MAX_VALUES:
+                continue
+            text = chart.value_axis.format.write_number(exact, None)
+            around = [place[1] for _, place in places[max(index - 1, 0) : index + 2]]
+            is_below = len(around) > 1 and y >= max(around) > min(around)
+            below = y + 0.6 * label_style.size + label_style.cap_height
+            baseline = below if is_below else y - 0.6 * label_style.size
+            half = label_style.width(text) / 2
+            middle = min(max(x, half), drawing.width - half)
+            left, right = middle - half - 1, middle + half + 1
+            box = (left, baseline - label_style.cap_height - 1, right, baseline + 1)
+            if not any(_touch(box, other) for other in taken):
+                taken.append(box)
+                drawing.pen.text(middle, baseline, text, label_style, anchor=Anchor.MIDDLE)
+
+
+def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -1,0 +1,59 @@
+"""Colours, dashes, markers and hatches that distinguish series.
+
+The six colours differ by at least 10 in lightness (CIELAB L*), so that a black-and-white printer
+shows six greys, and by a ΔE of 20 for people with protanopia, deuteranopia and tritanopia (Machado,
+Oliveira and Fernandes 2009); tests/engine/layout/charts/test_palette.py computes both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from workers.engine.syntax.colors import rgb_from_hex
+from workers.engine.units import Color, ColorSpace
+
+PALETTE: Final = tuple(
+    map(rgb_from_hex, ("1c5490", "f0a03c", "46a393", "bf4560", "b9d6ea", "2e1a3f"))
+)
+# The lightest is too light for a line on white paper.
+LINES: Final = tuple(color for color in PALETTE if color is not PALETTE[4])
+DASHES: Final[tuple[tuple[float, ...], ...]] = (  # in line widths
+    *((), (4.0, 1.6), (1.2, 1.4)),
+    *((7.0, 1.6, 1.2, 1.6), (2.4, 1.2), (7.0, 1.6, 1.2, 1.6, 1.2, 1.6)),
+)
+MARKERS: Final = ("circle", "square", "triangle", "diamond", "cross", "down")
+HATCHES: Final = (None, 45.0, -45.0, 0.0, 90.0, 20.0)  # degrees; the first is plain
+
+
+def color_of(index: int, given: Color | None, colors: Sequence[Color]) -> Color:
+    """Return the colour of a series or slice: its own, else the next of `colors`."""
+    return colors[index % len(colors)] if given is None else given
+
+
+def hatch_of(index: int, count: int, *, is_hatched: bool) -> float | None:
+    """Return the hatch angle of an area in degrees, None for a plain one.
+
+    Areas that repeat a colour are always hatched.
+    """
+    if is_hatched:
+        return HATCHES[index % len(HATCHES)]
+    return HATCHES[index // count % len(HATCHES)]
+
+
+def tint(color: Color, fraction: float) -> Color:
+    """Return a tint: `fraction` of a colour, the rest white."""
+    if color.space is ColorSpace.CMYK:
+        return Color(color.space, tuple(part * fraction for part in color.components))
+    return Color(color.space, tuple(1 - (1 - part) * fraction for part in color.components))
+
+
+def is_dark(color: Color) -> bool:
+    """Return whether white text on a colour has more contrast than black (WCAG 2.2, relative luminance)."""
+    parts = color.components
+    if color.space is ColorSpace.CMYK:
+        parts = tuple((1 - part) * (1 - color.components[3]) for part in color.components[:3])
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179

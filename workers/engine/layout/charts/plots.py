@@ -1,0 +1,446 @@
+"""Charts with axes: allocation of space, and drawing of the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from workers.engine.layout.charts import marks
+from workers.engine.layout.charts.axes import (
+    Axis,
+    AxisLabels,
+    BandAxis,
+    HorizontalSpace,
+    Tick,
+    TimeAxis,
+    ValueAxis,
+)
+from workers.engine.layout.charts.drawing import (
+    EMPTY,
+    LABELS,
+    RANGE,
+    ChartDrawing,
+    draw_title,
+    make_entries,
+    place_legend,
+)
+from workers.engine.layout.charts.legends import (
+    LegendEntry,
+    draw_symbol,
+    symbol_width,
+)
+from workers.engine.layout.charts.marks import PlotCoordinates
+from workers.engine.layout.charts.pen import ELLIPSIS, Anchor, PlotArea
+from workers.engine.layout.charts.scales import separate
+from workers.engine.layout.charts.stacking import StackedValue, stack_areas, stack_columns
+from workers.engine.layout.charts.times import to_days
+from workers.engine.tree.nodes import CategoryKind, Chart, ChartAxis
+
+RULE: Final = 0.5
+GRID: Final = 0.4
+_TICK: Final = 2.5
+_GAP: Final = 0.55  # em, between labels and the plot
+_MAX_LABELS_FRACTION: Final = 0.4  # of the width, for the labels of a vertical axis
+_MAX_DIRECT_LABELS: Final = 8  # lines with names at their ends
+_MAX_DIRECT_FRACTION: Final = 0.28  # of the width, for these names
+_MIN_PLOT: Final = 6.0  # points, per side
+_FROM_ZERO: Final = frozenset({"column", "bar", "area"})
+_BANDED: Final = frozenset({"column", "bar"})
+
+
+@dataclass(slots=True)
+class _Plot:
+    """Parts of a chart with axes."""
+
+    drawing: ChartDrawing
+    x_axis: Axis
+    value_axis: Axis
+    xs: Sequence[float | None]  # positions on the category axis
+    stacks: list[list[StackedValue]]
+    entries: list[LegendEntry]
+    is_direct: bool = False
+
+    @property
+    def is_horizontal(self) -> bool:
+        return self.drawing.chart.kind == "bar"
+
+    @property
+    def vertical_axis(self) -> Axis:
+        """The vertical axis."""
+        return self.x_axis if self.is_horizontal else self.value_axis
+
+    @property
+    def horizontal_axis(self) -> Axis:
+        """The horizontal axis."""
+        return self.value_axis if self.is_horizontal else self.x_axis
+
+
+def draw_plot(drawing: ChartDrawing) -> None:
+    """Draw a chart with axes."""
+    plot = _prepare(drawing)
+    top = draw_title(drawing)
+    bottom = drawing.height
+    chart = drawing.chart
+    named = [entry for entry in plot.entries if entry.label]
+    has_legend = chart.legend != "none" and len(plot.entries) > 1 and bool(named)
+    plot.is_direct = has_legend and _is_direct(plot)
+    if has_legend and not plot.is_direct:
+        top, bottom = place_legend(drawing, named, top, bottom)
+    area, ticks, labels = _allocate_space(plot, *_write_axis_titles(plot, top, bottom))
+    if area.width < _MIN_PLOT or area.height < _MIN_PLOT:
+        drawing.report(
+            "chart-too-small",
+            "There is no space for the chart beside its labels",
+            "Make it wider or higher, or leave out its title or legend.",
+            is_warning=False,
+        )
+        return
+    coordinates = PlotCoordinates(area, plot.x_axis, plot.value_axis, plot.is_horizontal)
+    _draw_grid(plot, area, ticks, labels)
+    _draw_marks(plot, coordinates)
+    _draw_axes(plot, coordinates, ticks, labels)
+    if plot.is_direct:
+        _draw_names(plot, coordinates)
+    _check(plot, ticks, labels)
+
+
+# --- parts of the plot ---------------------------------------------------------------------------------
+
+
+def _prepare(drawing: ChartDrawing) -> _Plot:
+    chart = drawing.chart
+    values = [series.values for series in chart.series]
+    stacks = _stack(chart, values)
+    ends = [end for parts in stacks for part in parts if part is not None for end in part]
+    has_zero = chart.kind in _FROM_ZERO
+    if not has_zero:
+        ends = [value for line in values for value in line if value is not None]
+    x_axis, xs = _make_x_axis(chart)
+    labels = [series.label for series in chart.series]
+    entries = make_entries(chart, labels, [series.color for series in chart.series])
+    value_axis = ValueAxis(chart.value_axis, ends, has_zero=has_zero)
+    return _Plot(drawing, x_axis, value_axis, xs, stacks, entries)
+
+
+def _stack(chart: Chart, values: Sequence[Sequence[float | None]]) -> list[list[StackedValue]]:
+    if chart.stack == "none" or chart.kind not in _FROM_ZERO:
+        return [[None if value is None else (0.0, value) for value in line] for line in values]
+    stack = stack_areas if chart.kind == "area" else stack_columns
+    return stack(values, is_share=chart.stack == "share")
+
+
+def _make_x_axis(chart: Chart) -> tuple[Axis, Sequence[float | None]]:
+    if chart.kind in _BANDED or chart.x_kind is CategoryKind.TEXT:
+        return (
+            BandAxis(chart.x_axis, chart.xs, chart.x_kind, reaches_ends=chart.kind not in _BANDED),
+            [float(at) for at in range(len(chart.xs))],
+        )
+    if chart.x_kind is CategoryKind.TIME:
+        days = [to_days(x) if isinstance(x, datetime) else None for x in chart.xs]
+        return TimeAxis(chart.x_axis, days), days
+    numbers = [float(x) if isinstance(x, Decimal) else None for x in chart.xs]
+    is_nice = chart.kind == "scatter"
+    if not is_nice:
+        return _exact_axis(chart.x_axis, numbers), numbers
+    return ValueAxis(chart.x_axis, numbers, has_zero=False), numbers
+
+
+def _exact_axis(spec: ChartAxis, numbers: Sequence[float | None]) -> ValueAxis:
+    """Return an axis from the least to the greatest number, without rounding its ends."""
+    axis = ValueAxis(spec, numbers, has_zero=False, is_nice=False)
+    known = [number for number in numbers if number is not None]
+    if known and min(known) < max(known):
+        axis.low = min(known) if spec.low is None else spec.low
+        axis.high = max(known) if spec.high is None else spec.high
+    return axis
+
+
+def _draw_marks(plot: _Plot, coordinates: PlotCoordinates) -> None:
+    drawing, chart = plot.drawing, plot.drawing.chart
+    if not chart.series or not chart.xs:
+        return
+    order = sorted(
+        ((at, plot.x_axis.fraction(x)) for at, x in enumerate(plot.xs) if x is not None),
+        key=lambda each: each[1],
+    )
+    values = [series.values for series in chart.series]
+    match chart.kind:
+        case "column" | "bar":
+            marks.draw_columns(drawing, coordinates, plot.stacks, plot.entries)
+        case "area":
+            marks.draw_areas(drawing, coordinates, order, plot.stacks, plot.entries)
+        case "scatter":
+            marks.draw_points(drawing, coordinates, order, values, plot.entries)
+        case _:
+            marks.draw_lines(drawing, coordinates, order, values, plot.entries)
+    if chart.shows_values and chart.kind in _BANDED:
+        marks.write_column_values(drawing, coordinates, plot.stacks, plot.entries)
+    elif chart.shows_values:
+        marks.write_point_values(drawing, coordinates, order, plot.stacks)
+
+
+def _check(plot: _Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
+    """Report data that are not visible, or not at their place."""
+    drawing, chart = plot.drawing, plot.drawing.chart
+    known = [value for series in chart.series for value in series.values if value is not None]
+    if not known:
+        drawing.report(EMPTY, "The chart has no values", "Check its data, or leave it out by `if`.")
+    _check_labels(plot, ticks, labels)
+    low, high = chart.value_axis.low, chart.value_axis.high
+    beyond = sum(
+        (low is not None and value < low) or (high is not None and value > high) for value in known
+    )
+    if beyond and chart.stack == "none":
+        drawing.report(
+            RANGE,
+            f"{beyond} of the {len(known)} values of the chart lie beyond its axis, and are drawn at "
+            "its end",
+            "Set another min or max on the axis.",
+        )
+
+
+def _check_labels(plot: _Plot, ticks: Sequence[Tick], labels: AxisLabels) -> None:
+    """Report category names that are truncated or omitted; for numbers and dates that is normal."""
+    drawing, chart = plot.drawing, plot.drawing.chart
+    if chart.x_kind is not CategoryKind.TEXT or not plot.x_axis.spec.has_labels:
+        return
+    omitted, truncated = labels.omitted, labels.truncated
+    if plot.is_horizontal:
+        omitted = len(chart.xs) - len(ticks)
+        truncated = sum(line.endswith(ELLIPSIS) for tick in ticks for line in tick.lines)
+    advice = "Make it larger." if plot.is_horizontal else 'Make it larger, or use type="bar".'
+    for count, how in ((omitted, "left out"), (truncated, "cut")):
+        if count:
+            what = f"{count} of the {len(chart.xs)} labels of the chart are {how}"
+            drawing.report(LABELS, what, advice)
+
+
+# --- allocation of space --------------------------------------------------------------------------------
+
+
+def _write_axis_titles(plot: _Plot, top: float, bottom: float) -> tuple[float, float]:
+    """Draw axis titles: above a vertical axis, at the end of a horizontal one; return the rest."""
+    drawing, label_style = plot.drawing, plot.drawing.label_style
+    if plot.vertical_axis.spec.title:
+        text = label_style.truncate(plot.vertical_axis.spec.title, drawing.width)
+        is_end = _stands_at_end(plot)
+        x, anchor = (drawing.width, Anchor.END) if is_end else (0.0, Anchor.START)
+        drawing.pen.text(x, top + label_style.cap_height, text, label_style, anchor=anchor)
+        top += label_style.line_height + 0.45 * label_style.size
+    if plot.horizontal_axis.spec.title:
+        text = label_style.truncate(plot.horizontal_axis.spec.title, drawing.width)
+        x = drawing.width if not _stands_at_end(plot) else 0.0
+        anchor = Anchor.START if _stands_at_end(plot) else Anchor.END
+        drawing.pen.text(x, bottom - 0.25 * label_style.size, text, label_style, anchor=anchor)
+        bottom -= label_style.line_height
+    return top, bottom
+
+
+def _stands_at_end(plot: _Plot) -> bool:
+    """Return whether the vertical axis is on the end side of lines of text."""
+    side = plot.vertical_axis.spec.side
+    is_rtl = plot.drawing.chart.style.paragraph.is_rtl
+    return bool(side) and (side == "right") is not is_rtl
+
+
+def _allocate_space(
+    plot: _Plot, top: float, bottom: float
+) -> tuple[PlotArea, list[Tick], AxisLabels]:
+    """Return the plot area, and ticks and labels of both axes."""
+    drawing, label_style = plot.drawing, plot.drawing.label_style
+    gap = _GAP * label_style.size
+    top += label_style.cap_height / 2
+    top_margin = 0.0
+    room = drawing.width * _MAX_LABELS_FRACTION
+    bottom_margin = (
+        label_style.line_height + gap
+        if plot.horizontal_axis.spec.has_labels
+        else label_style.size / 2
+    )
+    labels = AxisLabels([], 0.0)
+    left, right = 0.0, drawing.width
+    ticks: list[Tick] = []
+    for _ in range(2):  # labels of one axis reduce the space of the other
+        ticks = plot.vertical_axis.vertical_ticks(
+            max(bottom - bottom_margin - top - top_margin, 1.0), label_style, room
+        )
+        top_margin = _values_above(plot, bottom - bottom_margin - top)
+        used = 0.0
+        if plot.vertical_axis.spec.has_labels:
+            used = label_style.widest(line for tick in ticks for line in tick.lines) + gap
+        left, right = _sides(plot, used)
+        space = HorizontalSpace(left, max(right, left + 1.0), drawing.width, drawing.height)
+        labels = plot.horizontal_axis.horizontal_ticks(space, label_style)
+        if plot.horizontal_axis.spec.has_labels:
+            bottom_margin = labels.height + gap
+    return PlotArea(left, top + top_margin, right, bottom - bottom_margin), ticks, labels
+
+
+def _sides(plot: _Plot, used: float) -> tuple[float, float]:
+    label_style = plot.drawing.label_style
+    left, right = used, plot.drawing.width
+    if _stands_at_end(plot):
+        left, right = 0.0, right - used
+    if plot.is_direct:
+        right -= _names_width(plot)
+    chart = plot.drawing.chart
+    if plot.is_horizontal and chart.shows_values and chart.stack == "none":
+        widest = max(
+            (
+                label_style.width(chart.value_axis.format.write_number(value, None))
+                for series in chart.series
+                for value in series.exact
+                if value is not None
+            ),
+            default=0.0,
+        )
+        right -= widest + 0.5 * label_style.size
+    return left, right
+
+
+def _values_above(plot: _Plot, height: float) -> float:
+    """Return the space in points that values above the highest mark need beyond the axis."""
+    chart, axis = plot.drawing.chart, plot.value_axis
+    if not chart.shows_values or plot.is_horizontal or chart.stack != "none":
+        return 0.0
+    known = [value for series in chart.series for value in series.values if value is not None]
+    highest = max(map(axis.fraction, known), default=0.0)
+    return max(1.3 * plot.drawing.label_style.size - (1 - highest) * height, 0.0)
+
+
+# --- axes -----------------------------------------------------------------------------------------------
+
+
+def _draw_grid(plot: _Plot, area: PlotArea, ticks: Sequence[Tick], labels: AxisLabels) -> None:
+    pen, color = plot.drawing.pen, plot.drawing.faint
+    if _has_grid(plot, plot.vertical_axis):
+        for tick in ticks:
+            y = _vertical_position(plot, area, tick)
+            pen.line((area.left, y), (area.right, y), GRID, color)
+    if _has_grid(plot, plot.horizontal_axis):
+        for tick in labels.ticks:
+            x = area.left + tick.fraction * area.width
+            pen.line((x, area.top), (x, area.bottom), GRID, color)
+
+
+def _has_grid(plot: _Plot, axis: Axis) -> bool:
+    if axis.spec.grid is not None:
+        return axis.spec.grid
+    return axis is plot.value_axis or plot.drawing.chart.kind == "scatter"
+
+
+def _vertical_position(plot: _Plot, area: PlotArea, tick: Tick) -> float:
+    if plot.is_horizontal:  # categories run from the top
+        return area.top + tick.fraction * area.height
+    return area.bottom - tick.fraction * area.height
+
+
+def _draw_axes(
+    plot: _Plot, coordinates: PlotCoordinates, ticks: Sequence[Tick], labels: AxisLabels
+) -> None:
+    _draw_base(plot, coordinates)
+    if plot.vertical_axis.spec.has_labels:
+        _write_vertical_labels(plot, coordinates.area, ticks)
+    if plot.horizontal_axis.spec.has_labels:
+        _write_horizontal_labels(plot, coordinates.area, labels)
+
+
+def _draw_base(plot: _Plot, coordinates: PlotCoordinates) -> None:
+    """Draw the base line of values, and the line of ticks for numbers or dates."""
+    pen, area, color = plot.drawing.pen, coordinates.area, plot.drawing.rule
+    axis = plot.value_axis
+    zero = axis.fraction(0.0) if isinstance(axis, ValueAxis) and axis.low <= 0 <= axis.high else 0.0
+    if plot.is_horizontal:
+        x = area.left + zero * area.width
+        pen.line((x, area.top), (x, area.bottom), RULE, color)
+        return
+    y = area.bottom - zero * area.height
+    pen.line((area.left, y), (area.right, y), RULE, color)
+    if zero and not isinstance(plot.x_axis, BandAxis):  # base line of the ticks
+        ends = (area.left, area.bottom), (area.right, area.bottom)
+        pen.line(*ends, RULE, color)
+
+
+def _write_vertical_labels(plot: _Plot, area: PlotArea, ticks: Sequence[Tick]) -> None:
+    label_style, pen = plot.drawing.label_style, plot.drawing.pen
+    gap = _GAP * label_style.size
+    is_end = _stands_at_end(plot)
+    # Labels are aligned with the axis.
+    for tick in ticks:
+        middle = _vertical_position(plot, area, tick)
+        first = middle - (len(tick.lines) - 1) * label_style.line_height / 2
+        for at, line in enumerate(tick.lines):
+            baseline = first + at * label_style.line_height + label_style.cap_height / 2
+            if is_end:
+                pen.text(area.right + gap, baseline, line, label_style)
+            else:
+                pen.text(area.left - gap, baseline, line, label_style, anchor=Anchor.END)
+
+
+def _write_horizontal_labels(plot: _Plot, area: PlotArea, labels: AxisLabels) -> None:
+    drawing, label_style = plot.drawing, plot.drawing.label_style
+    top = area.bottom + _GAP * label_style.size
+    space = HorizontalSpace(area.left, area.right, drawing.width, drawing.height)
+    has_ticks = not isinstance(plot.horizontal_axis, BandAxis) and not plot.is_horizontal
+    for tick in labels.ticks:
+        x = area.left + tick.fraction * area.width
+        if has_ticks:
+            end = (x, area.bottom + _TICK)
+            drawing.pen.line((x, area.bottom), end, RULE, drawing.rule)
+        if labels.rotation:
+            down = top + label_style.cap_height * 0.7
+            drawing.pen.text(
+                x + label_style.cap_height * 0.5,
+                down,
+                tick.lines[0],
+                label_style,
+                anchor=Anchor.END,
+                rotation=labels.rotation,
+            )
+            continue
+        for at, line in enumerate(tick.lines):
+            place = space.place(tick.fraction, label_style.width(line))
+            baseline = top + label_style.cap_height + at * label_style.line_height
+            drawing.pen.text(place, baseline, line, label_style, anchor=Anchor.MIDDLE)
+
+
+# --- names at the ends of lines -------------------------------------------------------------------------
+
+
+def _is_direct(plot: _Plot) -> bool:
+    """Return whether the names of lines are at their ends."""
+    drawing, chart, label_style = plot.drawing, plot.drawing.chart, plot.drawing.label_style
+    if chart.kind != "line" or chart.legend != "auto" or len(plot.entries) > _MAX_DIRECT_LABELS:
+        return False
+    if _stands_at_end(plot) or not all(entry.label for entry in plot.entries):
+        return False
+    rows = len(plot.entries) + 2
+    is_low = rows * label_style.line_height > drawing.height * 0.75
+    return not is_low and _names_width(plot) <= drawing.width * _MAX_DIRECT_FRACTION
+
+
+def _names_width(plot: _Plot) -> float:
+    label_style = plot.drawing.label_style
+    symbol = symbol_width(plot.entries[0], label_style.size)
+    widest = label_style.widest(entry.label for entry in plot.entries)
+    return widest + symbol + 1.3 * label_style.size
+
+
+def _draw_names(plot: _Plot, coordinates: PlotCoordinates) -> None:
+    drawing, label_style, area = plot.drawing, plot.drawing.label_style, coordinates.area
+    ends: list[float] = []
+    last = sorted((x, at) for at, x in enumerate(plot.xs) if x is not None)
+    for series in drawing.chart.series:
+        value = next(
+            (series.values[at] for _, at in reversed(last) if series.values[at] is not None), 0.0
+        )
+        ends.append(coordinates.point(1.0, value or 0.0)[1])
+    places = separate(ends, label_style.line_height, area.top, area.bottom)
+    for entry, y in zip(plot.entries, places, strict=True):
+        x = area.right + 0.8 * label_style.size
+        draw_symbol(drawing.pen, entry, x, y, label_style.size)
+        x += symbol_width(entry, label_style.size) + 0.4 * label_style.size
+        drawing.pen.text(x, y + label_style.cap_height / 2, entry.label, label_style)

@@ -1,0 +1,1 @@
+"""Bar codes: checked values encoded as the modules of a symbol."""

@@ -1,0 +1,1 @@
+"""Table layout: column widths, rows, collapsed borders and fragments."""

@@ -1,0 +1,210 @@
+"""A table at one width: its column edges, row plans, and the rows laid out so far."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import NamedTuple
+
+from workers.engine.layout.blocks.stacks import margins_of
+from workers.engine.layout.context import Fragment, LayoutContext, Region
+from workers.engine.layout.elements.tables.carried_totals import CarriedTotals
+from workers.engine.layout.elements.tables.row_plans import RowPlan, layout_key, plan_row
+from workers.engine.layout.elements.tables.rows import (
+    LaidOutRow,
+    lay_out_row,
+    spanning_heights,
+    with_heights,
+)
+from workers.engine.layout.elements.tables.spans import RowSpans, SpanningCell, grow_rows
+from workers.engine.layout.elements.tables.widths import find_widths, group_rows
+from workers.engine.tree.nodes import (
+    Block,
+    Caption,
+    RowGroup,
+    RowTemplate,
+    Table,
+    TableBody,
+    TableRow,
+)
+from workers.engine.units import Border
+
+
+class LaidOutCaption(NamedTuple):
+    """A caption with the margins above and below it."""
+
+    fragment: Fragment
+    above: float
+    below: float
+    block: Block
+
+    @property
+    def height(self) -> float:
+        """The height including margins, in points."""
+        return self.above + self.fragment.height + self.below
+
+
+@dataclass(slots=True)
+class TableGrid:
+    """A table at one width. Rows and groups are laid out once, on demand."""
+
+    node: Table
+    edges: list[float]
+    fractions: dict[int, float]  # the widest of each column with aligned numbers
+    rows: list[TableRow]
+    starts: list[int]  # of each body in `rows`, and the end
+    group_heads: list[int]  # the indexes of repeated group heads
+    room: float  # the width available for the columns
+    carried: CarriedTotals
+    spans: RowSpans | None  # None where no cell spans rows
+    laid_out: list[LaidOutRow | None]
+    plans: dict[Hashable, RowPlan] = field(default_factory=dict)
+    templates: list[RowTemplate] = field(default_factory=list)  # kept: their styles' ids are keys
+    groups: dict[RowGroup, tuple[LaidOutRow, ...]] = field(default_factory=dict)
+    captions: dict[Caption, LaidOutCaption] = field(default_factory=dict)
+    lines: dict[Hashable, tuple[tuple[float, float, Border], ...]] = field(default_factory=dict)
+
+    def plan(
+        self, context: LayoutContext, template: RowTemplate, covers: tuple[SpanningCell, ...] = ()
+    ) -> RowPlan:
+        """Return the plan of a template's rows; `covers` are cells from above that span into them."""
+        own_key = (template, covers) if covers else template
+        known = self.plans.get(own_key)
+        if known is None:
+            key = (*layout_key(template), covers)
+            known = self.plans.get(key) or plan_row(
+                context,
+                template,
+                self.edges,
+                fractions=self.fractions,
+                covers=covers,
+                is_rtl=self.node.style.paragraph.is_rtl,
+            )
+            self.plans[own_key] = self.plans[key] = known
+            self.templates.append(template)
+        return known
+
+    def row(self, context: LayoutContext, index: int) -> LaidOutRow:
+        """Return a body row, laid out."""
+        laid_out = self.laid_out[index]
+        if laid_out is None:
+            block = self.spans.joined_rows(index) if self.spans else None
+            if self.spans is not None and block is not None:
+                rows = self.rows[block.first : block.end]
+                made = self._lay_out_spanned(context, rows, self.spans, block.first)
+                self.laid_out[block.first : block.end] = made
+                return made[index - block.first]
+            row = self.rows[index]
+            laid_out = self.laid_out[index] = lay_out_row(
+                context, self.plan(context, row.template), row
+            )
+        return laid_out
+
+    def group(self, context: LayoutContext, group: RowGroup) -> tuple[LaidOutRow, ...]:
+        """Return the rows of a head or foot, laid out with placeholder values."""
+        known = self.groups.get(group)
+        if known is None:
+            rows = group.rows.evaluate(self.carried.placeholder_values())
+            known = self.groups[group] = self.lay_out_all(context, rows)
+        return known
+
+    def caption(self, context: LayoutContext, caption: Caption) -> LaidOutCaption:
+        """Return a caption, laid out."""
+        known = self.captions.get(caption)
+        if known is None:
+            width = self.edges[-1]
+            fragment = context.lay_out(caption.block, Region(width, inf, True))
+            assert fragment is not None
+            known = LaidOutCaption(fragment, *margins_of(caption.block, width), caption.block)
+            self.captions[caption] = known
+        return known
+
+    def lay_out_all(
+        self, context: LayoutContext, rows: Sequence[TableRow]
+    ) -> tuple[LaidOutRow, ...]:
+        """Lay out the rows of a head or foot."""
+        if _has_spans(rows):
+            return tuple(self._lay_out_spanned(context, rows, RowSpans(rows), 0))
+        return tuple(lay_out_row(context, self.plan(context, row.template), row) for row in rows)
+
+    def body_of(self, index: int) -> int:
+        """Return the number of the body that contains a row."""
+        return bisect_right(self.starts, index) - 1
+
+    def _lay_out_spanned(
+        self, context: LayoutContext, rows: Sequence[TableRow], spans: RowSpans, first: int
+    ) -> list[LaidOutRow]:
+        laid_out = [
+            lay_out_row(
+                context,
+                self.plan(context, row.template, spans.covers.get(index, ())),
+                row,
+            )
+            for index, row in enumerate(rows, first)
+        ]
+        heights = grow_rows(
+            [row.height for row in laid_out], [spanning_heights(row) for row in laid_out]
+        )
+        return [with_heights(row, heights, at) for at, row in enumerate(laid_out)]
+
+
+def find_grid(context: LayoutContext, node: Table, width: float) -> TableGrid:
+    """Return the grid of a table at a width, cached."""
+    key = ("grid", node, width)
+    known: TableGrid | None = context.cache.get(key)
+    if known is not None:
+        return known
+    rows = [row for body in node.bodies for row in body.rows]
+    carried = CarriedTotals(node.totals, rows)
+    groups = group_rows([*rows, *_outer_rows(node, carried)])
+    widths, fractions = find_widths(context, node.columns, groups, width)
+    edges = [0.0]
+    for column in reversed(widths) if node.style.paragraph.is_rtl else widths:
+        edges.append(edges[-1] + column)
+    grid = TableGrid(
+        node=node,
+        edges=edges,
+        fractions=fractions,
+        rows=rows,
+        starts=_starts(node.bodies),
+        group_heads=[index for index, row in enumerate(rows) if row.template.repeats],
+        room=width,
+        carried=carried,
+        spans=RowSpans(rows) if any(_spans_rows(template) for template, _ in groups) else None,
+        laid_out=[None] * len(rows),
+    )
+    context.cache[key] = grid
+    return grid
+
+
+def all_rows(node: Table) -> list[TableRow]:
+    """Return all rows of a table, heads and feet with placeholder values."""
+    rows = [row for body in node.bodies for row in body.rows]
+    return [*rows, *_outer_rows(node, CarriedTotals(node.totals, rows))]
+
+
+def total_height(rows: Sequence[LaidOutRow]) -> float:
+    """Return the total height of rows, in points."""
+    return sum(row.height for row in rows)
+
+
+def _starts(bodies: Sequence[TableBody]) -> list[int]:
+    starts = [0]
+    for body in bodies:
+        starts.append(starts[-1] + len(body.rows))
+    return starts
+
+
+def _outer_rows(node: Table, carried: CarriedTotals) -> list[TableRow]:
+    values = carried.placeholder_values()
+    return [row for group in (*node.heads, *node.feet) for row in group.rows.evaluate(values)]
+
+
+def _has_spans(rows: Sequence[TableRow]) -> bool:
+    return any(_spans_rows(row.template) for row in rows)
+
+
+def _spans_rows(template: RowTemplate) -> bool:
+    return any(cell.rowspan > 1 for cell in template.cells)

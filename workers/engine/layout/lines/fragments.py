@@ -1,0 +1,201 @@
+"""Lines and their parts: glyph styles, inline fragments, lines and positions in inline content."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
+from operator import add
+from typing import Any, Final, NamedTuple
+
+from workers.engine.layout.context import EPSILON, FontFace, Fragment
+from workers.engine.layout.fonts import has_effect, needs_shaping
+from workers.engine.layout.lines.shaped import (
+    ShapingSettings,
+    measure_shaped,
+    measure_shaped_words,
+    shaped_character_ends,
+)
+from workers.engine.tree.styles.computed import TextStyle
+
+
+class GlyphStyle(NamedTuple):
+    """Style of a run of characters in one face.
+
+    `level` is the embedding level (UAX #9). With `is_shaped` the run is encoded by clusters of
+    glyphs, else by characters.
+    """
+
+    style: TextStyle
+    face: FontFace
+    link: str | None
+    level: int = 0
+    is_shaped: bool = False
+
+    def measure(self, text: str) -> float:
+        """Return the advance width of `text` in points."""
+        style = self.style
+        if self.is_shaped:
+            return measure_shaped(self.shaping, text)
+        return self.face.measure(text) * style.size + style.letter_spacing * len(text)
+
+    def measure_words(self, words: Sequence[str]) -> list[float]:
+        """Return the advance width of each text in points; the texts contain no spaces."""
+        if self.is_shaped:
+            return measure_shaped_words(self.shaping, words)
+        measure, size, spacing = self.face.measure, self.style.size, self.style.letter_spacing
+        if spacing:
+            return [measure(word) * size + spacing * len(word) for word in words]
+        return [measure(word) * size for word in words]
+
+    def kern(self, first: str, second: str) -> float:
+        """Return the kern between two characters in points, mostly 0."""
+        return 0.0 if self.is_shaped else self.face.kern(first, second) * self.style.size
+
+    def character_ends(self, text: str) -> list[float]:
+        """Return the distance from the start of a text to the end of each character, in points."""
+        if self.is_shaped:
+            return shaped_character_ends(self.shaping, text)
+        size, spacing = self.style.size, self.style.letter_spacing
+        widths = [self.face.measure(char) * size + spacing for char in text]
+        kerns = (self.kern(*pair) for pair in pairwise(text))
+        return list(accumulate(map(add, widths, chain((0.0,), kerns))))
+
+    @property
+    def shaping(self) -> ShapingSettings:
+        """The settings to shape its text with."""
+        style = self.style
+        is_rtl = self.level % 2 == 1
+        return ShapingSettings(
+            self.face, style.size, style.letter_spacing, is_rtl, style.lang, style.features
+        )
+
+
+def make_glyph_style(
+    style: TextStyle,
+    face: FontFace,
+    link: str | None = None,
+    level: int = 0,
+    *,
+    text: str | None = None,
+) -> GlyphStyle:
+    """Return the glyph style of a text in one face; `text` None stands for any text the face covers."""
+    return GlyphStyle(style, face, link, level, is_shaped(style, face, level, text))
+
+
+def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) -> bool:
+    """Return whether a text in one face is encoded by clusters of glyphs."""
+    if not face.shapes:
+        return False
+    if level % 2 == 1 or (text is not None and needs_shaping(text)):
+        return True
+    own: Any = face  # only faces of a font set have `shapes`
+    return bool(style.features) and has_effect(style.features, own, text)
+
+
+class AtomicInline(NamedTuple):
+    """An atomic inline (CSS Display 3 §2.4): a block in a line, its bottom on the baseline."""
+
+    fragment: Fragment
+    width: float
+    level: int = 0
+
+
+class InlineFragment(NamedTuple):
+    """Text of one glyph style in a line, or an atomic inline with empty text.
+
+    `x` is the distance from the left edge of the line, in points.
+    """
+
+    x: float
+    width: float
+    text: str
+    glyph_style: GlyphStyle | AtomicInline
+
+
+class Line(NamedTuple):
+    """A line box, in points.
+
+    `y` is the distance from the top of the first line, `x` the left edge, `baseline` the distance
+    from the top of the line. `boundary` is the kind of break it ends at (horizontal_lists.py), 0 at
+    the end of a paragraph.
+    """
+
+    x: float
+    y: float
+    height: float
+    baseline: float
+    width: float
+    fragments: tuple[InlineFragment, ...]
+    word_spacing: float = 0.0
+    anchors: tuple[str, ...] = ()  # names of the anchors in it
+    boundary: int = 0
+
+
+class BoxPosition(NamedTuple):
+    """A position in a horizontal list: before character `offset` of a box; -1 is the end of the box."""
+
+    box: int
+    offset: int
+    x: float
+
+
+EMPTY_LIST_START: Final = BoxPosition(0, 0, 0.0)  # of a list without boxes
+
+
+# Shared by paragraphs of one line, of which a document may have half a million.
+SINGLE_START: Final = (EMPTY_LIST_START,)
+SINGLE_LIST: Final = (0,)
+
+
+class InlinePosition(NamedTuple):
+    """A position in inline content, independent of the width: a horizontal list and a place in it."""
+
+    list_index: int
+    position: BoxPosition
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines of a paragraph at one width, with the position at which each starts.
+
+    `widest` is the width in points of the widest line that overflows and `widest_text` its text; 0
+    if all fit. `owner`, `width` and `start` are what the lines were broken for.
+    """
+
+    lines: Sequence[Line]
+    starts: Sequence[BoxPosition] = SINGLE_START
+    list_starts: Sequence[int] = SINGLE_LIST  # index of the first line of each list
+    widest: float = 0.0
+    widest_text: str = ""
+    owner: object = None
+    width: float = 0.0
+    start: InlinePosition | None = None
+    texts: tuple[str, ...] = ()  # texts of the references in it, as resolved
+
+    @property
+    def height(self) -> float:
+        """The height of all lines in points."""
+        return self.height_of(0, len(self.lines))
+
+    def height_of(self, first: int, last: int) -> float:
+        """Return the height in points of the lines from `first` up to, not including, `last`."""
+        if first >= last:
+            return 0.0
+        end = self.lines[last - 1]
+        return end.y + end.height - self.lines[first].y
+
+    def position_of(self, line: int, start: InlinePosition | None) -> InlinePosition:
+        """Return the position at which a line starts, for lines that were broken from `start` on."""
+        strip = bisect_right(self.list_starts, line) - 1
+        return InlinePosition(strip + (start.list_index if start else 0), self.starts[line])
+
+    def count_fitting(self, first: int, room: float) -> int:
+        """Return the number of lines from `first` on that fit into a height of `room` points."""
+        limit = self.lines[first].y + room + EPSILON if self.lines else 0.0
+        return bisect_right(self.lines, limit, lo=first, key=_bottom) - first
+
+
+def _bottom(line: Line) -> float:
+    return line.y + line.height

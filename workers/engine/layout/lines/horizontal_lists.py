@@ -1,0 +1,442 @@
+"""Horizontal lists: the boxes between two forced breaks, with the boundary after each."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final
+
+from workers.engine.diagnostics import AuthoringError
+from workers.engine.layout.context import FontFace, LayoutContext, Region
+from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
+from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, is_shaped
+from workers.engine.layout.lines.hyphenation import hyphenate
+from workers.engine.layout.lines.opportunities import (
+    OBJECT_REPLACEMENT,
+    find_no_break_spaces,
+    may_break_between,
+    may_break_inside,
+    may_prohibit_break,
+    split_at_opportunities,
+)
+from workers.engine.tree.expressions.white_space import MAX_TEXT, too_long_message
+from workers.engine.tree.nodes import (
+    Inline,
+    InlineAnchor,
+    InlineBlock,
+    LineBreak,
+    NoteCall,
+    TextRun,
+)
+from workers.engine.tree.styles.computed import ParagraphStyle, TextStyle, WhiteSpace
+
+TAB_STOP: Final = 8  # characters, CSS Text 3, 4.2
+SOFT_HYPHEN: Final = "\u00ad"
+_PRESERVED: Final = re.compile(" +|[^ ]+")
+
+# Kinds of boundary: what follows a box.
+NO_BREAK: Final = 0
+SPACE: Final = 1
+BREAK: Final = 2  # an opportunity without width
+DISCRETIONARY: Final = 3  # an opportunity with a visible hyphen, as TeX's \discretionary
+NO_BREAK_SPACE: Final = 4  # a space at which a break is prohibited
+
+
+@dataclass(slots=True)
+class HorizontalList:
+    """Boxes between two forced breaks, as parallel lists; `lefts` and `rights` in points.
+
+    The space after a box has the glyph style of the box, unless `space_styles` has another. It is
+    one space, unless `space_counts` has the number of preserved spaces.
+    """
+
+    empty_style: TextStyle | None = None  # of the line break that ends an empty list
+    texts: list[str] = field(default_factory=list)
+    styles: list[GlyphStyle | AtomicInline] = field(default_factory=list)
+    boundaries: list[int] = field(default_factory=list)
+    lefts: list[float] = field(default_factory=list)
+    rights: list[float] = field(default_factory=list)
+    space_styles: dict[int, GlyphStyle] = field(default_factory=dict)
+    space_counts: dict[int, int] = field(default_factory=dict)
+    anchors: dict[int, list[str]] = field(default_factory=dict)  # names by the index of their box
+    has_one_style: bool = True
+    has_levels: bool = False  # visual order may differ from logical order
+
+    def breakpoints(self) -> Sequence[int]:
+        """Return the boxes after which a line may end; the last box is always one."""
+        last = len(self.boundaries) - 1
+        inner = self.boundaries[:-1]
+        if NO_BREAK not in inner and NO_BREAK_SPACE not in inner:
+            return range(last + 1)
+        return [
+            i for i, boundary in enumerate(inner) if boundary not in (NO_BREAK, NO_BREAK_SPACE)
+        ] + [last]
+
+    def emergency_breakpoints(self) -> Sequence[int]:
+        """Return the boxes after which a line ends where no more fits: no-break spaces included."""
+        last = len(self.boundaries) - 1
+        return [
+            i for i, boundary in enumerate(self.boundaries) if boundary != NO_BREAK or i == last
+        ]
+
+    def find_last_no_break_space(self, first: int, last: int, limit: float) -> int | None:
+        """Return the last box up to `limit` points that a no-break space follows, None for none."""
+        fitting = bisect_right(self.rights, limit, lo=first, hi=last)
+        boxes = range(fitting - 1, first - 1, -1)
+        return next((box for box in boxes if self.boundaries[box] == NO_BREAK_SPACE), None)
+
+    def add_text(self, glyph_style: GlyphStyle, text: str, *, hyphens: bool) -> None:
+        """Add text that wraps; spaces at its ends become the boundaries of their neighbours."""
+        words = text.split(" ")
+        if words[0] == "":
+            self._attach_space(glyph_style)
+        spaced = [word for word in words if word]
+        if not spaced:
+            return
+        if self.texts:
+            self._resolve_boundary(spaced[0])
+        boundaries = [SPACE] * (len(spaced) - 1)
+        if may_prohibit_break(text):
+            for number in find_no_break_spaces(spaced):
+                boundaries[number] = NO_BREAK_SPACE
+        if may_break_inside(text):
+            self._add_split_words(glyph_style, spaced, boundaries, hyphens=hyphens)
+        else:
+            self._add_words(glyph_style, spaced, boundaries)
+        if words[-1] == "":
+            self._attach_space(glyph_style)
+
+    def add_preserved(self, glyph_style: GlyphStyle, text: str, *, hyphens: bool) -> None:
+        """Add wrapping text with preserved spaces; at the end of a line they hang and are not drawn."""
+        for segment in _PRESERVED.findall(text):
+            if segment[0] == " ":
+                self._preserve_spaces(glyph_style, segment)
+            else:
+                self.add_text(glyph_style, segment, hyphens=hyphens)
+
+    def add_box(
+        self, glyph_style: GlyphStyle | AtomicInline, text: str, width: float, boundary: int
+    ) -> None:
+        """Add one box of `width` points, and the boundary after it."""
+        if self.styles and self.styles[-1] is not glyph_style:
+            self.has_one_style = False
+        left = self._next_left()
+        self.texts.append(text)
+        self.styles.append(glyph_style)
+        self.boundaries.append(boundary)
+        self.lefts.append(left)
+        self.rights.append(left + width)
+
+    def add_anchor(self, name: str) -> None:
+        """Add an anchor: to the box before it, or after a space to the box that follows."""
+        box = len(self.texts)
+        if box and self.boundaries[-1] not in (SPACE, NO_BREAK_SPACE):
+            box -= 1
+        self.anchors.setdefault(box, []).append(name)
+
+    def anchors_between(self, first: int, last: int) -> tuple[str, ...]:
+        """Return the anchors of some boxes; one after the last box of the list belongs to that box."""
+        end = last + 1 if last == len(self.texts) - 1 else last
+        return tuple(name for box in range(first, end + 1) for name in self.anchors.get(box, ()))
+
+    def add_atomic_inline(self, atomic: AtomicInline) -> None:
+        """Add an atomic inline; lines may break before and after it (UAX #14 class CB)."""
+        if self.texts:
+            self._resolve_boundary(OBJECT_REPLACEMENT)
+        self.has_one_style = False
+        self.add_box(atomic, "", atomic.width, BREAK)
+
+    def _resolve_boundary(self, word: str) -> None:
+        """Resolve the boundary between the last box and a word of another style, as within one style."""
+        before, boundary = self.texts[-1] or OBJECT_REPLACEMENT, self.boundaries[-1]
+        if before.isspace():
+            return  # a preserved indent stays with the text it indents, however long
+        last, first = before[-1], word[0]
+        if last.isalnum() and first.isalnum() and (boundary == SPACE or (last + first).isascii()):
+            return  # no pair of classes needs a look-up: most words
+        if boundary == SPACE:
+            if find_no_break_spaces((before, word)):
+                self.boundaries[-1] = NO_BREAK_SPACE
+        elif boundary in (NO_BREAK, BREAK):
+            may_break = may_break_between(before, word)
+            breaks = DISCRETIONARY if before[-1] == SOFT_HYPHEN else BREAK
+            self.boundaries[-1] = breaks if may_break else NO_BREAK
+
+    def _add_words(self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int]) -> None:
+        if self.styles and self.styles[-1] is not glyph_style:
+            self.has_one_style = False
+        count = len(words)
+        widths = glyph_style.measure_words(words)
+        space = glyph_style.measure(" ")
+        left = self._next_left()
+        steps = accumulate(widths, lambda at, width: at + width + space, initial=left)
+        lefts = list(steps)[:count]
+        self.texts += words
+        self.styles += [glyph_style] * count
+        self.boundaries += boundaries
+        self.boundaries.append(NO_BREAK)
+        self.lefts += lefts
+        self.rights += [left + width for left, width in zip(lefts, widths, strict=True)]
+
+    def _add_split_words(
+        self, glyph_style: GlyphStyle, words: list[str], boundaries: list[int], *, hyphens: bool
+    ) -> None:
+        for word, last in zip(words, [*boundaries, NO_BREAK], strict=True):
+            segments = split_at_opportunities(word)
+            if not hyphens:
+                segments = _remove_soft_hyphens(segments)
+            if (
+                glyph_style.is_shaped or glyph_style.face.is_ideographic
+            ) and SOFT_HYPHEN not in word:
+                self._add_unkerned_segments(glyph_style, segments, last)
+                continue
+            for number, segment in enumerate(segments[:-1]):
+                boundary = DISCRETIONARY if segment.endswith(SOFT_HYPHEN) else BREAK
+                self._add_segment(
+                    glyph_style, segments[number - 1] if number else "", segment, boundary
+                )
+            self._add_segment(
+                glyph_style, segments[-2] if len(segments) > 1 else "", segments[-1], last
+            )
+
+    def _add_unkerned_segments(
+        self, glyph_style: GlyphStyle, segments: list[str], boundary: int
+    ) -> None:
+        """Add the parts of a word without kerns at once: ideographic text has very many."""
+        if self.styles and self.styles[-1] is not glyph_style:
+            self.has_one_style = False
+        ends = list(accumulate(glyph_style.measure_words(segments), initial=self._next_left()))
+        self.texts += segments
+        self.styles += [glyph_style] * len(segments)
+        self.boundaries += [BREAK] * (len(segments) - 1)
+        self.boundaries.append(boundary)
+        self.lefts += ends[:-1]
+        self.rights += ends[1:]
+
+    def _add_segment(
+        self, glyph_style: GlyphStyle, before: str, segment: str, boundary: int
+    ) -> None:
+        """Add a part of a word, kerned with the part before it, from which a line rarely separates it."""
+        before = before.removesuffix(SOFT_HYPHEN)
+        self.add_box(glyph_style, segment, glyph_style.measure(segment), boundary)
+        if before and segment and (kern := glyph_style.kern(before[-1], segment[0])):
+            self.lefts[-1] += kern
+            self.rights[-1] += kern
+
+    def _attach_space(self, glyph_style: GlyphStyle) -> None:
+        if not self.boundaries or self.boundaries[-1] in (SPACE, NO_BREAK_SPACE):
+            return
+        self.boundaries[-1] = SPACE
+        if self.styles[-1] is not glyph_style:
+            self.space_styles[len(self.styles) - 1] = glyph_style
+
+    def _preserve_spaces(self, glyph_style: GlyphStyle, spaces: str) -> None:
+        """Add preserved spaces: as a box at the start of the list, else as the boundary of the box before."""
+        if not self.styles:
+            self.add_box(glyph_style, spaces, glyph_style.measure(spaces), NO_BREAK)
+            return
+        last, before = len(self.styles) - 1, 0
+        if self.boundaries[-1] in (SPACE, NO_BREAK_SPACE):
+            before = self.space_counts.get(last, 1)
+        self._attach_space(glyph_style)
+        if before + len(spaces) > 1:
+            self.space_counts[last] = before + len(spaces)
+
+    def spaces_after(self, box: int) -> str:
+        """Return the spaces between a box and the next one."""
+        return " " * self.space_counts.get(box, 1) if self.space_counts else " "
+
+    def space_style_after(self, box: int) -> GlyphStyle | None:
+        """Return the glyph style of the space after a box, None where no space follows."""
+        if self.boundaries[box] not in (SPACE, NO_BREAK_SPACE):
+            return None
+        glyph_style = self.space_styles.get(box) or self.styles[box]
+        return glyph_style if isinstance(glyph_style, GlyphStyle) else None
+
+    def _next_left(self) -> float:
+        if not self.rights:
+            return 0.0
+        space_style = self.space_style_after(len(self.styles) - 1)
+        spaces = self.spaces_after(len(self.styles) - 1)
+        return self.rights[-1] + (space_style.measure(spaces) if space_style else 0.0)
+
+
+def make_horizontal_lists(
+    context: LayoutContext, inlines: Sequence[Inline], style: ParagraphStyle
+) -> Iterator[HorizontalList]:
+    """Yield a horizontal list for the content between each two forced breaks.
+
+    Raises:
+        AuthoringError: The text is too long.
+    """
+    _check_length(context, inlines)
+    preserves_newlines = style.white_space in _PRESERVING_NEWLINES
+    has_levels = style.is_rtl or any(
+        isinstance(inline, TextRun) and has_right_to_left(inline.text) for inline in inlines
+    )
+    content: list[_InlineItem] = []
+    ended_by_break = False
+    for inline in inlines:
+        ended_by_break = False
+        match inline:
+            case LineBreak():
+                yield _make_horizontal_list(
+                    context, content, style, inline.style, has_levels=has_levels
+                )
+                content = []
+                ended_by_break = True
+            case InlineBlock() | InlineAnchor():
+                content.append(inline)
+            case TextRun():
+                texts = inline.text.split("\n") if preserves_newlines else [inline.text]
+                for index, text in enumerate(texts):
+                    if index:
+                        yield _make_horizontal_list(
+                            context, content, style, inline.style, has_levels=has_levels
+                        )
+                        content = []
+                    if text:
+                        content.append((inline, _transform_text(inline, text, style)))
+                    ended_by_break = bool(index) and not text
+    # A break at the very end of a block creates no further line, as in HTML.
+    if not ended_by_break or not inlines:
+        yield _make_horizontal_list(context, content, style, None, has_levels=has_levels)
+
+
+def _check_length(context: LayoutContext, inlines: Sequence[Inline]) -> None:
+    """Raise if a text is too long, before any of it takes memory."""
+    length = sum(len(inline.text) for inline in inlines if isinstance(inline, TextRun))
+    if length > MAX_TEXT:
+        places = tuple(dict.fromkeys(source.location for source in context.chain()))
+        context.findings.error("too-long", too_long_message(length), *places)
+        raise AuthoringError(context.findings.errors)
+
+
+# Items of a list: text with its run, blocks and anchors.
+_InlineItem = tuple[TextRun, str] | InlineBlock | InlineAnchor
+
+_PRESERVING_NEWLINES: Final = (WhiteSpace.PRE, WhiteSpace.PRE_LINE, WhiteSpace.PRE_WRAP)
+
+
+def _transform_text(run: TextRun, text: str, style: ParagraphStyle) -> str:
+    if style.white_space in (WhiteSpace.PRE, WhiteSpace.PRE_WRAP):
+        text = text.expandtabs(TAB_STOP)
+    if style.white_space is WhiteSpace.PRE:
+        return text
+    if style.hyphens == "auto" and style.white_space is not WhiteSpace.NOWRAP:
+        return hyphenate(text, run.style.lang)
+    return text
+
+
+def _make_horizontal_list(
+    context: LayoutContext,
+    content: Sequence[_InlineItem],
+    style: ParagraphStyle,
+    empty_style: TextStyle | None,
+    *,
+    has_levels: bool,
+) -> HorizontalList:
+    hlist = HorizontalList(empty_style, has_levels=has_levels)
+    if not has_levels:
+        for item in content:
+            if isinstance(item, InlineAnchor):
+                hlist.add_anchor(item.name)
+            elif isinstance(item, InlineBlock):
+                hlist.add_atomic_inline(_lay_out_atomic_inline(context, item))
+            else:
+                _add_run(context, hlist, *item, style)
+        return hlist
+    texts = [_text_of(item) for item in content]
+    runs = resolve_levels("".join(texts), is_rtl=style.is_rtl)
+    for item, levels in zip(content, _split_by_level(texts, runs), strict=True):
+        if isinstance(item, InlineAnchor):
+            hlist.add_anchor(item.name)
+        elif isinstance(item, InlineBlock):
+            atomic = _lay_out_atomic_inline(context, item)
+            hlist.add_atomic_inline(atomic._replace(level=levels[0][1]))
+        else:
+            for text, level in levels:
+                shown = CONTROLS.sub("", text)
+                if shown:
+                    _add_run(context, hlist, item[0], shown, style, level=level)
+    return hlist
+
+
+def _text_of(item: _InlineItem) -> str:
+    if isinstance(item, InlineAnchor):
+        return ""
+    return OBJECT_REPLACEMENT if isinstance(item, InlineBlock) else item[1]
+
+
+def _split_by_level(
+    texts: Sequence[str], runs: Sequence[tuple[int, int, int]]
+) -> Iterator[list[tuple[str, int]]]:
+    """Yield the parts of each text, with their levels."""
+    at = number = 0
+    for text in texts:
+        segments: list[tuple[str, int]] = []
+        start, end = at, at + len(text)
+        while at < end:
+            stop = min(runs[number][1], end)
+            segments.append((text[at - start : stop - start], runs[number][2]))
+            at = stop
+            if at == runs[number][1]:
+                number += 1
+        yield segments
+
+
+def _add_run(
+    context: LayoutContext,
+    hlist: HorizontalList,
+    run: TextRun,
+    text: str,
+    style: ParagraphStyle,
+    *,
+    level: int = 0,
+) -> None:
+    """Add text of one embedding level."""
+    is_solid = style.white_space in (WhiteSpace.PRE, WhiteSpace.NOWRAP)
+    if isinstance(run, NoteCall) and hlist.boundaries and hlist.boundaries[-1] == BREAK:
+        hlist.boundaries[-1] = NO_BREAK  # a note call stays with the word before it
+    is_solid = is_solid or isinstance(run, NoteCall)
+    for face, face_run in context.fonts.split(run.style, text):
+        shaped = is_shaped(run.style, face, level, face_run)
+        glyph_style = _intern_glyph_style(context, run, face, level, is_shaped=shaped)
+        if is_solid:
+            hlist.add_box(glyph_style, face_run, glyph_style.measure(face_run), NO_BREAK)
+        elif style.white_space is WhiteSpace.PRE_WRAP:
+            hlist.add_preserved(glyph_style, face_run, hyphens=style.hyphens != "none")
+        else:
+            hlist.add_text(glyph_style, face_run, hyphens=style.hyphens != "none")
+
+
+def _intern_glyph_style(
+    context: LayoutContext, run: TextRun, face: FontFace, level: int, *, is_shaped: bool
+) -> GlyphStyle:
+    """Return a glyph style, one object for all runs of equal style: `is` compares them in hot loops."""
+    # By identity, as hashing a style takes four times as long here; the value keeps the style alive.
+    key = (id(run.style), face, run.link, level, is_shaped)
+    known: GlyphStyle | None = context.glyph_styles.get(key)
+    if known is None or known.style is not run.style:
+        known = context.glyph_styles[key] = GlyphStyle(run.style, face, run.link, level, is_shaped)
+    return known
+
+
+def _lay_out_atomic_inline(context: LayoutContext, inline: InlineBlock) -> AtomicInline:
+    # Percentages of the line's width are not known yet.
+    _, width = context.measure(inline.block)
+    fragment = context.lay_out(inline.block, Region(width))
+    assert fragment is not None
+    return AtomicInline(fragment, width)
+
+
+def _remove_soft_hyphens(segments: list[str]) -> list[str]:
+    joined = [""]
+    for segment in segments:
+        joined[-1] += segment.removesuffix(SOFT_HYPHEN)
+        if not segment.endswith(SOFT_HYPHEN):
+            joined.append("")
+    return joined if joined[-1] else joined[:-1] or [""]

@@ -1,0 +1,400 @@
+"""Footnotes: the content of an area ends where its notes fit below it.
+
+An area is filled, and a dry run finds the note calls in it. If their notes do not fit below, the
+area is filled again up to the line of a call whose notes do, which follows from the heights of the
+notes. A note is split only if the area would otherwise stay largely empty, or if the note is longer
+than an area; its rest comes first among the notes of the next area. So every area receives some
+content or notes, and is filled a bounded number of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Final, NamedTuple
+
+from workers.engine.layout.blocks.boxes import draw_border
+from workers.engine.layout.blocks.stacks import StackFragment, StackResume, lay_out_stack
+from workers.engine.layout.context import (
+    EPSILON,
+    AnyBlock,
+    Fragment,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    Region,
+    Resume,
+    format_mm,
+)
+from workers.engine.layout.display import LaidOutPage
+from workers.engine.layout.dry_run import DryRunCanvas
+from workers.engine.tree.nodes import Note, PageValues
+from workers.engine.tree.references.footnotes import Footnotes
+
+MAX_TRIALS: Final = 8  # to end an area so that its notes are whole, and again with one split
+MAX_CARRIED_SHARE: Final = 0.8  # of an area, for pending notes, if there is content too
+_MAX_EMPTY_SHARE: Final = 0.1  # of an area: not more is left empty to keep a note whole
+_MIN_LINES: Final = 2  # of a note before it is split
+
+
+class PendingNote(NamedTuple):
+    """A note called in an earlier area, and its resume position; None is its beginning."""
+
+    call: str
+    resume: Resume
+
+
+@dataclass(slots=True)
+class FootnoteFragment:
+    """The content of an area with notes at its bottom, as high as the area."""
+
+    body: Fragment | None
+    note_stack: StackFragment | None
+    footnotes: Footnotes
+    width: float
+    height: float
+    resume: Resume
+    forced: str = ""
+    problem: LayoutProblem | None = None
+
+    @property
+    def first_baseline(self) -> float | None:
+        """The distance from the top to the first baseline of the content, in points."""
+        return None if self.body is None else self.body.first_baseline
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the content, the rule and the notes."""
+        if self.problem is not None:
+            canvas.report(self.problem)
+        if self.body is not None:
+            self.body.draw(canvas, x, y)
+        if self.note_stack is None:
+            return
+        top = y + self.height - self.note_stack.height
+        style = self.footnotes.rule
+        border = style.box.border.top
+        width = style.box.width.resolve(self.width)
+        width = self.width if width is None else min(width, self.width)
+        left = x + self.width - width if style.paragraph.is_rtl else x
+        middle = top - (style.box.margin.bottom.resolve(self.width) or 0.0) - border.width / 2
+        draw_border(canvas.items, border, (left, middle), (left + width, middle), None)
+        self.note_stack.draw(canvas, x, top)
+
+
+class _Trial(NamedTuple):
+    """The content of an area up to a height, and the notes called in it."""
+
+    body: Fragment
+    calls: Sequence[tuple[str, float]]  # each with the top of its line
+    note_stack: StackFragment | None
+    rest: tuple[PendingNote, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(call for call, _ in self.calls)
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.rest
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether every note is in this area, the last at least in part."""
+        return len(self.rest) < 2 and all(note.resume is not None for note in self.rest)
+
+
+class FootnoteFiller:
+    """Fills the areas of one flow on one page; `pending` are the notes that continue in the next."""
+
+    def __init__(
+        self,
+        context: LayoutContext,
+        footnotes: Footnotes,
+        page: LaidOutPage,
+        values: PageValues,
+        pending: tuple[PendingNote, ...] = (),
+    ) -> None:
+        self.pending = pending
+        self._context = context
+        self._footnotes = footnotes
+        self._page = page
+        self._values = values
+
+    def fill(
+        self,
+        context: LayoutContext,
+        blocks: Sequence[AnyBlock],
+        region: Region,
+        resume: Resume = None,
+        *,
+        collapses_top: bool = False,
+    ) -> Fragment | None:
+        """Fill a region like `lay_out_stack`, with the notes called in it at the bottom.
+
+        The fragment has a resume position behind the last block as long as notes are pending.
+        """
+
+        def lay_out(height: float, *, is_top: bool) -> Fragment | None:
+            bottom = None if region.bottom is None else height
+            given = Region(region.width, height, is_top, bottom)
+            return lay_out_stack(context, blocks, given, resume, collapses_top=collapses_top)
+
+        area = _HeightSearch(self, region, lay_out, is_over=_is_over(blocks, resume))
+        key = (resume, self.pending, region)
+        known: tuple[float, tuple[str, ...]] | None = context.flow_cache.get(blocks, *key)
+        trial = None if known is None else area.search_again(*known)
+        if trial is None:
+            trial = area.search()
+            if trial is not None:
+                context.flow_cache.set(blocks, *key, value=(area.height, trial.names))
+        if trial is None:
+            return self._notes_only(region, resume)
+        self.pending = trial.rest
+        resume_position, forced = trial.body.resume, trial.body.forced
+        if resume_position is None and self.pending:
+            resume_position = StackResume(len(blocks), None, False)
+        if trial.note_stack is None and not self.pending:
+            return trial.body
+        return FootnoteFragment(
+            trial.body,
+            trial.note_stack,
+            self._footnotes,
+            region.width,
+            region.height,
+            resume_position,
+            forced,
+        )
+
+    def fill_clipped(
+        self, fill_to: Callable[[float], Fragment | None], width: float, height: float
+    ) -> Fragment:
+        """Fill an area that no other follows: all of its notes must fit, or are reported."""
+        body, notes, need, reserved = fill_to(height), self.pending, 0.0, 0.0
+        for _ in range(MAX_TRIALS):
+            calls = [] if body is None else self.find_calls(body)
+            names = [call for call, y in calls if y < height - reserved]
+            notes = (*self.pending, *(PendingNote(name, None) for name in names))
+            need = self._height_of(notes, width)
+            if need <= reserved + EPSILON:
+                break
+            reserved = min(need, height * MAX_CARRIED_SHARE)
+            body = fill_to(height - reserved)
+        if not notes and body is not None:
+            return body
+        self.pending = ()
+        note_stack, _ = self.lay_out_notes(notes, width, inf, is_top=True)
+        fragment = FootnoteFragment(body, note_stack, self._footnotes, width, height, None)
+        if need > reserved + EPSILON:
+            fragment.problem = self._too_high(self.note_of(notes[-1].call), need, reserved)
+        return fragment
+
+    def _height_of(self, notes: Sequence[PendingNote], width: float) -> float:
+        if not notes:
+            return 0.0
+        note_stack, _ = self.lay_out_notes(notes, width, inf, is_top=True)
+        return self.rule_height(width) + (0.0 if note_stack is None else note_stack.height)
+
+    def _too_high(self, note: Note, need: float, room: float) -> LayoutProblem:
+        return LayoutProblem(
+            code="content-overflows",
+            message=f"Notes do not fit: those of the area need {format_mm(need)}, it leaves them "
+            f"{format_mm(room)}",
+            advice="Make the area higher, or let its flow go on in another one.",
+            chain=self._context.chain(note.source),
+        )
+
+    def find_calls(self, fragment: Fragment) -> list[tuple[str, float]]:
+        """Return the note calls in a fragment in order, each with the top of its line."""
+        canvas = _CallCanvas(self._page, self._values, self._footnotes.by_call)
+        fragment.draw(canvas, 0.0, 0.0)
+        return list(canvas.calls.items())
+
+    def lay_out_notes(
+        self, notes: Sequence[PendingNote], width: float, room: float, *, is_top: bool
+    ) -> tuple[StackFragment | None, tuple[PendingNote, ...]]:
+        """Lay out notes below each other; also return the notes that do not fit."""
+        nodes = [self._footnotes.by_call[note.call] for note in notes]
+        first = notes[0].resume
+        at = None if first is None else StackResume(0, first, False)
+        note_stack = lay_out_stack(self._context, nodes, Region(width, room, is_top), at)
+        if note_stack is None:
+            return None, tuple(notes)
+        if note_stack.resume is None:
+            return note_stack, ()
+        child, inner, _ = note_stack.resume
+        return note_stack, (PendingNote(notes[child].call, inner), *notes[child + 1 :])
+
+    def rule_height(self, width: float) -> float:
+        """Return the height of the rule with its margins, in points."""
+        box = self._footnotes.rule.box
+        margins = (box.margin.top, box.margin.bottom)
+        return box.border.top.width + sum(side.resolve(width) or 0.0 for side in margins)
+
+    def note_of(self, call: str) -> Note:
+        """Return the note of a call."""
+        return self._footnotes.by_call[call]
+
+    def _notes_only(self, region: Region, resume: Resume) -> Fragment | None:
+        """Fill an area with pending notes alone; the content waits for the next area."""
+        if not self.pending:
+            return None
+        room = region.height - self.rule_height(region.width)
+        note_stack, self.pending = self.lay_out_notes(self.pending, region.width, room, is_top=True)
+        assert note_stack is not None
+        at = resume or StackResume(0, None, False)
+        return FootnoteFragment(None, note_stack, self._footnotes, region.width, region.height, at)
+
+
+class _HeightSearch:
+    """The search for the content height of one area that leaves enough space for its notes."""
+
+    def __init__(
+        self,
+        filler: FootnoteFiller,
+        region: Region,
+        lay_out: Callable[..., Fragment | None],
+        *,
+        is_over: bool,
+    ) -> None:
+        self._filler = filler
+        self._width, self._height = region.width, region.height
+        self._lay_out = lay_out
+        self._carried = filler.pending
+        self._is_top = region.is_top and (is_over or not self._carried)
+        self._rule = filler.rule_height(region.width)
+        self._reserved = self._reserve(is_over=is_over)
+        self._seen: Sequence[tuple[str, float]] = ()  # calls at the greatest height tried
+        self._ends: Sequence[float] = ()  # the bottom of each note of `_seen`
+        self.height = self._height - self._reserved  # of the content found
+
+    def search(self) -> _Trial | None:
+        """Return the content and notes of the area, None where it can hold notes only."""
+        whole = self._find_whole()
+        if whole is None or (whole.is_whole and not self._is_wasteful(whole)):
+            return whole
+        broken = self._find_broken(whole)
+        return broken or whole
+
+    def search_again(self, height: float, names: tuple[str, ...]) -> _Trial | None:
+        """Return the result of an earlier pass at a height, None where it no longer applies."""
+        trial = self._try(height)
+        if trial is None or trial.names != names or not trial.has_begun:
+            return None
+        return trial if trial.body.height <= height + EPSILON else None
+
+    def _reserve(self, *, is_over: bool) -> float:
+        """Return the height reserved for pending notes."""
+        if not self._carried:
+            return 0.0
+        room = self._height if is_over else self._height * MAX_CARRIED_SHARE
+        note_stack, _ = self._filler.lay_out_notes(
+            self._carried, self._width, room - self._rule, is_top=True
+        )
+        return self._rule + (0.0 if note_stack is None else note_stack.height)
+
+    def _find_whole(self) -> _Trial | None:
+        """Return the most content whose notes all fit below it, or the nearest result."""
+        highest = trial = self._try(height := self.height)
+        for _ in range(MAX_TRIALS):
+            if trial is None or trial.is_whole or not trial.calls:
+                break
+            if not self._seen:
+                self._measure_notes(trial.calls)
+            height = self._lower(trial.calls, height)
+            trial = self._try(height)
+            if trial is not None and trial.body.height > height + EPSILON:
+                trial = None  # it was forced and would be too tall for its area
+        if trial is None:
+            return highest
+        self.height = height
+        return trial
+
+    def _try(self, height: float) -> _Trial | None:
+        body = self._lay_out(max(height, 0.0), is_top=self._is_top)
+        if body is None:
+            return None
+        calls = self._filler.find_calls(body)
+        notes = (*self._carried, *(PendingNote(call, None) for call, _ in calls))
+        if not notes:
+            return _Trial(body, calls, None, ())
+        room = self._height - body.height - self._rule
+        note_stack, rest = self._filler.lay_out_notes(
+            notes, self._width, room, is_top=bool(self._carried) and not calls
+        )
+        if note_stack is not None and not note_stack.placed:
+            note_stack = None
+        return _Trial(body, calls, note_stack, rest)
+
+    def _measure_notes(self, calls: Sequence[tuple[str, float]]) -> None:
+        """Measure the notes of calls, below the pending ones."""
+        notes = (*self._carried, *(PendingNote(call, None) for call, _ in calls))
+        note_stack, _ = self._filler.lay_out_notes(notes, self._width, inf, is_top=True)
+        assert note_stack is not None
+        ends = [placed.y + placed.fragment.height for placed in note_stack.placed]
+        self._seen, self._ends = calls, ends[len(self._carried) :]
+
+    def _lower(self, calls: Sequence[tuple[str, float]], before: float) -> float:
+        """Return the greatest height below `before` at which the notes of its calls fit."""
+        below = inf
+        for count in range(len(calls), 0, -1):
+            height = min(self._height - self._need(count), below)
+            below = calls[count - 1][1]
+            if below < height < before - EPSILON:
+                return height
+        return min(self._height - self._reserved, below)
+
+    def _need(self, count: int) -> float:
+        """Return the height of the first `count` notes with the pending ones and the rule."""
+        if not count:
+            return self._reserved
+        return self._rule + self._ends[min(count, len(self._ends)) - 1]
+
+    def _is_wasteful(self, trial: _Trial) -> bool:
+        """Return whether keeping notes whole leaves much of the area empty."""
+        if trial.body.resume is None or len(trial.calls) >= len(self._seen):
+            return False
+        note_stack = 0.0 if trial.note_stack is None else trial.note_stack.height + self._rule
+        return self._height - trial.body.height - note_stack > self._height * _MAX_EMPTY_SHARE
+
+    def _find_broken(self, whole: _Trial) -> _Trial | None:
+        """Return content with one more call, whose note starts here and continues elsewhere."""
+        count = len(whole.calls) if whole.is_whole else 0
+        if count >= len(self._seen):
+            return None
+        call, top = self._seen[count]
+        style = self._filler.note_of(call).style.paragraph
+        least = self._need(count) + (0.0 if count else self._rule) + _MIN_LINES * style.line_height
+        highest = self._height - least
+        step = 1.5 * style.line_height
+        for number in range(1, MAX_TRIALS + 1):
+            height = min(top + step * number, highest)
+            trial = self._try(height)
+            if trial is None or trial.body.height > height + EPSILON:
+                continue
+            if len(trial.calls) > count and trial.has_begun:
+                self.height = height
+                return trial
+            if height >= highest or len(trial.calls) > count + 1:
+                break
+        return None
+
+
+class _CallCanvas(DryRunCanvas):
+    """A canvas that records note calls, each with the top of its line."""
+
+    __slots__ = ("_known", "calls")
+
+    def __init__(self, page: LaidOutPage, values: PageValues, known: Mapping[str, Note]) -> None:
+        super().__init__(page, values)
+        self._known = known
+        self.calls: dict[str, float] = {}
+
+    def add_anchor(self, name: str, x: float, y: float) -> None:
+        """Record a note call."""
+        if not self.is_artifact and name in self._known:
+            self.calls.setdefault(name, y)
+
+
+def _is_over(blocks: Sequence[AnyBlock], resume: Resume) -> bool:
+    return isinstance(resume, StackResume) and resume.child >= len(blocks)

@@ -1,0 +1,355 @@
+"""Pagination: one pass that fills page after page with the flows of a document.
+
+The first unfinished flow leads: its content determines the page family of the next page and its
+numbering run. Every flow fills the areas that a page has for it. A flow that has started needs an
+area on every page until it is finished; one that has not started waits for a page with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, NoReturn
+
+from workers.engine.diagnostics import SourceLocation
+from workers.engine.layout.blocks.positioning import is_positioned
+from workers.engine.layout.blocks.stacks import StackResume, forced_break_before
+from workers.engine.layout.context import EPSILON, AnyBlock, LayoutContext, Rectangle, Resume
+from workers.engine.layout.display import LaidOutPage
+from workers.engine.layout.pages.areas import fill_area, has_room, resolve_area
+from workers.engine.layout.pages.footnotes import FootnoteFiller, PendingNote
+from workers.engine.layout.pages.plans import (
+    FilledArea,
+    PageNumbers,
+    PagePlan,
+    group_by_family,
+    select_master,
+)
+from workers.engine.layout.pages.running_content import find_page_area, lay_out_running_content
+from workers.engine.tree.document import Area, Document, Flow
+from workers.engine.tree.nodes import Break, Container, ListBlock, ListItem
+
+MAX_PAGES: Final = 10_000
+BODY: Final = "body"
+_DEFAULT: Final = "default"
+_SIDES: Final = ("left", "right")
+_NEXT_PAGE: Final = ("page", *_SIDES)
+# A leading flow may wait for its first area while others fill up to this many pages.
+_MAX_EMPTY: Final = 2
+
+
+class PageRequirement(NamedTuple):
+    """The page family and numbering that the next content of a flow requires, None for any."""
+
+    family: str | None
+    first_number: int | None
+
+
+@dataclass(slots=True)
+class _FlowProgress:
+    """The progress of one flow in a pass."""
+
+    flow: Flow
+    resume: Resume = None
+    forced: str = ""
+    is_done: bool = False
+    first_page: int | None = None
+    last_page: int = 0
+    is_leading: bool = False
+    waits_for_next_page: bool = False  # for the next page
+    notes: tuple[PendingNote, ...] = ()  # that go on in the next area
+
+    def find_requirement(self) -> PageRequirement:
+        return find_requirement(self.flow.blocks, self.resume)
+
+
+def fill_pages(
+    context: LayoutContext, document: Document, page_numbers: PageNumbers
+) -> list[PagePlan]:
+    """Paginate a document with assumed page numbers; return at least one page.
+
+    Raises:
+        AuthoringError: A flow has no area to continue in, or there are more than MAX_PAGES
+            pages.
+    """
+    return _Paginator(context, document, page_numbers).fill()
+
+
+class _Paginator:
+    def __init__(
+        self, context: LayoutContext, document: Document, page_numbers: PageNumbers
+    ) -> None:
+        self.context = context
+        self.families = group_by_family(document.masters)
+        self.no_master = document.masters[0]  # a placeholder until the page is numbered
+        self.page_numbers = page_numbers
+        self.progress = {flow.name: _begin(flow) for flow in document.flows}
+        self.first_family = document.flows[0].page if document.flows else _DEFAULT
+        self.pages: list[PagePlan] = []
+        self.footnotes = document.footnotes
+        self.empty_pages = 0
+
+    def fill(self) -> list[PagePlan]:
+        while (leader := self._find_leading()) is not None:
+            self._open_for(leader)
+            self._fill_page(leader)
+        if not self.pages:
+            self._open_page(self.first_family)
+        self._end_run()
+        for flow_progress in self.progress.values():
+            self._check_max_pages(flow_progress)
+        return self.pages
+
+    def _find_leading(self) -> _FlowProgress | None:
+        return next(
+            (
+                flow_progress
+                for flow_progress in self.progress.values()
+                if not flow_progress.is_done
+            ),
+            None,
+        )
+
+    # --- opening pages -----------------------------------------------------------------------------
+
+    def _open_for(self, leader: _FlowProgress) -> None:
+        """Open the next page of a flow, after a blank one if it must be on the other side."""
+        family, first_number = leader.find_requirement()
+        if self.empty_pages:
+            first_number = None  # the run has started, its first block still waits for an area
+        if first_number is not None and self.pages:
+            self._end_run()
+        if leader.forced in _SIDES and not _is_on_side(leader.forced, len(self.pages) + 1):
+            before = self.pages[-1].master.name if self.pages else family or leader.flow.page
+            self._open_page(before, is_blank=True)
+        leader.forced = ""
+        self._open_page(family or leader.flow.page, first_number=first_number)
+
+    def _open_page(
+        self, family: str, *, is_blank: bool = False, first_number: int | None = None
+    ) -> PagePlan:
+        if len(self.pages) >= MAX_PAGES:
+            self._raise_error(
+                "too-many-pages", f"The document has more than {MAX_PAGES:,} pages. Split the data."
+            )
+        plan = self._number_page(first_number, is_blank=is_blank)
+        plan.master = select_master(
+            self.families, family, plan, is_last=self.page_numbers.is_last(plan)
+        )
+        self.pages.append(plan)
+        values = self.page_numbers.values(plan, len(self.pages))
+        plan.running_content = lay_out_running_content(self.context, plan.master, values)
+        return plan
+
+    def _number_page(self, first_number: int | None, *, is_blank: bool) -> PagePlan:
+        """Number the next page: in its run, or as the first of a new one."""
+        master = self.no_master
+        before = self.pages[-1] if self.pages else None
+        if before is None:
+            first = 1 if first_number is None else first_number
+            return PagePlan(master, first, 1, first, is_blank)
+        if first_number is not None:
+            return PagePlan(master, first_number, before.run + 1, first_number, is_blank)
+        return PagePlan(master, before.number + 1, before.run, before.first, is_blank)
+
+    def _end_run(self) -> None:
+        """Add the last page of a run if it needs a separate one."""
+        run = self.pages[-1].run
+        if run not in self.page_numbers.extended:
+            return
+        while self.pages[-1].number < self.page_numbers.runs[run]:
+            self._open_page(self.pages[-1].master.name)
+
+    # --- filling areas -----------------------------------------------------------------------------
+
+    def _fill_page(self, leader: _FlowProgress) -> None:
+        """Fill the areas of this page with their flows."""
+        plan = self.pages[-1]
+        page_area = find_page_area(plan)
+        for each in self.progress.values():
+            each.is_leading = each is leader
+            each.waits_for_next_page = not each.is_done and self._has_to_wait(each, plan)
+        areas: Sequence[Area | None] = plan.master.areas or (None,)
+        for index, area in enumerate(areas):
+            flow_progress = self.progress.get(BODY if area is None else area.flow)
+            if flow_progress is None or flow_progress.is_done or flow_progress.waits_for_next_page:
+                continue
+            rectangle = resolve_area(area, page_area)
+            if rectangle.width <= 0 or rectangle.height <= 0:
+                self._raise_no_room(area)
+            later = [one for one in areas[index + 1 :] if one and area and one.flow == area.flow]
+            if self._goes_on_later(flow_progress, rectangle, later, page_area):
+                continue
+            self._fill_area(flow_progress, plan, area, rectangle)
+        self._check_areas(leader, plan, areas)
+
+    def _goes_on_later(
+        self,
+        flow_progress: _FlowProgress,
+        rectangle: Rectangle,
+        later: Sequence[Area],
+        page_area: Rectangle,
+    ) -> bool:
+        """Return whether the next block is too tall for an area and a later one is taller."""
+        if not any(
+            resolve_area(one, page_area).height > rectangle.height + EPSILON for one in later
+        ):
+            return False
+        at = flow_progress.resume
+        if isinstance(at, StackResume) and at.inner is not None:
+            return False
+        return not has_room(self.context, flow_progress.flow.blocks, rectangle, at)
+
+    def _has_to_wait(self, flow_progress: _FlowProgress, plan: PagePlan) -> bool:
+        """Return whether the next content of a flow requires another page than this one."""
+        if flow_progress.forced in _SIDES and not _is_on_side(
+            flow_progress.forced, len(self.pages)
+        ):
+            return True
+        family = flow_progress.find_requirement().family or (
+            flow_progress.flow.page if flow_progress.is_leading else None
+        )
+        return family is not None and family != plan.master.name
+
+    def _fill_area(
+        self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
+    ) -> None:
+        filler, pending = self._note_filler(flow_progress, plan), flow_progress.notes
+        fragment = fill_area(
+            self.context, flow_progress.flow.blocks, area, rectangle, flow_progress.resume, filler
+        )
+        if filler is not None:
+            flow_progress.notes = filler.pending
+        plan.filled_areas.append(FilledArea(area, rectangle, fragment))
+        flow_progress.first_page = flow_progress.first_page or len(self.pages)
+        flow_progress.last_page = len(self.pages)
+        if fragment.resume is None:
+            flow_progress.is_done = True
+            return
+        if fragment.resume == flow_progress.resume and flow_progress.notes == pending:
+            self._raise_no_progress(flow_progress.flow)
+        flow_progress.resume, flow_progress.forced = fragment.resume, fragment.forced
+        flow_progress.waits_for_next_page = fragment.forced in _NEXT_PAGE or self._has_to_wait(
+            flow_progress, plan
+        )
+
+    def _note_filler(self, flow_progress: _FlowProgress, plan: PagePlan) -> FootnoteFiller | None:
+        """Return the footnote filler of a flow on a page, None in a document without notes."""
+        if self.footnotes is None:
+            return None
+        page = LaidOutPage(plan.master.width, plan.master.height, bleed=plan.master.bleed)
+        values = self.page_numbers.values(plan, len(self.pages))
+        return FootnoteFiller(self.context, self.footnotes, page, values, flow_progress.notes)
+
+    def _check_areas(
+        self, leader: _FlowProgress, plan: PagePlan, areas: Sequence[Area | None]
+    ) -> None:
+        """Raise an error if a started flow has no area, or the leading flow waits for one without
+        end.
+        """
+        served = {BODY if area is None else area.flow for area in areas}
+        for flow_progress in self.progress.values():
+            has_begun = flow_progress.first_page is not None and not flow_progress.is_done
+            if (
+                has_begun
+                and not flow_progress.waits_for_next_page
+                and flow_progress.flow.name not in served
+            ):
+                self._raise_no_area(flow_progress.flow, plan)
+        self.empty_pages = 0 if plan.filled_areas else self.empty_pages + 1
+        if self.empty_pages >= _MAX_EMPTY:
+            self._raise_no_area(leader.flow, plan)
+
+    # --- what is wrong -----------------------------------------------------------------------------
+
+    def _check_max_pages(self, flow_progress: _FlowProgress) -> None:
+        flow, first = flow_progress.flow, flow_progress.first_page
+        count = 0 if first is None else flow_progress.last_page - first + 1
+        if flow.max_pages is None or count <= flow.max_pages:
+            return
+        self.context.findings.error(
+            "max-pages",
+            f'Text does not fit: the flow "{flow.name}" needs {count} pages, '
+            f"max-pages gives {flow.max_pages}. Shorten the text, or raise max-pages.",
+            *_places(flow),
+        )
+
+    def _raise_no_area(self, flow: Flow, plan: PagePlan) -> NoReturn:
+        source = plan.master.source
+        self._raise_error(
+            "no-area",
+            f'The flow "{flow.name}" has content left on page {len(self.pages)}, but the page '
+            f'"{plan.master.name}" (on="{plan.master.on}") has no area for it. Add '
+            f'<area flow="{flow.name}"/> to the page, or shorten the text.',
+            *_places(flow),
+            *(() if source is None else (source.location,)),
+        )
+
+    def _raise_no_room(self, area: Area | None) -> NoReturn:
+        places = () if area is None else (area.source.location,)
+        self._raise_error(
+            "no-room",
+            f"The offsets, sizes and padding of the `area` leave no room in it on page "
+            f"{len(self.pages)}. Make them smaller.",
+            *places,
+        )
+
+    def _raise_no_progress(self, flow: Flow) -> NoReturn:
+        self._raise_error(
+            "no-progress",
+            f'Nothing of the flow "{flow.name}" fits on page {len(self.pages)}. '
+            "Make the page's margins, header or footer smaller.",
+            *_places(flow),
+        )
+
+    def _raise_error(self, code: str, message: str, *places: SourceLocation) -> NoReturn:
+        self.context.findings.error(code, message, *places)
+        raise self.context.findings.to_error()
+
+
+def find_requirement(blocks: Sequence[AnyBlock], resume: Resume) -> PageRequirement:
+    """Return the page requirement of a stack of blocks at a resume position.
+
+    A numbering run starts only where a block does; the family is that of the innermost block.
+    """
+    at: StackResume | None = resume if isinstance(resume, StackResume) else None
+    index, inner = (0, None) if at is None else (at.child, at.inner)
+    while index < len(blocks) and (
+        is_positioned(blocks[index]) or isinstance(blocks[index], Break)
+    ):
+        index += 1
+    if index >= len(blocks):
+        return PageRequirement(None, None)
+    block = blocks[index]
+    assert not isinstance(block, Break)
+    below = PageRequirement(None, None)
+    if inner is None or isinstance(inner, StackResume):
+        below = find_requirement(_blocks_in(block), inner)
+    reset = block.style.breaks.counter_reset if inner is None else None
+    return PageRequirement(
+        below.family or block.style.breaks.page,
+        below.first_number if reset is None else reset,
+    )
+
+
+def _blocks_in(block: AnyBlock) -> Sequence[AnyBlock]:
+    if isinstance(block, Container | ListItem):
+        return block.children
+    return block.items if isinstance(block, ListBlock) else ()
+
+
+def _begin(flow: Flow) -> _FlowProgress:
+    """Start a flow; a side required by its first block applies to the first page too."""
+    first = next((block for block in flow.blocks if not is_positioned(block)), None)
+    forced = "" if first is None else forced_break_before(first)
+    is_done = not flow.blocks
+    return _FlowProgress(flow, None, forced if forced in _SIDES else "", is_done)
+
+
+def _is_on_side(side: str, index: int) -> bool:
+    """Return whether a page of the document is on a side; the first is on the right."""
+    return (index % 2 == 1) == (side == "right")
+
+
+def _places(flow: Flow) -> tuple[SourceLocation, ...]:
+    return () if flow.source is None else (flow.source.location,)

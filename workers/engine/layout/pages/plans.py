@@ -1,0 +1,114 @@
+"""Page plans: the master of each page, its numbers, and the page numbers a pass assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from workers.engine.layout.context import Fragment, Rectangle
+from workers.engine.layout.references import ASSUMED_PAGES
+from workers.engine.tree.document import Area, PageMaster
+from workers.engine.tree.nodes import Occurrence, PageValues
+
+Families = Mapping[str, Mapping[Occurrence, PageMaster]]
+
+
+@dataclass(slots=True)
+class RunningContent:
+    """The laid-out header and footer of one page; heights include their outer margins."""
+
+    header: Fragment | None = None
+    footer: Fragment | None = None
+    header_height: float = 0.0
+    footer_height: float = 0.0
+
+
+@dataclass(slots=True)
+class FilledArea:
+    """The content of an area of a page; the area is None for the whole page area."""
+
+    area: Area | None
+    rectangle: Rectangle
+    fragment: Fragment
+
+
+@dataclass(slots=True)
+class PagePlan:
+    """A page before it is drawn; `run` is its numbering run, which starts at `first`."""
+
+    master: PageMaster
+    number: int
+    run: int
+    first: int
+    is_blank: bool
+    running_content: RunningContent = field(default_factory=RunningContent)
+    filled_areas: list[FilledArea] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PageNumbers:
+    """The page numbers a pass works with: the total, and the last number of each run.
+
+    An `extended` run has a last page even if no content is left for it, because the content of the
+    page before does not fit on a last page (language.md 1.7).
+    """
+
+    total: int = ASSUMED_PAGES
+    runs: dict[int, int] = field(default_factory=dict)
+    extended: frozenset[int] = frozenset()
+
+    def values(self, plan: PagePlan, index: int) -> PageValues:
+        """Return the page values of a page by its index in the document, from 1."""
+        count = self.runs.get(plan.run, ASSUMED_PAGES)
+        return PageValues(
+            number=plan.number,
+            count=count if plan.is_blank else max(count, plan.number),
+            index=index,
+            total=max(self.total, index),
+            name=plan.master.name,
+            is_blank=plan.is_blank,
+            first=plan.first,
+        )
+
+    def is_last(self, plan: PagePlan) -> bool:
+        """Return whether a page is the last of its run; False before the runs are known."""
+        return not plan.is_blank and plan.number == self.runs.get(plan.run)
+
+
+def count_pages(pages: Sequence[PagePlan], before: PageNumbers) -> PageNumbers:
+    """Return the page numbers of a finished pass; `before` are those it assumed.
+
+    Blank pages at the end of a run are not counted in it.
+    """
+    runs: dict[int, int] = {}
+    for page in pages:
+        if not page.is_blank:
+            runs[page.run] = page.number
+    grown = {run for run, last in runs.items() if last > before.runs.get(run, last)}
+    return PageNumbers(len(pages), runs, before.extended | grown)
+
+
+def group_by_family(masters: Iterable[PageMaster]) -> Families:
+    """Return the masters of every page family, by the pages they are for."""
+    families: dict[str, dict[Occurrence, PageMaster]] = {}
+    for master in masters:
+        families.setdefault(master.name, {})[master.on] = master
+    return families
+
+
+def select_master(families: Families, family: str, plan: PagePlan, *, is_last: bool) -> PageMaster:
+    """Return the master of a family for a page, in the precedence of language.md 1.7."""
+    members = families[family]
+    if len(members) == 1:
+        return next(iter(members.values()))
+    order = (
+        (Occurrence.BLANK, plan.is_blank),
+        (Occurrence.FIRST, plan.number == plan.first),
+        (Occurrence.LAST, is_last),
+        (Occurrence.ODD, plan.number % 2 == 1),
+        (Occurrence.EVEN, plan.number % 2 == 0),
+        (Occurrence.REST, plan.number != plan.first),
+        (Occurrence.NOT_LAST, not is_last),
+    )
+    chosen = next((members[on] for on, holds in order if holds and on in members), None)
+    return chosen or members.get(Occurrence.ALL) or next(iter(members.values()))

@@ -1,0 +1,216 @@
+"""Running content: headers and footers that grow with their content, and the positioned boxes of
+pages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from workers.engine.layout.blocks.boxes import lay_out_box
+from workers.engine.layout.blocks.positioning import draw_positioned
+from workers.engine.layout.blocks.stacks import lay_out_stack
+from workers.engine.layout.context import (
+    EPSILON,
+    Fragment,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    Rectangle,
+    Region,
+    Resume,
+    format_mm,
+)
+from workers.engine.layout.pages.plans import PagePlan, RunningContent
+from workers.engine.tree.document import PageMaster, RunningBox
+from workers.engine.tree.nodes import Block, Container, PageValues, Role
+from workers.engine.tree.styles.computed import Overflow
+from workers.engine.units import Length, LengthKind, mm
+
+MIN_BODY_HEIGHT: Final = mm(20)  # language.md 1.9
+
+
+def lay_out_running_content(
+    context: LayoutContext,
+    master: PageMaster,
+    values: PageValues,
+    known: RunningContent | None = None,
+) -> RunningContent:
+    """Lay out the header and footer of a page; static ones are laid out once.
+
+    In a document with page references, results are also cached by page values for the next pass.
+    """
+    if context.references is None:
+        return _lay_out_running_content(context, master, values, known)
+    key = ("running", master, values)
+    made: RunningContent | None = context.cache.get(key)
+    if made is None:
+        made = context.cache[key] = _lay_out_running_content(context, master, values, known)
+    return made
+
+
+def _lay_out_running_content(
+    context: LayoutContext, master: PageMaster, values: PageValues, known: RunningContent | None
+) -> RunningContent:
+    width = master.width - master.margin.left - master.margin.right
+    region = Region(width, master.height)
+    header = _lay_out_running_box(
+        context, master.header, region, values, known.header if known else None
+    )
+    footer = _lay_out_running_box(
+        context, master.footer, region, values, known.footer if known else None
+    )
+    return RunningContent(
+        header,
+        footer,
+        _outer_height(header, master.header, width),
+        _outer_height(footer, master.footer, width),
+    )
+
+
+def find_page_area(plan: PagePlan) -> Rectangle:
+    """Return the page area: the page without margins, header and footer (CSS Paged Media 3).
+
+    A page area that is too low is reported when the page is drawn; the flow continues in a minimal
+    one.
+    """
+    master, running = plan.master, plan.running_content
+    width = master.width - master.margin.left - master.margin.right
+    height = master.height - master.margin.top - master.margin.bottom
+    height -= running.header_height + running.footer_height
+    top = master.margin.top + running.header_height
+    return Rectangle(master.margin.left, top, max(width, 1.0), max(height, MIN_BODY_HEIGHT))
+
+
+def draw_running_content(canvas: PageCanvas, plan: PagePlan) -> None:
+    """Draw the header and footer of a page."""
+    master, running = plan.master, plan.running_content
+    left = master.margin.left
+    canvas.is_artifact = True
+    if running.header is not None and master.header is not None:
+        running.header.draw(canvas, left, master.margin.top + _top_margin(master, master.header))
+    if running.footer is not None and master.footer is not None:
+        foot = master.height - master.margin.bottom - running.footer_height
+        running.footer.draw(canvas, left, foot + _top_margin(master, master.footer))
+    canvas.is_artifact = False
+
+
+def evaluate_page_boxes(master: PageMaster, values: PageValues) -> tuple[Block, ...]:
+    """Return the positioned boxes of a page, evaluated for its page values."""
+    return () if master.boxes is None else master.boxes.evaluate(values)
+
+
+def draw_page_boxes(
+    context: LayoutContext, canvas: PageCanvas, boxes: tuple[Block, ...], *, are_over: bool
+) -> None:
+    """Draw the boxes of a page above its text, or those below it."""
+    canvas.is_artifact = True
+    for box in boxes:
+        assert isinstance(box, Container)
+        if box.position is not None and box.position.is_over is are_over:
+            draw_positioned(context, box, canvas)
+    canvas.is_artifact = False
+
+
+def check_room(canvas: PageCanvas, plan: PagePlan) -> None:
+    """Report a header or footer above its `max-height`, and a page area that is too low."""
+    master, running = plan.master, plan.running_content
+    sides = ((master.header, running.header), (master.footer, running.footer))
+    for box, fragment in sides:
+        if box is None or fragment is None:
+            continue
+        limit = box.max_height.resolve(master.height)
+        if limit is not None and fragment.height > limit + EPSILON:
+            canvas.report(_too_tall(box, fragment, limit))
+    margins = master.margin.top + master.margin.bottom
+    height = master.height - margins - running.header_height - running.footer_height
+    if height < MIN_BODY_HEIGHT - EPSILON:
+        sources = [box.source for box, _ in sides if box is not None]
+        sources += [master.source] if master.source is not None else []
+        canvas.report(
+            LayoutProblem(
+                code="body-too-low",
+                message=f"Margins, header and footer leave {format_mm(max(height, 0.0))} for the text of "
+                f"the page, at least {format_mm(MIN_BODY_HEIGHT)} are needed",
+                advice="Make the margins, the header or the footer smaller.",
+                chain=tuple(sources),
+            )
+        )
+
+
+def _too_tall(box: RunningBox, fragment: Fragment, limit: float) -> LayoutProblem:
+    tag = box.source.location.tag_name
+    return LayoutProblem(
+        code="running-too-tall",
+        message=f"Text does not fit: `{tag}` needs {format_mm(fragment.height)}, "
+        f"its max-height gives {format_mm(limit)}",
+        advice=f"Shorten the {tag}, or raise max-height.",
+        chain=(box.source,),
+    )
+
+
+def _lay_out_running_box(
+    context: LayoutContext,
+    box: RunningBox | None,
+    page: Region,
+    values: PageValues,
+    known: Fragment | None,
+) -> Fragment | None:
+    """Lay out a header or footer; `page` has its width, and the height of the paper."""
+    if box is None:
+        return None
+    if box.content.is_static:
+        if known is not None:
+            return known
+        key = ("static running", box, page.width)
+        static: Fragment | None = context.cache.get(key)
+        if static is None:
+            static = context.cache[key] = _lay_out_evaluated(context, box, page, values)
+        return static
+    return _lay_out_evaluated(context, box, page, values)
+
+
+def _lay_out_evaluated(
+    context: LayoutContext, box: RunningBox, page: Region, values: PageValues
+) -> Fragment:
+    blocks = box.content.evaluate(values)
+    if box.style.box.overflow is Overflow.SHRINK:
+        return _lay_out_shrinking(context, box, blocks, page)
+
+    def content(inner: Region, _: Resume) -> Fragment | None:
+        context.path.append(box.source)
+        fragment = lay_out_stack(context, blocks, inner)
+        context.path.pop()
+        return fragment
+
+    fragment = lay_out_box(context, box, Region(page.width), None, content)
+    assert fragment is not None
+    return fragment
+
+
+def _lay_out_shrinking(
+    context: LayoutContext, box: RunningBox, blocks: tuple[Block, ...], page: Region
+) -> Fragment:
+    """Lay out content that shrinks until its height, or else `max-height`, holds it."""
+    limit = box.max_height.resolve(page.height)
+    own = box.style.box
+    if own.height.kind is LengthKind.AUTO and limit is not None:
+        own = replace(own, max_height=Length(limit))
+    wrapper = Container(box.source, Role.DIV, replace(box.style, box=own), blocks)
+    fragment = context.lay_out(wrapper, Region(page.width))
+    assert fragment is not None
+    return fragment
+
+
+def _outer_height(fragment: Fragment | None, box: RunningBox | None, width: float) -> float:
+    if fragment is None or box is None:
+        return 0.0
+    margin = box.style.box.margin
+    return (
+        fragment.height + (margin.top.resolve(width) or 0.0) + (margin.bottom.resolve(width) or 0.0)
+    )
+
+
+def _top_margin(master: PageMaster, box: RunningBox) -> float:
+    width = master.width - master.margin.left - master.margin.right
+    return box.style.box.margin.top.resolve(width) or 0.0

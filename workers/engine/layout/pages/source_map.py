@@ -1,0 +1,316 @@
+"""Source maps: rectangles of a page with the source of the element that covers them.
+
+An editor uses them to navigate between the preview and the template. Items have owners, from which
+the extent of each element follows; boxes report their border box to the canvas in addition.
+Ordinary renders use a canvas that does not record it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import cos, inf, radians, sin
+from typing import Any, ClassVar, Final, NamedTuple
+
+from workers.engine.diagnostics import SourceLocation
+from workers.engine.layout.context import Bounds, LayoutProblem, PageCanvas
+from workers.engine.layout.display import (
+    Fill,
+    GlyphRun,
+    Item,
+    LinkArea,
+    Picture,
+    PolygonSet,
+    RectangleSet,
+    Restore,
+    Save,
+    ShapedRun,
+    Stroke,
+    StrokedRectangle,
+)
+from workers.engine.tree.nodes import LoopStep, Source
+
+# The edges of a rectangle: left, top, right, bottom.
+_Edges = tuple[float, float, float, float]
+# The matrix of an affine transformation: x' = a x + c y + e, y' = b x + d y + f.
+_Matrix = tuple[float, float, float, float, float, float]
+_EVERYWHERE: Final[_Edges] = (-inf, -inf, inf, inf)
+_IDENTITY: Final[_Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+class ElementBox(NamedTuple):
+    """A rectangle of a page covered by an element, in points from the upper left corner of the
+    paper.
+
+    An element that is fragmented or repeated on a page has several.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    place: SourceLocation
+    loop: tuple[LoopStep, ...]
+
+
+class _BoxRecord(NamedTuple):
+    """A box, or the start of a fragment, recorded before the item `at` of the page was drawn."""
+
+    at: int
+    owner: object
+    area: Bounds | None  # None for a fragment without a box
+
+
+_END: Final = _BoxRecord(2**62, None, None)
+
+
+class MappingCanvas(PageCanvas):
+    """A canvas that records the boxes of a page; running content has owners, and problems are
+    discarded.
+    """
+
+    __slots__ = ("_records",)
+
+    records_boxes: ClassVar[bool] = True
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self._records: list[_BoxRecord] = []
+        super().__init__(*arguments, **named)
+
+    @property
+    def is_artifact(self) -> bool:
+        """Always False: running content has a source as well."""
+        return False
+
+    @is_artifact.setter
+    def is_artifact(self, value: bool) -> None:
+        del value
+
+    def owner_of(self, node: object) -> object:
+        """Record that a fragment of a node starts, and return the node."""
+        self._records.append(_BoxRecord(len(self.items), node, None))
+        return node
+
+    def add_box(self, node: object, area: Bounds) -> object:
+        """Record the border box of a node and return the node."""
+        self._records.append(_BoxRecord(len(self.items), node, area))
+        return node
+
+    def add_link(self, area: LinkArea) -> None:
+        """Discard a link."""
+
+    def add_anchor(self, name: str, x: float, y: float) -> None:
+        """Discard an anchor."""
+
+    def report(self, problem: LayoutProblem) -> None:
+        """Discard a problem: it was reported when the page was drawn before."""
+
+    def find_boxes(self) -> list[ElementBox]:
+        """Return the boxes of the page in painting order; a box precedes its content."""
+        return _BoxFinder(self._records).find(self.items)
+
+
+class _GroupState(NamedTuple):
+    """The transformation matrix and the clip of a group of items."""
+
+    matrix: _Matrix
+    clip: _Edges
+
+
+class _BoxFinder:
+    """Finds the boxes of one page.
+
+    For an element without a border box, the extent of each fragment is one box: a paragraph that
+    continues in the next column has two.
+    """
+
+    def __init__(self, records: Sequence[_BoxRecord]) -> None:
+        self._records = iter([*records, _END])
+        self._recorded: set[object] = set()
+        self._open: dict[object, int] = {}
+        self._found: list[tuple[_Edges, Source]] = []
+        self._states = [_GroupState(_IDENTITY, _EVERYWHERE)]
+
+    def find(self, items: Sequence[Item]) -> list[ElementBox]:
+        """Return the boxes that are not clipped away."""
+        record = next(self._records)
+        for at, item in enumerate(items):
+            while record.at <= at:
+                self._begin(record)
+                record = next(self._records)
+            self._add_item(item)
+        while record is not _END:
+            self._begin(record)
+            record = next(self._records)
+        return [_box_of(edges, source) for edges, source in self._found]
+
+    def _begin(self, record: _BoxRecord) -> None:
+        key, source = record.owner, _source_of(record.owner)
+        self._open.pop(key, None)
+        if record.area is None or source is None:
+            return
+        self._recorded.add(key)
+        x, y, width, height = record.area
+        seen = self._clip((x, y, x + width, y + height))
+        if seen is not None:
+            self._found.append((seen, source))
+
+    def _add_item(self, item: Item) -> None:
+        match item:
+            case Save():
+                self._states.append(_enter(self._states[-1], item))
+            case Restore():
+                self._states.pop()
+            case _:
+                owner = item.node if isinstance(item, Picture) else item.owner
+                if owner is not None:
+                    self._add_ink(owner, _EXTENTS[type(item)](item))
+
+    def _add_ink(self, owner: object, edges: _Edges) -> None:
+        key, source = owner, _source_of(owner)
+        seen = None if key in self._recorded or source is None else self._clip(edges)
+        if seen is None or source is None:
+            return
+        at = self._open.setdefault(key, len(self._found))
+        if at == len(self._found):
+            self._found.append((seen, source))
+        else:
+            self._found[at] = (_unite(self._found[at][0], seen), source)
+
+    def _clip(self, edges: _Edges) -> _Edges | None:
+        """Return the visible part of a rectangle on the page, None where it is clipped away."""
+        state = self._states[-1]
+        left, top, right, bottom = _transform(state.matrix, edges)
+        seen = (
+            max(left, state.clip[0]),
+            max(top, state.clip[1]),
+            min(right, state.clip[2]),
+            min(bottom, state.clip[3]),
+        )
+        return seen if seen[0] <= seen[2] and seen[1] <= seen[3] else None
+
+
+def _source_of(owner: object) -> Source | None:
+    source = getattr(owner, "source", None)
+    return source if isinstance(source, Source) else None
+
+
+def _box_of(edges: _Edges, source: Source) -> ElementBox:
+    left, top, right, bottom = edges
+    return ElementBox(left, top, right - left, bottom - top, source.location, source.loop)
+
+
+def _enter(state: _GroupState, group: Save) -> _GroupState:
+    matrix, clip = state
+    if group.rotate is not None:  # first, as in painting: the clip is rotated with its content
+        matrix = _multiply(matrix, _rotation(*group.rotate))
+    if group.clip is not None:
+        x, y, width, height = group.clip
+        left, top, right, bottom = _transform(matrix, (x, y, x + width, y + height))
+        clip = max(clip[0], left), max(clip[1], top), min(clip[2], right), min(clip[3], bottom)
+    return _GroupState(matrix, clip)
+
+
+def _rotation(degrees: float, x: float, y: float) -> _Matrix:
+    """Return the matrix of a clockwise rotation about a point, with y pointing down."""
+    across, along = cos(radians(degrees)), sin(radians(degrees))
+    return (
+        across,
+        along,
+        -along,
+        across,
+        x - across * x + along * y,
+        y - along * x - across * y,
+    )
+
+
+def _multiply(outer: _Matrix, inner: _Matrix) -> _Matrix:
+    """Return the matrix that applies `inner` first."""
+    a, b, c, d, e, f = outer
+    g, h, i, j, k, m = inner
+    return (
+        a * g + c * h,
+        b * g + d * h,
+        a * i + c * j,
+        b * i + d * j,
+        a * k + c * m + e,
+        b * k + d * m + f,
+    )
+
+
+def _transform(matrix: _Matrix, edges: _Edges) -> _Edges:
+    """Return the bounding rectangle of a transformed rectangle."""
+    if matrix is _IDENTITY:
+        return edges
+    a, b, c, d, e, f = matrix
+    left, top, right, bottom = edges
+    corners = [(x, y) for x in (left, right) for y in (top, bottom)]
+    across = [a * x + c * y + e for x, y in corners]
+    down = [b * x + d * y + f for x, y in corners]
+    return min(across), min(down), max(across), max(down)
+
+
+def _unite(one: _Edges, other: _Edges) -> _Edges:
+    return (
+        min(one[0], other[0]),
+        min(one[1], other[1]),
+        max(one[2], other[2]),
+        max(one[3], other[3]),
+    )
+
+
+# --- the ink of items ---------------------------------------------------------------------------
+
+
+def _of_text(item: GlyphRun | ShapedRun) -> _Edges:
+    ascent, descent = (getattr(item.face, name, 0.0) for name in ("ascent", "descent"))
+    return (
+        item.x,
+        item.y - ascent * item.size,
+        item.x + item.width,
+        item.y + descent * item.size,
+    )
+
+
+def _of_rectangle(item: Fill | StrokedRectangle | Picture) -> _Edges:
+    return item.x, item.y, item.x + item.width, item.y + item.height
+
+
+def _of_stroke(item: Stroke) -> _Edges:
+    return (
+        min(item.x1, item.x2),
+        min(item.y1, item.y2),
+        max(item.x1, item.x2),
+        max(item.y1, item.y2),
+    )
+
+
+def _of_cells(item: RectangleSet) -> _Edges:
+    across, down = item.unit_width, item.unit_height
+    return (
+        item.x,
+        item.y,
+        item.x + max((x + width for x, _, width, _ in item.rectangles), default=0) * across,
+        item.y + max((y + height for _, y, _, height in item.rectangles), default=0) * down,
+    )
+
+
+def _of_polygons(item: PolygonSet) -> _Edges:
+    points = [point for polygon in item.polygons for point in polygon]
+    return (
+        item.x,
+        item.y,
+        item.x + max((x for x, _ in points), default=0) * item.unit,
+        item.y + max((y for _, y in points), default=0) * item.unit,
+    )
+
+
+_EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
+    GlyphRun: _of_text,
+    ShapedRun: _of_text,
+    Fill: _of_rectangle,
+    StrokedRectangle: _of_rectangle,
+    Picture: _of_rectangle,
+    Stroke: _of_stroke,
+    RectangleSet: _of_cells,
+    PolygonSet: _of_polygons,
+}

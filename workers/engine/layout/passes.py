@@ -1,0 +1,324 @@
+"""Layout passes: pagination is repeated until page numbers are stable.
+
+The page count is known only at the end, but a header that shows it may become taller for it, or the
+last page may need another master. So each pass paginates with assumed numbers and then lays out
+headers and footers with the true ones. If no height and no master changes, the pages are final;
+otherwise the next pass assumes the numbers just found. Three passes suffice for every sensible
+document; one that still changes is an error. Nothing is drawn before the pages are final.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from workers.engine.diagnostics import Findings, Severity
+from workers.engine.layout.blocks.positioning import report_outside
+from workers.engine.layout.blocks.rotation import lay_out_rotated
+from workers.engine.layout.context import (
+    EPSILON,
+    Fonts,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+)
+from workers.engine.layout.display import LaidOutDocument, LaidOutPage, OutlineEntry
+from workers.engine.layout.document_fonts import find_fonts
+from workers.engine.layout.pages.anchors import locate_anchors
+from workers.engine.layout.pages.areas import resolve_area
+from workers.engine.layout.pages.conformance import with_conformance_checks
+from workers.engine.layout.pages.pagination import BODY, fill_pages
+from workers.engine.layout.pages.paper import (
+    draw_background,
+    draw_crop_marks,
+    draw_watermarks,
+    make_page,
+)
+from workers.engine.layout.pages.plans import (
+    PageNumbers,
+    PagePlan,
+    count_pages,
+    group_by_family,
+    select_master,
+)
+from workers.engine.layout.pages.running_content import (
+    check_room,
+    draw_page_boxes,
+    draw_running_content,
+    evaluate_page_boxes,
+    find_page_area,
+    lay_out_running_content,
+)
+from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
+from workers.engine.layout.references import PageReferences
+from workers.engine.layout.registry import LAYOUTS, MEASURES
+from workers.engine.layout.structure import LogicalStructure
+from workers.engine.ports import Resources
+from workers.engine.tree.document import Document
+from workers.engine.tree.nodes import Source
+
+MAX_PASSES: Final = 3  # language.md 1.7
+MAX_REFERENCE_PASSES: Final = 5  # language-2.md, for a document that shows page numbers in its text
+_LISTED: Final = 3
+
+
+def lay_out(
+    document: Document,
+    *,
+    resources: Resources,
+    findings: Findings,
+    fonts: Fonts | None = None,
+) -> LaidOutDocument:
+    """Lay out a document; its pages are drawn, and problems reported in `findings`, as they are
+    read.
+
+    Raises:
+        AuthoringError: The document cannot be paginated. Errors in `findings` are for the
+            caller to raise.
+    """
+    return paginate(document, resources=resources, findings=findings, fonts=fonts).draw()
+
+
+def paginate(
+    document: Document,
+    *,
+    resources: Resources,
+    findings: Findings,
+    fonts: Fonts | None = None,
+) -> PaginatedDocument:
+    """Assign the content of a document to pages without drawing them.
+
+    Raises:
+        AuthoringError: The document cannot be paginated.
+    """
+    if fonts is None:
+        fonts = find_fonts(document.fonts, resources, findings)
+        findings.raise_errors()
+    context = LayoutContext(
+        resources=resources,
+        findings=findings,
+        fonts=fonts,
+        layouts=LAYOUTS,
+        measures=MEASURES,
+        lay_out_rotated=lay_out_rotated,
+        has_page_families=len({master.name for master in document.masters}) > 1,
+        missing_glyph_severity=_missing_glyph_severity(document),
+    )
+    if document.cross_references is not None:
+        context.references = PageReferences(document.cross_references, document.footnotes)
+    pages, numbers = _paginate(context, document)
+    return PaginatedDocument(context, document, pages, numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class PaginatedDocument:
+    """A document whose pages are final but not drawn yet."""
+
+    context: LayoutContext
+    document: Document
+    plans: Sequence[PagePlan]
+    numbers: PageNumbers
+
+    def draw(self) -> LaidOutDocument:
+        """Return the document; its pages are drawn as they are read."""
+        outline: list[OutlineEntry] = []
+        structure = None
+        if self.document.is_tagged:
+            flows = [flow.name for flow in self.document.flows]
+            structure = LogicalStructure(self.document.info.lang, flows)
+        drawn = LaidOutDocument(_DrawnPages(self, outline, structure), outline, structure)
+        return with_conformance_checks(drawn, self.document, self.context.findings)
+
+    def find_boxes(self, index: int) -> list[ElementBox]:
+        """Return the boxes of the elements on a page, counted from 0, in painting order.
+
+        The page is drawn once more for this, and no problem is reported.
+        """
+        plan = self.plans[index]
+        canvas = MappingCanvas(
+            make_page(plan.master),
+            values=self.numbers.values(plan, index + 1),
+            outline=[],
+            findings=Findings(),
+            reported=set(),
+        )
+        _draw_page(self.context, self.document, canvas, plan)
+        return canvas.find_boxes()
+
+
+def _missing_glyph_severity(document: Document) -> Severity:
+    """Return the error severity if the author demands it, and for PDF/A and PDF/UA (ISO 19005-2,
+    6.2.11.8).
+    """
+    has_promise = document.profile is not None or document.is_accessible
+    is_refused = document.refuses_missing_glyphs or has_promise
+    return Severity.ERROR if is_refused else Severity.WARNING
+
+
+def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan], PageNumbers]:
+    """Repeat passes until the pages are stable; return them and their numbers."""
+    page_numbers = PageNumbers()
+    moved: list[Source] = []
+    references = context.references
+    names: list[str] = []
+    for _ in range(MAX_PASSES if references is None else MAX_REFERENCE_PASSES):
+        pages = fill_pages(context, document, page_numbers)
+        page_numbers = count_pages(pages, page_numbers)
+        moved = _update_running_content(context, document, pages, page_numbers)
+        if references is not None:
+            names = references.update(context.cache, locate_anchors(pages, page_numbers))
+        if not moved and not names:
+            _report_unplaced(context)
+            return pages, page_numbers
+    if references is not None and names:
+        _raise_moving_references(context, references, names, moved)
+    context.findings.error(
+        "not-settled",
+        f"The pages still change after {MAX_PASSES} attempts, because what stands on them depends "
+        "on page numbers that depend on it. Give headers and footers a fixed height, or let them "
+        "show less of the page count.",
+        *dict.fromkeys(source.location for source in moved),
+    )
+    raise context.findings.to_error()
+
+
+def _raise_moving_references(
+    context: LayoutContext,
+    references: PageReferences,
+    names: Sequence[str],
+    moved: Sequence[Source],
+) -> NoReturn:
+    """Raise the error of page references whose page changes in each pass."""
+    asking = [
+        references.cross_references.requested_pages[n]
+        for n in names
+        if n in references.cross_references.requested_pages
+    ]
+    _raise_moving_notes(context, references, names)
+    named = [f'"{name}"' for name in names if name[0] != ":"][:_LISTED]
+    what = f" of {', '.join(named)}" if named else ""
+    context.findings.error(
+        "not-settled",
+        f"The pages still change after {MAX_REFERENCE_PASSES} attempts: the page{what} that is "
+        "shown moves what it is the page of. Put a page break before it, or show its number or "
+        "text.",
+        *dict.fromkeys(source.location for source in (*asking, *moved)),
+    )
+    raise context.findings.to_error()
+
+
+def _raise_moving_notes(
+    context: LayoutContext, references: PageReferences, names: Sequence[str]
+) -> None:
+    """Raise the error of notes whose number changes in each pass."""
+    counted = {} if references.footnotes is None else references.footnotes.page_numbered
+    moving = [counted[name].source.location for name in names if name in counted]
+    if moving:
+        context.findings.error(
+            "not-settled",
+            f"The pages still change after {MAX_REFERENCE_PASSES} attempts: the numbers of notes that "
+            "count on their pages move their calls to other pages. Let notes count through the "
+            'document: count-per="document"',
+            *dict.fromkeys(moving[:_LISTED]),
+        )
+        raise context.findings.to_error()
+
+
+def _report_unplaced(context: LayoutContext) -> None:
+    """Report page references to content that is on no page."""
+    unplaced = () if context.references is None else context.references.find_unplaced()
+    for name, source in unplaced:
+        if name[0] != ":":  # a clipped index mark is left out of the index
+            context.findings.error(
+                "no-page",
+                f'The page of "{name}" is shown, but it stands on no page: it is cut off, or left '
+                "out",
+                source.location,
+            )
+
+
+def _update_running_content(
+    context: LayoutContext, document: Document, pages: Sequence[PagePlan], numbers: PageNumbers
+) -> list[Source]:
+    """Lay out headers and footers with the true numbers; return the sources of changed heights and
+    masters.
+    """
+    moved: list[Source] = []
+    families = group_by_family(document.masters)
+    for index, plan in enumerate(pages, start=1):
+        master, before = plan.master, plan.running_content
+        is_last = numbers.is_last(plan)
+        wanted = select_master(families, master.name, plan, is_last=is_last)
+        if wanted is not master:
+            moved += [page.source for page in (wanted, master) if page.source is not None]
+            continue
+        values = numbers.values(plan, index)
+        plan.running_content = after = lay_out_running_content(context, master, values, before)
+        if master.header and abs(after.header_height - before.header_height) > EPSILON:
+            moved.append(master.header.source)
+        if master.footer and abs(after.footer_height - before.footer_height) > EPSILON:
+            moved.append(master.footer.source)
+    return moved
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawnPages:
+    """The pages of a paginated document, drawn as they are read."""
+
+    paginated: PaginatedDocument
+    outline: list[OutlineEntry]
+    structure: LogicalStructure | None
+
+    def __len__(self) -> int:
+        return len(self.paginated.plans)
+
+    def __iter__(self) -> Iterator[LaidOutPage]:
+        self.outline.clear()
+        paginated, reported = self.paginated, set[LayoutProblem]()
+        for index, plan in enumerate(paginated.plans, start=1):
+            page = make_page(plan.master)
+            canvas = PageCanvas(
+                page,
+                values=paginated.numbers.values(plan, index),
+                outline=self.outline,
+                findings=paginated.context.findings,
+                reported=reported,
+                structure=self.structure,
+            )
+            _draw_page(paginated.context, paginated.document, canvas, plan)
+            yield page
+
+
+def _draw_page(
+    context: LayoutContext, document: Document, canvas: PageCanvas, plan: PagePlan
+) -> None:
+    """Draw a page from its background to its foreground."""
+    master, page = plan.master, canvas.page
+    marks = (*document.watermarks, *master.watermarks)
+    for mark in marks:
+        if mark.source is not None:
+            context.report_missing_glyphs(mark.text, mark.source)
+    boxes = evaluate_page_boxes(master, canvas.values)
+    check_room(canvas, plan)
+    draw_background(context, master, page.items)
+    draw_watermarks(context, marks, page, are_over=False)
+    draw_page_boxes(context, canvas, boxes, are_over=False)
+    draw_running_content(canvas, plan)
+    _check_areas(context, canvas, plan)
+    for filled in plan.filled_areas:
+        if canvas.structure is not None:
+            canvas.structure.enter_flow(BODY if filled.area is None else filled.area.flow)
+        filled.fragment.draw(canvas, filled.rectangle.x, filled.rectangle.y)
+        if canvas.structure is not None:
+            canvas.structure.leave()
+    draw_page_boxes(context, canvas, boxes, are_over=True)
+    draw_watermarks(context, marks, page, are_over=True)
+    draw_crop_marks(page)
+
+
+def _check_areas(context: LayoutContext, canvas: PageCanvas, plan: PagePlan) -> None:
+    """Report areas that extend beyond the paper."""
+    page_area = find_page_area(plan)
+    for area in plan.master.areas:
+        report_outside(context, area.source, resolve_area(area, page_area), canvas)

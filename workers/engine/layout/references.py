@@ -1,0 +1,161 @@
+"""The text of references, contents and index: titles, numbers, and the pages found by layout.
+
+Pages are located by dry runs: after each pass the pages are drawn on canvases that record anchors
+only. A page number in running text or an index that differs from the one it was laid out with
+requires another pass. Contents do not: they reserve space for page numbers, which are read when the
+page is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from workers.engine.tree.expressions.white_space import apply_text_transform
+from workers.engine.tree.nodes import Inline, NoteCall, Reference, Source, TextRun
+from workers.engine.tree.references.counters import Counters
+from workers.engine.tree.references.cross_references import CrossReferences, ReferenceText, Title
+from workers.engine.tree.references.footnotes import Footnotes, PageNumberedNote
+
+# Assumed for a page number or count that is not known yet: two digits.
+ASSUMED_PAGES: Final = 99
+MIN_DIGITS: Final = 3  # digits for which contents reserve space
+# Kinds of cache entries that depend on the widths of references and page numbers.
+_ENTRIES: Final = frozenset({"entries"})
+_DEPENDENT: Final = _ENTRIES | {"measure", "grid", "shrunk"}
+_OF_DIGITS: Final = frozenset({"labels"})
+
+
+class PageLocation(NamedTuple):
+    """The page of an anchor: its index in the document, its printed number and its numbering run."""
+
+    position: int
+    number: int
+    run: int
+
+
+@dataclass(slots=True)
+class PageReferences:
+    """The page numbers and note numbers known so far to the passes of one document.
+
+    `affects_widths` means that measured widths depend on referenced numbers.
+    """
+
+    cross_references: CrossReferences
+    footnotes: Footnotes | None = None
+    pages: dict[str, PageLocation] = field(default_factory=dict)
+    digits: int = MIN_DIGITS
+    affects_widths: bool = False
+    note_numbers: dict[str, str] = field(default_factory=dict)  # of notes that count per page
+
+    def __post_init__(self) -> None:
+        """Number each note as if it were the first of its page."""
+        if self.footnotes is not None:
+            by_call = self.footnotes.by_call
+            alone = {
+                by_call[call].id: Counters(frozenset()).count(note.numbering) or ""
+                for call, note in self.footnotes.page_numbered.items()
+            }
+            self.note_numbers = {**self.footnotes.collected_numbers, **alone}
+
+    def titles(self, kind: str) -> Sequence[Title]:
+        """Return the titles of a kind that contents list."""
+        return self.cross_references.titles.get(kind, ())
+
+    def page_text(self, name: str) -> str:
+        """Return the printed page number of an anchor; two digits before it is known."""
+        found = self.pages.get(name)
+        return str(ASSUMED_PAGES if found is None else found.number)
+
+    def text_of(self, reference: Reference) -> str:
+        """Return the text of a reference."""
+        if reference.show == "note":
+            return self.note_numbers.get(reference.target, "")
+        if reference.show == "page":
+            return self.page_text(reference.target)
+        if reference.show == "number":
+            text = self.cross_references.numbers.get(reference.target, "")
+        else:
+            text = self.resolve_text(self.cross_references.texts.get(reference.target, ()))
+        return apply_text_transform(text, reference.transform)
+
+    def resolve_text(self, parts: ReferenceText) -> str:
+        """Return a text with the page numbers of its references inserted."""
+        return "".join(p if isinstance(p, str) else self.page_text(p.target) for p in parts)
+
+    def texts_of(self, inlines: Iterable[Inline]) -> tuple[str, ...]:
+        """Return the text of each reference in inline content, which may change from pass to pass."""
+        return tuple(self.text_of(each) for each in inlines if isinstance(each, Reference))
+
+    def resolve(self, inlines: Iterable[Inline]) -> tuple[Inline, ...]:
+        """Return inline content with each reference replaced by a link to its target."""
+        return tuple(self._write(each) if isinstance(each, Reference) else each for each in inlines)
+
+    def _write(self, reference: Reference) -> TextRun:
+        kind = NoteCall if reference.show == "note" else TextRun
+        return kind(self.text_of(reference), reference.style, f"#{reference.target}")
+
+    def update(
+        self, cache: MutableMapping[tuple[Any, ...], Any], found: dict[str, PageLocation]
+    ) -> list[str]:
+        """Store the pages of a pass and remove outdated cache entries.
+
+        Returns the anchors and calls whose page or number changed.
+        """
+        before = self.pages
+        moved = [
+            name
+            for name in self.cross_references.requested_pages
+            if found.get(name) != before.get(name)
+        ]
+        digits = max((len(str(page.number)) for page in found.values()), default=0)
+        stale = _DEPENDENT if self.affects_widths else _ENTRIES
+        if digits > self.digits:
+            self.digits = digits
+            stale |= _OF_DIGITS
+            moved += [
+                title.target for titles in self.cross_references.titles.values() for title in titles
+            ]
+        self.pages = found
+        moved += self._number_notes(found)
+        if moved:
+            for key in [key for key in cache if key[0] in stale]:
+                del cache[key]
+        return moved
+
+    def _number_notes(self, found: Mapping[str, PageLocation]) -> list[str]:
+        """Number the notes that count per page; return the calls whose number changed."""
+        footnotes, moved = self.footnotes, []
+        if footnotes is None or not footnotes.page_numbered:
+            return []
+        for call, number in _number_notes(found, footnotes.page_numbered).items():
+            name = footnotes.by_call[call].id
+            if self.note_numbers.get(name) != number:
+                self.note_numbers[name] = number
+                moved.append(call)
+        return moved
+
+    def find_unplaced(self) -> list[tuple[str, Source]]:
+        """Return the requested anchors that are on no page, each with the source of a request."""
+        return [
+            item
+            for item in self.cross_references.requested_pages.items()
+            if item[0] not in self.pages
+        ]
+
+
+def _number_notes(
+    found: Mapping[str, PageLocation], counted: Mapping[str, PageNumberedNote]
+) -> dict[str, str]:
+    """Return the numbers of notes that count per page, by call; `found` is in document order."""
+    numbers: dict[str, str] = {}
+    page, counters = None, Counters(frozenset())
+    for name, place in found.items():
+        note = counted.get(name)
+        if note is None:
+            continue
+        if place.position != page:
+            page, counters = place.position, Counters(frozenset())
+        numbers[name] = counters.count(note.numbering) or ""
+    return numbers

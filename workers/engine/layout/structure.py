@@ -1,0 +1,274 @@
+"""The structure tree of a tagged document (ISO 32000-1, 14.7 and 14.8), built while its pages are
+drawn.
+
+An element is a number, which is the owner of its items; an item without one is an artifact. The
+properties of elements are parallel lists, since a table of 5,000 rows has 35,000 elements. Elements
+are created in drawing order, which is document order. A block that is fragmented over columns or
+pages is one element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.tree.nodes import CellTemplate, Paragraph, Role, RowTemplate, TableRow
+
+DOCUMENT: Final = 0  # the root element
+
+# Nested structure types: Code is inline in PDF 1.7, and an entry of contents holds a Reference with
+# a Link.
+_CHAINS: Final = {
+    Role.CODE: ("P", "Code"),
+    Role.CONTENTS_ENTRY: ("TOCI", "Reference", "Link"),
+}
+_TRANSPARENT: Final = frozenset(
+    {"", "none", Role.DIV.value, Role.SECT.value, Role.ARTIFACT.value, Role.FIGURE.value}
+)
+_SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
+
+
+class CellAttributes(NamedTuple):
+    """The attributes of a cell: its column span, row span, and scope if it is a head cell."""
+
+    colspan: int
+    rowspan: int
+    scope: str  # Row, Column, Both, or empty
+
+
+class _RowKind(NamedTuple):
+    """The common properties of all rows of one template."""
+
+    template: RowTemplate
+    roles: list[str]
+    shapes: list[tuple[int, CellAttributes]]  # by the index of the cell
+    langs: list[tuple[int, str]]
+
+
+class LogicalStructure:
+    """The structure elements of one document, by number; parents precede their children."""
+
+    def __init__(self, lang: str, flows: Sequence[str]) -> None:
+        self.lang = lang
+        self.roles: list[str] = ["Document"]
+        self.parents: list[int] = [DOCUMENT]
+        self.nodes: list[Any] = [None]
+        # Rows and cells are in the tree even if they are empty, other elements only if they are
+        # drawn.
+        self.sections: dict[int, list[int]] = {}  # of tables: head, bodies and feet
+        self.rows: dict[int, list[int]] = {}  # of sections
+        self.cells: dict[int, range] = {}  # of rows
+        self.shapes: dict[int, CellAttributes] = {}
+        self.langs: dict[int, str] = {}
+        self.alts: dict[int, str] = {}
+        self.actuals: dict[int, str] = {}
+        self.boxes: dict[int, tuple[float, float, float, float]] = {}
+        self.markers: dict[int, str] = {}  # of lists
+        self.texts: dict[int, list[str]] = {}  # of links
+        self.current = DOCUMENT
+        self._open: list[int] = []
+        self._known: dict[tuple[object, str], int] = {}
+        self._row_cells: dict[TableRow, range] = {}
+        self._kinds: dict[tuple[RowTemplate, str], _RowKind] = {}
+        self._links: dict[int, tuple[str, int]] = {}  # the last of each paragraph: target, element
+        self._spans: dict[int, tuple[str, int]] = {}
+        self._effective: dict[int, str] = {DOCUMENT: lang}
+        self._parts = {name: self.add("Part", DOCUMENT, None) for name in flows}
+
+    def add(self, role: str, parent: int, node: object) -> int:
+        """Add an element and return its number."""
+        self.roles.append(role)
+        self.parents.append(parent)
+        self.nodes.append(node)
+        return len(self.roles) - 1
+
+    # --- blocks ----------------------------------------------------------------------------------
+
+    def enter_flow(self, name: str) -> None:
+        """Enter the Part of a flow, the parent of elements created until `leave`."""
+        self._go_into(self._parts.get(name, DOCUMENT))
+
+    def enter(self, node: Any) -> None:
+        """Enter the element of a block, or stay where the block has none."""
+        known = self._known.get((node, ""))
+        if known is None:
+            known = self._known[node, ""] = self._make(node)
+        self._go_into(known)
+
+    def enter_part(self, node: object, role: str) -> None:
+        """Enter an additional element of a node, such as the label of a list item."""
+        known = self._known.get((node, role))
+        if known is None:
+            known = self._known[node, role] = self.add(role, self.current, node)
+        self._go_into(known)
+
+    def enter_cell(self, cell: int) -> None:
+        """Enter a cell of a row."""
+        self._go_into(cell)
+
+    def leave(self) -> None:
+        """Return to the element that was current before the last `enter`."""
+        self.current = self._open.pop()
+
+    def find_source(self, element: int) -> Any:
+        """Return the source of an element, None for one without a node."""
+        return getattr(self.nodes[element], "source", None)
+
+    def _go_into(self, element: int) -> None:
+        self._open.append(self.current)
+        self.current = element
+
+    def _make(self, node: Any) -> int:
+        role = role_of(node)
+        element = self.current
+        if role == Role.CONTENTS_ENTRY.value and (node.extra is None or node.extra.leader is None):
+            role = "P"  # an entry of the index: TOCI is for contents only
+        if role not in _TRANSPARENT:
+            for each in _CHAINS.get(role, (role,)):  # type: ignore[call-overload]
+                element = self.add(each, element, node)
+            style = getattr(node, "style", None)
+            if isinstance(node, Paragraph) and style is not None:
+                self._set_lang(element, style.text.lang)
+        if role == "L" and getattr(node, "items", None):
+            self.markers[element] = node.items[0].marker
+        return element
+
+    def _set_lang(self, element: int, lang: str) -> None:
+        if lang and lang != self.lang_of(element):
+            self.langs[element] = self._effective[element] = lang
+
+    def lang_of(self, element: int) -> str:
+        """Return the effective language of an element."""
+        while element not in self._effective:
+            element = self.parents[element]
+        return self._effective[element]
+
+    # --- what stands in lines --------------------------------------------------------------------
+
+    def owner_of(self, base: int, link: str | None, lang: str) -> int:
+        """Return the element of a text in the paragraph `base`: the paragraph, a Link, or a Span.
+
+        Consecutive texts of one target or language share an element.
+        """
+        element = base
+        if link is None:
+            self._links.pop(base, None)
+        else:
+            element = self._find_link(base, link)
+        if not lang or lang == self.lang_of(element):
+            self._spans.pop(element, None)
+            return element
+        known = self._spans.get(element)
+        if known is None or known[0] != lang:
+            span = self.add("Span", element, self.nodes[base])
+            self._set_lang(span, lang)
+            known = self._spans[element] = (lang, span)
+        return known[1]
+
+    def add_actual_text(self, element: int, text: str) -> int:
+        """Add a Span whose glyphs represent another text, and return it (ISO 32000-1, 14.9.4)."""
+        span = self.add("Span", element, self.nodes[element])
+        self.actuals[span] = text
+        return span
+
+    def link_of(self, element: int) -> int:
+        """Return the Link that is or contains an element."""
+        while self.roles[element] != "Link" and element != DOCUMENT:
+            element = self.parents[element]
+        return element
+
+    def add_lone_link(self) -> int:
+        """Add a Link without text, for a link in a header or footer."""
+        return self.add("Link", self.add("P", DOCUMENT, None), None)
+
+    def _find_link(self, base: int, target: str) -> int:
+        known = self._links.get(base)
+        if known is None or known[0] != target:
+            holder = base
+            if target.startswith("#"):
+                holder = self.add("Reference", base, self.nodes[base])
+            link = self.add("Link", holder, self.nodes[base])
+            known = self._links[base] = (target, link)
+        return known[1]
+
+    # --- figures ---------------------------------------------------------------------------------
+
+    def add_figure(self, node: Any, alt: str, box: tuple[float, float, float, float]) -> int:
+        """Return the Figure of a node with the bounding box left, bottom, right, top on the sheet."""
+        key = (node, Role.FIGURE.value)
+        known = self._known.get(key)
+        if known is None:
+            figure = self.add(Role.FIGURE.value, self.current, node)
+            self.alts[figure], self.boxes[figure] = alt, box
+            known = self._known[key] = figure
+        return known
+
+    # --- tables ----------------------------------------------------------------------------------
+
+    def cells_of(self, section: object, role: Role, row: TableRow) -> range:
+        """Return the cell elements of a row of the entered table, in order.
+
+        `section` is the head, body or foot of the row, `role` its structure type.
+        """
+        known = self._row_cells.get(row)
+        if known is not None:
+            return known
+        holder = self._find_section(section, role)
+        element = self.add("TR", holder, row.template)
+        first = len(self.roles)
+        kind = self._kinds.get((row.template, role)) or self._make_kind(row.template, role)
+        count = len(kind.roles)
+        self.roles += kind.roles
+        self.parents += [element] * count
+        self.nodes += row.template.cells
+        for at, shape in kind.shapes:
+            self.shapes[first + at] = shape
+        for at, lang in kind.langs:
+            self._set_lang(first + at, lang)
+        self.rows[holder].append(element)
+        cells = self.cells[element] = range(first, first + count)
+        self._row_cells[row] = cells
+        return cells
+
+    def _find_section(self, section: object, role: Role) -> int:
+        key = (section, role.value)
+        known = self._known.get(key)
+        if known is None:
+            table = self.current
+            element = self.add(role.value, table, section)
+            self.sections.setdefault(table, []).append(element)
+            self.rows[element] = []
+            known = self._known[key] = element
+        return known
+
+    def _make_kind(self, template: RowTemplate, role: Role) -> _RowKind:
+        shapes = [(at, _attributes_of(cell, role)) for at, cell in enumerate(template.cells)]
+        langs = [(at, cell.style.text.lang) for at, cell in enumerate(template.cells)]
+        kind = self._kinds[template, role] = _RowKind(
+            template,
+            [cell.role.value for cell in template.cells],
+            [(at, shape) for at, shape in shapes if shape != _PLAIN],
+            [(at, lang) for at, lang in langs if lang and lang != self.lang],
+        )
+        return kind
+
+
+_PLAIN: Final = CellAttributes(1, 1, "")
+
+
+def role_of(node: Any) -> str:
+    """Return the structure type of a node: its own, or that of its element in the vocabulary."""
+    role = getattr(node, "role", None)
+    if role is not None:
+        return str(role.value)
+    source = getattr(node, "source", None)
+    spec = None if source is None else ELEMENTS.get(source.location.tag_name)
+    return "" if spec is None else spec.structure_type
+
+
+def _attributes_of(cell: CellTemplate, section: Role) -> CellAttributes:
+    scope = ""
+    if cell.role is Role.HEAD_CELL:
+        scope = _SCOPES.get(cell.scope) or ("Column" if section is Role.TABLE_HEAD else "Row")
+    return CellAttributes(cell.colspan, cell.rowspan, scope)

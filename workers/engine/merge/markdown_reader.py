@@ -1,0 +1,436 @@
+"""Conversion of Markdown to elements: CommonMark, GitHub's extensions, and footnotes."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import mistune
+from mistune.inline_parser import InlineParser
+from mistune.plugins import import_plugin
+
+from workers.engine.characters import NOT_XML
+from workers.engine.diagnostics import Findings, Origin, SourceLocation, SourceSpan
+from workers.engine.merge.markdown_inlines import github_inlines_plugin
+from workers.engine.merge.markdown_lines import FOOTNOTES, LINE, LineBlockParser
+from workers.engine.merge.markdown_slugs import Slugs
+from workers.engine.merge.markdown_tables import TableTooLargeError, tables_plugin
+from workers.engine.syntax import values as v
+from workers.engine.syntax.checks import truncate
+from workers.engine.syntax.encodings import position_after
+from workers.engine.syntax.nodes import Element, MarkdownElement, Text
+
+MAX_BYTES: Final = 1024 * 1024
+MAX_DEPTH: Final = 60
+# mistune takes quadratic time in the marks of a paragraph: 0.1 s for 2,000, 10 s for 20,000. The time
+# limit of a render bounds what this limit allows.
+MAX_MARKS: Final = 2000
+
+_NEWLINE: Final = re.compile(r"\r\n?|\n")
+_MARKS: Final = re.compile(r"[*_~`]+|[\[\]]")
+_ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_BREAK_TAG: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
+# CommonMark 6.6, with unclosed constructs up to the end of the text. Quoted values are bounded, as
+# many unclosed quotes would take quadratic time.
+_TAG: Final = re.compile(
+    r"""<!---?>|<!--(?>.*?(?:-->|\Z))|<\?(?>.*?(?:\?>|\Z))"""
+    r"""|<!\[CDATA\[(?>.*?(?:\]\]>|\Z))|<![A-Za-z][^<>]*+>"""
+    r"""|</?[A-Za-z][A-Za-z0-9-]*+(?:[^<>"']|"[^"]{0,300}+"|'[^']{0,300}+'|(?!))*+>""",
+    re.DOTALL,
+)
+
+_Node = Element | Text
+_Token = Mapping[str, Any]
+
+
+class MarkdownError(Exception):
+    """The text is too large, nested too deeply, or has forbidden characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownLines:
+    """The source span of each line of a Markdown text."""
+
+    spans: Sequence[SourceSpan]
+    origin: Origin | None
+
+
+def locate_lines(text: str, origin: Origin | None) -> MarkdownLines:
+    """Return the lines of a text that is a whole payload."""
+    return MarkdownLines(
+        [line_span(line, number) for number, line in enumerate(_NEWLINE.split(text), start=1)],
+        origin,
+    )
+
+
+def line_span(line: str, number: int, column: int = 1) -> SourceSpan:
+    """Return the span of a line that starts at a column, without surrounding white space."""
+    start = column + len(line) - len(line.lstrip())
+    return SourceSpan(number, start, number, start + max(len(line.strip()), 1))
+
+
+def read_markdown(
+    text: str, location: SourceLocation, findings: Findings, lines: MarkdownLines | None = None
+) -> list[_Node]:
+    """Convert Markdown to literal elements, in which `{{ }}` is text.
+
+    Each node has the location of its line in `lines`, or without them `location`. Headings have an `id`.
+
+    Raw HTML `<br>` is a line break; other tags, and links and images that the language does not
+    accept, are dropped with a warning, and their text is kept.
+
+    Raises:
+        MarkdownError: the text is larger than 1 MB, nested too deeply, or has more than 2,000 marks
+            in a paragraph, or control characters.
+    """
+    if len(text.encode()) > MAX_BYTES:
+        raise MarkdownError(f"the text is larger than the limit of {MAX_BYTES} bytes")
+    forbidden = NOT_XML.search(text)
+    if forbidden:
+        line, column = position_after(text[: forbidden.start()])
+        raise MarkdownError(
+            f"line {line}, column {column} contains the character U+{ord(forbidden[0]):04X}, which is "
+            "not accepted"
+        )
+    try:
+        tokens, state = _PARSER.parse(text)
+        reader = _ElementBuilder(location, findings, lines, state.env.get(FOOTNOTES, {}))
+        return reader.read(cast("list[_Token]", tokens))
+    except TableTooLargeError as error:
+        raise MarkdownError(str(error)) from None
+    except RecursionError:
+        raise _too_deep() from None
+
+
+class _BoundedInline(InlineParser):
+    """mistune's inline parser with a limit on the marks of a paragraph."""
+
+    def __call__(self, s: str, env: MutableMapping[str, Any]) -> list[dict[str, Any]]:
+        if len(s) > MAX_MARKS:
+            marks = sum(1 for _ in _MARKS.finditer(s))
+            if marks > MAX_MARKS:
+                raise MarkdownError(
+                    f'the paragraph "{truncate(s)}" has {marks} marks such as * and [, accepted are at '
+                    f"most {MAX_MARKS}"
+                )
+        result: list[dict[str, Any]] = super().__call__(s, env)
+        return result
+
+
+def _make_parser() -> mistune.Markdown:
+    names = ("strikethrough", "task_lists", "footnotes")
+    plugins: list[Any] = [tables_plugin, github_inlines_plugin, *map(import_plugin, names)]
+    inline = _BoundedInline()
+    block = LineBlockParser(max_nested_level=inline.max_nested_level)
+    return mistune.Markdown(renderer=None, block=block, inline=inline, plugins=plugins)
+
+
+_PARSER: Final = _make_parser()
+
+
+def _too_deep() -> MarkdownError:
+    return MarkdownError("quotes, lists or marks are nested too deeply")
+
+
+class _ElementBuilder:
+    """Builds elements from mistune's tokens of one text."""
+
+    def __init__(
+        self,
+        location: SourceLocation,
+        findings: Findings,
+        lines: MarkdownLines | None,
+        footnotes: Mapping[str, int],
+    ) -> None:
+        self._location = location
+        self._findings = findings
+        self._lines = lines
+        self._footnote_lines = footnotes
+        self._notes: dict[str, _Token] = {}  # notes without a reference so far
+        self._called: set[str] = set()
+        self._is_in_note = False
+        self._line: int | None = 0
+        self._depth = 0
+        self._slugs = Slugs()
+        self._links: list[MarkdownElement] = []
+        self._blocks: Mapping[str, Callable[[_Token], Iterator[_Node]]] = {
+            "paragraph": self._paragraph,
+            "block_text": self._tight_text,
+            "heading": self._heading,
+            "list": self._list,
+            "block_quote": self._quote,
+            "block_code": self._code_block,
+            "block_html": self._html_block,
+            "thematic_break": self._rule,
+            "table": self._table,
+            "footnotes": lambda _: iter(()),  # built at their first reference
+        }
+        self._inlines: Mapping[str, Callable[[_Token], Iterator[_Node]]] = {
+            "text": self._text,
+            "emphasis": lambda token: self._inline_element("i", token),
+            "strong": lambda token: self._inline_element("b", token),
+            "strikethrough": lambda token: self._inline_element("s", token),
+            "codespan": self._code,
+            "linebreak": self._line_break,
+            "softbreak": lambda _: iter((self._literal("\n"),)),
+            "link": self._link,
+            "image": self._image,
+            "inline_html": self._inline_html,
+            "footnote_ref": self._footnote_reference,
+        }
+
+    def read(self, tokens: list[_Token]) -> list[_Node]:
+        """Return the elements of a whole text."""
+        for token in tokens:
+            if token["type"] == "footnotes":
+                self._notes |= {note["attrs"]["key"]: note for note in token["children"]}
+        nodes = list(self.blocks(tokens))
+        for link in self._links:
+            link.fragment = self._slugs.find(link.fragment)
+        return nodes
+
+    def blocks(self, tokens: list[_Token]) -> Iterator[_Node]:
+        """Yield the elements of block tokens."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _too_deep()
+        for token in tokens:
+            if token["type"] != "blank_line":
+                self._line = token.get(LINE, self._line)
+                yield from self._blocks[token["type"]](token)
+        self._depth -= 1
+
+    def inlines(self, tokens: list[_Token]) -> Iterator[_Node]:
+        """Yield the elements and texts of inline tokens."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _too_deep()
+        for token in tokens:
+            yield from self._inlines[token["type"]](token)
+        self._depth -= 1
+
+    def _element(
+        self, tag: str, children: Iterator[_Node] | None = None, **attributes: str
+    ) -> MarkdownElement:
+        named = {name.replace("_", "-"): value for name, value in attributes.items()}
+        location = self._locate(tag)  # before the children are built, which advances the line
+        return MarkdownElement(tag, named, location, list(children or ()), is_literal=True)
+
+    def _locate(self, tag: str) -> SourceLocation:
+        """Return the location of an element that starts on the current line."""
+        if self._lines is None or not self._lines.spans or self._line is None:
+            return self._location
+        span = self._lines.spans[min(self._line, len(self._lines.spans) - 1)]
+        return SourceLocation(tag, span, self._lines.origin)
+
+    def _literal(self, text: str) -> Text:
+        span = self._locate("").span
+        if self._line is not None and "\n" in text:
+            self._line += text.count("\n")
+        return Text(text, span.line_start, span.column_start, is_literal=True)
+
+    # --- blocks -------------------------------------------------------------------------------------
+
+    def _paragraph(self, token: _Token) -> Iterator[_Node]:
+        yield self._element("p", self.inlines(token["children"]))
+
+    def _tight_text(self, token: _Token) -> Iterator[_Node]:
+        yield from self.inlines(token["children"])
+
+    def _heading(self, token: _Token) -> Iterator[_Node]:
+        heading = self._element(f"h{token['attrs']['level']}", self.inlines(token["children"]))
+        heading.slug = self._slugs.add(_text_of(heading))
+        yield heading
+
+    def _list(self, token: _Token) -> Iterator[_Node]:
+        items = (self._item(item) for item in token["children"])
+        if not token["attrs"]["ordered"]:
+            yield self._element("ul", items)
+            return
+        start = min(token["attrs"].get("start", 1), 999_999)
+        yield self._element("ol", items, start=str(start))
+
+    def _item(self, token: _Token) -> Element:
+        self._line = next((t[LINE] for t in token["children"] if LINE in t), self._line)
+        content = self.blocks(token["children"])
+        if token["type"] != "task_list_item":
+            return self._element("li", content)
+        return self._element("li", content, checked=str(token["attrs"]["checked"]).lower())
+
+    def _quote(self, token: _Token) -> Iterator[_Node]:
+        yield self._element("blockquote", self.blocks(token["children"]))
+
+    def _code_block(self, token: _Token) -> Iterator[_Node]:
+        yield self._element("pre", iter((self._literal(token["raw"].removesuffix("\n")),)))
+
+    def _rule(self, _: _Token) -> Iterator[_Node]:
+        yield self._element("hr")
+
+    def _table(self, token: _Token) -> Iterator[_Node]:
+        yield self._element("table", self._sections(token["children"]))
+
+    def _sections(self, tokens: Sequence[_Token]) -> Iterator[_Node]:
+        head, *bodies = tokens
+        first = self._line or 0
+        yield self._element("thead", (self._row(row, first) for row in (head,)))
+        for body in bodies:
+            self._line = first + 2
+            rows = enumerate(body["children"], first + 2)
+            yield self._element("tbody", (self._row(row, line) for line, row in rows))
+
+    def _row(self, token: _Token, line: int) -> Element:
+        self._line = line
+        return self._element("tr", (self._cell(cell) for cell in token["children"]))
+
+    def _cell(self, token: _Token) -> Element:
+        attrs = token["attrs"]
+        content = self.inlines(token["children"])
+        tag = "th" if attrs["head"] else "td"
+        if not attrs["align"]:
+            return self._element(tag, content)
+        return self._element(tag, content, text_align=attrs["align"])
+
+    def _html_block(self, token: _Token) -> Iterator[_Node]:
+        content = list(self._without_tags(token["raw"]))
+        if any(isinstance(node, Element) or node.text.strip() for node in content):
+            yield self._element("p", iter(content))
+
+    # --- inline content -----------------------------------------------------------------------------
+
+    def _text(self, token: _Token) -> Iterator[_Node]:
+        yield self._literal(_unescape(token["raw"]))
+
+    def _inline_element(self, tag: str, token: _Token) -> Iterator[_Node]:
+        yield self._element(tag, self.inlines(token["children"]))
+
+    def _code(self, token: _Token) -> Iterator[_Node]:
+        yield self._element("code", iter((self._literal(token["raw"]),)))
+
+    def _line_break(self, _: _Token) -> Iterator[_Node]:
+        yield self._element("br")
+        if self._line is not None:
+            self._line += 1
+
+    def _link(self, token: _Token) -> Iterator[_Node]:
+        address = _unescape(token["attrs"]["url"])
+        if address.startswith("#") and len(address) > 1:
+            yield self._fragment_link(address, token)
+            return
+        try:
+            target = v.LINK.parse(address)
+        except ValueError as error:
+            self._warn("link", f'The link to "{truncate(token["attrs"]["url"])}"', str(error))
+            yield from self.inlines(token["children"])
+        else:
+            yield self._element("a", self.inlines(token["children"]), href=target)
+
+    def _fragment_link(self, address: str, token: _Token) -> Element:
+        try:
+            href = v.LINK.parse(address)
+        except ValueError:
+            href = "#_"  # the fragment is the target, and allows more than `href`
+        link = self._element("a", self.inlines(token["children"]), href=href)
+        link.fragment = address[1:]
+        self._links.append(link)
+        return link
+
+    def _image(self, token: _Token) -> Iterator[_Node]:
+        source, alt = token["attrs"]["url"], _plain_text(token["children"])
+        try:
+            v.IMAGE.parse(source)
+        except ValueError as error:
+            self._warn("image", f'The image "{truncate(source)}"', str(error))
+            yield self._literal(alt)
+        else:
+            yield self._element("img", src=source, alt=alt)
+
+    def _inline_html(self, token: _Token) -> Iterator[_Node]:
+        yield from self._without_tags(token["raw"])
+
+    def _footnote_reference(self, token: _Token) -> Iterator[_Node]:
+        """Yield the footnote of a reference: the first contains the note, later ones refer to it."""
+        key = token["raw"]
+        note = self._notes.pop(key, None)
+        if self._is_in_note:
+            if note is not None:
+                self._notes[key] = note
+            self._warn("note", f'The mark "[^{truncate(key)}]" in a footnote', "a mark in the text")
+        elif note is not None:
+            self._called.add(key)
+            yield self._footnote(key, note)
+        elif key in self._called:
+            again = self._element("footnote")
+            again.fragment = key
+            yield again
+
+    def _footnote(self, key: str, token: _Token) -> Element:
+        """Build a footnote; mistune has only the line of its definition, so all its nodes have that line."""
+        line, lines = self._line, self._lines
+        self._line = self._footnote_lines.get(token["attrs"]["key"])
+        if lines is not None and self._line is not None:
+            at = lines.spans[min(self._line, len(lines.spans) - 1) :][:1]
+            self._lines = MarkdownLines(at, lines.origin)
+        self._is_in_note = True
+        content = list(self.blocks(_tighten(token["children"])))
+        self._is_in_note = False
+        note = self._element("footnote", iter(content))
+        note.fragment = key
+        self._line, self._lines = line, lines
+        return note
+
+    def _without_tags(self, raw: str) -> Iterator[_Node]:
+        """Yield the text and line breaks of raw HTML, and warn of all other tags."""
+        position = 0
+        for tag in _TAG.finditer(raw):
+            if tag.start() > position:
+                yield self._literal(_unescape(raw[position : tag.start()]))
+            position = tag.end()
+            if _BREAK_TAG.fullmatch(tag[0]):
+                yield self._element("br")
+            else:
+                self._warn("html", f'The HTML tag "{truncate(tag[0])}"', "<br>; its text stays")
+            if self._line is not None:
+                self._line += tag[0].count("\n")
+        if position < len(raw):
+            yield self._literal(_unescape(raw[position:]))
+
+    def _warn(self, code: str, what: str, accepts: str) -> None:
+        self._findings.warn(
+            f"markdown-{code}",
+            f"{what} in the Markdown is left out, accepted is {accepts}",
+            self._locate(self._location.tag_name),
+        )
+
+
+def _tighten(tokens: list[_Token]) -> list[_Token]:
+    """Return the blocks of a footnote; a single paragraph becomes tight text."""
+    blocks = [token for token in tokens if token["type"] != "blank_line"]
+    if len(blocks) == 1 and blocks[0]["type"] == "paragraph":
+        return [{**blocks[0], "type": "block_text"}]
+    return blocks
+
+
+def _unescape(text: str) -> str:
+    """Replace character references (CommonMark 6.4); drop forbidden characters."""
+    if "&" not in text:
+        return text
+    plain = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
+    return NOT_XML.sub("", plain)
+
+
+def _text_of(element: Element) -> str:
+    """Return the text of an element and its descendants."""
+    return "".join(
+        child.text if isinstance(child, Text) else _text_of(child) for child in element.children
+    )
+
+
+def _plain_text(tokens: list[_Token]) -> str:
+    """Return the plain text of inline tokens, for `alt`."""
+    return "".join(
+        _plain_text(token["children"]) if "children" in token else _unescape(token.get("raw", " "))
+        for token in tokens
+    )

@@ -1,0 +1,156 @@
+"""Merged PDFs of many documents: parts with some documents each, and the file that joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
+from workers.engine.finish.finisher import finish_part
+from workers.engine.finish.merging import merge_parts
+from workers.engine.paint.merged_writer import MergedWriter
+from workers.engine.pipeline import (
+    PreparedTemplate,
+    build_document,
+    garbage_collection_paused,
+    lay_out_document,
+)
+from workers.engine.ports import (
+    PDF_UA_1,
+    Metadata,
+    NoResources,
+    NullStageObserver,
+    Payload,
+    RenderOptions,
+    Resources,
+    Stage,
+    StageObserver,
+)
+from workers.engine.tree.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """A laid-out document, which is in the part if it `was_included`.
+
+    `title` is its entry in the outline: its title, else its file name, else the given name.
+    """
+
+    pages: int
+    title: str
+    filename: str | None
+    warnings: tuple[Diagnostic, ...]
+    was_included: bool
+    warnings_left_out: int = 0
+
+
+class MergedPart:
+    """A PDF of documents of one template, which share fonts and images."""
+
+    def __init__(
+        self,
+        template: PreparedTemplate | None,
+        *,
+        options: RenderOptions,
+        resources: Resources | None = None,
+        observer: StageObserver | None = None,
+    ) -> None:
+        self._template = template
+        self._options = options
+        self._resources = resources or NoResources()
+        self._observer = observer or NullStageObserver()
+        self._volume = MergedWriter()
+
+    def add(
+        self, payload: Payload | None, *, name: str, accepts: Callable[[int], bool] = lambda _: True
+    ) -> AddedDocument:
+        """Lay out a document, and add it to the part if `accepts` is true for its number of pages.
+
+        `name` is the outline entry of a document without a title and file name.
+
+        Raises:
+            AuthoringError: the document, its data or its layout has errors, or it uses a feature
+                of whole files; the part is unchanged.
+        """
+        with garbage_collection_paused():
+            try:
+                return self._add(payload, name, accepts)
+            except RecursionError:
+                text = "Elements are nested too deeply, including inserted flows"
+                raise AuthoringError((Diagnostic(Severity.ERROR, "too-deep", text),)) from None
+
+    def close(self) -> bytes | None:
+        """Return the PDF of the added documents, None without any. No document can be added afterwards."""
+        if not self._volume.page_count:
+            return None
+        self._observer.enter(Stage.FINISH)
+        return finish_part(self._volume.close(), is_draft=self._options.is_draft)
+
+    def _add(
+        self, payload: Payload | None, name: str, admit: Callable[[int], bool]
+    ) -> AddedDocument:
+        findings = Findings()
+        self._observer.enter(Stage.MERGE)
+        document, _ = build_document(
+            self._template, payload, options=self._options, findings=findings
+        )
+        _check_mergeable(document, is_draft=self._options.is_draft)
+        self._observer.enter(Stage.LAYOUT)
+        drawn = lay_out_document(document, resources=self._resources, findings=findings)
+        title = document.info.title or document.info.filename or name
+        was_admitted = admit(len(drawn.pages))
+        if was_admitted:
+            self._volume.add(drawn, title=title)
+        return AddedDocument(
+            len(drawn.pages),
+            title,
+            document.info.filename,
+            findings.warnings,
+            was_admitted,
+            findings.left_out(Severity.WARNING),
+        )
+
+
+def join_parts(parts: Iterable[Path], out: BinaryIO, *, options: RenderOptions) -> int:
+    """Write the documents of all parts as one PDF and return its number of pages.
+
+    Raises:
+        ValueError: there is no part.
+    """
+    metadata = Metadata(
+        is_draft=options.is_draft,
+        template_id=options.template_id,
+        template_version=options.template_version,
+        template_sha256=options.template_sha256,
+    )
+    return merge_parts(parts, out, metadata)
+
+
+def _check_mergeable(document: Document, *, is_draft: bool) -> None:
+    """Reject features of whole files, such as passwords, which merging would silently drop."""
+    if document.security is not None and not is_draft:
+        text = (
+            "A document with security cannot be merged with others, which would share its "
+            "passwords: request output=zip or files"
+        )
+        raise AuthoringError((Diagnostic(Severity.ERROR, "merged-security", text),))
+    feature = _find_unmergeable(document)
+    if feature:
+        text = (
+            f"A document {feature} cannot be merged with others, which would lose that: request "
+            "output=zip or files"
+        )
+        raise AuthoringError((Diagnostic(Severity.ERROR, "merged-archive", text),))
+
+
+def _find_unmergeable(document: Document) -> str:
+    """Return the feature of a document that only a separate file can have, empty for none."""
+    if document.profile is not None:
+        return f'of profile="{document.profile}"'
+    if document.is_accessible:
+        return f'of profile="{PDF_UA_1}"'
+    if document.is_tagged:
+        return 'with tagged="true"'
+    return "with attachments" if document.attachments else ""

@@ -1,0 +1,621 @@
+"""Content streams: the display list of a page written as operators (ISO 32000-1, annex A)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from itertools import chain
+from math import cos, radians, sin
+from typing import Any, Final, NamedTuple
+
+from workers.engine.layout.display import (
+    Fill,
+    GlyphRun,
+    Item,
+    Path,
+    Picture,
+    PolygonSet,
+    RectangleSet,
+    Restore,
+    Save,
+    ShapedRun,
+    Stroke,
+    StrokedRectangle,
+)
+from workers.engine.layout.fonts import Face
+from workers.engine.layout.images.prepared import PreparedImage
+from workers.engine.layout.svg.drawing import Drawable, VectorImage
+from workers.engine.paint.canvas_file import (
+    ALL_FONTS,
+    CanvasFile,
+    PageContent,
+    XObjectCall,
+    refer_to_xobject,
+    resource_name,
+)
+from workers.engine.paint.embedding import make_subset, write_font, write_image
+from workers.engine.paint.objects import (
+    HUNDREDTHS,
+    DeferredObject,
+    WrittenObject,
+    write_deflated,
+    write_dictionary,
+    write_number,
+    write_stream,
+)
+from workers.engine.paint.shaped_font import ShapedFont
+from workers.engine.paint.vector_images import VectorWriter
+from workers.engine.units import BLACK, Color, ColorSpace
+
+_ARC: Final = 0.5523  # control points of a quarter circle, in radii
+_STRENGTH: Final = 0.035  # width of the outlines that embolden a regular face, in em
+
+
+class PdfResources:
+    """The resources shared by the pages of a document: fonts with the characters used, images and
+    forms.
+
+    `widen` returns the characters to embed in a font for those that are used.
+    """
+
+    def __init__(
+        self,
+        file: CanvasFile,
+        *,
+        widen: Callable[[Face, AbstractSet[str]], AbstractSet[str]] = lambda _face, used: used,
+    ) -> None:
+        self._file = file
+        self._widen = widen
+        self._texts: dict[Face, list[str]] = {}
+        self._characters: dict[Face, set[str]] = {}
+        self._fonts: dict[Face, str] = {}
+        self._shaped: dict[Face, ShapedFont] = {}
+        self._shaped_count = 0
+        self._images: dict[str, str] = {}
+        self._group_count = 0
+        self._form_count = 0
+        self._vectors = VectorWriter(
+            find_image=lambda image: refer_to_xobject(self.use_image(image)),
+            use_font=self.use_font,
+            use_shaped_font=self.use_shaped_font,
+        )
+
+    def use_font(self, face: Face) -> tuple[str, list[str]]:
+        """Return the name of a face's font, and the list that collects the texts set in it."""
+        name = self._fonts.get(face)
+        if name is None:
+            name = self._fonts[face] = f"F{len(self._fonts) + 1}"
+            self._texts[face] = []
+            self._characters[face] = set()
+            self._file.add_font(name, DeferredObject(partial(self._embed, face)))
+        return name, self._texts[face]
+
+    def _embed(self, face: Face) -> WrittenObject:
+        characters = self._widen(face, self._characters[face])
+        return write_font(face, make_subset(face, frozenset(characters)))
+
+    def end_page(self) -> None:
+        """Record the characters of the collected texts and clear the texts."""
+        for face, texts in self._texts.items():
+            self._characters[face].update("".join(texts))
+            texts.clear()
+
+    def use_shaped_font(self, face: Face) -> ShapedFont:
+        """Return the font for shaped text of a face."""
+        font = self._shaped.get(face)
+        if font is None or font.is_full:
+            self._shaped_count += 1
+            font = self._shaped[face] = ShapedFont(face, f"X{self._shaped_count}")
+            self._file.add_font(font.name, DeferredObject(font.embed))
+        return font
+
+    def use_image(self, image: Drawable) -> str:
+        """Return the name of an image, which is in the file once."""
+        name = self._images.get(image.key)
+        if name is None:
+            name = self._images[image.key] = f"I{len(self._images) + 1}"
+            written = (
+                self._vectors.write_image(image)
+                if isinstance(image, VectorImage)
+                else write_image(image)
+            )
+            self._file.add_xobject(name, written)
+        return name
+
+    def add_group(
+        self,
+        width: float,
+        height: float,
+        marks: bytes,
+        calls: Iterable[str],
+        *,
+        opacity: float,
+        structure_key: int | None = None,
+    ) -> tuple[str, WrittenObject]:
+        """Add content as a transparency group (ISO 32000-1, 11.6.6); return its name and the group.
+
+        `calls` are the external objects that the content calls. ReportLab's forms cannot be groups.
+        `structure_key` is its key in the parent tree of a tagged document (14.7.4.4).
+        """
+        self._group_count += 1
+        name = f"G{self._group_count}"
+        box = b"/Type /XObject /Subtype /Form /BBox [0 0 %b %b] /Resources " % (
+            write_number(width),
+            write_number(height),
+        )
+        called = [(resource_name(call), [refer_to_xobject(call)]) for call in dict.fromkeys(calls)]
+        resources = [b"<< /Font ", ALL_FONTS, b" /XObject ", *write_dictionary(called), b" >>"]
+        ending = b" /Group << /S /Transparency >>"
+        if structure_key is not None:
+            ending += b" /StructParents %d" % structure_key
+        group = write_deflated([box, *resources, ending], marks)
+        seen = write_number(opacity)
+        state = b"<< /ExtGState << /S << /ca %b /CA %b >> >> /XObject << /G " % (seen, seen)
+        self._file.add_xobject(name, write_stream([box, state, group, b" >> >>"], b"/S gs /G Do"))
+        return name, group
+
+    def add_form(self, corners: tuple[float, float, float, float], content: PageContent) -> str:
+        """Add a form XObject (ISO 32000-1, 8.10) and return its name."""
+        self._form_count += 1
+        name = f"R{self._form_count}"
+        self._file.add_form(name, corners, [_INITIAL_STATE, *content])
+        return name
+
+
+class FormCall(NamedTuple):
+    """A call of a form in place of the items it draws."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class GraphicsState:
+    """The graphics state after the operators written so far (ISO 32000-1, 8.4.1)."""
+
+    face: Any = None
+    size: float = 0.0
+    texts: list[str] = field(default_factory=list)  # collected texts of this face, for its subset
+    letter_spacing: float = 0.0
+    is_emboldened: bool = False
+    fill: Color = BLACK
+    stroke: Color = BLACK
+    line: tuple[float, tuple[float, ...]] = (1.0, ())  # width and dash
+
+
+class ContentStreamWriter:
+    """Writes the items of one page. The display list has y down from the top, PDF has y up."""
+
+    def __init__(self, resources: PdfResources, *, width: float, height: float) -> None:
+        self._resources = resources
+        self._width = width
+        self._height = height
+        self._out: list[bytes] = []
+        self._calls: list[tuple[int, str]] = []  # indexes in the output, and names of the calls
+        # The enclosing groups: their output and calls, and the opacity of the group inside.
+        self._outer: list[tuple[list[bytes], list[tuple[int, str]], float]] = []
+        self._saved: list[GraphicsState] = []
+        self._is_artifact = False
+        self._in_text = False
+        self._pending = b""  # the operator that paints the current path
+        self._text_x = self._text_y = 0  # start of the last run, in hundredths of a point
+        self._state = GraphicsState()
+
+    def paint(self, items: Iterable[Item | FormCall]) -> list[str | XObjectCall]:
+        """Write all items in order and return the content."""
+        self._write_items(items)
+        self._end_open()
+        self._resources.end_page()
+        content: list[str | XObjectCall] = []
+        start = 0
+        for at, name in self._calls:
+            content += [_write_literal(self._out[start:at]), XObjectCall(name)]
+            start = at + 1
+        return [*content, _write_literal(self._out[start:])]
+
+    def _write_items(self, items: Iterable[Item | FormCall]) -> None:
+        for item in items:
+            WRITERS[type(item)](self, item)
+
+    def _call(self, name: str) -> None:
+        self._calls.append((len(self._out), name))
+        self._out.append(b"%b Do\n" % resource_name(name))
+
+    # --- text
+
+    def write_glyphs(self, item: GlyphRun) -> None:
+        """Write a run of text; consecutive runs share one text object."""
+        x, y, face, size, color, codes, text, _, owner, _, letter_spacing = item
+        state = self._state
+        if (owner is None) is not self._is_artifact:
+            self._switch_artifact()
+        if not self._in_text:
+            self._begin_text()
+        if face is not state.face or size != state.size:
+            self._set_font(face, size)
+        if color is not state.fill and color != state.fill:
+            self._set_fill(color)
+        if state.is_emboldened and color != state.stroke:
+            self._set_stroke(color)
+        if letter_spacing != state.letter_spacing:
+            state.letter_spacing = letter_spacing
+            self._out.append(write_number(letter_spacing) + b" Tc\n")
+        state.texts.append(text)
+        at_x, at_y = round(x * 100), round((self._height - y) * 100)
+        self._out += (
+            HUNDREDTHS[at_x - self._text_x],
+            b" ",
+            HUNDREDTHS[at_y - self._text_y],
+            b" Td ",
+            codes,
+            b"TJ\n" if codes[:1] == b"[" else b"Tj\n",
+        )
+        self._text_x, self._text_y = at_x, at_y
+
+    def write_shaped(self, item: ShapedRun) -> None:
+        """Write a run of shaped text."""
+        state, size, color = self._state, item.size, item.color
+        assert isinstance(item.face, Face)
+        font = self._resources.use_shaped_font(item.face)
+        if (item.owner is None) is not self._is_artifact:
+            self._switch_artifact()
+        if not self._in_text:
+            self._begin_text()
+        if font is not state.face or size != state.size:
+            state.face, state.size = font, size
+            self._out.append(b"/%b %b Tf\n" % (font.name.encode("ascii"), write_number(size)))
+            self._set_boldness(font, size)
+        if color != state.fill:
+            self._set_fill(color)
+        if state.is_emboldened and color != state.stroke:
+            self._set_stroke(color)
+        if state.letter_spacing:
+            state.letter_spacing = 0.0
+            self._out.append(b"0 Tc\n")
+        at_x, at_y = round(item.x * 100), round((self._height - item.y) * 100)
+        self._out.append(
+            b"%.10g %.10g Td " % ((at_x - self._text_x) / 100, (at_y - self._text_y) / 100)
+        )
+        self._out.append(font.write(item.clusters))
+        self._text_x, self._text_y = at_x, at_y
+
+    def _begin_text(self) -> None:
+        self._end_path()
+        self._out.append(b"BT\n")
+        self._in_text = True
+        self._text_x = self._text_y = 0
+
+    def _set_font(self, face: Any, size: float) -> None:
+        name, self._state.texts = self._resources.use_font(face)
+        self._state.face, self._state.size = face, size
+        self._out.append(b"/%b %b Tf\n" % (name.encode("ascii"), write_number(size)))
+        if face.is_emboldened or self._state.is_emboldened:
+            self._set_boldness(face, size)
+
+    def _set_boldness(self, face: Face | ShapedFont, size: float) -> None:
+        """Set or reset the text rendering mode that emboldens a face without a bold one."""
+        state = self._state
+        if face.is_emboldened is not state.is_emboldened:
+            state.is_emboldened = face.is_emboldened
+            self._out.append(b"2 Tr\n" if face.is_emboldened else b"0 Tr\n")
+        line = (size * _STRENGTH, ())
+        if face.is_emboldened and state.line != line:
+            self._set_line(line)
+
+    # --- paths
+
+    def write_fill(self, item: Fill) -> None:
+        """Fill a rectangle; consecutive ones of one colour share a path."""
+        x, y, width, height, color, owner, radius = item
+        self._begin_path(owner, b"f\n", color)
+        if radius:
+            self._out.append(self._round_rectangle(x, y, width, height, radius))
+        else:
+            self._out.append(self._rectangle(x, y, width, height))
+
+    def write_cells(self, item: RectangleSet) -> None:
+        """Fill many rectangles as one path, in whole units so that no seams show."""
+        if not item.rectangles:
+            return
+        self._end_object()
+        self._begin_path(item.owner, b"", item.color)
+        grid = b"%b 0 0 %b %b %b cm\n" % (
+            _fraction(item.unit_width),
+            _fraction(-item.unit_height),
+            write_number(item.x),
+            write_number(self._height - item.y),
+        )
+        self._out += (b"q ", grid, *map(_CELLS.__getitem__, item.rectangles), b"f\nQ\n")
+
+    def write_polygons(self, item: PolygonSet) -> None:
+        """Fill many polygons as one path, in whole units."""
+        self._end_object()
+        self._begin_path(item.owner, b"", item.color)
+        unit = _fraction(item.unit)
+        place = write_number(item.x), write_number(self._height - item.y)
+        self._out.append(b"q %b 0 0 %b %b %b cm\n" % (unit, _fraction(-item.unit), *place))
+        for polygon in item.polygons:
+            path = b"%d %d m\n" + b"%d %d l\n" * (len(polygon) - 1) + b"h\n"
+            self._out.append(path % tuple(chain(*polygon)))
+        self._out.append(b"f*\nQ\n")
+
+    def write_stroke(self, item: Stroke) -> None:
+        """Stroke a straight line; consecutive ones of one style share a path."""
+        x1, y1, x2, y2, width, color, owner, dash = item
+        self._begin_path(owner, b"S\n", color, (width, dash))
+        height = self._height
+        self._out.append(
+            b"%.10g %.10g m %.10g %.10g l\n"
+            % (_hundredths(x1), _hundredths(height - y1), _hundredths(x2), _hundredths(height - y2))
+        )
+
+    def write_path(self, item: Path) -> None:
+        """Fill or stroke lines and curves as one path; solid strokes have round joins and ends."""
+        line = (item.width, item.dash) if item.width else None
+        self._end_object()
+        self._begin_path(item.owner, b"", item.color, line)
+        height = self._height
+        out: list[bytes] = []
+        for subpath in item.subpaths:
+            operator = b"m\n"
+            for point in subpath:
+                numbers = [
+                    _hundredths(height - value if at % 2 else value)
+                    for at, value in enumerate(point)
+                ]
+                out.append(b"%.10g " * len(numbers) % tuple(numbers))
+                out.append(operator if len(point) == 2 else b"c\n")
+                operator = b"l\n"
+        marks = b"".join(out)
+        if line is None:
+            self._out.append(marks + b"f\n")
+        else:
+            self._out.append(b"q 1 j %d J\n%bS\nQ\n" % (not item.dash, marks))
+
+    def write_outline(self, item: StrokedRectangle) -> None:
+        """Stroke a rectangle."""
+        self._begin_path(item.owner, b"S\n", item.color, (item.line_width, item.dash))
+        box = item.x, item.y, item.width, item.height
+        self._out.append(
+            self._round_rectangle(*box, item.radius) if item.radius else self._rectangle(*box)
+        )
+
+    def _begin_path(
+        self,
+        owner: object | None,
+        operator: bytes,
+        color: Color,
+        line: tuple[float, tuple[float, ...]] | None = None,
+    ) -> None:
+        """Continue the current path if it is painted alike, else start one."""
+        current = self._state.fill if line is None else self._state.stroke
+        is_alike = color == current and (line is None or line == self._state.line)
+        if (owner is None) is not self._is_artifact:
+            self._switch_artifact()
+        if self._pending == operator and is_alike:
+            return
+        self._end_text()
+        self._end_path()
+        if color != current:
+            self._set_fill(color) if line is None else self._set_stroke(color)
+        if line is not None and line != self._state.line:
+            self._set_line(line)
+        self._pending = operator
+
+    def _set_fill(self, color: Color) -> None:
+        self._state.fill = color
+        self._out.append(_color_operator(color, b"g\n", b"rg\n", b"k\n"))
+
+    def _set_stroke(self, color: Color) -> None:
+        self._state.stroke = color
+        self._out.append(_color_operator(color, b"G\n", b"RG\n", b"K\n"))
+
+    def _set_line(self, line: tuple[float, tuple[float, ...]]) -> None:
+        width, dash = line
+        if width != self._state.line[0]:
+            self._out.append(write_number(width) + b" w\n")
+        if dash != self._state.line[1]:
+            self._out.append(b"[%b] 0 d\n" % b" ".join(map(write_number, dash)))
+        self._state.line = line
+
+    def _rectangle(self, x: float, y: float, width: float, height: float) -> bytes:
+        left, right = round(x * 100), round((x + width) * 100)
+        bottom, top = round((self._height - y - height) * 100), round((self._height - y) * 100)
+        sides = HUNDREDTHS[right - left], HUNDREDTHS[top - bottom], b"re\n"
+        return b" ".join((HUNDREDTHS[left], HUNDREDTHS[bottom], *sides))
+
+    def _round_rectangle(
+        self, x: float, y: float, width: float, height: float, radius: float
+    ) -> bytes:
+        radius = min(radius, width / 2, height / 2)
+        left, right = x, x + width
+        bottom, top = self._height - y - height, self._height - y
+        away = radius * (1 - _ARC)
+        points = (
+            *(left + radius, bottom),
+            *(right - radius, bottom),
+            *(right - away, bottom, right, bottom + away, right, bottom + radius),
+            *(right, top - radius),
+            *(right, top - away, right - away, top, right - radius, top),
+            *(left + radius, top),
+            *(left + away, top, left, top - away, left, top - radius),
+            *(left, bottom + radius),
+            *(left, bottom + away, left + away, bottom, left + radius, bottom),
+        )
+        return _ROUND_RECTANGLE % tuple(map(_hundredths, points))
+
+    # --- pictures and groups
+
+    def write_picture(self, item: Picture) -> None:
+        """Draw an image; its orientation is applied inside its rectangle."""
+        image = item.image
+        assert isinstance(image, PreparedImage | VectorImage)
+        if (item.owner is None) is not self._is_artifact:
+            self._switch_artifact()
+        self._end_object()
+        a, b, c, d, e, f = image.matrix
+        width, height = item.width, item.height
+        left, bottom = item.x, self._height - item.y - height
+        self._out.append(
+            b"q %.10g %.10g %.10g %.10g %.10g %.10g cm\n"
+            % (
+                _hundredths(a * width),
+                _hundredths(b * height),
+                _hundredths(c * width),
+                _hundredths(d * height),
+                _hundredths(left + e * width),
+                _hundredths(bottom + f * height),
+            )
+        )
+        self._call(self._resources.use_image(image))
+        self._out.append(b"Q\n")
+
+    def begin_group(self, item: Save) -> None:
+        """Start a group that is clipped, rotated or transparent as a whole."""
+        self._end_open()
+        self._saved.append(replace(self._state))
+        self._outer.append((self._out, self._calls, item.opacity))
+        if item.opacity < 1:
+            self._out, self._calls, self._state = [], [], GraphicsState()
+        else:
+            self._out.append(b"q\n")
+        if item.rotate is not None:
+            self._out.append(self._rotate(*item.rotate))
+        if item.clip is not None:
+            self._out.append(self._rectangle(*item.clip) + b"W n\n")
+
+    def end_group(self, _: Restore) -> None:
+        """End the innermost group."""
+        self._end_open()
+        outer, outer_calls, opacity = self._outer.pop()
+        if opacity < 1:
+            called = [name for _, name in self._calls]
+            group = self._add_group(called, opacity)
+            self._out, self._calls = outer, outer_calls
+            self._call(group)
+        else:
+            self._out.append(b"Q\n")
+        self._state = self._saved.pop()
+
+    def _add_group(self, called: Iterable[str], opacity: float) -> str:
+        """Add the current content as a transparency group and return its name."""
+        marks = b"".join(self._out)
+        return self._resources.add_group(self._width, self._height, marks, called, opacity=opacity)[
+            0
+        ]
+
+    def _rotate(self, degrees: float, center_x: float, center_y: float) -> bytes:
+        """Return the operator that rotates clockwise about a point."""
+        cosine, sine = cos(radians(degrees)), sin(radians(degrees))
+        x, y = center_x, self._height - center_y
+        return b"%b %b %b %b %b %b cm\n" % (
+            _fraction(cosine),
+            _fraction(-sine),
+            _fraction(sine),
+            _fraction(cosine),
+            write_number(x - cosine * x - sine * y),
+            write_number(y + sine * x - cosine * y),
+        )
+
+    def call_form(self, item: FormCall) -> None:
+        """Draw a form; the graphics state does not change."""
+        self._end_open()
+        self._call(item.name)
+
+    # --- what is open, and the graphics state
+
+    def _switch_artifact(self) -> None:
+        """Start or end a sequence of artifacts (ISO 32000-1, 14.8.2.2)."""
+        self._end_object()
+        self._is_artifact = not self._is_artifact
+        self._out.append(b"/Artifact BMC\n" if self._is_artifact else b"EMC\n")
+
+    def _end_open(self) -> None:
+        if self._is_artifact:
+            self._switch_artifact()
+        self._end_object()
+
+    def _end_object(self) -> None:
+        self._end_text()
+        self._end_path()
+
+    def _end_text(self) -> None:
+        if self._in_text:
+            self._in_text = False
+            self._out.append(b"ET\n")
+
+    def _end_path(self) -> None:
+        if self._pending:
+            self._out.append(self._pending)
+            self._pending = b""
+
+
+WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
+    GlyphRun: ContentStreamWriter.write_glyphs,
+    ShapedRun: ContentStreamWriter.write_shaped,
+    Fill: ContentStreamWriter.write_fill,
+    RectangleSet: ContentStreamWriter.write_cells,
+    PolygonSet: ContentStreamWriter.write_polygons,
+    Path: ContentStreamWriter.write_path,
+    Stroke: ContentStreamWriter.write_stroke,
+    StrokedRectangle: ContentStreamWriter.write_outline,
+    Picture: ContentStreamWriter.write_picture,
+    Save: ContentStreamWriter.begin_group,
+    Restore: ContentStreamWriter.end_group,
+    FormCall: ContentStreamWriter.call_form,
+}
+
+
+class _RectangleCache(dict[tuple[int, int, int, int], bytes]):
+    """Rectangles of bar codes as operators: all symbols share a few thousand."""
+
+    def __missing__(self, rectangle: tuple[int, int, int, int]) -> bytes:
+        if len(self) >= _MAX_CELLS:
+            self.clear()
+        written = self[rectangle] = b"%d %d %d %d re\n" % rectangle
+        return written
+
+
+_MAX_CELLS: Final = 10_000  # two megabytes
+_CELLS: Final = _RectangleCache()
+
+# A form starts with the state of its caller, its writer with that of a page.
+_INITIAL_STATE: Final = "0 g 0 G 1 w [] 0 d 0 Tc 0 Tr\n"
+
+_ROUND_RECTANGLE: Final = (
+    b"%.10g %.10g m %.10g %.10g l\n%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
+    b"%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
+    b"%.10g %.10g %.10g %.10g %.10g %.10g c %.10g %.10g l\n"
+    b"%.10g %.10g %.10g %.10g %.10g %.10g c h\n"
+)
+
+
+def _hundredths(value: float) -> float:
+    return round(value * 100) / 100
+
+
+def _fraction(value: float) -> bytes:
+    return b"%.10g" % (round(value * 1_000_000) / 1_000_000 + 0.0)
+
+
+@lru_cache(256)
+def _color_operator(color: Color, gray: bytes, rgb: bytes, cmyk: bytes) -> bytes:
+    components = color.components
+    if color.space is ColorSpace.CMYK:
+        return b" ".join(map(write_number, components)) + b" " + cmyk
+    if components[0] == components[1] == components[2]:
+        return write_number(components[0]) + b" " + gray
+    return b" ".join(map(write_number, components)) + b" " + rgb
+
+
+def _write_literal(marks: list[bytes]) -> str:
+    """Return operators as ASCII for ReportLab; other bytes become octal escapes of strings."""
+    written = b"".join(marks)
+    if not written.isascii():
+        written = _NOT_ASCII.sub(lambda match: b"\\%03o" % match[0][0], written)
+    return written.decode("ascii")
+
+
+_NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")

@@ -1,0 +1,123 @@
+"""Content streams of tagged pages: marked-content sequences, each of one structure element.
+
+ISO 32000-1, 14.6 and 14.7.4. Items without an owner are artifacts, and so are all lines and fills
+outside of figures: borders, backgrounds, rules, underlines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, Final
+
+from workers.engine.layout.display import GlyphRun, Item, Restore, Save, ShapedRun
+from workers.engine.layout.structure import LogicalStructure
+from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
+from workers.engine.paint.structure_tree import MarkedContent, StructureTree
+
+_UNOWNED: Final = frozenset({Save, Restore, FormCall})
+_TEXTS: Final = frozenset({GlyphRun, ShapedRun})
+_NOTHING: Final = -1  # no sequence is open
+
+
+class TaggedStreamWriter(ContentStreamWriter):
+    """Writes the items of one page of a tagged document.
+
+    A text sequence starts inside its text object, so that the texts of many elements share one;
+    that of a figure encloses all of its items. Sequences in a transparency group have MCIDs of
+    their own, since a group is a separate stream (14.7.4.2).
+    """
+
+    def __init__(
+        self,
+        resources: PdfResources,
+        tree: StructureTree,
+        *,
+        width: float,
+        height: float,
+        page: int,
+    ) -> None:
+        super().__init__(resources, width=width, height=height)
+        self._tree = tree
+        self._structure: LogicalStructure = tree.structure
+        self._page = page
+        self._content = tree.begin_content(page)
+        self._around: list[MarkedContent] = []
+        self._current: int | None = _NOTHING
+        self._is_inside = False  # of a text object
+
+    def _write_items(self, items: Iterable[Item | FormCall]) -> None:
+        figures, writers = self._structure.boxes, _TAGGED_WRITERS
+        for item in items:
+            kind = type(item)
+            if kind in _UNOWNED:
+                writers[kind](self, item)
+                continue
+            owner: Any = item.owner  # type: ignore[union-attr]  # all others have one
+            if kind not in _TEXTS and owner not in figures:
+                owner = None
+            if owner != self._current:
+                self._switch(owner, is_text=kind in _TEXTS and owner not in figures)
+            writers[kind](self, item)
+
+    def _switch(self, owner: int | None, *, is_text: bool) -> None:
+        """End the open sequence and start that of an owner, None for an artifact."""
+        if is_text and owner is not None and self._is_inside:
+            self._out.append(b"EMC\n")
+        else:
+            self._end_open()
+            if owner is not None and is_text:
+                self._begin_text()
+                self._is_inside = True
+        self._current = owner
+        self._is_artifact = owner is None
+        if owner is None:
+            self._out.append(b"/Artifact BMC\n")
+            return
+        owners = self._content.owners
+        self._out.append(_begin_sequence(self._structure.roles[owner]) % len(owners))
+        owners.append(owner)
+
+    def _switch_artifact(self) -> None:
+        """Leave sequences as they are: `_switch` has chosen one for the item."""
+
+    def _end_open(self) -> None:
+        if self._is_inside:
+            self._out.append(b"EMC\n")
+            self._end_object()
+        else:
+            self._end_object()
+            if self._current != _NOTHING:
+                self._out.append(b"EMC\n")
+        self._current, self._is_inside, self._is_artifact = _NOTHING, False, False
+
+    def begin_group(self, item: Save) -> None:
+        """Start a group; a transparent one is a stream of its own."""
+        super().begin_group(item)
+        if item.opacity < 1:
+            self._around.append(self._content)
+            self._content = self._tree.begin_content(self._page)
+
+    def _add_group(self, called: Iterable[str], opacity: float) -> str:
+        content = self._content
+        name, content.stream = self._resources.add_group(
+            self._width,
+            self._height,
+            b"".join(self._out),
+            called,
+            opacity=opacity,
+            structure_key=content.key,
+        )
+        self._content = self._around.pop()
+        return name
+
+
+_TAGGED_WRITERS: Final[dict[type, Callable[[Any, Any], None]]] = {
+    **WRITERS,
+    Save: TaggedStreamWriter.begin_group,
+}
+
+
+@cache
+def _begin_sequence(role: str) -> bytes:
+    return b"/%b<</MCID %%d>>BDC\n" % role.encode("ascii")

@@ -1,0 +1,195 @@
+"""Previews for editors: the image of one page, the findings, and the source of its boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from workers.engine.diagnostics import AuthoringError, Findings
+from workers.engine.finish.finisher import finish_part
+from workers.engine.finish.security import check_passwords
+from workers.engine.layout.display import LaidOutDocument, LaidOutPage
+from workers.engine.layout.pages.source_map import ElementBox
+from workers.engine.layout.passes import PaginatedDocument, paginate
+from workers.engine.paint.writer import write_pages
+from workers.engine.pipeline import (
+    TOO_DEEP,
+    PreparedTemplate,
+    build_document,
+    garbage_collection_paused,
+    validate,
+)
+from workers.engine.ports import (
+    NoResources,
+    NullStageObserver,
+    Payload,
+    RenderOptions,
+    Resources,
+    Security,
+    Stage,
+    StageObserver,
+)
+from workers.engine.raster import Raster, RasterFormat, rasterise
+from workers.engine.syntax.usage import check_usage
+
+MAX_BOXES: Final = 5_000  # of one page; dense pages have some hundred
+
+
+class PageFormat(StrEnum):
+    """The file formats of a preview: lossless images, or a PDF of the page with the DRAFT mark."""
+
+    PNG = "png"
+    WEBP = "webp"
+    PDF = "pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewOptions:
+    """Options of a preview: the page from 1, the scale in pixels per point, and the file format."""
+
+    page: int
+    scale: float
+    format: PageFormat
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedPage:
+    """One page of a document.
+
+    `page` is its number from 1, at most that of the last page. `width` and `height` are those of the
+    media box in points, including bleed and crop marks; `boxes` are relative to its upper left corner.
+    `raster` is None if `data` is a PDF.
+    """
+
+    page: int
+    width: float
+    height: float
+    data: bytes
+    raster: Raster | None
+    boxes: Sequence[Mapping[str, Any]]
+    boxes_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The findings of a document, its number of pages, and one page.
+
+    A document with errors that do not prevent layout, such as content that does not fit, has a page.
+    """
+
+    findings: Findings
+    pages: int
+    page: PreviewedPage | None
+
+
+def preview(
+    template: PreparedTemplate,
+    payload: Payload | None,
+    *,
+    options: RenderOptions,
+    preview_options: PreviewOptions,
+    resources: Resources | None = None,
+    observer: StageObserver | None = None,
+) -> Preview:
+    """Lay out a document and draw one page; errors are among the findings.
+
+    Encryption and attachments of the document are ignored.
+    """
+    findings = Findings()
+    resources, observer = resources or NoResources(), observer or NullStageObserver()
+    with garbage_collection_paused():
+        try:
+            paginated = _lay_out_pages(template, payload, options, resources, findings, observer)
+            return _draw(paginated, preview_options, findings, observer)
+        except RecursionError:
+            findings.add(TOO_DEEP)
+        except AuthoringError as error:
+            # Validation finds further errors that this one may hide.
+            findings.extend(validate(template, payload, options=options, resources=resources))
+            for diagnostic in error.diagnostics:
+                findings.add(diagnostic)
+    return Preview(findings, 0, None)
+
+
+def _lay_out_pages(
+    template: PreparedTemplate,
+    payload: Payload | None,
+    options: RenderOptions,
+    resources: Resources,
+    findings: Findings,
+    observer: StageObserver,
+) -> PaginatedDocument:
+    observer.enter(Stage.MERGE)
+    document, merged = build_document(template, payload, options=options, findings=findings)
+    assert merged.source.expanded is not None, "a built document has a tree"
+    check_usage(merged.source.expanded, findings)
+    if document.security is not None:
+        _check_passwords(document.security, findings)
+    observer.enter(Stage.LAYOUT)
+    return paginate(document, resources=resources, findings=findings)
+
+
+def _check_passwords(security: Security, findings: Findings) -> None:
+    try:
+        check_passwords(security)
+    except AuthoringError as error:
+        for diagnostic in error.diagnostics:
+            findings.add(diagnostic)
+
+
+def _draw(
+    paginated: PaginatedDocument,
+    preview_options: PreviewOptions,
+    findings: Findings,
+    observer: StageObserver,
+) -> Preview:
+    """Draw all pages, which adds their findings, and write the requested one."""
+    laid_out = paginated.draw()
+    count = len(laid_out.pages)
+    index = min(preview_options.page, count) - 1
+    page: LaidOutPage | None = None
+    for at, drawn in enumerate(laid_out.pages):
+        if at == index:
+            page = drawn
+    assert page is not None, "a document has a page"
+    observer.enter(Stage.FINISH)
+    boxes = paginated.find_boxes(index)
+    outside = page.bleed + page.slug
+    data, raster = _write_page(page, preview_options)
+    shown = PreviewedPage(
+        page=index + 1,
+        width=round(page.width + 2 * outside, 3),
+        height=round(page.height + 2 * outside, 3),
+        data=data,
+        raster=raster,
+        boxes=tuple(_box_to_json(box, outside) for box in boxes[:MAX_BOXES]),
+        boxes_left_out=max(len(boxes) - MAX_BOXES, 0),
+    )
+    return Preview(findings, count, shown)
+
+
+def _write_page(page: LaidOutPage, preview_options: PreviewOptions) -> tuple[bytes, Raster | None]:
+    """Return the file of a page, and its raster image if it has one."""
+    pdf = write_pages(LaidOutDocument([page], []))
+    if preview_options.format is PageFormat.PDF:
+        return finish_part(pdf, is_draft=True), None
+    raster = rasterise(
+        pdf, scale=preview_options.scale, file_format=RasterFormat(preview_options.format.value)
+    )
+    return raster.data, raster
+
+
+def _box_to_json(box: ElementBox, outside: float) -> dict[str, Any]:
+    """Return a box as JSON: its rectangle in the media box, its source location, and loop indices."""
+    written: dict[str, Any] = {
+        "x": round(box.x + outside, 2),
+        "y": round(box.y + outside, 2),
+        "width": round(box.width, 2),
+        "height": round(box.height, 2),
+        "source": box.place.to_source(),
+    }
+    if box.loop:
+        written["loop"] = [{"name": step.name, "row": step.index} for step in box.loop]
+    return written

@@ -1,0 +1,350 @@
+"""Expansion of `use`, `slot` and `else`: one pass over a syntax tree.
+
+The result has groups (nodes.Expansion) in place of these elements. Each records the names that are
+in scope in it; later stages treat it like any other group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.syntax.nodes import (
+    Element,
+    ElseExpansion,
+    Expansion,
+    PartExpansion,
+    PartParameter,
+    SlotExpansion,
+    Text,
+)
+from workers.engine.syntax.parameters import PARAMETERS
+from workers.engine.syntax.parser import MAX_DEPTH
+from workers.engine.syntax.suggestions import suggest_name
+from workers.engine.syntax.wording import join_words
+
+MAX_USE_DEPTH: Final = 32  # nested uses of parts
+MAX_EXPANDED: Final = 50_000  # elements that expansion adds to one document
+_SPACE: Final = " \t\r\n"
+_EXPANDED: Final = frozenset({"use", "else", "slot", "part"})
+_OF_USE: Final = frozenset({"part", "for", "if"})
+_CONTROLS: Final[tuple[str, ...]] = ("for", "if")
+
+
+def expand_parts(root: Element, findings: Findings) -> Element:
+    """Return a tree with every use replaced by its part; `root` itself if there is nothing to expand.
+
+    `root` is not modified; both trees share the elements that do not change. `part` elements are kept:
+    empty if they are used, otherwise with their content, so that it is checked.
+    """
+    if not any(element.tag in _EXPANDED for element in root.walk()):
+        return root
+    return _Expander(root, findings).expand()
+
+
+class _ExpandedContent(NamedTuple):
+    """Expanded children, the number of their levels, and the number of elements in them."""
+
+    children: list[Element | Text]
+    height: int
+    size: int
+
+
+class _ExpansionFrame(NamedTuple):
+    """The parts that are being expanded, outermost first, and the content of the innermost slot."""
+
+    parts: tuple[str, ...] = ()
+    content: _ExpandedContent | None = None
+    use_location: SourceLocation | None = None
+
+
+class _Expander:
+    def __init__(self, root: Element, findings: Findings) -> None:
+        self._root = root
+        self._findings = findings
+        self._parts: dict[str, Element] = {}
+        for part in root.elements("part"):
+            self._parts.setdefault(part.attributes.get("name", ""), part)
+        self._with_slot = {
+            name: any(element.tag == "slot" for element in part.walk())
+            for name, part in self._parts.items()
+        }
+        self._parameters: dict[str, tuple[PartParameter, ...]] = {}
+        self._used: set[str] = set()
+        self._count = 0
+        self._is_full = False
+
+    def expand(self) -> Element:
+        rest = [child for child in self._root.children if not _is_part(child)]
+        made = self._expand(rest, _ExpansionFrame(), 1).children
+        for part in self._root.elements("part"):
+            made.append(self._keep_declaration(part))
+        root = self._root
+        return Element(root.tag, root.attributes, root.location, made)
+
+    def _keep_declaration(self, part: Element) -> Element:
+        """Return a `part` as it is kept in the document: with its content only if no `use` names it."""
+        name = part.attributes.get("name", "")
+        children: list[Element | Text] = []
+        if name not in self._used or self._parts.get(name) is not part:
+            content = self._expand(part.children, _ExpansionFrame((name,)), 2)
+            unused = PartExpansion("group", {}, part.location, content.children, name=name)
+            unused.parameters = self._parameters_of(part)
+            unused.is_unused = True
+            children = [unused]
+        return Element(part.tag, part.attributes, part.location, children)
+
+    def _expand(
+        self, children: list[Element | Text], frame: _ExpansionFrame, depth: int
+    ) -> _ExpandedContent:
+        """Expand children at a depth, counted from 1 for those of the root."""
+        made: list[Element | Text] = []
+        owner: Element | None = None
+        height = size = 0
+        for child in children:
+            if isinstance(child, Text):
+                owner = None if child.text.strip() else owner
+                made.append(child)
+                continue
+            element, inner_height, inner_size = self._expand_one(child, owner, frame, depth)
+            owner = child
+            made.append(element)
+            height, size = max(height, inner_height), size + inner_size
+        return _ExpandedContent(made, height, size)
+
+    def _expand_one(
+        self, element: Element, owner: Element | None, frame: _ExpansionFrame, depth: int
+    ) -> tuple[Element, int, int]:
+        if frame.parts and not self._has_room(element, frame, depth):
+            return _empty(element), 1, 1
+        match element.tag:
+            case "use":
+                return self._expand_use(element, frame, depth)
+            case "slot":
+                return self._expand_slot(element, frame, depth)
+            case "insert" if frame.parts:
+                self._findings.error(
+                    "misplaced-element",
+                    "`insert` is not allowed in a part, which has access to its arguments only. Put it in "
+                    "the `use`, where it fills the slot",
+                    element.location,
+                )
+                return _empty(element), 1, 1
+            case _:
+                return self._expand_plain(element, owner, frame, depth)
+
+    def _expand_plain(
+        self, element: Element, owner: Element | None, frame: _ExpansionFrame, depth: int
+    ) -> tuple[Element, int, int]:
+        content = self._expand(element.children, frame, depth + 1)
+        made = element
+        if element.tag == "else":
+            made = self._expand_else(element, owner, content)
+        elif content.children != element.children:
+            made = Element(
+                element.tag,
+                element.attributes,
+                element.location,
+                content.children,
+                element.is_literal,
+            )
+        return made, content.height + 1, content.size + 1
+
+    def _expand_else(
+        self, element: Element, owner: Element | None, content: _ExpandedContent
+    ) -> Element:
+        """Return the group that replaces an `else`; report an `else` that follows no `if`."""
+        made = ElseExpansion("group", element.attributes, element.location, content.children)
+        if owner is not None and _takes_else(owner):
+            made.condition, made.condition_location = owner.attributes["if"], owner.location
+            return made
+        if owner is None:
+            wrong = "nothing, or text, precedes it"
+        elif owner.tag == "else":
+            wrong = "another `else` precedes it, which covers all other cases"
+        elif "if" in owner.attributes:
+            wrong = (
+                f"the `if` of `{owner.tag}` selects items of its `for`. Put the `for` on "
+                "a `group` around both"
+            )
+        else:
+            wrong = f"`{owner.tag}` precedes it, which has no `if`"
+        message = f"`else` follows an element with `if` and without `for`; {wrong}"
+        self._error("else-without-if", message, element)
+        return Expansion("group", element.attributes, element.location, content.children)
+
+    # --- use and slot ---------------------------------------------------------------------------
+
+    def _expand_use(
+        self, use: Element, frame: _ExpansionFrame, depth: int
+    ) -> tuple[Element, int, int]:
+        content = self._expand(_trim(use.children), frame, depth + 1)
+        part = self._find_part(use, frame)
+        if part is None:
+            return _empty(use), 1, 1
+        name = part.attributes["name"]
+        parameters = self._parameters_of(part)
+        is_filled = _has_content(content)
+        if is_filled and not self._with_slot[name]:
+            self._findings.error(
+                "unused-content",
+                f'The part "{name}" has no `slot` for the content of this `use`',
+                use.location,
+                part.location,
+            )
+        self._check_arguments(use, name, parameters)
+        inner = _ExpansionFrame(
+            (*frame.parts, name),
+            content if is_filled else None,
+            use.location,
+        )
+        body = self._expand(_trim(part.children), inner, depth + 2)
+        used = PartExpansion(
+            "group", {}, part.location, body.children, name=name, use_location=use.location
+        )
+        used.parameters = parameters
+        used.arguments = {n: text for n, text in use.attributes.items() if n not in _OF_USE}
+        used.fills_slot = is_filled
+        given = {n: use.attributes[n] for n in _CONTROLS if n in use.attributes}
+        made: Element = Element("group", given, use.location, [used]) if given else used
+        return made, body.height + 2, body.size + 2
+
+    def _find_part(self, use: Element, frame: _ExpansionFrame) -> Element | None:
+        """Return the part that a `use` names; report and return None if it is unknown or recursive."""
+        name = use.attributes.get("part")
+        if name is None:
+            self._error("missing-attribute", "`use` has no `part`, which it needs: a name", use)
+            return None
+        part = self._parts.get(name)
+        if part is None:
+            self._error(
+                "unknown-part",
+                f'The part "{name[:40]}" of `use` is not declared{suggest_name(name, self._parts)}',
+                use,
+            )
+            return None
+        self._used.add(name)
+        if name in frame.parts:
+            path = " → ".join((*frame.parts[frame.parts.index(name) :], name))
+            self._error("part-cycle", f"The parts use each other in a cycle: {path}", use)
+            return None
+        if len(frame.parts) >= MAX_USE_DEPTH:
+            self._error("part-cycle", f"Parts are used more than {MAX_USE_DEPTH} deep", use)
+            return None
+        return part
+
+    def _expand_slot(
+        self, slot: Element, frame: _ExpansionFrame, depth: int
+    ) -> tuple[Element, int, int]:
+        if not frame.parts:
+            self._error(
+                "misplaced-element",
+                "`slot` is allowed in a `part` only, for the content of a `use`",
+                slot,
+            )
+            return _empty(slot), 1, 1
+        filling = frame.content
+        if filling is None:
+            content = self._expand(slot.children, frame, depth + 1)
+            group = Expansion("group", {}, slot.location, content.children)
+            return group, content.height + 1, content.size + 1
+        location = frame.use_location or slot.location
+        is_small = self._count_elements(filling.size, location)
+        if not is_small or not self._check_depth(depth + filling.height, location):
+            return _empty(slot), 1, 1
+        made = SlotExpansion("group", {}, location, filling.children)
+        return made, filling.height + 1, filling.size + 1
+
+    def _parameters_of(self, part: Element) -> tuple[PartParameter, ...]:
+        name = part.attributes.get("name", "")
+        found = self._parameters.get(name)
+        if found is None:
+            try:
+                found = PARAMETERS.parse(part.attributes.get("takes", ""))
+            except ValueError:  # reported by the checks
+                found = ()
+            self._parameters[name] = found
+        return found
+
+    def _check_arguments(self, use: Element, name: str, known: tuple[PartParameter, ...]) -> None:
+        names = [parameter.name for parameter in known]
+        accepted = f"it takes {join_words(names, 'and') or 'none'}"
+        for argument in use.attributes:
+            if argument not in _OF_USE and argument not in names:
+                self._error(
+                    "unknown-argument",
+                    f'The part "{name}" has no argument `{argument[:40]}`; {accepted}'
+                    f"{suggest_name(argument, names)}",
+                    use,
+                )
+        for parameter in known:
+            if parameter.default is None and parameter.name not in use.attributes:
+                self._error(
+                    "missing-argument",
+                    f'The part "{name}" needs the argument `{parameter.name}`; {accepted}',
+                    use,
+                )
+
+    # --- bounds ---------------------------------------------------------------------------------
+
+    def _has_room(self, element: Element, frame: _ExpansionFrame, depth: int) -> bool:
+        """Return whether another element of a part is within the limits on number and depth."""
+        location = frame.use_location or element.location
+        return self._count_elements(1, location) and self._check_depth(depth, location)
+
+    def _count_elements(self, size: int, location: SourceLocation) -> bool:
+        """Add to the number of expanded elements; return False once there are too many."""
+        self._count += size
+        if self._count > MAX_EXPANDED:
+            what = "The parts of this document add"
+            self._report_full(what, f"{MAX_EXPANDED:,} elements to it", location)
+        return not self._is_full
+
+    def _check_depth(self, depth: int, location: SourceLocation) -> bool:
+        if depth > MAX_DEPTH:
+            self._report_full(
+                "Elements and the parts in them are nested", f"{MAX_DEPTH} deep", location
+            )
+        return not self._is_full
+
+    def _report_full(self, what: str, most: str, location: SourceLocation) -> None:
+        if not self._is_full:
+            self._is_full = True
+            self._findings.error(
+                "too-many-parts",
+                f"{what} more than {most}. Nest fewer parts, or repeat one with `for`",
+                location,
+            )
+
+    def _error(self, code: str, message: str, element: Element) -> None:
+        self._findings.error(code, message, element.location)
+
+
+def _takes_else(owner: Element) -> bool:
+    return owner.tag != "else" and "if" in owner.attributes and "for" not in owner.attributes
+
+
+def _has_content(content: _ExpandedContent) -> bool:
+    return any(isinstance(c, Element) or c.text.strip() for c in content.children)
+
+
+def _trim(children: list[Element | Text]) -> list[Element | Text]:
+    """Return children without leading and trailing white space, so that inline parts add no spaces."""
+    kept = list(children)
+    while kept and isinstance(kept[0], Text) and not kept[0].text.strip(_SPACE):
+        del kept[0]
+    while kept and isinstance(kept[-1], Text) and not kept[-1].text.strip(_SPACE):
+        del kept[-1]
+    for position, strip in ((0, str.lstrip), (-1, str.rstrip)):
+        if kept and isinstance(edge := kept[position], Text):
+            kept[position] = replace(edge, text=strip(edge.text, _SPACE))
+    return kept
+
+
+def _is_part(child: Element | Text) -> bool:
+    return isinstance(child, Element) and child.tag == "part"
+
+
+def _empty(element: Element) -> Element:
+    return Expansion("group", {}, element.location)

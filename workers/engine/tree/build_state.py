@@ -1,0 +1,321 @@
+"""The state of one build: its findings, limits, ids and references, and the values it evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple, Protocol
+
+from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.syntax.suggestions import suggest_name
+from workers.engine.tree.expressions.compiler import explain_failure
+from workers.engine.tree.expressions.grammar import (
+    Expression,
+    TextTemplate,
+)
+from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, to_text
+from workers.engine.tree.expressions.scope import FRAGMENT_IDS, LOOP, STATE, Scope, Value
+from workers.engine.tree.nodes import Barcode, Note, Reference, describe_loops
+from workers.engine.tree.references.collector import (
+    MAX_INDEX_MARKS,
+    MAX_REFERENCES,
+    NO_REFERENCES,
+    ReferenceCollector,
+    ReferenceFeatures,
+)
+from workers.engine.tree.references.counters import MAX_COUNTERS, Counters
+from workers.engine.tree.references.footnote_collector import MAX_NOTES, FootnoteCollector
+from workers.engine.tree.rendered_terms import RenderedTerms
+from workers.engine.tree.styles.computed import Numbering, Style
+
+MAX_ITERATIONS: Final = 100_000  # language.md 1.4: loop iterations and insertions of one render
+MAX_PARAGRAPHS: Final = 400_000  # of one document; 1.5 KB each while they are laid out
+
+
+class Link(NamedTuple):
+    """A link to an id of the document."""
+
+    target: str
+    location: SourceLocation
+    is_markdown: bool = False
+    is_reference: bool = False
+
+
+class LayoutValidator(Protocol):
+    """Checks nodes of a document that is validated and not laid out."""
+
+    def check_barcode(self, barcode: Barcode) -> ValidationProblem | None:
+        """Return why a bar code cannot be drawn, None if it can."""
+
+
+class ValidationProblem(Protocol):
+    """The code and message of a finding."""
+
+    @property
+    def code(self) -> str:
+        """The stable name of the finding."""
+
+    @property
+    def text(self) -> str:
+        """The message of the finding."""
+
+
+class BuildState:
+    """The findings, counters, ids and limits of one build; every scope of the build leads to it."""
+
+    __slots__ = (
+        *("_reserved", "_paragraphs", "_reported", "_iterations", "findings", "fragments", "ids"),
+        *(
+            "counters",
+            "references",
+            "is_page_time",
+            "links",
+            "footnotes",
+            "rendered_terms",
+            "totals",
+        ),
+        "validator",
+    )
+
+    def __init__(
+        self,
+        findings: Findings,
+        validator: LayoutValidator | None = None,
+        features: ReferenceFeatures = NO_REFERENCES,
+    ) -> None:
+        self.findings = findings
+        self.validator = (
+            validator  # set if nothing will be laid out: page content is evaluated at once
+        )
+        self.ids: dict[str, SourceLocation] = {}
+        self.links: list[Link] = []
+        self.fragments: set[str] = (
+            set()
+        )  # ids of headings in Markdown, which other elements may take
+        self.counters = Counters(features.counters)
+        self.references = ReferenceCollector(features)
+        self.footnotes = FootnoteCollector()
+        self._reserved: dict[str, int] = {}
+        self.is_page_time = False
+        self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
+        self.rendered_terms = RenderedTerms()
+        self._paragraphs = 0
+        self._iterations = 0
+        self._reported: set[tuple[str, SourceLocation]] = set()
+
+    def count_iterations(self, iterations: int, location: SourceLocation) -> None:
+        """Count loop iterations and insertions.
+
+        Raises:
+            AuthoringError: the document exceeds `MAX_ITERATIONS`.
+        """
+        self._iterations += iterations
+        if self._iterations > MAX_ITERATIONS:
+            self.findings.error(
+                "too-many-turns",
+                f"The loops and insertions of this document take more than {MAX_ITERATIONS:,} iterations. "
+                "Shorten the list, or filter it with where or take",
+                location,
+            )
+            self.findings.raise_errors()
+
+    def count_paragraph(self, location: SourceLocation) -> None:
+        """Count a paragraph.
+
+        Raises:
+            AuthoringError: the document exceeds `MAX_PARAGRAPHS`.
+        """
+        self._paragraphs += 1
+        if self._paragraphs > MAX_PARAGRAPHS:
+            self.findings.error(
+                "too-many-paragraphs",
+                f"The document has more than {MAX_PARAGRAPHS:,} paragraphs. Split its data into "
+                "several documents, or set lists as rows of a table, which take less",
+                location,
+            )
+            self.findings.raise_errors()
+
+    def count_element(
+        self, numbering: Numbering, location: SourceLocation, *, is_shown: bool = True
+    ) -> str | None:
+        """Advance the counters of an element; return its number, None if it shows none.
+
+        Content that pages repeat is not counted.
+
+        Raises:
+            AuthoringError: the document exceeds `MAX_COUNTERS`.
+        """
+        if self.is_page_time:
+            return None
+        number = self.counters.count(numbering, is_shown=is_shown)
+        if self.counters.is_full:
+            self._raise_limit("too-many-counters", f"{MAX_COUNTERS} counters", location)
+        return number
+
+    def add_reference(self, reference: Reference) -> None:
+        """Store a reference, to resolve and check it once the document is built.
+
+        Raises:
+            AuthoringError: the document exceeds `MAX_REFERENCES`.
+        """
+        self.references.references.append(reference)
+        self.links.append(Link(reference.target, reference.source.location, is_reference=True))
+        if len(self.references.references) > MAX_REFERENCES:
+            self._raise_limit(
+                "too-many-references", f"{MAX_REFERENCES:,} references", reference.source.location
+            )
+
+    def add_footnote(self, note: Note, rule: Style, location: SourceLocation) -> None:
+        """Store a footnote; `rule` is the style of the line above footnotes.
+
+        Raises:
+            AuthoringError: the document exceeds `MAX_NOTES`.
+        """
+        self.footnotes.add(note, rule)
+        if self.footnotes.count > MAX_NOTES:
+            self._raise_limit("too-many-notes", f"{MAX_NOTES:,} notes", location)
+
+    def add_index_mark(self, term: tuple[str, ...], location: SourceLocation) -> str:
+        """Store a mark of an index term; return the name of its anchor.
+
+        Raises:
+            AuthoringError: the document exceeds `MAX_INDEX_MARKS`.
+        """
+        name = self.references.add_index_mark(term)
+        if self.references.mark_count > MAX_INDEX_MARKS:
+            self._raise_limit("too-many-marks", f"{MAX_INDEX_MARKS:,} marks of its index", location)
+        return name
+
+    def _raise_limit(self, code: str, what: str, location: SourceLocation) -> None:
+        self.findings.error(
+            code, f"The document has more than {what}. Split it into several", location
+        )
+        self.findings.raise_errors()
+
+    def report_failure(
+        self, expressions: tuple[Expression, ...], scope: Scope, location: SourceLocation
+    ) -> None:
+        """Report why the first failing expression fails, once for all iterations of a loop."""
+        if not expressions or (expressions[0].text, location) in self._reported:
+            return
+        self._reported.add((expressions[0].text, location))
+        for expression in expressions:
+            if not expression.names <= scope.keys():  # reported once, before anything is built
+                continue
+            reason = explain_failure(expression, scope)
+            if reason is not None:
+                self.findings.error(
+                    "expression",
+                    f"{reason[:1].upper()}{reason[1:]}: {{{{ {_shorten(expression.text)} }}}}"
+                    f"{describe_loops(scope.get(LOOP, ()))}",
+                    location,
+                )
+                return
+
+    def register_id(self, name: str, location: SourceLocation) -> None:
+        """Register the id of an element; ids in content that pages repeat are not registered."""
+        if self.is_page_time:
+            return
+        if name in self.ids and name not in self.fragments:
+            self.findings.error(
+                "duplicate-id",
+                f'The id "{name}" is given twice. In a loop, an id needs an expression',
+                location,
+            )
+        self.ids[name] = location
+
+    def reserve_fragments(self, slugs: Iterable[str]) -> dict[str, str]:
+        """Return a unique id for each heading of a Markdown text."""
+        return {slug: self._reserve(slug) for slug in slugs} if not self.is_page_time else {}
+
+    def register_fragment(self, slug: str, scope: Scope, location: SourceLocation) -> str | None:
+        """Register a heading of a Markdown text; return its id, None if the id is taken."""
+        name: str = scope.get(FRAGMENT_IDS, {}).get(slug, slug)
+        if self.is_page_time or name in self.ids:
+            return None
+        self.ids[name] = location
+        self.fragments.add(name)
+        return name
+
+    def check_links(self) -> None:
+        """Report links to unknown ids; an unknown link in Markdown is a warning."""
+        for link in self.links:
+            if link.target in self.ids:
+                continue
+            if link.is_markdown:
+                self.findings.warn(
+                    "markdown-link",
+                    f'The link to "#{link.target[:40]}" in the Markdown is left out, accepted is the '
+                    "id of a heading in it or of an element",
+                    link.location,
+                )
+            elif link.is_reference:
+                self.findings.error(
+                    "unknown-id",
+                    f'The reference leads to "{link.target[:40]}", but no element has that id'
+                    f"{self._nearest_id(link.target)}",
+                    link.location,
+                )
+            else:
+                self.findings.error(
+                    "unknown-id",
+                    f'The link leads to "#{link.target}", but no element has that id'
+                    f"{self._nearest_id(link.target)}",
+                    link.location,
+                )
+        self.links.clear()
+
+    def _nearest_id(self, name: str) -> str:
+        """Return a suggestion of the nearest id, empty if the error will not be listed."""
+        return suggest_name(name, self.ids) if self.findings.has_room_for_errors else ""
+
+    def _reserve(self, slug: str) -> str:
+        name = slug
+        while name in self._reserved or name in self.ids:
+            self._reserved[slug] = self._reserved.get(slug, 0) + 1
+            name = f"{slug}-{self._reserved[slug]}"
+        self._reserved.setdefault(name, 0)
+        return name
+
+
+class Evaluation:
+    """A compiled expression or text with its location.
+
+    A failure is reported, and gives `fallback`.
+    """
+
+    __slots__ = ("expressions", "fallback", "function", "location")
+
+    def __init__(
+        self,
+        function: Callable[[Scope], Any],
+        expressions: tuple[Expression, ...],
+        location: SourceLocation,
+        fallback: Any,
+    ) -> None:
+        self.function = function
+        self.expressions = expressions
+        self.location = location
+        self.fallback = fallback
+
+    def evaluate(self, scope: Scope) -> Any:
+        """Return the value in a scope."""
+        try:
+            return self.function(scope)
+        except EVALUATION_ERRORS:
+            scope[STATE].report_failure(self.expressions, scope, self.location)
+            return self.fallback
+
+
+def value_to_text(
+    value: Value, template: TextTemplate, scope: Scope, location: SourceLocation
+) -> str:
+    """Return a value as text; a failure is reported, and gives an empty text."""
+    try:
+        return to_text(value)
+    except EVALUATION_ERRORS:
+        scope[STATE].report_failure(template.expressions, scope, location)
+        return ""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"

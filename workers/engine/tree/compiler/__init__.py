@@ -1,0 +1,1 @@
+"""Compilation shared by all elements: attributes, styles, loops, conditions, parts and slots."""

@@ -1,0 +1,302 @@
+"""The compile context: names in scope, the style sheet, and what is collected while compiling.
+
+A template is compiled once to `NodeBuilder`s, which run once for each document. A builder takes a
+scope (data, loop variables, build state) and the style of its parent, and appends nodes to a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, Protocol
+
+from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.syntax.nodes import Element, MarkdownElement, PartExpansion, Text
+from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec
+from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.compiler.attributes import CompiledAttribute, default_attribute
+from workers.engine.tree.compiler.builders import NodeBuilder
+from workers.engine.tree.compiler.styles import ElementStyle, StyleLayers, StyleResolver
+from workers.engine.tree.expressions.compiler import compile_text, compile_value
+from workers.engine.tree.expressions.grammar import (
+    Expression,
+    ExpressionSyntaxError,
+    TextTemplate,
+    parse_expression,
+    parse_text,
+)
+from workers.engine.tree.expressions.messages import MessageCatalog
+from workers.engine.tree.expressions.runtime import suggest_identifier
+from workers.engine.tree.expressions.scope import (
+    DOCUMENT_NAMES,
+    PAGE_NAMES,
+    TOTALS,
+    Scope,
+)
+from workers.engine.tree.references.collector import NO_REFERENCES, ReferenceFeatures
+from workers.engine.tree.styles.cascade import (
+    StyleSheet,
+)
+from workers.engine.tree.styles.user_agent import NO_PROPERTIES, Properties
+
+_MAX_SHARED: Final = 4096  # styles of a template that elements written alike share
+
+_AFTER_TABLE: Final = frozenset({"all"})  # of a total
+_BESIDE_PROPERTIES: Final = frozenset({"class", "lang"})  # further attributes that affect styles
+
+
+# A flow's name, the names known where it is inserted, and whether that is at page time, in a note,
+# or in the head of a table that takes notes.
+InsertKey = tuple[str, frozenset[str], bool, bool, bool]
+
+
+class UnresolvedName(NamedTuple):
+    """A name that neither the data section nor a loop declares: the payload may provide it."""
+
+    name: str
+    expression: str
+    location: SourceLocation
+
+
+class BlockCompiler(Protocol):
+    """Compiles the children of an element that holds blocks: `elements.blocks.compile_blocks`."""
+
+    def __call__(
+        self, children: Sequence[Element | Text], context: CompileContext, *, owner: Element
+    ) -> NodeBuilder:
+        """Return the builder of the blocks."""
+
+
+@dataclass(frozen=True)
+class CompileContext:
+    """The place of an element in the template: the names it knows, and what surrounds it."""
+
+    sheet: StyleSheet
+    findings: Findings
+    flows: Mapping[str, Element]
+    names: frozenset[str]
+    block_compiler: (
+        BlockCompiler  # elements that hold blocks are imported by it, so it is passed in
+    )
+    is_page_time: bool = False
+    is_in_list: bool = False  # inside an item, where lists have no outer margins
+    is_in_note: bool = False
+    takes_notes: bool = False  # at page time too: in heads of tables that are built once
+    used: set[str] = field(default_factory=set)
+    unresolved: list[UnresolvedName] = field(default_factory=list)
+    compiled_flows: dict[InsertKey, tuple[NodeBuilder, frozenset[str]]] = field(
+        default_factory=dict
+    )
+    insertion_path: tuple[str, ...] = ()
+    totals: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of the tables around
+    finished_totals: set[str] = field(default_factory=set)  # totals of the tables before
+    features: ReferenceFeatures = NO_REFERENCES
+    messages: MessageCatalog = field(default_factory=MessageCatalog)
+    # The styles of elements that are written alike, by tag and attributes as written.
+    styles: dict[tuple[Any, ...], StyleResolver] = field(default_factory=dict)
+    expansion: PartExpansion | None = None  # around the element that is compiled
+    caller: CompileContext | None = None  # where that part is used
+
+    def with_names(self, *names: str) -> CompileContext:
+        """Return the context of a place where further names are known."""
+        return replace(self, names=self.names | set(names))
+
+    def compile_blocks(self, children: Sequence[Element | Text], *, owner: Element) -> NodeBuilder:
+        """Compile children where blocks may stand; `owner` is the element around them."""
+        return self.block_compiler(children, self, owner=owner)
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def compile_expression(self, text: str, location: SourceLocation) -> Evaluation:
+        """Compile an expression written without braces; an error is reported, and gives None."""
+        try:
+            parsed = parse_expression(text)
+        except ExpressionSyntaxError as error:
+            self._report_syntax(text, error, location)
+            return Evaluation(_evaluate_nothing, (), location, None)
+        self.check_expression(parsed, location)
+        return Evaluation(compile_value(parsed), (parsed,), location, None)
+
+    def parse_template(
+        self, text: str, location: SourceLocation, *, is_literal: bool = False
+    ) -> TextTemplate:
+        """Parse a text with expressions; an error is reported, and gives an empty text."""
+        if is_literal or "{{" not in text:
+            return TextTemplate((text,))
+        try:
+            template = parse_text(text)
+        except ExpressionSyntaxError as error:
+            self._report_syntax(text, error, location)
+            return TextTemplate(("",))
+        for parsed in template.expressions:
+            self.check_expression(parsed, location)
+        return template
+
+    def compile_text(self, template: TextTemplate, location: SourceLocation) -> Evaluation:
+        """Compile a parsed text."""
+        return Evaluation(compile_text(template), template.expressions, location, "")
+
+    def check_expression(self, parsed: Expression, location: SourceLocation) -> None:
+        """Check the names of an expression, and record them as used."""
+        self.used.update(parsed.all_names)
+        for use in parsed.messages:
+            self.messages.add_use(use, parsed.text, location, self.findings)
+        for hint in parsed.hints:
+            self.findings.warn("filter-precedence", f"In {{{{ {parsed.text} }}}} {hint}", location)
+        if (
+            parsed.uses_page
+            and not self.is_page_time
+            and not (PAGE_NAMES & parsed.all_names & self.names)
+        ):
+            self.findings.error(
+                "page-value-outside-page-time",
+                f"Page values are known only in headers, footers, and heads and feet of tables: "
+                f"{{{{ {parsed.text} }}}}",
+                location,
+            )
+        if TOTALS in parsed.all_names - self.names:
+            self._check_totals(parsed, location)
+        for name in parsed.names - self.names - PAGE_NAMES - {TOTALS}:
+            if self.expansion is None:
+                self.unresolved.append(UnresolvedName(name, parsed.text, location))
+            else:
+                self._report_in_part(name, parsed, self.expansion, location)
+
+    def _report_in_part(
+        self, name: str, parsed: Expression, part: PartExpansion, location: SourceLocation
+    ) -> None:
+        """Report a name that a part does not know: data cannot provide it."""
+        known = self.names | DOCUMENT_NAMES
+        taken = ", ".join(parameter.name for parameter in part.parameters) or "no arguments"
+        self.findings.error(
+            "unknown-name",
+            f'The name "{name}" is not known in the part "{part.name}", which takes {taken}: '
+            f"{{{{ {parsed.text[:80]} }}}}{suggest_identifier(name, known)}",
+            location,
+        )
+
+    def _check_totals(self, parsed: Expression, location: SourceLocation) -> None:
+        """Report totals that no table declares, and members of totals that are not known here."""
+        for name, figure in parsed.totals:
+            known = self.totals.get(name, _AFTER_TABLE if name in self.finished_totals else None)
+            if known is None:
+                near = suggest_identifier(name, {*self.totals, *self.finished_totals})
+                self.findings.error(
+                    "unknown-total",
+                    f'No table here or before declares the total "{name}"{near}: '
+                    f"{{{{ {parsed.text} }}}}",
+                    location,
+                )
+            elif figure not in known:
+                self.findings.error(
+                    "total-not-known-here",
+                    f'"{figure}" of the total "{name}" is not known here; in body rows there is '
+                    "running, in heads and feet before, here, after and all, after the table all: "
+                    f"{{{{ {parsed.text} }}}}",
+                    location,
+                )
+
+    def _report_syntax(
+        self, text: str, error: ExpressionSyntaxError, location: SourceLocation
+    ) -> None:
+        shown = text.strip() if len(text.strip()) <= 80 else text.strip()[:79] + "…"
+        self.findings.error("expression-syntax", f'In "{shown}": {error}', location)
+
+    # --- attributes ----------------------------------------------------------------------------
+
+    def compile_attribute(self, element: Element, name: str) -> CompiledAttribute[Any]:
+        """Compile an attribute by its value type; its default if it is not given."""
+        spec = ELEMENTS[element.tag].attributes[name]
+        return self._compile_attribute(element, spec)
+
+    def _compile_attribute(self, element: Element, spec: AttributeSpec) -> CompiledAttribute[Any]:
+        default_value = default_attribute(element.tag, spec.name)
+        written = element.attributes.get(spec.name)
+        if written is None:
+            return default_value
+        default = default_value.constant
+        is_literal = element.is_literal or spec.is_fixed
+        template = self.parse_template(written, element.location, is_literal=is_literal)
+        if template.literal is None:
+            return CompiledAttribute(spec, element.location, default, template)
+        try:
+            return CompiledAttribute(
+                spec, element.location, spec.value_type.parse(template.literal), None
+            )
+        except ValueError:  # reported by the checks
+            return CompiledAttribute(spec, element.location, default, None)
+
+    def read_constant(self, element: Element, name: str) -> Any:
+        """Return the value of an attribute that may hold no expression."""
+        return self.compile_attribute(element, name).constant
+
+    # --- styles ---------------------------------------------------------------------------------
+
+    def compile_style(
+        self, element: Element, *, defaults: Properties = NO_PROPERTIES, is_inline: bool = False
+    ) -> ElementStyle:
+        """Compile the styles of an element; `defaults` are below its classes and own attributes."""
+        spec = ELEMENTS[element.tag]
+        # Attributes that an element does not accept are reported by the checks, and ignored here.
+        given = {
+            name: text
+            for name, text in element.attributes.items()
+            if name in spec.attributes and (name in PROPERTIES or name in _BESIDE_PROPERTIES)
+        }
+        if defaults is not NO_PROPERTIES or any("{{" in text for text in given.values()):
+            layers = self._compile_layers(element, given, defaults)
+            return ElementStyle(StyleResolver(self.sheet, layers, element.tag, is_inline), element)
+        key = (element.tag, self.is_in_list, self.is_in_note, is_inline, *given.items())
+        shared: StyleResolver | None = self.styles.get(key)
+        if shared is None:
+            layers = self._compile_layers(element, given, defaults)
+            shared = StyleResolver(self.sheet, layers, element.tag, is_inline)
+            if len(self.styles) < _MAX_SHARED:
+                self.styles[key] = shared
+        return ElementStyle(shared, element)
+
+    def _compile_layers(
+        self, element: Element, given: Mapping[str, str], defaults: Properties
+    ) -> StyleLayers:
+        spec = ELEMENTS[element.tag]
+        own: dict[str, Any] = {}
+        dynamic: list[CompiledAttribute[Any]] = []
+        for name in given:
+            if name not in PROPERTIES:
+                continue
+            attribute = self._compile_attribute(element, spec.attributes[name])
+            if attribute.is_static:
+                own[name] = attribute.constant
+            else:
+                dynamic.append(attribute)
+        below = self.sheet.element_properties(
+            element.tag,
+            is_in_list=self.is_in_list,
+            is_markdown=isinstance(element, MarkdownElement),
+            is_in_note=self.is_in_note,
+        )
+        return StyleLayers(
+            below={**below, **defaults} if defaults else below,
+            classes=self.compile_attribute(element, "class") if "class" in given else None,
+            own=own,
+            dynamic=tuple(dynamic),
+            lang=self.compile_attribute(element, "lang") if "lang" in given else None,
+        )
+
+
+def report_unknown_names(
+    unresolved: Iterable[UnresolvedName], scope: Scope, findings: Findings
+) -> None:
+    """Report names that neither the template nor the data provide."""
+    for name, expression, location in unresolved:
+        if name not in scope:
+            findings.error(
+                "unknown-name",
+                f'The name "{name}" is not known in {{{{ {expression[:80]} }}}}'
+                f"{suggest_identifier(name, scope)}",
+                location,
+            )
+
+
+def _evaluate_nothing(_: Scope) -> None:
+    return None

@@ -1,0 +1,120 @@
+"""Loops: `for`, and attributes like it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from workers.engine.diagnostics import SourceLocation
+from workers.engine.syntax.nodes import Element
+from workers.engine.syntax.values import LoopClause
+from workers.engine.syntax.vocabulary import ELEMENTS
+from workers.engine.tree.build_state import BuildState, Evaluation
+from workers.engine.tree.compiler.builders import BuildNodes
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.expressions.runtime import describe_type
+from workers.engine.tree.expressions.scope import (
+    LOOP,
+    STATE,
+    Scope,
+)
+from workers.engine.tree.nodes import LoopStep
+from workers.engine.tree.styles.cascade import (
+    ComputedStyle,
+)
+
+
+class CompiledLoop:
+    """A compiled `for`: runs a builder once for each item, with the loop variables set."""
+
+    def __init__(
+        self,
+        location: SourceLocation,
+        clause: LoopClause,
+        items: Evaluation,
+        context: CompileContext,
+        used_outside: set[str],
+        attribute: str = "for",
+    ) -> None:
+        self.location = location
+        self.clause = clause
+        self.context = context
+        self._items = items
+        self._attribute = attribute
+        self._used_outside = used_outside
+
+    @property
+    def uses_loop(self) -> bool:
+        """Whether anything inside reads `loop`; known once the inside is compiled."""
+        return "loop" in self.context.used
+
+    def propagate_names(self) -> None:
+        """Record the names used inside in the context outside."""
+        self._used_outside |= self.context.used - {"loop"}
+
+    def evaluate_items(self, scope: Scope) -> list[Any]:
+        """Return the items, and count them as iterations; a record has pairs of key and value."""
+        state: BuildState = scope[STATE]
+        items = self._items.evaluate(scope)
+        if items is None:
+            return []
+        if isinstance(items, dict) and self.clause.key:
+            items = list(items.items())
+        elif not isinstance(items, list) or self.clause.key:
+            wanted = "a record" if self.clause.key else "a list"
+            state.findings.error(
+                "loop-needs-list",
+                f'{self._attribute}="{self.clause.name} in {self.clause.expression[:80]}" needs {wanted}, '
+                f"not {describe_type(items)}",
+                self.location,
+            )
+            return []
+        state.count_iterations(len(items), self.location)
+        return items
+
+    def build_each(self, build: BuildNodes) -> BuildNodes:
+        """Return a function that runs another once for each item."""
+        self.propagate_names()
+        key, name, list_name = self.clause.key, self.clause.name, self.clause.expression.strip()
+        uses_loop = self.uses_loop
+
+        def build_turns(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+            items = self.evaluate_items(scope)
+            inner = dict(scope)
+            steps: tuple[LoopStep, ...] = scope[LOOP]
+            for index, item in enumerate(items, 1):
+                if key is None:
+                    inner[name] = item
+                else:
+                    inner[key], inner[name] = item
+                inner[LOOP] = (*steps, LoopStep(list_name, index))
+                if uses_loop:
+                    inner["loop"] = loop_record(index, len(items))
+                build(inner, parent, out)
+
+        return build_turns
+
+
+def loop_record(index: int, length: int) -> dict[str, Any]:
+    """Return the record that `loop` reads in an iteration, counted from 1."""
+    return {
+        "index": Decimal(index),
+        "first": index == 1,
+        "last": index == length,
+        "length": Decimal(length),
+    }
+
+
+def compile_loop(element: Element, context: CompileContext, attribute: str = "for") -> CompiledLoop:
+    """Compile a `for`, or an attribute like it, with the context of the content it repeats."""
+    spec = ELEMENTS[element.tag].attributes[attribute]
+    try:
+        clause: LoopClause = spec.value_type.parse(element.attributes[attribute])
+    except ValueError:  # reported by the checks
+        clause = LoopClause(None, "#", "[]")
+    items = context.compile_expression(clause.expression, element.location)
+    known = [name for name in (clause.key, clause.name, "loop") if name]
+    used: set[str] = set()
+    inner = replace(context, names=context.names | set(known), used=used)
+    return CompiledLoop(element.location, clause, items, inner, context.used, attribute)

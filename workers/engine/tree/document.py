@@ -1,0 +1,161 @@
+"""The whole concrete document: pages, flows, settings and cross-references.
+
+Tree/nodes.py has its blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from workers.engine.diagnostics import Diagnostic
+from workers.engine.ports import ArchiveProfile, Attachment, Security
+from workers.engine.tree.image_sources import ImageSource
+from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, PageValues, Position, Source
+from workers.engine.tree.styles.computed import Overflow, Style
+from workers.engine.units import Color, Length, Sides
+
+if TYPE_CHECKING:
+    from workers.engine.tree.references.cross_references import CrossReferences
+    from workers.engine.tree.references.footnotes import Footnotes
+
+
+class PageContent(Protocol):
+    """Content evaluated for each page; static if it uses no page value."""
+
+    is_static: bool
+
+    def evaluate(self, values: PageValues) -> tuple[Block, ...]:
+        """Return the blocks of one page."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunningBox:
+    """A header or footer. `max_height` is in points, or per cent of the page's height."""
+
+    source: Source
+    style: Style
+    content: PageContent
+    max_height: Length
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A rectangle of the page body that a flow fills; offsets and sizes are of the body region."""
+
+    source: Source
+    style: Style  # of the box that clips or checks its content
+    flow: str
+    columns: ColumnLayout
+    overflow: Overflow | None  # None continues in the next area
+    position: Position
+    width: Length | None
+    height: Length | None
+    padding: Sides[float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageMaster:
+    """The page master of one member of a page family: paper, margins (points) and running content.
+
+    `boxes` are containers positioned on the paper. Without areas the flow `body` has the whole
+    region. `bleed` is how far (points) the background extends beyond the paper.
+    """
+
+    source: Source | None
+    name: str
+    on: Occurrence
+    width: float
+    height: float
+    margin: Sides[float]
+    background: Color | None
+    background_image: ImageSource | None
+    header: RunningBox | None
+    footer: RunningBox | None
+    boxes: PageContent | None
+    areas: tuple[Area, ...] = ()
+    watermarks: tuple[Watermark, ...] = ()
+    bleed: float = 0.0
+    has_crop_marks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Content that fills pages of one family."""
+
+    source: Source | None
+    name: str
+    page: str
+    blocks: tuple[Block, ...]
+    max_pages: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """The document's metadata, evaluated."""
+
+    title: str
+    author: str
+    subject: str
+    keywords: str
+    lang: str
+    filename: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """A text or image across pages, declared by the template.
+
+    `size` is that of the text in points, None to fit the diagonal.
+    """
+
+    text: str
+    is_over: bool
+    opacity: float
+    rotate: float
+    size: float | None
+    color: Color
+    source: Source | None = None
+    picture: ImageSource | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredFont:
+    """A `font` element: a stored font as a face of a family.
+
+    None stands for the font's own value.
+    """
+
+    source: Source
+    family: str
+    name: str  # of the stored font
+    index: int
+    weight: tuple[int, int] | None
+    stretch: tuple[float, float] | None
+    is_italic: bool | None
+    settings: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole document, ready for layout."""
+
+    info: DocumentInfo
+    masters: tuple[PageMaster, ...]
+    flows: tuple[Flow, ...]
+    security: Security | None
+    watermarks: tuple[Watermark, ...]
+    warnings: tuple[Diagnostic, ...]
+    profile: ArchiveProfile | None = None
+    attachments: tuple[Attachment, ...] = ()
+    refuses_missing_glyphs: bool = False
+    fonts: tuple[DeclaredFont, ...] = ()
+    cross_references: CrossReferences | None = None  # None where nothing refers to anything
+    footnotes: Footnotes | None = None  # None where there are none
+    is_tagged: bool = False  # has a structure tree
+    is_accessible: bool = False  # is to conform to PDF/UA-1
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether a failed accessibility check of a tagged document is an error."""
+        return self.is_accessible or (self.profile is not None and self.profile.level == "A")

@@ -1,0 +1,1 @@
+"""Elements: one module for each kind, compiled once and built for each document."""

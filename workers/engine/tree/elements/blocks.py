@@ -1,0 +1,369 @@
+"""Blocks: children of an element that holds blocks, and those elements that have no module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import Any, Final
+
+from workers.engine.diagnostics import SourceLocation
+from workers.engine.syntax.nodes import Element, Text
+from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.compiler.builders import (
+    BuildNodes,
+    NodeBuilder,
+    cache_static,
+    sequence,
+    source_maker,
+)
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.compiler.control_flow import compile_controlled
+from workers.engine.tree.elements import charts, contents, figures, footnotes, grids, markdown
+from workers.engine.tree.elements.block_builder import BlockBuilder, with_counters
+from workers.engine.tree.elements.flows import compile_insert
+from workers.engine.tree.elements.inlines import (
+    FORMATTING,
+    collect_inlines,
+    compile_index_anchor,
+    compile_inlines,
+)
+from workers.engine.tree.elements.lets import compile_let, keep_names
+from workers.engine.tree.elements.lists import compile_list
+from workers.engine.tree.elements.paragraphs import (
+    _PARAGRAPH_ROLES,
+    HEADING_ROLES,
+    compile_paragraph,
+    make_extras,
+    wrap_in_ids,
+)
+from workers.engine.tree.elements.positions import (
+    compile_columns,
+    compile_position,
+    is_placed_alike,
+    is_positioned,
+)
+from workers.engine.tree.elements.tables import tables
+from workers.engine.tree.expressions.scope import STATE, Scope
+from workers.engine.tree.nodes import (
+    Break,
+    Container,
+    Paragraph,
+    Role,
+    Row,
+    Rule,
+)
+from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.styles.computed import BreakTo
+from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
+
+_FIGURES: Final = frozenset({"img", "barcode", "chart"})
+_NO_BLOCKS: Final = frozenset({*_FIGURES, "mark"})
+_INLINE_TAGS: Final = FORMATTING | {"a", "br", "ref", "footnote"}
+
+
+def compile_blocks(
+    children: Sequence[Element | Text], context: CompileContext, *, owner: Element
+) -> NodeBuilder:
+    """Compile children where blocks may stand; loose text becomes anonymous paragraphs."""
+    builders: list[NodeBuilder] = []
+    loose: list[Element | Text] = []
+    has_names = False
+    for child in children:
+        if _find_placement(child) is _Placement.BLOCK:
+            builders += _compile_loose_run(loose, context, owner)
+            loose = []
+            assert isinstance(child, Element)
+            if child.tag == "let":
+                has_names = True
+                builders.append(compile_let(child, context))
+                context = context.with_names(child.attributes.get("name", ""))
+            else:
+                builders.append(compile_controlled(child, context, _compile_element))
+        else:
+            loose.append(child)
+    builders += _compile_loose_run(loose, context, owner)
+    builder = cache_static(builders)
+    return keep_names(builder) if has_names else builder
+
+
+# --- what is a block, and what is loose text ----------------------------------------------------------
+
+
+class _Placement(Enum):
+    """Whether a child is a block where both blocks and text may stand."""
+
+    BLOCK = "a block"
+    LOOSE = "in a line"
+    EITHER = "in a line if text is beside it, else a block"
+
+
+def _find_placement(child: Element | Text) -> _Placement:
+    if isinstance(child, Text):
+        return _Placement.LOOSE if child.text.strip() else _Placement.EITHER
+    if child.tag in _INLINE_TAGS:
+        return _Placement.LOOSE
+    if child.tag in _NO_BLOCKS:
+        has_text = child.tag == "mark" and any(
+            _find_placement(inner) is _Placement.LOOSE for inner in child.children
+        )
+        return _Placement.LOOSE if has_text else _Placement.EITHER
+    if child.tag != "group":
+        return _Placement.BLOCK
+    inside = {_find_placement(inner) for inner in child.children}
+    for standing in (_Placement.BLOCK, _Placement.LOOSE):
+        if standing in inside:
+            return standing
+    return _Placement.EITHER
+
+
+def _compile_loose_run(
+    children: Sequence[Element | Text], context: CompileContext, owner: Element
+) -> list[NodeBuilder]:
+    """Compile a run of loose content: a paragraph if it has text, else its figures."""
+    if any(_find_placement(child) is _Placement.LOOSE for child in children):
+        return [_compile_loose(children, context, owner)]
+    return [
+        compile_controlled(child, context, _compile_element)
+        for child in children
+        if isinstance(child, Element)
+    ]
+
+
+def _compile_loose(
+    children: Sequence[Element | Text], context: CompileContext, owner: Element
+) -> NodeBuilder:
+    inner = compile_inlines(children, context, owner=owner)
+    source, sheet = source_maker(owner.location), context.sheet
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        names: list[str] = []
+        inlines = collect_inlines(inner.build, scope, parent, names, owner.location)
+        if inlines:
+            computed = sheet.compute_anonymous(parent)
+            first = names[0] if names else None
+            extra = make_extras(None, inlines, context.features)
+            paragraph = Paragraph(
+                source(scope), Role.P, computed.style, inlines, None, first, extra
+            )
+            out.append(wrap_in_ids(paragraph, names[1:], computed))
+
+    return NodeBuilder(build, inner.is_static)
+
+
+# --- elements -------------------------------------------------------------------------------------------
+
+
+def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
+    compile_tag = _COMPILERS.get(element.tag)
+    if compile_tag is None:  # reported by the checks
+        return sequence(())
+    builder = compile_tag(element, context)
+    if context.features.counters and element.tag not in _NUMBERED:
+        return with_counters(element, context, builder)
+    return builder
+
+
+_NUMBERED: Final = frozenset({"p", *HEADING_ROLES, "caption"})  # these count as they are built
+
+
+_CONTAINER_ROLES: Final = {"div": Role.DIV, "box": Role.DIV, "blockquote": Role.BLOCK_QUOTE}
+
+
+def _compile_container(element: Element, context: CompileContext) -> NodeBuilder:
+    made = _ContainerBuilder(element, context)
+    inner = context.compile_blocks(element.children, owner=element)
+    made.inner = inner.build
+    return NodeBuilder(made, made.is_static and inner.is_static and is_placed_alike(element))
+
+
+class _ContainerBuilder(BlockBuilder):
+    """Builds a box of blocks."""
+
+    __slots__ = ("columns", "inner", "is_box", "position", "role")
+    inner: BuildNodes
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        super().__init__(element, context)
+        self.role = _CONTAINER_ROLES[element.tag]
+        self.position = compile_position(element, context) if is_positioned(element) else None
+        # On a box the checks report the attribute; compiling must not fail before they do.
+        is_columned = element.tag == "div" and "columns" in element.attributes
+        self.columns = compile_columns(element, context) if is_columned else None
+        self.is_box = element.tag == "box"
+
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        computed = self.element_style.compute(scope, parent)
+        blocks: list[Any] = []
+        self.inner(self.element_style.enter(scope), computed, blocks)
+        out.append(
+            Container(
+                self.source(scope),
+                self.role,
+                computed.style,
+                tuple(blocks),
+                self.position(scope, computed) if self.position else None,
+                self.read_id(scope),
+                self.is_box,
+                self.columns(scope, computed) if self.columns else None,
+            )
+        )
+
+
+def _compile_row(element: Element, context: CompileContext) -> NodeBuilder:
+    common = BlockBuilder(element, context)
+    gap, align = (
+        context.compile_attribute(element, "gap"),
+        context.compile_attribute(element, "align-items"),
+    )
+    inner = context.compile_blocks(element.children, owner=element)
+    sheet = context.sheet
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        computed = common.element_style.compute(scope, parent)
+        blocks: list[Any] = []
+        inner.build(common.element_style.enter(scope), computed, blocks)
+        out.append(
+            Row(
+                common.source(scope),
+                computed.style,
+                tuple(blocks),
+                sheet.to_points(gap.read(scope), computed),
+                align.read(scope),
+                common.read_id(scope),
+            )
+        )
+
+    return NodeBuilder(
+        build, common.is_static and inner.is_static and gap.is_static and align.is_static
+    )
+
+
+def _compile_rule(element: Element, context: CompileContext) -> NodeBuilder:
+    common = BlockBuilder(element, context)
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        style = common.element_style.compute(scope, parent).style
+        line = style.box.border.top
+        if line is NO_BORDER or not line.width:
+            line = Border(0.5, BorderStyle.SOLID, BLACK)
+        no_top = Sides(NO_BORDER, *style.box.border[1:])
+        style = replace(style, box=replace(style.box, border=no_top))  # the line itself is the rule
+        out.append(Rule(common.source(scope), style, line))
+
+    return NodeBuilder(build, common.is_static)
+
+
+def _compile_break(element: Element, context: CompileContext) -> NodeBuilder:
+    to, need = context.compile_attribute(element, "to"), context.compile_attribute(element, "need")
+    source, sheet = source_maker(element.location), context.sheet
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        least = need.read(scope)
+        points = None if least is None else sheet.to_points(least, parent)
+        out.append(Break(source(scope), to.read(scope), points))
+
+    return NodeBuilder(build, to.is_static and need.is_static)
+
+
+# --- lists ----------------------------------------------------------------------------------------------
+
+
+# --- groups, values, conditions, flows --------------------------------------------------------------------
+
+
+def _compile_group(element: Element, context: CompileContext) -> NodeBuilder:
+    inner = context.compile_blocks(element.children, owner=element)
+    if not {"class", "lang", "id"} & element.attributes.keys():
+        return inner
+    common, sheet = BlockBuilder(element, context), context.sheet
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        computed = common.element_style.compute(scope, parent)
+        name = common.read_id(scope)
+        blocks: list[Any] = []
+        inner.build(common.element_style.enter(scope), computed, blocks)
+        if name is not None:
+            style = sheet.compute_anonymous(parent).style
+            blocks = [Container(common.source(scope), Role.DIV, style, tuple(blocks), None, name)]
+        out += blocks
+
+    return NodeBuilder(build, is_static=False)
+
+
+def compile_assertion(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile an `assert`, which reports a finding if its test fails."""
+    return compile_controlled(element, context, _compile_test)
+
+
+def _compile_test(element: Element, context: CompileContext) -> NodeBuilder:
+    test = context.compile_expression(element.attributes.get("test", "true"), element.location)
+    message = element.attributes.get("message")
+    message_text = _compile_message(message, element.location, context)
+    is_warning = element.attributes.get("severity") == "warning"
+
+    def build(scope: Scope, _parent: ComputedStyle, _out: list[Any]) -> None:
+        errors_before = scope[STATE].findings.error_count
+        if test.evaluate(scope) or scope[STATE].findings.error_count > errors_before:
+            return
+        text = (
+            message_text.evaluate(scope)
+            if message_text
+            else f"The condition does not hold: {test_text}"
+        )
+        findings = scope[STATE].findings
+        (findings.warn if is_warning else findings.error)("assert", text, element.location)
+
+    test_text = element.attributes.get("test", "")[:80]
+    return NodeBuilder(build, is_static=False)
+
+
+def _compile_message(
+    message: str | None, location: SourceLocation, context: CompileContext
+) -> Evaluation | None:
+    return (
+        None
+        if message is None
+        else context.compile_text(context.parse_template(message, location), location)
+    )
+
+
+def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile an index mark among blocks: an anchor before the next one."""
+    note, source, sheet = (
+        compile_index_anchor(element, context),
+        source_maker(element.location),
+        context.sheet,
+    )
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        name = note(scope)
+        if name is not None:
+            style = sheet.compute_anonymous(parent).style
+            style = replace(style, breaks=replace(style.breaks, after=BreakTo.AVOID))
+            out.append(Container(source(scope), Role.DIV, style, (), None, name))
+
+    return NodeBuilder(build, is_static=False)
+
+
+_Compile = Callable[[Element, CompileContext], NodeBuilder]
+_COMPILERS: Final[dict[str, _Compile]] = {
+    **dict.fromkeys(("p", *_PARAGRAPH_ROLES), compile_paragraph),
+    **dict.fromkeys(_CONTAINER_ROLES, _compile_container),
+    **dict.fromkeys(("ul", "ol"), compile_list),
+    "row": _compile_row,
+    "hr": _compile_rule,
+    "break": _compile_break,
+    **dict.fromkeys(("img", "barcode"), figures.compile_figure),
+    "chart": charts.compile_chart,
+    "grid": grids.compile_grid,
+    "markdown": markdown.compile_markdown,
+    "table": tables.compile_table,
+    "group": _compile_group,
+    "assert": _compile_test,
+    "mark": _compile_index_mark,
+    "toc": contents.compile_contents,
+    "index": contents.compile_index,
+    "endnotes": footnotes.compile_endnotes,
+    "insert": compile_insert,
+}

@@ -1,0 +1,144 @@
+"""The electronic invoice of a document: checked, compared with its pages, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from workers.engine.diagnostics import Findings, SourceLocation
+from workers.engine.einvoices.checks import RuleViolation, check_invoice
+from workers.engine.einvoices.files import write_invoice
+from workers.engine.einvoices.mapping import Record
+from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile, select_terms
+from workers.engine.einvoices.records import read_record
+from workers.engine.ports import ArchiveProfile, Attachment
+from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.expressions.scope import STATE, Scope
+
+_MEDIA_TYPE: Final = "text/xml"
+_DESCRIPTION: Final = "Electronic invoice"
+
+
+@dataclass(frozen=True, slots=True)
+class StatedInvoice:
+    """The invoice that a document states: its record, its file, and the element."""
+
+    record: Record
+    attachment: Attachment
+    location: SourceLocation
+
+
+class CompiledInvoice:
+    """An `einvoice` of a template."""
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        self._profile = context.compile_attribute(element, "profile")
+        self._source = context.compile_expression(
+            element.attributes.get("from", "none"), element.location
+        )
+        self._condition = (
+            context.compile_expression(element.attributes["if"], element.location)
+            if "if" in element.attributes
+            else None
+        )
+        self.location = element.location
+
+    def is_wanted(self, scope: Scope) -> bool:
+        """Return whether its `if` holds."""
+        return self._condition is None or bool(self._condition.evaluate(scope))
+
+    def build(self, scope: Scope) -> StatedInvoice | None:
+        """Check the invoice and write its file.
+
+        Return None if its data are wrong, which is reported.
+        """
+        state: BuildState = scope[STATE]
+        profile = PROFILES[self._profile.read(scope)]
+        errors_before = state.findings.error_count
+        record, errors = read_record(self._source.evaluate(scope))
+        if state.findings.error_count > errors_before:  # the expression failed, which is reported
+            return None
+        for error in errors:
+            state.findings.error(
+                "einvoice-data", f"The invoice's {error.path} {error.message}", self.location
+            )
+        if errors:
+            return None
+        selected = select_terms(record, profile.level)
+        report_broken_rules(check_invoice(selected, profile), state, self.location)
+        return StatedInvoice(record, _attach(record, profile), self.location)
+
+
+def _attach(record: Record, profile: InvoiceProfile) -> Attachment:
+    return Attachment(
+        profile.file_name,
+        write_invoice(record, profile),
+        _MEDIA_TYPE,
+        "data" if profile.is_partial else "alternative",
+        _DESCRIPTION,
+        record.get("issueDate"),
+        profile.conformance,
+    )
+
+
+def report_broken_rules(
+    broken: Iterable[RuleViolation], state: BuildState, location: SourceLocation
+) -> None:
+    """Report the rules that an invoice breaks, each at the element that shows its term, if any."""
+    for one in broken:
+        steps = [step for step in one.path.split("/") if step and not step.isdigit()]
+        shown = state.rendered_terms.find_location(".".join(steps))
+        locations = (location,) if shown is None else (shown, location)
+        state.findings.error(
+            "einvoice-rule", f"{one.message}. {one.rule} is broken at {one.path}", *locations
+        )
+
+
+def find_wanted(compiled: Iterable[CompiledInvoice], scope: Scope) -> CompiledInvoice | None:
+    """Return the invoice of a document; a second one is an error."""
+    wanted = [one for one in compiled if one.is_wanted(scope)]
+    for further in wanted[1:]:
+        scope[STATE].findings.error(
+            "einvoice-twice",
+            "A document can be one electronic invoice; leave the others out with `if`",
+            further.location,
+        )
+    return wanted[0] if wanted else None
+
+
+def build_einvoice(wanted: CompiledInvoice | None, scope: Scope) -> StatedInvoice | None:
+    """Build the invoice of a document, and compare it with the text of its elements."""
+    stated = None if wanted is None else wanted.build(scope)
+    if stated is not None:
+        scope[STATE].rendered_terms.compare(stated.record, scope[STATE].findings)
+    return stated
+
+
+def find_archive_profile(
+    stated: StatedInvoice | None,
+    profile: ArchiveProfile | None,
+    findings: Findings,
+    *,
+    is_encrypted: bool,
+) -> ArchiveProfile | None:
+    """Return the archive profile of a document; with an embedded invoice it is PDF/A-3."""
+    if stated is None or profile is ArchiveProfile.PDF_A_3B:
+        return profile
+    if profile is not None:
+        findings.error(
+            "einvoice-archive",
+            f'The invoice is a file inside the PDF, which profile="{profile.value}" does not allow; '
+            'use profile="pdf/a-3b", or leave `profile` out',
+            stated.location,
+        )
+    elif is_encrypted:
+        findings.error(
+            "einvoice-archive",
+            "An electronic invoice makes the document a PDF/A-3, which `security` would encrypt; "
+            "leave one of them out",
+            stated.location,
+        )
+    return ArchiveProfile.PDF_A_3B

@@ -1,0 +1,271 @@
+"""Footnotes and endnotes: the notes, and their calls in running text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from workers.engine.syntax.nodes import Element, MarkdownElement
+from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, sequence, source_maker
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.inline_collector import COLLECTOR
+from workers.engine.tree.expressions.scope import NOTE_PARENT, STATE, Scope
+from workers.engine.tree.nodes import (
+    Block,
+    Container,
+    InlineAnchor,
+    ListItem,
+    Note,
+    NoteCall,
+    Paragraph,
+    Reference,
+    Role,
+    child_blocks,
+)
+from workers.engine.tree.references.footnote_collector import CalledNote
+from workers.engine.tree.references.footnotes import PageNumberedNote
+from workers.engine.tree.styles.cascade import MAX_CACHED, ComputedStyle, StyleSheet
+from workers.engine.tree.styles.computed import Style, TextStyle
+
+_CALL: Final = "footnote-call"
+_RULE: Final = "footnote-rule"
+_TAGS: Final = frozenset({"footnote", "markdown"})
+
+
+def compile_footnote(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a note and its call."""
+    if isinstance(element, MarkdownElement) and element.fragment and not element.children:
+        return NodeBuilder(_RepeatedCall(element.fragment, context.sheet), is_static=False)
+    if _is_misplaced(element, context):
+        return sequence(())
+    note = _FootnoteBuilder(element, context)
+    inner = replace(
+        context, is_in_note=True, is_page_time=False, takes_notes=False, is_in_list=False
+    )
+    note.inner = inner.compile_blocks(element.children, owner=element).build
+    return NodeBuilder(note, is_static=False)
+
+
+def compile_endnotes(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile an `endnotes`, which collects the notes before it."""
+    if context.is_page_time or context.is_in_note:
+        context.findings.error(
+            "misplaced-element",
+            "`endnotes` may stand neither in a note nor in content that pages repeat: headers, footers, "
+            "boxes of pages, and heads and feet of tables",
+            element.location,
+        )
+        return sequence(())
+    element_style, identity = (
+        context.compile_style(element),
+        context.compile_attribute(element, "id"),
+    )
+    source = source_maker(element.location)
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        own = element_style.compute(scope, parent)
+        state: BuildState = scope[STATE]
+        notes = state.footnotes.collect_endnotes(state.counters)
+        if not notes:
+            state.findings.warn(
+                "empty-endnotes",
+                "The notes are empty: the flow has no `footnote` before `endnotes`",
+                element.location,
+            )
+        page = own.style.breaks.page
+        notes = tuple(replace(note, style=_on_pages(note.style, page)) for note in notes)
+        name = read_id(identity, scope)
+        out.append(Container(source(scope), Role.DIV, own.style, notes, None, name))
+
+    return NodeBuilder(build, is_static=False)
+
+
+def _on_pages(style: Style, page: str | None) -> Style:
+    """Return the style of a note on pages of a family."""
+    return replace(style, breaks=replace(style.breaks, page=page))
+
+
+def has_notes(element: Element) -> bool:
+    """Return whether an element may contain notes."""
+    return any(inner.tag in _TAGS for inner in element.walk())
+
+
+def check_notes_in_section(
+    element: Element, context: CompileContext, *, is_printed_once: bool
+) -> None:
+    """Report notes in a head or foot of a table whose rows are built for each fragment.
+
+    `is_printed_once` is true if the rows are the same on each fragment, and stand on one that is
+    not a repetition.
+    """
+    if is_printed_once:
+        return
+    for inner in element.walk():
+        if inner.tag == "footnote":
+            context.findings.error(
+                "misplaced-element",
+                f"`footnote` has no place in this `{element.tag}`, whose rows differ from piece to piece of "
+                "the table: it shows page values or totals, or stands on other pieces only. Put the "
+                "note in the caption or a row of the body",
+                inner.location,
+            )
+
+
+def _is_misplaced(element: Element, context: CompileContext) -> bool:
+    """Report a note where it may not stand; a note of Markdown is left out with a warning."""
+    if context.is_in_note:
+        code, message = "nested-note", "A note stands in another note, where it has no place"
+        advice = "write it into the text of the note around it"
+    elif context.is_page_time and not context.takes_notes:
+        code = "misplaced-element"
+        message = "`footnote` has no place in headers, footers and boxes of pages"
+        advice = "put it in a flow"
+    else:
+        return False
+    if isinstance(element, MarkdownElement):
+        context.findings.warn("markdown-note", f"{message}; it is left out", element.location)
+    else:
+        context.findings.error(code, f"{message}; {advice}", element.location)
+    return True
+
+
+class _CallStyles:
+    """The styles of calls, computed once for each style of the text around them."""
+
+    __slots__ = ("_known", "_properties", "_sheet")
+
+    def __init__(self, sheet: StyleSheet) -> None:
+        self._sheet = sheet
+        self._properties = sheet.entry_properties(_CALL)
+        self._known: dict[ComputedStyle, TextStyle] = {}
+
+    def compute(self, around: ComputedStyle) -> TextStyle:
+        found = self._known.get(around)
+        if found is None:
+            if len(self._known) > MAX_CACHED:
+                self._known.clear()
+            computed = self._sheet.compute(around, self._properties, is_inline=True)
+            found = self._known[around] = computed.style.text
+        return found
+
+
+class _FootnoteBuilder:
+    """Builds a note and its call."""
+
+    __slots__ = (
+        "_call_styles",
+        "_element",
+        "_element_style",
+        "_identity",
+        "_rule_in",
+        "_sheet",
+        "_source",
+        "inner",
+    )
+    inner: BuildNodes
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        self._element = element
+        self._element_style = context.compile_style(element)
+        self._identity = context.compile_attribute(element, "id")
+        self._source = source_maker(element.location)
+        self._sheet = context.sheet
+        self._call_styles = _CallStyles(context.sheet)
+        self._rule_in: tuple[ComputedStyle, Style] | None = None
+
+    def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+        state: BuildState = scope[STATE]
+        if state.footnotes.is_closed or state.is_page_time:
+            return  # in Markdown of a head that is built for each page
+        base: ComputedStyle = scope.get(NOTE_PARENT, parent)
+        computed, properties = self._element_style.resolve(scope, base)
+        called = self._call(state, scope, parent, computed, properties.get("count-per", "document"))
+        blocks: list[Any] = []
+        self.inner(self._element_style.enter(scope), computed, blocks)
+        own_id = read_id(self._identity, scope)
+        if own_id is not None:
+            state.references.add_target(own_id, called.number, _first_inlines(blocks))
+            plain = self._sheet.compute_anonymous(computed).style
+            blocks = [Container(self._source(scope), Role.DIV, plain, tuple(blocks), None, own_id)]
+        numbering = computed.style.numbering
+        note = Note(
+            self._source(scope),
+            computed.style,
+            tuple(blocks),
+            called.number,
+            self._call_styles.compute(computed),
+            None if numbering is None else numbering.width,
+            called.anchor,
+            called.name,
+        )
+        state.add_footnote(note, self._rule(base), self._element.location)
+        if isinstance(self._element, MarkdownElement) and self._element.fragment:
+            state.footnotes.by_key[self._element.fragment] = called
+
+    def _call(
+        self,
+        state: BuildState,
+        scope: Scope,
+        parent: ComputedStyle,
+        computed: ComputedStyle,
+        count_per: str,
+    ) -> CalledNote:
+        """Number the note, and put its call into the text."""
+        name = state.references.make_anchor_name()
+        numbering, source = computed.style.numbering, self._source(scope)
+        is_counted = count_per == "page" and numbering is not None and numbering.format is not None
+        number: str | None = ""
+        if numbering is not None and not is_counted:
+            if count_per == "flow":
+                state.footnotes.restart_in_flow(numbering.counter, state.counters)
+            number = state.count_element(numbering, self._element.location)
+        called = CalledNote(name, f"{name}^", number or "", is_counted)
+        if is_counted:
+            assert numbering is not None
+            state.footnotes.page_numbered[called.anchor] = PageNumberedNote(numbering, source)
+        _add_call(scope[COLLECTOR], called, self._call_styles.compute(parent), source)
+        return called
+
+    def _rule(self, base: ComputedStyle) -> Style:
+        if self._rule_in is None or self._rule_in[0] is not base:
+            computed = self._sheet.compute(base, self._sheet.entry_properties(_RULE))
+            self._rule_in = base, computed.style
+        return self._rule_in[1]
+
+
+class _RepeatedCall:
+    """Builds a further call of a note of Markdown."""
+
+    __slots__ = ("_call_styles", "_key")
+
+    def __init__(self, key: str, sheet: StyleSheet) -> None:
+        self._key = key
+        self._call_styles = _CallStyles(sheet)
+
+    def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+        called = scope[STATE].footnotes.by_key.get(self._key)
+        if called is not None:
+            again = called._replace(anchor="")
+            _add_call(scope[COLLECTOR], again, self._call_styles.compute(parent), None)
+
+
+def _add_call(collector: Any, called: CalledNote, style: TextStyle, source: Any) -> None:
+    call: NoteCall | Reference | None = None
+    if called.is_page_numbered:
+        call = Reference(called.name, "note", style, source)
+    elif called.number:
+        call = NoteCall(called.number, style, f"#{called.name}")
+    collector.add_call(call, InlineAnchor(called.anchor) if called.anchor else None)
+
+
+def _first_inlines(blocks: list[Block]) -> tuple[Any, ...]:
+    """Return the inline content of the first paragraph, which references show."""
+    waiting: list[Block | ListItem] = [*reversed(blocks)]
+    while waiting:
+        block = waiting.pop()
+        if isinstance(block, Paragraph):
+            return block.inlines
+        waiting += reversed(child_blocks(block))
+    return ()

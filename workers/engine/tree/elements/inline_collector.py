@@ -1,0 +1,134 @@
+"""Collects the inline content of a paragraph, and collapses its white space (CSS Text 4, 4.3)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from workers.engine.tree.expressions.white_space import SPACES, SPACES_IN_LINE
+from workers.engine.tree.nodes import (
+    Inline,
+    InlineAnchor,
+    InlineBlock,
+    LineBreak,
+    Reference,
+    TextRun,
+)
+from workers.engine.tree.styles.computed import TextStyle, WhiteSpace
+
+# While the inline content of a paragraph is built, the scope leads to its collector.
+COLLECTOR: Final = "#collector"
+
+
+class InlineCollector:
+    """The inline content of one paragraph, white space collapsed across its runs."""
+
+    __slots__ = ("_at_edge", "_inlines", "_link", "_pieces", "_style", "position", "spans")
+
+    def __init__(self) -> None:
+        self._inlines: list[Inline] = []
+        self._pieces: list[str] = []
+        self._style: TextStyle | None = None
+        self._link: str | None = None
+        self.position = 0  # in the text so far
+        self.spans: list[tuple[str, int, int]] = []  # the texts of marks that have an id
+        self._at_edge = True  # a space here would be at the start of a line, or after another space
+
+    def add_text(
+        self, text: str, style: TextStyle, white_space: WhiteSpace, link: str | None
+    ) -> None:
+        """Add characters of one style."""
+        if white_space in (WhiteSpace.PRE, WhiteSpace.PRE_WRAP):
+            self._add_lines(text.expandtabs(8), style, link)
+        elif white_space is WhiteSpace.PRE_LINE:
+            lines = SPACES_IN_LINE.sub(" ", text)
+            self._add_lines(re.sub(r" ?\n ?", "\n", lines), style, link)
+        else:
+            collapsed = SPACES.sub(" ", text)
+            if self._at_edge:
+                collapsed = collapsed.lstrip(" ")
+            self._add(collapsed, style, link)
+            if collapsed:
+                self._at_edge = collapsed[-1] == " "
+
+    def add_break(self, style: TextStyle) -> None:
+        """Add a forced line break; the space before it is removed."""
+        self._drop_last_space()
+        self._flush()
+        self._inlines.append(LineBreak(style))
+        self.position += 1
+        self._at_edge = True
+
+    def add_block(self, block: Any) -> None:
+        """Add an image, bar code or chart in the line."""
+        self._flush()
+        self._inlines.append(InlineBlock(block))
+        self.position += 1
+        self._at_edge = False
+
+    def add_reference(self, reference: Reference) -> None:
+        """Add a reference, whose text layout writes."""
+        self._flush()
+        self._inlines.append(reference)
+        self._at_edge = False
+
+    def add_anchor(self, anchor: InlineAnchor) -> None:
+        """Add an anchor, which has no size and does not affect the white space around it."""
+        self._flush()
+        self._inlines.append(anchor)
+
+    def add_call(self, call: Inline | None, anchor: InlineAnchor | None) -> None:
+        """Add the call of a note, without a space before it."""
+        if call is not None:
+            self._drop_last_space()
+            self._at_edge = False
+        self._flush()
+        if call is not None:
+            self._inlines.append(call)
+        if anchor is not None:
+            self._inlines.append(anchor)
+
+    def finish(self) -> tuple[Inline, ...]:
+        """Return the runs; the space at the end is removed."""
+        self._drop_last_space()
+        self._flush()
+        return tuple(self._inlines)
+
+    def _add_lines(self, text: str, style: TextStyle, link: str | None) -> None:
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        for position, line in enumerate(lines):
+            if position:
+                self._flush()
+                self._inlines.append(LineBreak(style))
+                self.position += 1
+            self._add(line, style, link)
+        self._at_edge = False
+
+    def _add(self, text: str, style: TextStyle, link: str | None) -> None:
+        if not text:
+            return
+        if style is not self._style or link != self._link:
+            self._flush()
+            self._style, self._link = style, link
+        self._pieces.append(text)
+        self.position += len(text)
+
+    def _drop_last_space(self) -> None:
+        """Remove the collapsible space at the end, also if it ends a run of another style."""
+        if not self._at_edge:
+            return
+        if self._pieces:
+            self._pieces[-1] = self._pieces[-1].removesuffix(" ")
+            return
+        at = len(self._inlines) - 1
+        while at >= 0 and isinstance(self._inlines[at], InlineAnchor):
+            at -= 1
+        if at >= 0 and isinstance(last := self._inlines[at], TextRun):
+            self._inlines[at] = TextRun(last.text.removesuffix(" "), last.style, last.link)
+
+    def _flush(self) -> None:
+        text = "".join(self._pieces)
+        if text and self._style is not None:
+            self._inlines.append(TextRun(text, self._style, self._link))
+        self._pieces.clear()
+        self._style = self._link = None

@@ -1,0 +1,340 @@
+"""Inline content: text, formatting, links, breaks, references and figures in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from workers.engine.diagnostics import SourceLocation
+from workers.engine.syntax.nodes import Element, MarkdownElement, Text
+from workers.engine.tree.build_state import Link
+from workers.engine.tree.compiler.attributes import CompiledAttribute
+from workers.engine.tree.compiler.builders import BuildNodes, NodeBuilder, sequence, source_maker
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.compiler.control_flow import compile_controlled
+from workers.engine.tree.compiler.styles import ElementStyle
+from workers.engine.tree.elements import charts, figures
+from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.footnotes import compile_footnote
+from workers.engine.tree.elements.inline_collector import COLLECTOR, InlineCollector
+from workers.engine.tree.expressions.scope import FRAGMENT_IDS, STATE, Scope
+from workers.engine.tree.expressions.white_space import apply_text_transform, check_length
+from workers.engine.tree.nodes import Inline, InlineAnchor, NoteCall, Reference, TextRun
+from workers.engine.tree.references.collector import ReferenceCollector
+from workers.engine.tree.styles.cascade import ComputedStyle
+
+# The scope key of the link around inline content, while it is built.
+_LINK: Final = "#link"
+
+# An element that reads the other way is set apart from the text around it, as HTML's `dir` does.
+_ISOLATES: Final = {False: "\u2066", True: "\u2067"}
+_END_OF_ISOLATE: Final = "\u2069"
+
+_MAX_SPAN: Final = 1000  # characters of a mark that references show
+FORMATTING: Final = frozenset({"span", "b", "i", "u", "s", "sub", "sup", "code"})
+
+
+def compile_inlines(
+    children: Iterable[Element | Text], context: CompileContext, *, owner: Element
+) -> NodeBuilder:
+    """Compile the inline children of a paragraph, which add to its collector."""
+    return sequence(_compile_child(child, context, owner) for child in children)
+
+
+def collect_inlines(
+    build: BuildNodes,
+    scope: Scope,
+    computed: ComputedStyle,
+    names: list[str],
+    location: SourceLocation,
+) -> tuple[Inline, ...]:
+    """Return the inline content of a paragraph; ids in it are appended to `names`.
+
+    Raises:
+        AuthoringError: the document has too many paragraphs.
+    """
+    scope[STATE].count_paragraph(location)
+    collector = InlineCollector()
+    build({**scope, COLLECTOR: collector, _LINK: None}, computed, names)
+    inlines = collector.finish()
+    if collector.spans and scope[STATE].references.features.has_references:
+        _add_span_targets(collector, inlines, computed, scope[STATE].references)
+    return inlines
+
+
+def _add_span_targets(
+    collector: InlineCollector,
+    inlines: tuple[Inline, ...],
+    computed: ComputedStyle,
+    references: ReferenceCollector,
+) -> None:
+    """Store the texts of inline elements with an id, for references to them."""
+    text = "".join(_plain_text(inline) for inline in inlines)
+    for name, start, end in collector.spans:
+        inner = text[start:end][:_MAX_SPAN]
+        references.add_target(
+            name, "", (TextRun(inner, computed.style.text),) if inner.strip() else ()
+        )
+
+
+def _plain_text(inline: Inline) -> str:
+    match inline:
+        case NoteCall() | Reference() | InlineAnchor():
+            return ""
+        case TextRun():
+            return inline.text
+        case _:
+            return " "
+
+
+def _compile_child(child: Element | Text, context: CompileContext, owner: Element) -> NodeBuilder:
+    if isinstance(child, Text):
+        return _compile_text(child, context, owner)
+    return compile_controlled(child, context, _compile_element)
+
+
+def _compile_text(child: Text, context: CompileContext, owner: Element) -> NodeBuilder:
+    check_length(child.text, owner.location, context.findings)
+    template = context.parse_template(child.text, owner.location, is_literal=child.is_literal)
+    literal = template.literal
+    if literal is not None:
+        return NodeBuilder(_Literal(literal), is_static=True)
+    evaluation = context.compile_text(template, owner.location)
+
+    def build_text(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+        _add_text(scope, parent, evaluation.evaluate(scope))
+
+    return NodeBuilder(build_text, is_static=False)
+
+
+class _Literal:
+    """Builds a text without expressions."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __call__(self, scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+        _add_text(scope, parent, self.text)
+
+
+def _add_text(scope: Scope, computed: ComputedStyle, text: str) -> None:
+    style = computed.style
+    if computed.transform != "none":
+        text = apply_text_transform(text, computed.transform)
+    scope[COLLECTOR].add_text(text, style.text, style.paragraph.white_space, scope[_LINK])
+
+
+def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
+    match element.tag:
+        case "br":
+            return NodeBuilder(_build_break, is_static=True)
+        case "group" if not {"class", "lang", "id"} & element.attributes.keys():
+            return compile_inlines(element.children, context, owner=element)
+        case "group":
+            return _compile_formatting(element, context)
+        case "img" | "barcode" | "chart":
+            return _compile_figure(element, context)
+        case "a":
+            return _compile_link(element, context)
+        case "ref":
+            return _compile_reference(element, context)
+        case "mark":
+            return _compile_index_mark(element, context)
+        case "footnote":
+            return compile_footnote(element, context)
+        case tag if tag in FORMATTING:
+            return _compile_formatting(element, context)
+        case _:  # reported by the checks
+            return compile_inlines(element.children, context, owner=element)
+
+
+def _build_break(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+    scope[COLLECTOR].add_break(parent.style.text)
+
+
+def _compile_formatting(element: Element, context: CompileContext) -> NodeBuilder:
+    made = _FormattingBuilder(element, context)
+    inner = compile_inlines(element.children, context, owner=element)
+    made.inner = inner.build
+    is_static = made.element_style.is_static and inner.is_static and "id" not in element.attributes
+    return NodeBuilder(made, is_static)
+
+
+class _FormattingBuilder:
+    """Builds the content of a formatting element."""
+
+    __slots__ = ("element_style", "identity", "inner")
+    inner: BuildNodes
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        self.element_style = context.compile_style(element, is_inline=True)
+        self.identity = context.compile_attribute(element, "id")
+
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        element_style = self.element_style
+        name = _register_id(self.identity, scope, out)
+        start = scope[COLLECTOR].position
+        _build_inner(
+            self.inner,
+            element_style.enter(scope),
+            parent,
+            element_style.compute(scope, parent),
+            out,
+        )
+        if name is not None:
+            scope[COLLECTOR].spans.append((name, start, scope[COLLECTOR].position))
+
+
+def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a `ref`."""
+    if context.is_page_time:
+        _report_page_time(element, context)
+        return sequence(())
+    element_style, identity = (
+        context.compile_style(element, is_inline=True),
+        context.compile_attribute(element, "id"),
+    )
+    target, show = (
+        context.compile_attribute(element, "to"),
+        context.compile_attribute(element, "show"),
+    )
+    source = source_maker(element.location)
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        _register_id(identity, scope, out)
+        name = target.read(scope)
+        if name is None:
+            message = "The reference has no target: `to` came out empty"
+            scope[STATE].findings.error("wrong-value", message, element.location)
+            return
+        own = element_style.compute(scope, parent)
+        reference = Reference(name, show.read(scope), own.style.text, source(scope), own.transform)
+        scope[STATE].add_reference(reference)
+        scope[COLLECTOR].add_reference(reference)
+
+    return NodeBuilder(build, is_static=False)
+
+
+def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile an index mark: an anchor, and the text in it."""
+    if context.is_page_time:
+        _report_page_time(element, context)
+        return sequence(())
+    mark = _FormattingBuilder(element, context)
+    mark.inner = compile_inlines(element.children, context, owner=element).build
+    note = compile_index_anchor(element, context)
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        name = note(scope)
+        if name is not None:
+            scope[COLLECTOR].add_anchor(InlineAnchor(name))
+        mark(scope, parent, out)
+
+    return NodeBuilder(build, is_static=False)
+
+
+def compile_index_anchor(
+    element: Element, context: CompileContext
+) -> Callable[[Scope], str | None]:
+    """Compile the term of an index mark; the function returns the name of its anchor."""
+    term = context.compile_attribute(element, "term")
+
+    def note(scope: Scope) -> str | None:
+        value = term.read(scope)
+        if value is None:
+            message = "The mark has no term: `term` came out empty"
+            scope[STATE].findings.error("wrong-value", message, element.location)
+            return None
+        name: str = scope[STATE].add_index_mark(value, element.location)
+        return name
+
+    return note
+
+
+def _report_page_time(element: Element, context: CompileContext) -> None:
+    context.findings.error(
+        "misplaced-element",
+        f"`{element.tag}` may not stand in content that pages repeat: headers, footers, boxes of pages, "
+        "and heads and feet of tables",
+        element.location,
+    )
+
+
+def _compile_link(element: Element, context: CompileContext) -> NodeBuilder:
+    element_style, identity = (
+        context.compile_style(element, is_inline=True),
+        context.compile_attribute(element, "id"),
+    )
+    if isinstance(element, MarkdownElement) and element.fragment:
+        return _compile_fragment_link(element, element_style, context)
+    href = context.compile_attribute(element, "href")
+    inner = compile_inlines(element.children, context, owner=element)
+    location = element.location
+
+    def build_link(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        name = _register_id(identity, scope, out)
+        start = scope[COLLECTOR].position
+        target = href.read(scope)
+        if target and target.startswith("#"):
+            scope[STATE].links.append(Link(target[1:], location))
+        entered = {**element_style.enter(scope), _LINK: target}
+        _build_inner(inner.build, entered, parent, element_style.compute(scope, parent), out)
+        if name is not None:
+            scope[COLLECTOR].spans.append((name, start, scope[COLLECTOR].position))
+
+    leads_inside = href.constant is None or href.constant.startswith("#")
+    is_static = href.is_static and not leads_inside and element_style.is_static and inner.is_static
+    return NodeBuilder(build_link, is_static and "id" not in element.attributes)
+
+
+def _compile_fragment_link(
+    element: MarkdownElement, element_style: ElementStyle, context: CompileContext
+) -> NodeBuilder:
+    """Compile a link of Markdown to a heading of the same text, or to an id of the document."""
+    fragment, location = element.fragment, element.location
+    inner = compile_inlines(element.children, context, owner=element)
+
+    def build_link(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        target = scope.get(FRAGMENT_IDS, {}).get(fragment, fragment)
+        scope[STATE].links.append(Link(target, location, is_markdown=True))
+        entered = {**element_style.enter(scope), _LINK: f"#{target}"}
+        _build_inner(inner.build, entered, parent, element_style.compute(scope, parent), out)
+
+    return NodeBuilder(build_link, is_static=False)
+
+
+def _build_inner(
+    inner: BuildNodes, scope: Scope, parent: ComputedStyle, own: ComputedStyle, out: list[Any]
+) -> None:
+    """Build inline content, isolated if its direction is not its parent's (UAX #9, 2.4.2)."""
+    if own.inherited.is_rtl is parent.inherited.is_rtl:
+        inner(scope, own, out)
+        return
+    _add_text(scope, own, _ISOLATES[own.inherited.is_rtl])
+    inner(scope, own, out)
+    _add_text(scope, own, _END_OF_ISOLATE)
+
+
+def _register_id(
+    identity: CompiledAttribute[str | None], scope: Scope, out: list[Any]
+) -> str | None:
+    """Register an inline element's id; `out` are the ids of the paragraph in this context."""
+    name = read_id(identity, scope)
+    if name is not None:
+        out.append(name)
+    return name
+
+
+def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
+    compile_figure = charts.compile_chart if element.tag == "chart" else figures.compile_figure
+    builder = compile_figure(element, context)
+
+    def build_figure(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
+        made: list[Any] = []
+        builder.build(scope, parent, made)
+        for block in made:
+            scope[COLLECTOR].add_block(block)
+
+    return NodeBuilder(build_figure, builder.is_static)

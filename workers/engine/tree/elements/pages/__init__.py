@@ -1,0 +1,1 @@
+"""Pages: page masters, headers and footers, page boxes, and watermarks."""

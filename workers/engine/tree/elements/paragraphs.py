@@ -1,0 +1,151 @@
+"""Paragraphs and headings: their numbers, outline entries and ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import BuildState
+from workers.engine.tree.compiler.builders import (
+    BuildNodes,
+    NodeBuilder,
+)
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.elements.inlines import (
+    collect_inlines,
+    compile_inlines,
+)
+from workers.engine.tree.expressions.scope import STATE, Scope
+from workers.engine.tree.nodes import (
+    Block,
+    Container,
+    Inline,
+    InlineAnchor,
+    Label,
+    NoteCall,
+    Paragraph,
+    ParagraphExtras,
+    Reference,
+    Role,
+    TextRun,
+)
+from workers.engine.tree.references.collector import (
+    HEADINGS,
+    TABLE,
+    ReferenceCollector,
+    ReferenceFeatures,
+)
+from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.styles.computed import Numbering
+
+HEADING_ROLES: Final = {
+    "h1": Role.H1, "h2": Role.H2, "h3": Role.H3, "h4": Role.H4, "h5": Role.H5, "h6": Role.H6,
+}  # fmt: skip
+
+
+_PARAGRAPH_ROLES: Final = {**HEADING_ROLES, "pre": Role.CODE, "caption": Role.CAPTION}
+
+
+def compile_paragraph(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a paragraph, heading, `pre` or caption."""
+    made = _ParagraphBuilder(element, context)
+    inner = compile_inlines(element.children, context, owner=element)
+    made.inner = inner.build
+    outline = made.outline
+    is_static = made.is_static and inner.is_static and not made.element_style.may_count
+    is_listed = made.kind in context.features.titles
+    return NodeBuilder(made, is_static and not is_listed and (outline is None or outline.is_static))
+
+
+class _ParagraphBuilder(BlockBuilder):
+    """Builds a paragraph. A class with slots, as a document may have half a million."""
+
+    __slots__ = ("features", "inner", "kind", "outline", "repeats", "role", "sheet")
+    inner: BuildNodes
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        super().__init__(element, context)
+        is_heading = element.tag in HEADING_ROLES
+        self.role = _PARAGRAPH_ROLES.get(element.tag, Role.P)
+        self.outline = context.compile_attribute(element, "outline") if is_heading else None
+        self.sheet = context.sheet
+        self.features = context.features
+        self.repeats = context.is_page_time  # on pages or in heads of tables, where nothing counts
+        self.kind = HEADINGS if is_heading else TABLE if element.tag == "caption" else ""
+
+    def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        computed = self.element_style.compute(scope, parent)
+        names = [name for name in (self.read_id(scope),) if name is not None]
+        numbering = computed.style.numbering
+        label = self._number(numbering, scope) if numbering and not self.repeats else None
+        own = len(names)
+        inlines = collect_inlines(
+            self.inner, self.element_style.enter(scope), computed, names, self.plain.location
+        )
+        outline = self.outline
+        entry = None
+        if outline is not None and outline.read(scope):
+            entry = _plain_text(inlines)
+            if label is not None:
+                entry = f"{label.text.strip()} {entry}".rstrip()
+        is_collected = self.features.needs_collection and not self.repeats
+        if is_collected and self.kind in self.features.titles and not names:
+            names = [scope[STATE].references.make_anchor_name()]
+        first = names[0] if names else None
+        source = self.source(scope)
+        extra = make_extras(label, inlines, self.features)
+        made = Paragraph(source, self.role, computed.style, inlines, entry or None, first, extra)
+        if is_collected:
+            self._add_references(made, scope[STATE].references, names[:own])
+        others = names[1:]
+        out.append(
+            wrap_in_ids(made, others, self.sheet.compute_anonymous(parent)) if others else made
+        )
+
+    def _number(self, numbering: Numbering, scope: Scope) -> Label | None:
+        """Advance the counter of the paragraph; return the label before it."""
+        state: BuildState = scope[STATE]
+        number = state.count_element(numbering, self.plain.location)
+        return None if number is None else Label(number, numbering.width)
+
+    def _add_references(
+        self, made: Paragraph, references: ReferenceCollector, names: Iterable[str]
+    ) -> None:
+        """Store the paragraph for contents and references."""
+        label = made.extra.label if made.extra else None
+        for name in names:
+            references.add_target(name, label.text if label else "", made.inlines)
+        if self.kind and (made.outline is not None or self.outline is None):
+            references.add_title(self.kind, made)
+
+
+def make_extras(
+    label: Label | None, inlines: tuple[Inline, ...], features: ReferenceFeatures
+) -> ParagraphExtras | None:
+    """Return the rare parts of a paragraph, None for most."""
+    may_refer = features.has_references or features.has_notes
+    has_references = may_refer and any(isinstance(each, Reference) for each in inlines)
+    return (
+        ParagraphExtras(label, None, has_references)
+        if label is not None or has_references
+        else None
+    )
+
+
+def wrap_in_ids(block: Block, names: Iterable[str], computed: ComputedStyle) -> Block:
+    """Wrap a paragraph in containers for further ids, so that links to them lead to it."""
+    for name in names:
+        block = Container(block.source, Role.DIV, computed.style, (block,), None, name)
+    return block
+
+
+def _plain_text(inlines: Iterable[Inline]) -> str:
+    texts = [
+        inline.text if isinstance(inline, TextRun) else " "
+        for inline in inlines
+        if not isinstance(inline, InlineAnchor | NoteCall)
+        and not (isinstance(inline, Reference) and inline.show == "note")
+    ]
+    return " ".join("".join(texts).split())

@@ -1,0 +1,1 @@
+"""Tables: columns, rows, spanning cells, and carried totals."""

@@ -1,0 +1,300 @@
+"""Tables: columns, totals, captions, and sections of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import localcontext
+from functools import partial
+from typing import Any, Final
+
+from workers.engine.syntax.nodes import Element
+from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.compiler.control_flow import compile_controlled
+from workers.engine.tree.compiler.styles import find_color
+from workers.engine.tree.elements.figures import read_id
+from workers.engine.tree.elements.footnotes import check_notes_in_section, has_notes
+from workers.engine.tree.elements.lets import compile_let, keep_names
+from workers.engine.tree.elements.page_content import VALIDATION_PAGE, keep_used, page_record
+from workers.engine.tree.elements.tables.columns import COLUMNS, compile_columns, declared_width
+from workers.engine.tree.elements.tables.rows import (
+    RowCompiler,
+    close_section,
+    enter_section,
+    has_spans,
+)
+from workers.engine.tree.elements.tables.totals import (
+    IN_FRAGMENTS,
+    IN_ROWS,
+    RUNNING_TOTALS,
+    RunningTotals,
+    TotalsCompiler,
+    fragment_record,
+    initial_values,
+)
+from workers.engine.tree.expressions.runtime import ARITHMETIC
+from workers.engine.tree.expressions.scope import STATE, TOTALS, Scope
+from workers.engine.tree.nodes import (
+    Caption,
+    FragmentValues,
+    Occurrence,
+    RowGroup,
+    Table,
+    TableBody,
+    TableRow,
+    Total,
+)
+from workers.engine.tree.styles.cascade import ComputedStyle
+from workers.engine.tree.styles.user_agent import BUILT_IN, NO_PROPERTIES
+
+Compile = Callable[[Element, CompileContext], NodeBuilder]
+
+_RULE: Final = "border-bottom"
+_FRAGMENT_NAMES: Final = frozenset({"page", TOTALS})
+
+
+def compile_table(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a table."""
+    compiler = _TableCompiler(element, context)
+    element_style = context.compile_style(element)
+    source = source_maker(element.location)
+    identity = context.compile_attribute(element, "id")
+    stripe, padding = (
+        context.compile_attribute(element, name) for name in ("stripe", "cell-padding")
+    )
+    is_padded = "cell-padding" in element.attributes
+    columns = compile_columns(element, context)
+    captions = compiler.captions()
+    heads = compiler.sections("thead")
+    bodies = compiler.bodies()
+    feet = compiler.sections("tfoot")
+    compiler.totals.finish(context)
+    sheet = context.sheet
+
+    def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+        own, properties = element_style.resolve(scope, parent)
+        inner = dict(element_style.enter(scope))
+        around = padding.read(scope)
+        if not is_padded:
+            around = properties.get("cell-padding", around)
+        inner[COLUMNS] = columns(inner, own, around)
+        running = compiler.totals.open(inner)
+        inner[RUNNING_TOTALS] = running
+        colors = stripe.read(scope) or properties.get("stripe") or ()
+        made: dict[str, list[Any]] = {"captions": [], "heads": [], "bodies": [], "feet": []}
+        builders = zip(made, (captions, heads, bodies, feet), strict=True)
+        for name, builder in builders:
+            builder.build(inner, own, made[name])
+        if running is not None:
+            running.close(scope)
+        out.append(
+            Table(
+                source(scope),
+                own.style,
+                inner[COLUMNS].columns,
+                tuple(made["heads"]),
+                tuple(made["bodies"]),
+                tuple(made["feet"]),
+                tuple(find_color(sheet, color, scope, element.location) for color in colors),
+                () if running is None else running.totals,
+                tuple(made["captions"]),
+                read_id(identity, scope),
+            )
+        )
+
+    return NodeBuilder(build, is_static=False)
+
+
+class _TableCompiler:
+    """Compiles the sections of one table, which share its columns and totals."""
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        self.element = element
+        self.context = context
+        self.totals = TotalsCompiler(element, context)
+        self.in_rows = replace(context, totals=self.totals.known_in(context, IN_ROWS))
+        self.in_fragments = replace(
+            context, totals=self.totals.known_in(context, IN_FRAGMENTS), is_page_time=True
+        )
+        width = declared_width(element)
+        rows = partial(RowCompiler, width, self.totals, has_spans(element))
+        self.body_rows, self.fragment_rows = rows(is_body=True), rows(is_body=False)
+
+    def captions(self) -> NodeBuilder:
+        """Compile the captions."""
+        return self._outside_rows("caption", self.context, self._compile_caption)
+
+    def _compile_caption(self, element: Element, context: CompileContext) -> NodeBuilder:
+        on = Occurrence(context.read_constant(element, "on"))
+        inner = context.compile_blocks((element,), owner=self.element)
+
+        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+            blocks: list[Any] = []
+            inner.build(scope, parent, blocks)
+            out += [Caption(block, on) for block in blocks]
+
+        return NodeBuilder(build, is_static=False)
+
+    def sections(self, tag: str) -> NodeBuilder:
+        """Compile the `thead`s or `tfoot`s."""
+        controlled = partial(compile_controlled, compile_inner=self._compile_section)
+        return self._outside_rows(tag, self.in_fragments, controlled)
+
+    def _outside_rows(self, tag: str, context: CompileContext, compile_one: Compile) -> NodeBuilder:
+        """Compile the captions, heads or feet of the table, including those in groups."""
+
+        def compile_in(parent: Element, inner: CompileContext) -> NodeBuilder:
+            return sequence(
+                [
+                    compile_controlled(child, inner, compile_in)
+                    if child.tag == "group"
+                    else compile_one(child, inner)
+                    for child in parent.elements()
+                    if child.tag == tag or _holds(child, tag)
+                ]
+            )
+
+        return compile_in(self.element, context)
+
+    def _compile_section(self, element: Element, context: CompileContext) -> NodeBuilder:
+        element_style = context.compile_style(element)
+        source = source_maker(element.location)
+        used: set[str] = set()
+        rows = self.fragment_rows.rows(element, replace(context, used=used, takes_notes=True))
+        is_static = not used & _FRAGMENT_NAMES
+        context.used.update(used)
+        on = Occurrence(context.read_constant(element, "on"))
+        first_or_last = Occurrence.FIRST if element.tag == "thead" else Occurrence.LAST
+        takes_notes = is_static and on in (Occurrence.ALL, first_or_last)
+        check_notes_in_section(element, context, is_printed_once=takes_notes)
+        makes_notes = takes_notes and has_notes(element)
+
+        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+            own, properties = element_style.resolve(scope, parent)
+            inner = enter_section(self.fragment_rows, keep_used(element_style.enter(scope), used))
+            running: RunningTotals | None = scope[RUNNING_TOTALS]
+            totals = () if running is None else running.totals
+            fragment_content = CompiledFragmentRows(rows, inner, own, totals, is_static=is_static)
+            if makes_notes or scope[STATE].validator is not None:
+                fragment_content.validate()
+            # Compared by identity: an author may declare an equal rule.
+            is_built_in = properties.get(_RULE) is BUILT_IN["thead"][_RULE]
+            out.append(RowGroup(source(scope), own.style, on, fragment_content, is_built_in))
+
+        return NodeBuilder(build, is_static=False)
+
+    def bodies(self) -> NodeBuilder:
+        """Compile the `tbody`s; rows directly in the table form an anonymous one."""
+        return self._compile_bodies(self.element, self.in_rows)
+
+    def _compile_bodies(self, parent: Element, context: CompileContext) -> NodeBuilder:
+        """Compile the bodies and rows in the table, or in a group that holds bodies."""
+        builders: list[NodeBuilder] = []
+        loose: list[Element] = []
+        for child in parent.elements():
+            holds_bodies = _holds(child, "tbody")
+            if child.tag == "tr" or (_holds(child, "tr") and not holds_bodies):
+                loose.append(child)
+                continue
+            if child.tag in ("let", "tbody") or holds_bodies:
+                builders += self._close_rows(loose, context)
+                loose = []
+            if child.tag == "let":
+                builders.append(compile_let(child, context))
+                context = context.with_names(child.attributes.get("name", ""))
+            elif child.tag == "tbody":
+                builders.append(compile_controlled(child, context, self._compile_body))
+            elif holds_bodies:
+                builders.append(compile_controlled(child, context, self._compile_group))
+        return sequence([*builders, *self._close_rows(loose, context)])
+
+    def _compile_group(self, element: Element, context: CompileContext) -> NodeBuilder:
+        return keep_names(self._compile_bodies(element, context))
+
+    def _close_rows(self, rows: Sequence[Element], context: CompileContext) -> list[NodeBuilder]:
+        if not rows:
+            return []
+        builder = sequence([self.body_rows.row_or_group(row, context) for row in rows])
+        source, sheet = source_maker(self.element.location), self.context.sheet
+
+        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+            computed = sheet.compute(parent, NO_PROPERTIES, in_table=True)
+            rows = self._build_rows(builder, scope, computed)
+            out.append(TableBody(source(scope), computed.style, rows))
+
+        return [NodeBuilder(build, is_static=False)]
+
+    def _compile_body(self, element: Element, context: CompileContext) -> NodeBuilder:
+        element_style = context.compile_style(element)
+        source = source_maker(element.location)
+        builder = self.body_rows.rows(element, context)
+
+        def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
+            own = element_style.compute(scope, parent)
+            rows = self._build_rows(builder, element_style.enter(scope), own)
+            out.append(TableBody(source(scope), own.style, rows))
+
+        return NodeBuilder(build, is_static=False)
+
+    def _build_rows(
+        self, builder: NodeBuilder, scope: Scope, computed: ComputedStyle
+    ) -> list[TableRow]:
+        inner = enter_section(self.body_rows, scope)
+        made: list[TableRow] = []
+        builder.build(inner, computed, made)
+        close_section(inner)
+        return made
+
+
+class CompiledFragmentRows:
+    """Head or foot rows, evaluated for each fragment of the table; static ones once."""
+
+    __slots__ = ("_made", "_parent", "_rows", "_scope", "_totals", "is_static")
+
+    def __init__(
+        self,
+        rows: NodeBuilder,
+        scope: Scope,
+        computed: ComputedStyle,
+        totals: tuple[Total, ...],
+        *,
+        is_static: bool,
+    ) -> None:
+        self._rows = rows
+        self._scope = scope
+        self._parent = computed
+        self._totals = totals
+        self._made: tuple[TableRow, ...] | None = None
+        self.is_static = is_static
+
+    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
+        """Return the rows of one fragment."""
+        if self._made is not None:
+            return self._made
+        scope = {**self._scope, "page": page_record(values.page)}
+        if self._totals:
+            scope[TOTALS] = {**scope[TOTALS], **fragment_record(self._totals, values)}
+        made: list[TableRow] = []
+        with localcontext(ARITHMETIC):
+            self._rows.build(scope, self._parent, made)
+            close_section(scope)
+        rows = tuple(made)
+        self._made = rows if self.is_static else None
+        return rows
+
+    def validate(self) -> None:
+        """Evaluate the rows once without a layout, for the errors in them."""
+        starts = initial_values(self._totals)
+        shown_terms = self._scope[STATE].rendered_terms
+        was_paused = shown_terms.is_paused
+        shown_terms.is_paused = was_paused or bool(self._totals)
+        self.evaluate(FragmentValues(starts, starts, starts, starts, VALIDATION_PAGE))
+        shown_terms.is_paused = was_paused
+
+
+def _holds(group: Element, tag: str) -> bool:
+    """Return whether a group holds elements of a tag, directly or in nested groups."""
+    return group.tag == "group" and any(
+        child.tag == tag or _holds(child, tag) for child in group.elements()
+    )

@@ -1,0 +1,228 @@
+"""Carried totals of a table: declared by `total`, accumulated by its rows (language.md 1.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from operator import add
+from typing import Any, Final
+
+from workers.engine.syntax.nodes import Element
+from workers.engine.tree.build_state import Evaluation
+from workers.engine.tree.compiler.context import CompileContext
+from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, ONE, ZERO, describe_type
+from workers.engine.tree.expressions.scope import LOOP, STATE, TOTALS, Scope
+from workers.engine.tree.nodes import FragmentValues, Total, TotalMode, TotalValues, describe_loops
+
+IN_ROWS: Final = frozenset({"running"})
+IN_FRAGMENTS: Final = frozenset({"before", "here", "after", "all"})
+
+# The scope key of a table's running totals, while its rows are built.
+RUNNING_TOTALS: Final = "#running-totals"
+
+_FROM_ZERO: Final = frozenset({TotalMode.SUM, TotalMode.COUNT})
+
+
+def add_up(totals: Sequence[Total], carried: TotalValues, counted: TotalValues) -> TotalValues:
+    """Return the totals after a row; numbers are exact."""
+    return tuple(
+        [
+            have if value is None else value if have is None else _ADD[total.mode](have, value)
+            for total, have, value in zip(totals, carried, counted, strict=True)
+        ]
+    )
+
+
+_ADD: Final[Mapping[TotalMode, Callable[[Decimal, Decimal], Decimal]]] = {
+    TotalMode.SUM: add,
+    TotalMode.COUNT: add,
+    TotalMode.LAST: lambda _, value: value,
+    TotalMode.MIN: min,
+    TotalMode.MAX: max,
+}
+
+
+def declares_totals(root: Element) -> bool:
+    """Return whether a table of the document has a total."""
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        if element.tag == "total":
+            return True
+        waiting += element.elements()
+    return False
+
+
+def initial_values(totals: Sequence[Total]) -> TotalValues:
+    """Return the totals before the first row."""
+    return tuple(total.start for total in totals)
+
+
+def zero_values(totals: Sequence[Total]) -> TotalValues:
+    """Return the totals of a fragment before its first row, without what is carried into it."""
+    return tuple(ZERO if total.mode in _FROM_ZERO else None for total in totals)
+
+
+class TotalsCompiler:
+    """Compiles the `total`s of one table: their starts in its scope, their values in each row's."""
+
+    def __init__(self, element: Element, context: CompileContext) -> None:
+        self.elements = [child for child in element.elements() if child.tag == "total"]
+        self.names = [total.attributes.get("name", "") for total in self.elements]
+        self.has_counted_rows = False
+        self._modes = [TotalMode(context.read_constant(total, "mode")) for total in self.elements]
+        self._starts = [
+            _number(context, total, total.attributes["start"])
+            if "start" in total.attributes
+            else None
+            for total in self.elements
+        ]
+        self._check(context)
+
+    def known_in(
+        self, context: CompileContext, members: frozenset[str]
+    ) -> Mapping[str, frozenset[str]]:
+        """Return the totals known in a section of the table: its own and those around it."""
+        return {**context.totals, **dict.fromkeys(self.names, members)}
+
+    def count(self, context: CompileContext) -> list[Evaluation] | None:
+        """Compile a row's contributions where its names are known; None if there are no totals."""
+        if not self.elements:
+            return None
+        self.has_counted_rows = True
+        return [
+            _number(context, total, total.attributes.get("value", "1")) for total in self.elements
+        ]
+
+    def finish(self, context: CompileContext) -> None:
+        """Make the totals known after the table; report totals that no row counts for."""
+        context.finished_totals.update(self.names)
+        if self.elements and not self.has_counted_rows:
+            context.findings.error(
+                "total-without-rows",
+                f'No row counts for the total "{self.names[0]}": rows with for or count="true" count',
+                self.elements[0].location,
+            )
+
+    def open(self, scope: Scope) -> RunningTotals | None:
+        """Return the running totals at their starts, None if there are no totals."""
+        if not self.elements:
+            return None
+        totals = []
+        for name, mode, start, element in zip(
+            self.names, self._modes, self._starts, self.elements, strict=True
+        ):
+            first = ZERO if mode in _FROM_ZERO else None
+            if start is not None:
+                first = start.evaluate(scope)
+                if not isinstance(first, Decimal):
+                    _report(scope, element, f'The start of the total "{name}"', first)
+                    first = ZERO
+            totals.append(Total(name, mode, first))
+        return RunningTotals(tuple(totals), self.elements, scope)
+
+    def _check(self, context: CompileContext) -> None:
+        for element, mode in zip(self.elements, self._modes, strict=True):
+            if mode is not TotalMode.COUNT and "value" not in element.attributes:
+                context.findings.error(
+                    "missing-attribute",
+                    f'`total` has no `value`, which mode="{mode}" needs: an expression over a row',
+                    element.location,
+                )
+        for position, name in enumerate(self.names):
+            if name in self.names[:position]:
+                context.findings.error(
+                    "duplicate-key",
+                    f'The total "{name}" is declared twice in this table',
+                    self.elements[position].location,
+                )
+
+
+class RunningTotals:
+    """The totals of one table while its rows are built in order."""
+
+    __slots__ = ("_elements", "_is_past_bounds", "_outer", "_reported", "carried", "totals")
+
+    def __init__(
+        self, totals: tuple[Total, ...], elements: Sequence[Element], scope: Scope
+    ) -> None:
+        self.totals = totals
+        self.carried = initial_values(totals)
+        self._elements = elements
+        self._outer: Mapping[str, Any] = scope[TOTALS]
+        self._reported: set[int] = set()  # totals whose first error is reported
+        self._is_past_bounds = False
+
+    def count(self, values: Iterable[Evaluation], scope: Scope) -> TotalValues:
+        """Evaluate and add a row's contributions; return them."""
+        counted = tuple(
+            [
+                self._read(position, value.evaluate(scope), scope)
+                for position, value in enumerate(values)
+            ]
+        )
+        try:
+            self.carried = add_up(self.totals, self.carried, counted)
+        except EVALUATION_ERRORS:
+            self.carried = initial_values(self.totals)
+            self._report_bounds(scope)
+        return counted
+
+    def record(self) -> dict[str, Any]:
+        """Return the record that `totals` reads in the row just counted."""
+        own = {
+            total.name: {"running": value}
+            for total, value in zip(self.totals, self.carried, strict=True)
+        }
+        return {**self._outer, **own}
+
+    def close(self, scope: Scope) -> None:
+        """Make the table's totals readable after it."""
+        for total, value in zip(self.totals, self.carried, strict=True):
+            scope[STATE].totals[total.name] = {"all": value}
+
+    def _report_bounds(self, scope: Scope) -> None:
+        if not self._is_past_bounds:
+            scope[STATE].findings.error(
+                "total",
+                f"The totals grow too large to be exact{describe_loops(scope[LOOP])}",
+                self._elements[0].location,
+            )
+        self._is_past_bounds = True
+
+    def _read(self, position: int, value: Any, scope: Scope) -> Decimal | None:
+        total, element = self.totals[position], self._elements[position]
+        if total.mode is TotalMode.COUNT:
+            return ONE if value else ZERO
+        if isinstance(value, Decimal) or (value is None and total.mode is not TotalMode.SUM):
+            return value
+        if position not in self._reported:
+            self._reported.add(position)
+            _report(scope, element, f'The total "{total.name}"', value)
+        return ZERO
+
+
+def fragment_record(totals: Sequence[Total], values: FragmentValues) -> dict[str, Any]:
+    """Return the record that `totals` reads in a head or foot of one fragment."""
+    return {
+        total.name: {"before": before, "here": here, "after": after, "all": whole}
+        for total, before, here, after, whole in zip(
+            totals, values.before, values.here, values.after, values.overall, strict=True
+        )
+    }
+
+
+def _number(context: CompileContext, total: Element, text: str) -> Evaluation:
+    """Compile a numeric expression; one that fails is reported, and counts as zero."""
+    evaluation = context.compile_expression(text, total.location)
+    evaluation.fallback = ZERO
+    return evaluation
+
+
+def _report(scope: Scope, element: Element, what: str, value: Any) -> None:
+    hint = "; write (name or 0) where a value may be empty" if value is None else ""
+    scope[STATE].findings.error(
+        "total",
+        f"{what} needs a number, not {describe_type(value)}{hint}{describe_loops(scope[LOOP])}",
+        element.location,
+    )

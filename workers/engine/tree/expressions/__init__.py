@@ -1,0 +1,1 @@
+"""Expressions: grammar, compiler, the functions they call, locale formats, and messages."""

@@ -1,0 +1,628 @@
+"""Formats of a locale for numbers, currencies, dates and names: CLDR patterns compiled to functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, tzinfo
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from babel import Locale, UnknownLocaleError
+from babel import dates as babel_dates
+from babel import lists as babel_lists
+from babel import numbers as babel_numbers
+from babel import units as babel_units
+
+from workers.engine.syntax.languages import ACCEPTED, read_language
+from workers.engine.tree.expressions.runtime import (
+    ARITHMETIC,
+    MAX_MAGNITUDE,
+    ExpressionError,
+    describe_type,
+    to_integer,
+)
+from workers.engine.tree.expressions.scope import Value
+from workers.engine.tree.expressions.spellout import Formatter, make_ordinal, make_spell
+
+DEFAULT_LANGUAGE: Final = "en"  # formats of languages that CLDR does not have
+MAX_PLACES: Final = 30
+MAX_DEFAULT_PLACES: Final = 3  # CLDR's own decimal patterns show up to three
+MAX_PERCENT_PLACES: Final = 2  # CLDR rounds to whole per cent, which would print 7.5 % VAT as 8 %
+_MEMO_SIZE: Final = 4096
+_WIDTHS: Final = ("short", "medium", "long", "full")
+_CURRENCY_STYLES: Final = ("standard", "accounting", "code", "name")
+
+
+class Formats(dict[tuple[Any, ...], Formatter]):
+    """The formatters of one locale, currency and time zone, each made when first used.
+
+    `formats[name, args, options]` is the formatter of a filter with those arguments, a function of
+    the value alone. A filter with constant arguments costs one look-up and one call.
+    """
+
+    def __init__(
+        self,
+        locale: Locale,
+        currency: str | None,
+        zone: tzinfo,
+        *,
+        tag: str,
+        is_fallback: bool = False,
+    ) -> None:
+        super().__init__()
+        self.tag = tag  # the language requested
+        self.is_fallback = is_fallback  # CLDR has no formats for the language requested
+        self.locale = locale
+        self.lang = str(locale).replace("_", "-")
+        self.currency = currency
+        self.zone = zone
+
+    def __missing__(self, key: tuple[Any, ...]) -> Formatter:
+        if len(self) > _MEMO_SIZE:  # arguments may come from data
+            self.clear()
+        made = self[key] = self.make(*key)
+        return made
+
+    def make(
+        self, name: str, arguments: tuple[Any, ...], options: tuple[Any, ...] = ()
+    ) -> Formatter:
+        """Return the formatter of a filter.
+
+        Raises:
+            ExpressionError: an argument is not accepted.
+        """
+        return LOCALE_FILTERS[name](self, *arguments, **dict(options))
+
+
+@lru_cache(maxsize=512)
+def get_formats(lang: str, currency: str | None, timezone: str) -> Formats:
+    """Return the formats of a language, with a document's currency and time zone.
+
+    A language without formats in CLDR has those of `DEFAULT_LANGUAGE`.
+
+    Raises:
+        ValueError: the language is not a tag, or the currency or the time zone is not known; the
+            text says which.
+    """
+    locale = find_locale(lang)
+    return Formats(
+        locale or Locale.parse(DEFAULT_LANGUAGE),
+        check_currency(currency),
+        get_zone(timezone),
+        tag=lang,
+        is_fallback=locale is None,
+    )
+
+
+def find_locale(lang: str) -> Locale | None:
+    """Return CLDR's locale of a BCP 47 tag, shortened until one is found (RFC 4647, 3.4).
+
+    Raises:
+        ValueError: not a BCP 47 tag.
+    """
+    try:
+        read_language(lang)
+    except ValueError:
+        raise ValueError(f'"{lang[:40]}" is not {ACCEPTED}') from None
+    tags = re.split("-[a-zA-Z0-9](?=-|$)", lang)[0].split("-")  # extensions change no locale
+    while tags:
+        try:
+            return Locale.parse("_".join(tags), sep="_")
+        except (UnknownLocaleError, ValueError, TypeError):
+            tags.pop()
+    return None
+
+
+@lru_cache(maxsize=512)
+def get_decimal_symbol(lang: str) -> str:
+    """Return the decimal symbol of a language; a point for an unknown one."""
+    try:
+        return babel_numbers.get_decimal_symbol(find_locale(lang) or DEFAULT_LANGUAGE)
+    except ValueError:
+        return "."
+
+
+def check_currency(code: str | None) -> str | None:
+    """Return an ISO 4217 code, checked.
+
+    Raises:
+        ValueError: the currency is not known.
+    """
+    if code is None or code in babel_numbers.list_currencies():
+        return code
+    raise ValueError(f'the currency "{code[:10]}" is not known; give an ISO 4217 code such as EUR')
+
+
+def get_zone(name: str) -> tzinfo:
+    """Return a time zone by its IANA name.
+
+    Raises:
+        ValueError: the zone is not known.
+    """
+    if re.fullmatch(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}", name):
+        try:
+            return ZoneInfo(name)
+        except (ZoneInfoNotFoundError, OSError, ValueError):
+            pass
+    raise ValueError(f'the time zone "{name[:40]}" is not known; give a name such as Europe/London')
+
+
+# --- numbers ----------------------------------------------------------------------------------------
+
+
+def make_number(
+    formats: Formats,
+    places: Value = None,
+    min: Value = None,  # noqa: A002  (as authors write it)
+    group: Value = True,
+) -> Formatter:
+    """Format with `places` decimals (up to three unless given), at least `min` of them."""
+    if places is None:
+        fewest, most = 0, MAX_DEFAULT_PLACES
+    else:
+        fewest = most = _require_places(places)
+    if min is not None:
+        fewest = _require_places(min)
+        most = max(fewest, most)
+    pattern = formats.locale.decimal_formats[None]
+    return _compile_number(formats, pattern, fewest, most, is_grouped=bool(group))
+
+
+def make_percent(formats: Formats, places: Value = None) -> Formatter:
+    """Format a ratio as per cent: 0.19 is 19 %; up to two decimals unless `places` is given."""
+    pattern = formats.locale.percent_formats[None]
+    if places is None:
+        return _compile_number(formats, pattern, 0, MAX_PERCENT_PLACES, scale=2)
+    most = _require_places(places)
+    return _compile_number(formats, pattern, most, most, scale=2)
+
+
+def make_currency(
+    formats: Formats, code: Value = None, places: Value = None, style: Value = "standard"
+) -> Formatter:
+    """Format an amount in the document's currency, or in that of an ISO 4217 code."""
+    currency = formats.currency if code is None else _require_currency(code)
+    if currency is None:
+        raise ExpressionError(
+            "no currency is known; give currency=\"EUR\" on document, or currency('EUR')"
+        )
+    if style not in _CURRENCY_STYLES:
+        raise ExpressionError(f"currency's style must be one of {', '.join(_CURRENCY_STYLES)}")
+    digits = (
+        babel_numbers.get_currency_precision(currency)
+        if places is None
+        else _require_places(places)
+    )
+    if style == "name":
+        return _make_currency_name(formats, currency, digits)
+    kind = "accounting" if style == "accounting" else "standard"
+    pattern = formats.locale.currency_formats[kind]
+    symbol = babel_numbers.get_currency_symbol(currency, formats.locale)
+    if style == "code":
+        symbol = currency
+    return _compile_number(formats, pattern, digits, digits, symbol=symbol)
+
+
+def make_compact(formats: Formats) -> Formatter:
+    """Format a number in its compact form: 12K, 3,4 Mio."""
+
+    def format_compact(value: Value) -> str:
+        if value is None:
+            return ""
+        number = _require_number(value, "compact")
+        return babel_numbers.format_compact_decimal(number, locale=formats.locale)  # type: ignore[arg-type]
+
+    return format_compact
+
+
+def make_unit(formats: Formats, unit: Value, length: Value = "short") -> Formatter:
+    """Format a quantity with a CLDR unit such as kilogram."""
+    if not isinstance(unit, str) or length not in ("short", "long", "narrow"):
+        raise ExpressionError("unit takes a unit's name, and short, long or narrow")
+
+    def format_unit(value: Value) -> str:
+        if value is None:
+            return ""
+        number = _require_number(value, "unit")
+        try:
+            return babel_units.format_unit(number, unit, length, locale=formats.locale)
+        except babel_units.UnknownUnitError:
+            raise ExpressionError(f'the unit "{unit[:40]}" is not known') from None
+
+    return format_unit
+
+
+def _compile_number(
+    formats: Formats,
+    pattern: babel_numbers.NumberPattern,
+    fewest: int,
+    most: int,
+    *,
+    is_grouped: bool = True,
+    scale: int = 0,
+    symbol: str | None = None,
+) -> Formatter:
+    """Return a formatter of a CLDR number pattern.
+
+    The digits come from one call of Decimal's own formatting, which rounds by the context (half up,
+    see runtime.ARITHMETIC); what surrounds them is prepared here.
+    """
+    locale = formats.locale
+    group = babel_numbers.get_group_symbol(locale)
+    point = babel_numbers.get_decimal_symbol(locale)
+    plus, minus = (_affixes(pattern, is_negative, symbol, locale) for is_negative in (False, True))
+    primary, secondary = pattern.grouping
+    is_grouped = is_grouped and primary < 1000
+    is_regular = not is_grouped or (primary, secondary) == (3, 3)
+    format_spec = f"{',' if is_grouped and is_regular else ''}.{most}f"
+    signs = str.maketrans({",": group, ".": point})
+    is_translated = (group, point) != (",", ".")
+
+    def format_number(value: Value) -> str:
+        if value.__class__ is not Decimal:
+            if value is None:
+                return ""
+            raise ExpressionError(f"a number is needed, not {describe_type(value)}")
+        if value.adjusted() > MAX_MAGNITUDE:
+            raise ExpressionError("the number is too large to be shown")
+        text = format(value.scaleb(scale) if scale else value, format_spec)
+        if most > fewest:
+            text = _trim_zeros(text, most - fewest)
+        if not is_regular:
+            text = _group_digits(text, primary, secondary)
+        if is_translated:
+            text = text.translate(signs)
+        if text[0] == "-":
+            text = text[1:]
+            if text.strip("0.,") and any(c in "123456789" for c in text):
+                return minus[0] + text + minus[1]
+        return plus[0] + text + plus[1]
+
+    return format_number
+
+
+def _affixes(
+    pattern: babel_numbers.NumberPattern, is_negative: bool, symbol: str | None, locale: Locale
+) -> tuple[str, str]:
+    """Return the text before and after the digits, from the pattern of Babel."""
+    prefix, suffix = pattern.prefix[is_negative], pattern.suffix[is_negative]
+    if symbol is not None:
+        # Letters never touch digits (CLDR, currencySpacing); Babel 2.18 leaves the space out.
+        before = "\u00a0" if prefix.endswith("¤") and symbol[-1].isalpha() else ""
+        after = "\u00a0" if suffix.startswith("¤") and symbol[0].isalpha() else ""
+        prefix = prefix.replace("¤", symbol) + before
+        suffix = after + suffix.replace("¤", symbol)
+    quoted = re.compile(r"'([^']*)'")
+    return (
+        quoted.sub(lambda m: m.group(1) or "'", prefix),
+        quoted.sub(lambda m: m.group(1) or "'", suffix),
+    )
+
+
+def _trim_zeros(text: str, spare: int) -> str:
+    """Remove up to `spare` zeros from the end of the decimals, and the point with the last."""
+    whole_part, _, decimals = text.partition(".")
+    kept = decimals[: len(decimals) - spare] + decimals[len(decimals) - spare :].rstrip("0")
+    return f"{whole_part}.{kept}" if kept else whole_part
+
+
+def _group_digits(text: str, primary: int, secondary: int) -> str:
+    """Insert commas by a pattern's own group sizes, as in the Indian 12,34,567."""
+    digits, point, decimals = text.partition(".")
+    sign, digits = ("-", digits[1:]) if digits[0] == "-" else ("", digits)
+    groups = [digits[-primary:]]
+    rest = digits[:-primary]
+    while rest:
+        groups.append(rest[-secondary:])
+        rest = rest[:-secondary]
+    return sign + ",".join(reversed(groups)) + point + decimals
+
+
+def _make_currency_name(formats: Formats, currency: str, digits: int) -> Formatter:
+    number, locale = make_number(formats, Decimal(digits)), formats.locale
+
+    def format_named(value: Value) -> str:
+        if value is None:
+            return ""
+        amount = round_half_up(_require_number(value, "currency"), digits)
+        pattern = babel_numbers.get_currency_unit_pattern(currency, float(amount), locale)
+        name = babel_numbers.get_currency_name(currency, amount, locale)
+        return pattern.replace("{0}", number(amount)).replace("{1}", name)
+
+    return format_named
+
+
+def round_half_up(value: Decimal, places: int) -> Decimal:
+    """Round to a number of decimals, halves away from zero."""
+    return _round(value, places, ROUND_HALF_UP)
+
+
+def round_half_even(value: Decimal, places: int) -> Decimal:
+    """Round to a number of decimals, halves to the even digit."""
+    return _round(value, places, ROUND_HALF_EVEN)
+
+
+def _round(value: Decimal, places: int, mode: str) -> Decimal:
+    if value.adjusted() + places >= ARITHMETIC.prec:
+        raise ExpressionError("the number is too large to be rounded exactly")
+    rounded = value.quantize(Decimal(1).scaleb(-places), mode)
+    return rounded if places >= 0 else Decimal(f"{rounded:f}")
+
+
+def _require_places(value: Value) -> int:
+    places = to_integer(value, "the number of decimals")
+    if not 0 <= places <= MAX_PLACES:
+        raise ExpressionError(f"the number of decimals must be from 0 to {MAX_PLACES}")
+    return places
+
+
+def _require_number(value: Value, what: str) -> Decimal:
+    if value.__class__ is not Decimal:
+        raise ExpressionError(f"{what} needs a number, not {describe_type(value)}")
+    if value.adjusted() > MAX_MAGNITUDE:
+        raise ExpressionError("the number is too large to be shown")
+    return value
+
+
+def _require_currency(code: Value) -> str:
+    if not isinstance(code, str):
+        raise ExpressionError(f"a currency is a code such as 'EUR', not {describe_type(code)}")
+    try:
+        return check_currency(code) or ""
+    except ValueError as error:
+        raise ExpressionError(str(error)) from None
+
+
+# --- dates ------------------------------------------------------------------------------------------
+
+
+def make_date(formats: Formats, format: Value = "medium") -> Formatter:  # noqa: A002
+    """Format a date by a width (short, medium, long, full) or a CLDR pattern."""
+    pattern = _date_pattern(format, formats.locale.date_formats)
+    write = _memoised(_compile_pattern(formats.locale, pattern))
+
+    def format_date(value: Value) -> str:
+        if value.__class__ is date:
+            return write(value)
+        if value is None:
+            return ""
+        if isinstance(value, datetime):
+            return write(_in_zone(value, formats.zone).date())
+        raise ExpressionError(f"date needs a date, not {describe_type(value)}")
+
+    return format_date
+
+
+def make_time(formats: Formats, format: Value = "medium") -> Formatter:  # noqa: A002
+    """Format a time of day, or an instant's in the document's time zone."""
+    pattern = _date_pattern(format, formats.locale.time_formats)
+    write = _compile_pattern(formats.locale, pattern)
+
+    def format_time(value: Value) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, datetime):
+            return write(_in_zone(value, formats.zone))
+        if isinstance(value, time):
+            return write(value)
+        raise ExpressionError(f"time needs a time, not {describe_type(value)}")
+
+    return format_time
+
+
+def make_datetime(
+    formats: Formats,
+    format: Value = "medium",  # noqa: A002
+    tz: Value = None,
+) -> Formatter:
+    """Format an instant in the document's time zone, or in `tz`."""
+    zone = formats.zone if tz is None else _require_zone(tz)
+    locale = formats.locale
+    if isinstance(format, str) and format in _WIDTHS:
+        joined = str(locale.datetime_formats[format])
+        pattern = joined.replace("{0}", str(locale.time_formats[format])).replace(
+            "{1}", str(locale.date_formats[format])
+        )
+    else:
+        pattern = _date_pattern(format, {})
+    write = _compile_pattern(locale, pattern)
+
+    def format_datetime(value: Value) -> str:
+        if value is None:
+            return ""
+        if not isinstance(value, datetime):
+            raise ExpressionError(f"datetime needs a date and time, not {describe_type(value)}")
+        return write(_in_zone(value, zone))
+
+    return format_datetime
+
+
+def _date_pattern(written: Value, widths: Mapping[str, Any]) -> str:
+    if not isinstance(written, str) or not written or len(written) > 100:
+        raise ExpressionError("a date format is short, medium, long, full or a CLDR pattern")
+    return str(widths[written].pattern) if written in widths else written
+
+
+def _compile_pattern(locale: Locale, pattern: str) -> Callable[[Any], str]:
+    """Return a formatter of a CLDR date pattern: literal texts, and a function for each field."""
+    try:
+        babel_dates.parse_pattern(pattern)  # refuses fields CLDR does not know
+        tokens: list[tuple[str, Any]] = list(babel_dates.tokenize_pattern(pattern))
+    except ValueError as error:
+        raise ExpressionError(f'"{pattern}" is not a date pattern: {error}') from None
+    fields: list[Callable[[Any], str]] = []
+    for kind, token in tokens:
+        if kind == "chars":
+            fields.append(_fixed(token))
+        else:
+            name, length = token
+            fields.append(_field(locale, name * length))
+
+    def write(value: Any) -> str:
+        try:
+            return "".join([write_field(value) for write_field in fields])
+        except AttributeError:
+            raise ExpressionError(
+                f'"{pattern}" asks for a part that {describe_type(value)} does not have'
+            ) from None
+
+    return write
+
+
+def _fixed(text: str) -> Callable[[Any], str]:
+    return lambda _: text
+
+
+def _field(locale: Locale, field: str) -> Callable[[Any], str]:
+    plain = _PLAIN_FIELDS.get(field)
+    if plain is not None:
+        return plain
+    if field in _MONTHS:
+        width, context = _MONTHS[field]
+        names = babel_dates.get_month_names(width, context, locale)
+        return lambda value: str(names[value.month])
+    if field in _WEEKDAYS:
+        days = babel_dates.get_day_names(_WEEKDAYS[field], "format", locale)
+        return lambda value: str(days[value.weekday()])
+
+    def write(value: Any) -> str:
+        return babel_dates.DateTimeFormat(value, locale)[field]
+
+    return write
+
+
+_PLAIN_FIELDS: Final[dict[str, Callable[[Any], str]]] = {
+    "d": lambda value: str(value.day),
+    "dd": lambda value: f"{value.day:02}",
+    "M": lambda value: str(value.month),
+    "MM": lambda value: f"{value.month:02}",
+    "y": lambda value: str(value.year),
+    "yy": lambda value: f"{value.year % 100:02}",
+    "yyyy": lambda value: f"{value.year:04}",
+    "H": lambda value: str(value.hour),
+    "HH": lambda value: f"{value.hour:02}",
+    "mm": lambda value: f"{value.minute:02}",
+    "ss": lambda value: f"{value.second:02}",
+}
+_MONTHS: Final[dict[str, tuple[Any, Any]]] = {
+    "MMM": ("abbreviated", "format"),
+    "MMMM": ("wide", "format"),
+    "LLL": ("abbreviated", "stand-alone"),
+    "LLLL": ("wide", "stand-alone"),
+}
+_WEEKDAYS: Final[dict[str, Any]] = {
+    "E": "abbreviated",
+    "EE": "abbreviated",
+    "EEE": "abbreviated",
+    "EEEE": "wide",
+}
+
+
+def _memoised(write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Cache the texts of dates: a statement repeats the same few on thousands of rows."""
+    known: dict[Any, str] = {}
+
+    def write_once(value: Any) -> str:
+        text = known.get(value)
+        if text is None:
+            if len(known) >= _MEMO_SIZE:
+                known.clear()
+            text = known[value] = write(value)
+        return text
+
+    return write_once
+
+
+def _in_zone(value: datetime, zone: tzinfo) -> datetime:
+    return value.astimezone(zone) if value.tzinfo is not None else value.replace(tzinfo=zone)
+
+
+def _require_zone(name: Value) -> tzinfo:
+    if not isinstance(name, str):
+        raise ExpressionError(f"tz is a name such as 'Europe/London', not {describe_type(name)}")
+    try:
+        return get_zone(name)
+    except ValueError as error:
+        raise ExpressionError(str(error)) from None
+
+
+# --- lists and names --------------------------------------------------------------------------------
+
+
+def make_list(formats: Formats, style: Value = "standard") -> Formatter:
+    """Join a list as the language does: A, B and C."""
+    if style not in ("standard", "or", "unit"):
+        raise ExpressionError("list's style must be one of standard, or, unit")
+
+    def format_list(value: Value) -> str:
+        if value is None:
+            return ""
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise ExpressionError(f"list needs a list of texts, not {describe_type(value)}")
+        return babel_lists.format_list(value, style, formats.locale)
+
+    return format_list
+
+
+def _name_maker(what: str, names: Callable[[Locale], Any]) -> Callable[[Formats], Formatter]:
+    def make(formats: Formats) -> Formatter:
+        known = names(formats.locale)
+
+        def format_name(value: Value) -> str:
+            if value is None:
+                return ""
+            if not isinstance(value, str) or value not in known:
+                raise ExpressionError(f"{what} needs a code that CLDR has a name for")
+            return str(known[value])
+
+        return format_name
+
+    return make
+
+
+def _index_maker(what: str, names: Callable[[Locale], Any], first: int) -> Callable[..., Formatter]:
+    def make(formats: Formats) -> Formatter:
+        known = names(formats.locale)
+
+        def format_index(value: Value) -> str:
+            if value is None:
+                return ""
+            number = to_integer(value, what)
+            if number - first not in known:
+                raise ExpressionError(f"{what} has no name for this number")
+            return str(known[number - first])
+
+        return format_index
+
+    return make
+
+
+def _month_names(locale: Locale) -> Any:
+    return babel_dates.get_month_names("wide", "stand-alone", locale)
+
+
+def _day_names(locale: Locale) -> Any:
+    return babel_dates.get_day_names("wide", "stand-alone", locale)
+
+
+LOCALE_FILTERS: Final[dict[str, Callable[..., Formatter]]] = {
+    "number": make_number,
+    "percent": make_percent,
+    "currency": make_currency,
+    "compact": make_compact,
+    "unit": make_unit,
+    "spell": make_spell,
+    "ordinal": make_ordinal,
+    "date": make_date,
+    "time": make_time,
+    "datetime": make_datetime,
+    "list": make_list,
+    "territory": _name_maker("territory", lambda locale: locale.territories),
+    "language": _name_maker("language", lambda locale: locale.languages),
+    "currency_name": _name_maker("currency_name", lambda locale: locale.currencies),
+    "month_name": _index_maker("month_name", _month_names, 0),  # 1 is January
+    "weekday_name": _index_maker("weekday_name", _day_names, 1),  # ISO 8601: 1 is Monday
+}

@@ -1,0 +1,497 @@
+"""The grammar of expressions: Jinja2's, parsed by its own parser, and restricted to a subset.
+
+Precedence and literals are those of Jinja2. Whatever is not part of the language is refused here,
+with what is accepted; the rest is compiled by `expressions.compiler`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
+from inspect import Parameter
+from typing import Final, NamedTuple
+
+from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.lexer import Lexer, Token
+from jinja2.parser import Parser
+
+from workers.engine.tree.expressions import runtime
+from workers.engine.tree.expressions.filters import FILTERS, NEEDS_EXPRESSION, Filter, FilterKind
+from workers.engine.tree.expressions.formats import MAX_PLACES
+from workers.engine.tree.expressions.scope import PAGE_NAMES, TOTALS, Value
+
+MAX_LENGTH: Final = 10_000
+MAX_NESTING: Final = 32  # language.md 1.4, Limits
+MAX_CHAIN: Final = 200  # terms of one sum, steps of one path
+FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {"range": runtime.make_range}
+
+
+class ExpressionSyntaxError(Exception):
+    """An expression is not part of the language.
+
+    The text says what is wrong and what is accepted.
+    """
+
+
+class MessageUse(NamedTuple):
+    """A message that an expression shows: its key, None if it depends on data, and its arguments."""
+
+    key: str | None
+    arguments: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed and checked expression; `names` are the names it requires in the scope.
+
+    `row_names` are names in its row expressions, which may also be members of the rows.
+    """
+
+    text: str
+    node: nodes.Expr
+    names: frozenset[str]
+    row_names: frozenset[str]
+    hints: tuple[str, ...] = ()
+    messages: tuple[MessageUse, ...] = ()
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """Every name the expression mentions."""
+        return self.names | self.row_names
+
+    @property
+    def totals(self) -> tuple[tuple[str, str], ...]:
+        """The carried totals it reads, each with the member it reads of them (`running`, `all`)."""
+        if TOTALS not in self.all_names:
+            return ()
+        return tuple(
+            (inner.attr, member.attr)
+            for member in (self.node, *self.node.find_all(nodes.Getattr))
+            if isinstance(member, nodes.Getattr)
+            and isinstance(inner := member.node, nodes.Getattr)
+            and isinstance(inner.node, nodes.Name)
+            and inner.node.name == TOTALS
+        )
+
+    @property
+    def uses_page(self) -> bool:
+        """Whether its value is known only at page time."""
+        return bool(self.all_names & PAGE_NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class TextTemplate:
+    """A text with expressions in it: its literal parts and expressions, in order."""
+
+    parts: tuple[str | Expression, ...]
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions alone."""
+        return tuple(part for part in self.parts if isinstance(part, Expression))
+
+    @property
+    def sole(self) -> Expression | None:
+        """The expression of a text that is exactly one: its value keeps its type."""
+        return (
+            self.parts[0] if len(self.parts) == 1 and not isinstance(self.parts[0], str) else None
+        )
+
+    @property
+    def literal(self) -> str | None:
+        """The text if no expression is in it."""
+        return None if self.expressions else "".join(str(part) for part in self.parts)
+
+
+# A filter directly after a factor; with brackets around the two it would be intended.
+_FACTOR_FILTER: Final = re.compile(r"[*/]\s*[\w.]+\s*\|")
+
+
+@lru_cache(maxsize=128)  # a row expression is parsed by the checker and by the code generator
+def parse_expression(text: str) -> Expression:
+    """Parse and check an expression, as written between the braces.
+
+    Raises:
+        ExpressionSyntaxError: it is not part of the language.
+    """
+    node = _parse(text)
+    check = _Checker()
+    check.visit(node, 0, 0)
+    return Expression(
+        text.strip(),
+        node,
+        frozenset(check.names),
+        frozenset(check.row_names),
+        tuple(check.hints) if _FACTOR_FILTER.search(text) else (),
+        tuple(check.messages),
+    )
+
+
+def parse_text(text: str) -> TextTemplate:
+    """Parse a text with `{{ … }}` in it.
+
+    Raises:
+        ExpressionSyntaxError: an expression is not part of the language, or is not closed.
+    """
+    parts: list[str | Expression] = []
+    at = 0
+    while True:
+        begin = text.find("{{", at)
+        if begin < 0:
+            break
+        end = _find_end(text, begin + 2)
+        if begin > at:
+            parts.append(text[at:begin])
+        parts.append(parse_expression(text[begin + 2 : end]))
+        at = end + 2
+    if at < len(text) or not parts:
+        parts.append(text[at:])
+    return TextTemplate(tuple(parts))
+
+
+# --- reading ----------------------------------------------------------------------------------------
+
+
+class _ExactLexer(Lexer):
+    """Jinja2's lexer, with numbers as the exact decimals written."""
+
+    def wrap(
+        self,
+        stream: Iterable[tuple[int, str, str]],
+        name: str | None = None,
+        filename: str | None = None,
+    ) -> Iterator[Token]:
+        written: deque[str] = deque()
+
+        def record_numbers() -> Iterator[tuple[int, str, str]]:
+            for item in stream:
+                if item[1] in ("float", "integer"):
+                    written.append(item[2])
+                yield item
+
+        for token in super().wrap(record_numbers(), name, filename):
+            if token.type in ("float", "integer"):
+                yield Token(token.lineno, token.type, _to_decimal(written.popleft()))  # type: ignore[arg-type]
+            else:
+                yield token
+
+
+def _to_decimal(written: str) -> Decimal:
+    text = written.replace("_", "")
+    if not re.fullmatch(r"[0-9]{1,40}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?", text):
+        raise ExpressionSyntaxError(
+            f'"{written[:40]}" is not a number: accepted are digits, at most {MAX_PLACES} decimals'
+        )
+    number = Decimal(text)
+    if number and abs(number.adjusted()) > runtime.MAX_MAGNITUDE:
+        raise ExpressionSyntaxError(f'"{written[:40]}" is too large or too small')
+    return number
+
+
+class _Environment(Environment):
+    """The settings of the parser; it compiles and loads nothing."""
+
+    @property
+    def lexer(self) -> Lexer:
+        """The lexer that keeps numbers exact."""
+        return _LEXER
+
+
+_ENVIRONMENT: Final = _Environment()
+_LEXER: Final = _ExactLexer(_ENVIRONMENT)
+
+
+def _parse(text: str) -> nodes.Expr:
+    if len(text) > MAX_LENGTH:
+        raise ExpressionSyntaxError(f"an expression has at most {MAX_LENGTH:,} characters")
+    if not text.strip():
+        raise ExpressionSyntaxError("the expression is empty")
+    if _bracket_depth(text) > MAX_NESTING:
+        raise ExpressionSyntaxError(f"brackets are nested more than {MAX_NESTING} deep")
+    try:
+        parser = Parser(_ENVIRONMENT, text, state="variable")
+        node = parser.parse_expression()
+    except TemplateSyntaxError as error:
+        raise ExpressionSyntaxError(
+            _translate_error(error.message or "it cannot be read")
+        ) from None
+    except RecursionError:
+        raise ExpressionSyntaxError("the expression is nested too deeply") from None
+    except (ValueError, SyntaxError):
+        raise ExpressionSyntaxError("a number or text in it cannot be read") from None
+    if not parser.stream.eos:
+        left = parser.stream.current
+        shown = left.value if left.type != "data" else "}}"
+        raise ExpressionSyntaxError(f'"{str(shown)[:20]}" is not expected after the expression')
+    return node
+
+
+def _translate_error(message: str) -> str:
+    """Replace the parser's own terms in a message."""
+    for theirs in ("end of template", "end of print statement"):
+        if message == f"unexpected '{theirs}'":
+            return "the expression ends too early"
+        message = message.replace(f"'{theirs}'", "the end").replace(theirs, "the end")
+    return message[:1].lower() + message[1:].rstrip(".")
+
+
+_LEXEMES: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]""", re.DOTALL)
+
+
+def _bracket_depth(text: str) -> int:
+    depth = deepest = 0
+    for found in _LEXEMES.finditer(text):
+        match found.group()[0]:
+            case "(" | "[" | "{":
+                depth += 1
+                deepest = max(deepest, depth)
+            case ")" | "]" | "}":
+                depth -= 1
+    return deepest
+
+
+def _find_end(text: str, start: int) -> int:
+    """Return the position of the `}}` that closes an expression, not one in quotes or a record."""
+    depth = 0
+    for found in _LEXEMES.finditer(text, start):
+        match found.group()[0]:
+            case "(" | "[" | "{":
+                depth += 1
+            case "}" if depth == 0:
+                if text.startswith("}}", found.start()):
+                    return found.start()
+                break
+            case ")" | "]" | "}":
+                depth -= 1
+    raise ExpressionSyntaxError(
+        f'the expression "{{{{{text[start : start + 20]}…" is not closed with }}}}'
+    )
+
+
+# --- checking ---------------------------------------------------------------------------------------
+
+ARITHMETIC_SIGNS: Final[dict[type[nodes.Expr], tuple[str, str]]] = {
+    nodes.Add: ("+", "add"),
+    nodes.Sub: ("-", "subtract"),
+    nodes.Mul: ("*", "multiply"),
+    nodes.Div: ("/", "divide"),
+    nodes.FloorDiv: ("//", "divide_whole"),
+    nodes.Mod: ("%", "remainder"),
+}
+COMPARISON_SIGNS: Final[dict[str, tuple[str, str]]] = {
+    "eq": ("==", "equal"),
+    "ne": ("!=", "unequal"),
+    "lt": ("<", "less"),
+    "lteq": ("<=", "less_equal"),
+    "gt": (">", "greater"),
+    "gteq": (">=", "greater_equal"),
+}
+
+
+@dataclass
+class _Checker:
+    """One pass over an expression: refuses what is not in the language, collects names and hints."""
+
+    names: set[str] = field(default_factory=set)
+    row_names: set[str] = field(default_factory=set)
+    hints: list[str] = field(default_factory=list)
+    messages: list[MessageUse] = field(default_factory=list)
+
+    def visit(  # noqa: C901, PLR0912  (one case for each kind of node)
+        self, node: nodes.Node, depth: int, chain: int
+    ) -> None:
+        """Check a node; `chain` counts steps to the left, `depth` the nesting."""
+        if depth > MAX_NESTING:
+            raise ExpressionSyntaxError(f"the expression is nested more than {MAX_NESTING} deep")
+        if chain > MAX_CHAIN:
+            raise ExpressionSyntaxError(f"the expression has more than {MAX_CHAIN} steps in a row")
+        match node:
+            case nodes.Const():
+                pass
+            case nodes.Name():
+                self.names.add(node.name)
+            case nodes.Getattr():
+                self.visit(node.node, depth, chain + 1)
+            case nodes.Getitem():
+                self._visit_item(node, depth, chain)
+            case nodes.Pow():
+                raise ExpressionSyntaxError("** is not part of the language; write a * a")
+            case nodes.BinExpr():
+                if type(node) not in ARITHMETIC_SIGNS and not isinstance(
+                    node, nodes.And | nodes.Or
+                ):
+                    raise ExpressionSyntaxError(
+                        f"{type(node).__name__} is not part of the language"
+                    )
+                self._visit_binary(node, depth, chain)
+            case nodes.Neg() | nodes.Pos() | nodes.Not():
+                self.visit(node.node, depth + 1, 0)
+            case nodes.Compare():
+                self.visit(node.expr, depth, chain + 1)
+                for operand in node.ops:
+                    self.visit(operand.expr, depth + 1, 0)
+            case nodes.Concat():
+                for part in node.nodes:
+                    self.visit(part, depth + 1, 0)
+            case nodes.CondExpr():
+                for branch in (node.test, node.expr1, node.expr2):
+                    if branch is not None:
+                        self.visit(branch, depth + 1, 0)
+            case nodes.List():
+                for item in node.items:
+                    self.visit(item, depth + 1, 0)
+            case nodes.Dict():
+                self._visit_record(node, depth)
+            case nodes.Filter():
+                self._visit_filter(node, depth, chain)
+            case nodes.Test():
+                self._visit_test(node, depth, chain)
+            case nodes.Call():
+                self._visit_call(node, depth)
+            case nodes.Tuple():
+                raise ExpressionSyntaxError("a list is written in square brackets: [a, b]")
+            case _:
+                raise ExpressionSyntaxError(f"{type(node).__name__} is not part of the language")
+
+    def _visit_item(self, node: nodes.Getitem, depth: int, chain: int) -> None:
+        if isinstance(node.arg, nodes.Slice):
+            raise ExpressionSyntaxError("[a:b] is not part of the language; use take and skip")
+        self.visit(node.node, depth, chain + 1)
+        self.visit(node.arg, depth + 1, 0)
+
+    def _visit_binary(self, node: nodes.BinExpr, depth: int, chain: int) -> None:
+        self.visit(node.left, depth, chain + 1)
+        self.visit(node.right, depth + 1, 0)
+        right = node.right
+        if isinstance(node, nodes.Mul | nodes.Div) and isinstance(right, nodes.Filter):
+            known = FILTERS.get(right.name)
+            if known is not None and known.is_number:
+                self.hints.append(
+                    f"the filter {right.name} applies to the last factor alone; "
+                    f"write (a {node.operator} b) | {right.name} if it is meant for both"
+                )
+
+    def _visit_record(self, node: nodes.Dict, depth: int) -> None:
+        for pair in node.items:
+            if not (isinstance(pair.key, nodes.Const) and isinstance(pair.key.value, str)):
+                raise ExpressionSyntaxError(
+                    "the names in a record are quoted texts: {'name': value}"
+                )
+            self.visit(pair.value, depth + 1, 0)
+
+    def _visit_filter(self, node: nodes.Filter, depth: int, chain: int) -> None:
+        known = FILTERS.get(node.name)
+        if known is None:
+            near = runtime.suggest_identifier(node.name, FILTERS)
+            raise ExpressionSyntaxError(f'the filter "{node.name}" is not known{near}')
+        assert node.node is not None
+        if node.name == "default":
+            self._visit_optional(node.node, depth, chain + 1)
+        else:
+            self.visit(node.node, depth, chain + 1)
+        _check_arguments(known, node)
+        if known.kind is FilterKind.MESSAGE:
+            self.messages.append(_message_use(node))
+        rows = find_row_expression(node) if known.kind is FilterKind.ROWS else None
+        if rows is not None:
+            inner = parse_expression(rows)
+            self.row_names |= inner.all_names
+            self.messages += inner.messages
+        for argument in _arguments(node):
+            if argument is not _row_argument(node, known):
+                self.visit(argument, depth + 1, 0)
+
+    def _visit_test(self, node: nodes.Test, depth: int, chain: int) -> None:
+        if node.name in ("defined", "undefined"):
+            self._visit_optional(node.node, depth, chain + 1)
+            return
+        if node.name not in runtime.TESTS:
+            near = runtime.suggest_identifier(node.name, runtime.TESTS)
+            raise ExpressionSyntaxError(f'the test "is {node.name}" is not known{near}')
+        takes = 1 if node.name in _TESTS_WITH_ARGUMENT else 0
+        if len(node.args) != takes or node.kwargs or node.dyn_args or node.dyn_kwargs:
+            wanted = "one value" if takes else "no value"
+            raise ExpressionSyntaxError(f'"is {node.name}" takes {wanted} after it')
+        self.visit(node.node, depth, chain + 1)
+        for argument in node.args:
+            self.visit(argument, depth + 1, 0)
+
+    def _visit_call(self, node: nodes.Call, depth: int) -> None:
+        name = node.node.name if isinstance(node.node, nodes.Name) else None
+        if name not in FUNCTIONS:
+            shown = f'"{name}"' if name else "this"
+            raise ExpressionSyntaxError(
+                f"{shown} is not a function; the only functions are {', '.join(FUNCTIONS)}"
+            )
+        if node.kwargs or node.dyn_args or node.dyn_kwargs or not 1 <= len(node.args) <= 2:
+            raise ExpressionSyntaxError(f"{name} takes one or two numbers")
+        for argument in node.args:
+            self.visit(argument, depth + 1, 0)
+
+    def _visit_optional(self, node: nodes.Expr, depth: int, chain: int) -> None:
+        """Check the operand of `default` and `is defined`, whose names need not be known."""
+        inner = _Checker()
+        inner.visit(node, depth, chain)
+        self.row_names |= inner.row_names | inner.names
+        self.hints += inner.hints
+        self.messages += inner.messages
+
+
+_TESTS_WITH_ARGUMENT: Final = frozenset({"divisibleby", "eq", "ne", "lt", "le", "gt", "ge", "in"})
+
+
+def _arguments(node: nodes.Filter) -> list[nodes.Expr]:
+    return [*node.args, *(pair.value for pair in node.kwargs)]
+
+
+def _row_argument(node: nodes.Filter, known: Filter) -> nodes.Expr | None:
+    """Return the argument that is a row expression, as written."""
+    if known.kind is not FilterKind.ROWS:
+        return None
+    if node.args:
+        return node.args[0]
+    name = known.parameters[0].name
+    return next((pair.value for pair in node.kwargs if pair.key == name), None)
+
+
+def find_row_expression(node: nodes.Filter) -> str | None:
+    """Return the row expression of a list filter, None if it has none."""
+    argument = _row_argument(node, FILTERS[node.name])
+    if argument is None:
+        if node.name in NEEDS_EXPRESSION:
+            raise ExpressionSyntaxError(f"{node.name} needs a quoted expression: {node.name}('…')")
+        return None
+    if isinstance(argument, nodes.Const) and isinstance(argument.value, str):
+        return argument.value
+    raise ExpressionSyntaxError(f"{node.name} takes its expression in quotes: {node.name}('…')")
+
+
+def _message_use(node: nodes.Filter) -> MessageUse:
+    key = node.node.value if isinstance(node.node, nodes.Const) else None
+    names = frozenset(str(pair.key) for pair in node.kwargs)
+    return MessageUse(key if isinstance(key, str) else None, names)
+
+
+def _check_arguments(known: Filter, node: nodes.Filter) -> None:
+    if known.kind is FilterKind.MESSAGE:
+        if node.args or node.dyn_args is not None or node.dyn_kwargs is not None:
+            raise ExpressionSyntaxError("t takes its arguments by name: 'key' | t(n=count)")
+        return
+    parameters = [p for p in known.parameters if p.name != "scope"]
+    given = {pair.key for pair in node.kwargs}
+    names = [p.name for p in parameters]
+    placed = set(names[: len(node.args)])
+    missing = [
+        p.name
+        for p in parameters
+        if p.default is Parameter.empty
+        and p.name not in placed | given
+        and known.kind is not FilterKind.ROWS
+    ]
+    is_wrong = len(node.args) > len(names) or not given <= set(names) or bool(placed & given)
+    if is_wrong or missing or node.dyn_args is not None or node.dyn_kwargs is not None:
+        raise ExpressionSyntaxError(f"the filter is used as {known.usage}")

@@ -1,0 +1,23 @@
+"""The scope of expressions: names of data and loops, and the keys under which a build keeps its own.
+
+A key that begins with `#` is no identifier, so no expression can read it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+Scope = dict[str, Any]
+Value = Any  # str, Decimal, bool, date, datetime, time, dict, list or None (merge/declarations.py)
+
+FORMATS: Final = "#formats"  # the LocaleFormats of the nearest `lang`
+MESSAGES: Final = "#messages"  # the Translator of the document
+STATE: Final = "#state"  # the BuildState
+LOOP: Final = "#loop"  # the loop iterations around, outermost first
+NOTE_PARENT: Final = "#note-parent"  # the style of the flow, from which notes inherit
+FRAGMENT_IDS: Final = "#fragments"  # in a Markdown text: the ids of its headings in this document
+
+# Known in every part; `page` and `totals` are in scope at page time, and beside tables.
+DOCUMENT_NAMES: Final = frozenset({"data", "now", "today", "doc"})
+PAGE_NAMES: Final = frozenset({"page"})
+TOTALS: Final = "totals"  # carried totals: in their table, and after it

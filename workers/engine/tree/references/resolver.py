@@ -1,0 +1,313 @@
+"""Resolves references, tables of contents and the index once the whole document is built.
+
+Headings, captions, marks and references are collected in order while the document is built. Once it
+is, numbers and texts are known; pages are known to layout alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from workers.engine.diagnostics import Findings
+from workers.engine.tree.nodes import (
+    Block,
+    Break,
+    CellTemplate,
+    Image,
+    Inline,
+    InlineAnchor,
+    ListItem,
+    NoteCall,
+    Paragraph,
+    Reference,
+    Rule,
+    Source,
+    Table,
+    TableRow,
+    TextRun,
+    child_blocks,
+    describe_loops,
+)
+from workers.engine.tree.references.collation import collation_key, index_initial
+from workers.engine.tree.references.collector import ReferenceCollector, ReferenceTarget
+from workers.engine.tree.references.cross_references import (
+    CrossReferences,
+    IndexTerm,
+    ReferenceText,
+    Title,
+)
+
+MAX_TEXT: Final = 500  # characters of a text that a reference or an entry shows
+MAX_ENTRIES: Final = 200_000  # of all contents and indexes together
+_PUNCTUATION: Final = ".:,; \u00a0"
+_ELLIPSIS: Final = "…"
+
+
+class ReferenceResolver:
+    """Resolves the collected references; references that cannot be shown are reported."""
+
+    def __init__(self, references: ReferenceCollector, findings: Findings) -> None:
+        self._references = references
+        self._findings = findings
+        self._texts: dict[str, ReferenceText] = {}
+        self._resolving: list[str] = []
+
+    def resolve(self, blocks: Iterable[Block], known: Mapping[str, Any]) -> CrossReferences:
+        """Return the cross-references of a document; `known` are the ids of its elements."""
+        references = self._references
+        self._add_block_targets(blocks)
+        numbers: dict[str, str] = {}
+        requested: dict[str, Source] = {}
+        for reference in references.references:
+            target = reference.target
+            if target not in known:  # reported with the links
+                continue
+            if reference.show == "page":
+                requested.setdefault(target, reference.source)
+            elif reference.show == "number":
+                numbers[target] = self._resolve_number(reference)
+            else:
+                for part in self._resolve_text(reference):
+                    if isinstance(part, Reference):
+                        requested.setdefault(part.target, reference.source)
+        titles = {
+            kind: tuple(self._title(level, paragraph) for level, paragraph in listed)
+            for kind, listed in references.titles.items()
+        }
+        for title in (title for listed in titles.values() for title in listed):
+            for part in title.text:
+                if isinstance(part, Reference):
+                    requested.setdefault(part.target, part.source)
+        terms = (
+            tuple(sort_terms(references.index_marks, references.index_lang))
+            if references.indexes
+            else ()
+        )
+        for term in terms:
+            requested |= dict.fromkeys(term.anchors, references.indexes[0].source)
+        self._check_lists(titles, len(terms))
+        return CrossReferences(titles, terms, self._texts, numbers, requested)
+
+    def _check_lists(self, titles: Mapping[str, tuple[Title, ...]], terms: int) -> None:
+        """Warn of empty contents and indexes, and report too many entries."""
+        entries = 0
+        for contents in self._references.contents:
+            listed = sum(
+                contents.first <= title.level <= contents.last
+                for title in titles.get(contents.kind, ())
+            )
+            entries += listed
+            if not listed:
+                self._findings.warn(
+                    "empty-contents",
+                    "The contents are empty: the document has no title that `toc` lists",
+                    contents.source.location,
+                )
+        for index in self._references.indexes:
+            entries += terms
+            if not terms:
+                self._findings.warn(
+                    "empty-index",
+                    "The index is empty: no `mark` names a term",
+                    index.source.location,
+                )
+        if entries > MAX_ENTRIES:
+            sources = [node.source for node in self._references.contents]
+            sources += [node.source for node in self._references.indexes]
+            self._findings.error(
+                "too-many-entries",
+                f"The contents and indexes have {entries:,} entries together, accepted are at most "
+                f"{MAX_ENTRIES:,}. Print fewer of them, or list fewer levels",
+                sources[-1].location,
+            )
+
+    def _title(self, level: int, paragraph: Paragraph) -> Title:
+        label = paragraph.extra.label if paragraph.extra else None
+        text = _truncate(self._resolve_inlines(paragraph.inlines))
+        number = "" if label is None else label.text.strip()
+        return Title(level, number, text, paragraph.id or "")
+
+    # --- what references show ----------------------------------------------------------------------
+
+    def _resolve_number(self, reference: Reference) -> str:
+        target = self._references.targets.get(reference.target)
+        number = target.number.rstrip(_PUNCTUATION) if target is not None else ""
+        if not number:
+            self._report(
+                reference,
+                "no-number",
+                "has none. Give it a style with `number`, or show its text or page",
+                "number",
+            )
+        return number
+
+    def _resolve_text(self, reference: Reference) -> ReferenceText:
+        """Return the text of a reference's target, with the references in it resolved."""
+        target = reference.target
+        known = self._texts.get(target)
+        if known is not None:
+            return known
+        if target in self._resolving or len(self._resolving) >= _MAX_DEPTH:
+            self._report(
+                reference,
+                "reference-circle",
+                f"shows itself, or texts in texts more than {_MAX_DEPTH} deep. Show a number or page",
+                "text",
+            )
+            return ()
+        self._resolving.append(target)
+        found = self._references.targets.get(target)
+        parts = () if found is None else _truncate(self._resolve_inlines(found.inlines))
+        self._resolving.pop()
+        if not parts and not self._resolving:
+            self._report(
+                reference, "no-text", "has none. Show its number or page, or write it", "text"
+            )
+        self._texts[target] = parts
+        return parts
+
+    def _resolve_inlines(self, inlines: Iterable[Inline]) -> Iterator[str | Reference]:
+        for inline in inlines:
+            match inline:
+                case NoteCall() | Reference(show="note"):
+                    pass
+                case TextRun():
+                    yield inline.text
+                case Reference(show="page"):
+                    yield inline
+                case Reference(show="number"):
+                    target = self._references.targets.get(inline.target)
+                    yield "" if target is None else target.number.rstrip(_PUNCTUATION)
+                case Reference():
+                    yield from self._resolve_text(inline)
+                case InlineAnchor():
+                    pass
+                case _:
+                    yield " "
+
+    def _report(self, reference: Reference, code: str, why: str, what: str) -> None:
+        source = reference.source
+        self._findings.error(
+            code,
+            f'`ref` shows the {what} of "{reference.target[:40]}", which {why}'
+            f"{describe_loops(source.loop)}",
+            source.location,
+        )
+
+    # --- elements that are no paragraphs ---------------------------------------------------------
+
+    def _add_block_targets(self, blocks: Iterable[Block]) -> None:
+        """Add the text and number of other blocks, if references refer to them."""
+        targets = self._references.targets
+        wanted = {
+            reference.target
+            for reference in self._references.references
+            if reference.show != "page" and reference.target not in targets
+        }
+        if not wanted:
+            return
+        for name, block in _walk_identified(blocks):
+            if name in wanted:
+                wanted.discard(name)
+                found = block if isinstance(block, ReferenceTarget) else _describe(block)
+                targets[name] = found
+
+
+_MAX_DEPTH: Final = 16  # of texts that include the texts of others
+
+
+def _walk_identified(
+    blocks: Iterable[Block],
+) -> Iterator[tuple[str, Block | ListItem | ReferenceTarget]]:
+    """Yield the blocks, rows and cells that have an id."""
+    waiting: list[Block | ListItem] = [*reversed([*blocks])]
+    while waiting:
+        block = waiting.pop()
+        name = None if isinstance(block, Rule | Break) else block.id
+        if name is not None:
+            yield name, block
+        waiting += reversed(child_blocks(block))
+        if isinstance(block, Table):
+            for body in block.bodies:
+                for row in body.rows:
+                    held = [content for content in row.cells if not isinstance(content, str)]
+                    if row.template.id is not None:
+                        yield row.template.id, _describe_cells(row)
+                    for cell in row.template.cells:
+                        if cell.id is not None:
+                            yield cell.id, _describe_cells(row, cell)
+                    waiting += [inner for content in held for inner in content]
+
+
+def _describe_cells(row: TableRow, only: CellTemplate | None = None) -> ReferenceTarget:
+    """Return the text of a row, or of one cell of it, from the first cell that has text."""
+    for cell, content in zip(row.template.cells, row.cells, strict=False):
+        if only is not None and cell is not only:
+            continue
+        if isinstance(content, str):
+            inlines: tuple[Inline, ...] = (TextRun(content, cell.style.text),) if content else ()
+        else:
+            inlines = next((found for b in content if (found := _describe(b).inlines)), ())
+        if inlines:
+            return ReferenceTarget("", inlines)
+    return ReferenceTarget("", ())
+
+
+def _describe(block: Block | ListItem) -> ReferenceTarget:
+    """Return the text and number of a block, from its first paragraph or its image's `alt`."""
+    marker = block.marker if isinstance(block, ListItem) else ""
+    waiting: list[Block | ListItem] = [block]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Image) and inner.alt:
+            return ReferenceTarget(marker, (TextRun(inner.alt, inner.style.text),))
+        if isinstance(inner, Paragraph):
+            label = inner.extra.label if inner.extra else None
+            return ReferenceTarget(marker or (label.text if label else ""), inner.inlines)
+        waiting += reversed(child_blocks(inner))
+    return ReferenceTarget(marker, ())
+
+
+def _truncate(parts: Iterable[str | Reference]) -> ReferenceText:
+    """Return the joined text, white space collapsed and limited to `MAX_TEXT` characters."""
+    joined: list[str | Reference] = []
+    left = MAX_TEXT
+    for part in parts:
+        if isinstance(part, Reference):
+            joined.append(part)
+            left -= 1
+        elif joined and isinstance(joined[-1], str):
+            joined[-1] += part[: left + 1]
+            left -= len(part)
+        else:
+            joined.append(part[: left + 1])
+            left -= len(part)
+        if left < 0:
+            joined.append(_ELLIPSIS)
+            break
+    texts = [
+        " ".join(f"|{part}|".split())[1:-1] if isinstance(part, str) else part for part in joined
+    ]
+    if texts and isinstance(texts[0], str):
+        texts[0] = texts[0].lstrip()
+    if texts and isinstance(texts[-1], str):
+        texts[-1] = texts[-1].rstrip()
+    return tuple(part for part in texts if part != "")
+
+
+def sort_terms(marks: Mapping[tuple[str, ...], list[str]], lang: str) -> Iterator[IndexTerm]:
+    """Yield the terms of an index in order, each after its parent terms, which may have no marks."""
+    every: dict[tuple[str, ...], list[str]] = {}
+    for term, anchors in marks.items():
+        for level in range(1, len(term)):
+            every.setdefault(term[:level], [])
+        every[term] = anchors
+    keys = {text: collation_key(text, lang) for term in every for text in term}
+    letter = None
+    for term in sorted(every, key=lambda term: [keys[text] for text in term]):
+        initial = index_initial(term[0], lang)
+        yield IndexTerm(
+            len(term), term[-1], tuple(every[term]), len(term) == 1 and initial != letter
+        )
+        letter = initial

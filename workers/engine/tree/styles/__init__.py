@@ -1,0 +1,1 @@
+"""Styles: the user-agent style sheet, declared styles, the cascade, and computed values."""

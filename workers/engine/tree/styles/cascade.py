@@ -1,0 +1,528 @@
+"""The cascade and inheritance: computed styles from specified properties (CSS Cascade 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
+
+from workers.engine.syntax.font_variants import VARIANT_PROPERTIES, FontVariants
+from workers.engine.syntax.numbers import PAGE
+from workers.engine.syntax.values import (
+    BorderValue,
+    ColorName,
+    ColorValue,
+    FontUnit,
+    LengthValue,
+    RelativeLength,
+)
+from workers.engine.tree.expressions.formats import get_decimal_symbol
+from workers.engine.tree.styles.computed import (
+    Align,
+    BoxStyle,
+    BreakStyle,
+    BreakTo,
+    Numbering,
+    Overflow,
+    ParagraphStyle,
+    Style,
+    TextStyle,
+    TextWrap,
+    VerticalAlign,
+    WhiteSpace,
+)
+from workers.engine.tree.styles.direction import is_right_to_left
+from workers.engine.tree.styles.user_agent import (
+    BUILT_IN,
+    BUILT_IN_ENTRIES,
+    BUILT_IN_LISTS,
+    BUILT_IN_MARKDOWN,
+    BUILT_IN_NOTES,
+    NO_PROPERTIES,
+    Properties,
+)
+from workers.engine.units import (
+    AUTO,
+    BLACK,
+    NO_BORDER,
+    ZERO,
+    Border,
+    BorderStyle,
+    Color,
+    Length,
+    LengthKind,
+    Sides,
+)
+
+MAX_CACHED: Final = 512  # bounds the memory of styles that depend on data
+SUB_DROP: Final = 0.2  # of the parent's font size, as browsers lower and raise sub and super
+SUPER_RISE: Final = 0.33
+_SIDES: Final = ("top", "right", "bottom", "left")
+_CELL_ALIGNMENTS: Final[dict[Any, VerticalAlign]] = {word.value: word for word in VerticalAlign}
+
+T = TypeVar("T")
+
+
+class Inherited(NamedTuple):
+    """The inherited values, as they were specified: a line height by number stays a number."""
+
+    families: tuple[str, ...] = ("Noto Sans",)
+    size: float = 10.0
+    weight: int = 400
+    is_italic: bool = False
+    color: Color = BLACK
+    line_height: float | Length = 1.35
+    letter_spacing: float = 0.0
+    align: str = "start"
+    indent: float = 0.0
+    transform: str = "none"
+    white_space: WhiteSpace = WhiteSpace.NORMAL
+    hyphens: str = "manual"
+    text_wrap: TextWrap = TextWrap.AUTO
+    breaks_anywhere: bool = True
+    orphans: int = 2
+    widows: int = 2
+    lang: str = "en"
+    is_rtl: bool = False
+    decoration: str = "none"  # drawn through the children too, as in CSS
+    page: str | None = None
+    stretch: float = 100.0
+    variants: FontVariants = FontVariants()
+
+
+class ComputedStyle:
+    """A computed style with the values its children inherit. Equal styles are one object."""
+
+    __slots__ = ("inherited", "style")
+
+    def __init__(self, style: Style, inherited: Inherited) -> None:
+        self.style = style
+        self.inherited = inherited
+
+    @property
+    def transform(self) -> str:
+        """The text-transform that build applies."""
+        return self.inherited.transform
+
+
+class UnknownReference(Exception):
+    """A name of a colour, style or page that is not declared; the text says which.
+
+    `code` is the code of the finding, the same as for a literal name.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class StyleSheet:
+    """The styles and colours a document declares, and the styles computed from them."""
+
+    def __init__(
+        self,
+        colors: Mapping[str, Color],
+        by_name: Mapping[str, Properties],
+        by_element: Mapping[str, Properties],
+        families: frozenset[str] = frozenset(),
+    ) -> None:
+        self._colors = colors
+        self._by_name = by_name
+        self._by_element = by_element
+        self._families = families
+        self._interned: dict[Any, Any] = {}
+        self._anonymous: dict[ComputedStyle, ComputedStyle] = {}
+        self.root_size = Inherited().size
+
+    def compute_root(self, lang: str) -> ComputedStyle:
+        """Return the style of `document`, from which every other inherits."""
+        initial = ComputedStyle(_INITIAL, Inherited())
+        self.root_size = initial.inherited.size
+        root = self.compute(initial, self.element_properties("document"), lang=lang)
+        self.root_size = root.inherited.size
+        return root
+
+    def element_properties(
+        self,
+        tag: str,
+        *,
+        is_in_list: bool = False,
+        is_markdown: bool = False,
+        is_in_note: bool = False,
+    ) -> Properties:
+        """Return a tag's properties below classes: user-agent ones, then those of `style element`."""
+        built_in = (BUILT_IN_LISTS if is_in_list else BUILT_IN).get(tag, NO_PROPERTIES)
+        if is_markdown:
+            built_in = BUILT_IN_MARKDOWN.get(tag, built_in)
+        if is_in_note:
+            built_in = BUILT_IN_NOTES.get(tag, built_in)
+        declared = self._by_element.get(tag, NO_PROPERTIES)
+        return {**built_in, **declared} if declared else built_in
+
+    def class_properties(self, name: str) -> Properties:
+        """Return the properties of a named style.
+
+        Raises:
+            UnknownReference: there is no style of that name.
+        """
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise UnknownReference("unknown-style", f'There is no style "{name}"') from None
+
+    def entry_properties(self, name: str) -> Properties:
+        """Return the properties of an entry of contents or an index: built in, then its named style."""
+        return {**BUILT_IN_ENTRIES[name], **self.find_properties(name)}
+
+    def find_properties(self, name: str) -> Properties:
+        """Return the properties of a named style, none if it is not declared."""
+        return self._by_name.get(name, NO_PROPERTIES)
+
+    def get_color(self, value: ColorValue) -> Color:
+        """Return a colour, resolved if it is a name.
+
+        Raises:
+            UnknownReference: there is no colour of that name.
+        """
+        if not isinstance(value, ColorName):
+            return value
+        color = self._colors.get(value.name, value.standard)
+        if color is None:
+            raise UnknownReference("unknown-color", f'There is no colour "{value.name}"')
+        return color
+
+    def get_page_family(self, name: str) -> str:
+        """Return the name of a page family, checked.
+
+        Raises:
+            UnknownReference: there is no page of that name.
+        """
+        if name not in self._families:
+            raise UnknownReference("unknown-page", f'There is no page "{name}"')
+        return name
+
+    def compute_anonymous(self, parent: ComputedStyle) -> ComputedStyle:
+        """Return the style of an anonymous box: inherited values alone (CSS 2.1, 9.2.1.1)."""
+        computed = self._anonymous.get(parent)
+        if computed is None:
+            if len(self._anonymous) > MAX_CACHED:
+                self._anonymous.clear()
+            computed = self._anonymous[parent] = self.compute(parent, NO_PROPERTIES)
+        return computed
+
+    def compute(
+        self,
+        parent: ComputedStyle,
+        properties: Properties,
+        *,
+        lang: str | None = None,
+        is_inline: bool = False,
+        in_table: bool = False,
+    ) -> ComputedStyle:
+        """Return an element's style from its parent's and its own specified properties.
+
+        In a table, vertical-align is inherited from sections and rows by cells, as in HTML.
+
+        Raises:
+            UnknownReference: a colour or page is not declared.
+        """
+        values = _Computation(self, parent.inherited, properties)
+        inherited = values.inherit(lang, in_table=in_table)
+        style = Style(
+            text=self.intern(values.text(parent.style.text, is_inline=is_inline)),
+            paragraph=self.intern(values.paragraph()),
+            box=self.intern(
+                values.box(parent.style.box.vertical_align if in_table else VerticalAlign.TOP)
+            ),
+            breaks=self.intern(values.breaks()),
+            numbering=values.numbering(),
+        )
+        style = self.intern(style)
+        key = (style, inherited)
+        found: ComputedStyle | None = self._interned.get(key)
+        if found is None:
+            found = self._interned[key] = ComputedStyle(style, inherited)
+        return found
+
+    def to_points(self, value: LengthValue, computed: ComputedStyle) -> float:
+        """Return a length in points; em are of the style's font size."""
+        if isinstance(value, RelativeLength):
+            base = computed.inherited.size if value.unit is FontUnit.EM else self.root_size
+            return value.value * base
+        return value.value
+
+    def to_length(self, value: LengthValue, computed: ComputedStyle) -> Length:
+        """Return a length with font units resolved; per cent, fr and auto stay."""
+        if isinstance(value, RelativeLength):
+            return Length(self.to_points(value, computed))
+        return value
+
+    def intern(self, value: T) -> T:
+        """Return the one object of all equal ones."""
+        if len(self._interned) > 64 * MAX_CACHED:
+            self._interned.clear()
+        kept: T = self._interned.setdefault(value, value)
+        return kept
+
+
+class _Computation:
+    """One computation: specified values, what they are relative to, and their absolute forms."""
+
+    def __init__(self, sheet: StyleSheet, parent: Inherited, properties: Properties) -> None:
+        self.sheet = sheet
+        self.parent = parent
+        self.get = properties.get
+        self._properties = properties
+        self.size = self._font_size()
+        self.inherited = parent
+
+    def inherit(self, lang: str | None, *, in_table: bool) -> Inherited:
+        """Compute the inherited values."""
+        get, parent = self.get, self.parent
+        color = get("color")
+        decoration = get("text-decoration")
+        self.inherited = Inherited(
+            families=get("font-family", parent.families),
+            size=self.size,
+            weight=get("font-weight", parent.weight),
+            is_italic=_apply_if_set(get("font-style"), lambda v: v == "italic", parent.is_italic),
+            color=parent.color if color is None else self.sheet.get_color(color),
+            line_height=_apply_if_set(get("line-height"), self._line_height, parent.line_height),
+            letter_spacing=self.points("letter-spacing", parent.letter_spacing),
+            align=get("text-align", parent.align),
+            indent=self.points("text-indent", parent.indent),
+            transform=get("text-transform", parent.transform),
+            white_space=_apply_if_set(get("white-space"), WhiteSpace, parent.white_space),
+            hyphens=get("hyphens", parent.hyphens),
+            text_wrap=_apply_if_set(get("text-wrap"), TextWrap, parent.text_wrap),
+            breaks_anywhere=_apply_if_set(
+                get("overflow-wrap"), lambda v: v == "anywhere", parent.breaks_anywhere
+            ),
+            orphans=get("orphans", parent.orphans),
+            widows=get("widows", parent.widows),
+            lang=lang or parent.lang,
+            is_rtl=self._is_rtl(lang),
+            decoration=decoration if decoration not in (None, "none") else parent.decoration,
+            page=_apply_if_set(get("page"), self.sheet.get_page_family, parent.page),
+            stretch=get("font-stretch", parent.stretch),
+            variants=self._variants(in_table),
+        )
+        return self.inherited
+
+    def text(self, parent: TextStyle, *, is_inline: bool) -> TextStyle:
+        """Compute the style of characters.
+
+        A rise and a background are inherited by inline children.
+        """
+        own = self.inherited
+        background = self.get("background") if is_inline else None
+        rise = parent.rise if is_inline else 0.0
+        return TextStyle(
+            families=own.families,
+            size=own.size,
+            weight=own.weight,
+            is_italic=own.is_italic,
+            color=own.color,
+            letter_spacing=own.letter_spacing,
+            decoration=own.decoration,
+            rise=rise + (self._rise() if is_inline else 0.0),
+            background=self._color(background) or (parent.background if is_inline else None),
+            lang=own.lang,
+            stretch=own.stretch,
+            features=own.variants.list_features(),
+        )
+
+    def paragraph(self) -> ParagraphStyle:
+        """Compute the style of lines."""
+        own = self.inherited
+        is_rtl = own.is_rtl
+        height = own.line_height
+        return ParagraphStyle(
+            line_height=height.value if isinstance(height, Length) else height * own.size,
+            align=_resolve_align(own.align, is_rtl=is_rtl),
+            indent=own.indent,
+            white_space=own.white_space,
+            hyphens=own.hyphens,
+            breaks_anywhere=own.breaks_anywhere,
+            orphans=own.orphans,
+            widows=own.widows,
+            is_rtl=is_rtl,
+            decimal_sign=get_decimal_symbol(own.lang) if own.align == "decimal" else ".",
+            text_wrap=own.text_wrap,
+        )
+
+    def box(self, vertical_align: VerticalAlign) -> BoxStyle:
+        """Compute the box; `vertical_align` is the value if none is specified."""
+        get = self.get
+        vertical = get("vertical-align")
+        return BoxStyle(
+            width=self.length("width", AUTO),
+            height=self.length("height", AUTO),
+            min_width=self.length("min-width", ZERO),
+            max_width=self._limit("max-width"),
+            min_height=self.length("min-height", ZERO),
+            max_height=self._limit("max-height"),
+            margin=self._each(self._margin),
+            padding=self._each(self._padding),
+            border=self._each(lambda side: self.border(get(f"border-{side}"))),
+            radius=self.points("border-radius", 0.0),
+            background=self._color(get("background")),
+            background_image=self._image(),
+            opacity=get("opacity", 1.0),
+            overflow=Overflow(get("overflow", "error")),
+            min_font_size=_apply_if_set(get("min-font-size"), self._points_of, None),
+            rotate=get("rotate", 0.0),
+            vertical_align=_CELL_ALIGNMENTS.get(vertical, vertical_align),
+        )
+
+    def breaks(self) -> BreakStyle:
+        """Compute the break properties."""
+        get = self.get
+        return BreakStyle(
+            before=BreakTo(get("break-before", "auto")),
+            after=BreakTo(get("break-after", "auto")),
+            avoid_inside=get("break-inside") == "avoid",
+            page=self.inherited.page,
+            counter_reset=_page_reset(get("counter-reset")),
+        )
+
+    def numbering(self) -> Numbering | None:
+        """Compute the numbering, None if nothing is counted."""
+        get = self.get
+        shape, resets, sets = get("number"), get("counter-reset") or (), get("counter-set") or ()
+        others = tuple(
+            (name, 1 if first is None else first) for name, first in resets if name != PAGE
+        )
+        width = get("number-width")
+        if shape is None and not others and not sets and width is None:
+            return None
+        return self.sheet.intern(
+            Numbering(
+                shape,
+                get("counter") or "",
+                None if width is None else self._points_of(width),
+                others,
+                tuple(sets),
+            )
+        )
+
+    def points(self, name: str, default: float) -> float:
+        """Return a property in points."""
+        value = self.get(name)
+        return default if value is None else self._points_of(value)
+
+    def length(self, name: str, default: Length) -> Length:
+        """Return a property as a length with font units resolved."""
+        value = self.get(name)
+        return default if value is None else self._length_of(value)
+
+    def border(self, value: BorderValue | None) -> Border:
+        """Return the border of one side; one without width is none."""
+        if value is None or value.style is BorderStyle.NONE:
+            return NO_BORDER
+        width = self._points_of(value.width)
+        return Border(width, value.style, self.sheet.get_color(value.color)) if width else NO_BORDER
+
+    def _image(self) -> Any:
+        return self.get("background-image")
+
+    def _each(self, make: Callable[[str], T]) -> Sides[T]:
+        return Sides(*(make(side) for side in _SIDES))
+
+    def _is_rtl(self, lang: str | None) -> bool:
+        """Return the direction: the one stated, else that of a stated language, else the parent's."""
+        stated = self.get("direction")
+        if stated is not None:
+            return bool(stated == "rtl")
+        return self.parent.is_rtl if lang is None else is_right_to_left(lang)
+
+    def _variants(self, in_table: bool) -> FontVariants:
+        properties, parent = self._properties, self.parent.variants
+        if in_table <= parent.is_in_table and VARIANT_PROPERTIES.isdisjoint(properties):
+            return parent
+        return parent.apply_properties(properties, in_table=in_table)
+
+    def _margin(self, side: str) -> Length:
+        """Return a margin; a narrow box stands at the start of its container (CSS 2.1, 10.3.3)."""
+        takes_rest = side == "left" and self.inherited.is_rtl
+        return self.length(f"margin-{side}", AUTO if takes_rest else ZERO)
+
+    def _padding(self, side: str) -> float:
+        """Return a padding; `padding-start` of the user-agent style sheet follows the direction."""
+        own = self.points(f"padding-{side}", -1.0)
+        if own >= 0:
+            return own
+        start = "right" if self.inherited.is_rtl else "left"
+        return self.points("padding-start", 0.0) if side == start else 0.0
+
+    def _limit(self, name: str) -> Length | None:
+        value = self.get(name)
+        return None if value is None else self._length_of(value)
+
+    def _color(self, value: ColorValue | None) -> Color | None:
+        return None if value is None else self.sheet.get_color(value)
+
+    def _length_of(self, value: LengthValue) -> Length:
+        if isinstance(value, RelativeLength):
+            return Length(self._points_of(value))
+        return value
+
+    def _points_of(self, value: LengthValue) -> float:
+        if isinstance(value, RelativeLength):
+            return value.value * (self.size if value.unit is FontUnit.EM else self.sheet.root_size)
+        return value.value
+
+    def _font_size(self) -> float:
+        value = self.get("font-size")
+        if value is None:
+            return self.parent.size
+        if isinstance(value, RelativeLength):
+            base = self.parent.size if value.unit is FontUnit.EM else self.sheet.root_size
+            return float(value.value * base)
+        if value.kind is LengthKind.PERCENT:
+            return float(value.value * self.parent.size / 100)
+        return float(value.value)
+
+    def _line_height(self, value: float | LengthValue) -> float | Length:
+        return value if isinstance(value, float) else Length(self._points_of(value))
+
+    def _rise(self) -> float:
+        value = self.get("vertical-align")
+        match value:
+            case "sub":
+                return -SUB_DROP * self.parent.size
+            case "super":
+                return SUPER_RISE * self.parent.size
+            case None | str():
+                return 0.0
+            case _:
+                return self._points_of(value)
+
+
+def _page_reset(resets: tuple[tuple[str, int | None], ...] | None) -> int | None:
+    """Return the number at which page numbers restart, None if they do not."""
+    for name, first in resets or ():
+        if name == PAGE:
+            return 1 if first is None else first
+    return None
+
+
+def _apply_if_set(value: Any, read: Callable[[Any], T], default: T) -> T:
+    return default if value is None else read(value)
+
+
+def _resolve_align(value: str, *, is_rtl: bool) -> Align:
+    if value in ("start", "end"):
+        return Align.RIGHT if (value == "end") != is_rtl else Align.LEFT
+    return Align(value)
+
+
+_INITIAL: Final = Style(
+    TextStyle(("Noto Sans",), 10.0, 400, False, BLACK, 0.0, "none", 0.0, None, "en"),
+    ParagraphStyle(13.5, Align.LEFT, 0.0, WhiteSpace.NORMAL, "manual", True, 2, 2, False),
+    BoxStyle(
+        AUTO, AUTO, ZERO, None, ZERO, None, Sides(ZERO, ZERO, ZERO, ZERO), Sides(0.0, 0.0, 0.0, 0.0),
+        Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER), 0.0, None, None, 1.0, Overflow.ERROR, None,
+        0.0, VerticalAlign.TOP,
+    ),
+    BreakStyle(BreakTo.AUTO, BreakTo.AUTO, False, None, None),
+)  # fmt: skip

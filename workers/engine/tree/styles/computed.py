@@ -1,0 +1,181 @@
+"""Computed values of styles, as plain values that layout takes.
+
+Every style is interned: equal styles are one object, so a table of 5,000 rows has a handful of
+them, and layout may cache by identity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from workers.engine.syntax.font_variants import Features
+from workers.engine.syntax.numbers import NumberFormat
+from workers.engine.units import Border, Color, Length, Sides
+
+DEFAULT_PAGE_FAMILY: Final = "default"
+
+
+class Align(StrEnum):
+    """CSS `text-align`; `start` and `end` are resolved by direction."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    CENTER = "center"
+    JUSTIFY = "justify"
+    DECIMAL = "decimal"
+
+
+class WhiteSpace(StrEnum):
+    """CSS `white-space`."""
+
+    NORMAL = "normal"
+    NOWRAP = "nowrap"
+    PRE_LINE = "pre-line"
+    PRE_WRAP = "pre-wrap"
+    PRE = "pre"
+
+
+class TextWrap(StrEnum):
+    """CSS `text-wrap-style` (CSS Text 4, 6.4.1): how lines are broken.
+
+    `auto` breaks justified text as `pretty` does, and any other as `stable`: line after line.
+    """
+
+    AUTO = "auto"
+    STABLE = "stable"
+    PRETTY = "pretty"
+    BALANCE = "balance"
+
+
+class VerticalAlign(StrEnum):
+    """The vertical alignment of a cell's content in its row."""
+
+    TOP = "top"
+    MIDDLE = "middle"
+    BOTTOM = "bottom"
+    BASELINE = "baseline"
+
+
+class Overflow(StrEnum):
+    """The treatment of content that does not fit a limited size (language.md 1.9).
+
+    `shrunk` is internal: it replaces `shrink` once the content is made smaller.
+    """
+
+    ERROR = "error"
+    SHRINK = "shrink"
+    HIDDEN = "hidden"
+    ELLIPSIS = "ellipsis"
+    VISIBLE = "visible"
+    SHRUNK = "shrunk"
+
+
+class BreakTo(StrEnum):
+    """A forced break before or after a block."""
+
+    AUTO = "auto"
+    PAGE = "page"
+    COLUMN = "column"
+    LEFT = "left"
+    RIGHT = "right"
+    AVOID = "avoid"
+
+
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """The style of characters. Sizes in points; `rise` lifts the baseline (sub, super)."""
+
+    families: tuple[str, ...]
+    size: float
+    weight: int
+    is_italic: bool
+    color: Color
+    letter_spacing: float
+    decoration: str  # none, underline, line-through
+    rise: float
+    background: Color | None
+    lang: str
+    stretch: float = 100.0  # width of the font, in per cent of the normal one
+    features: Features = ()  # of OpenType, with their values, sorted by tag
+
+
+@dataclass(frozen=True, slots=True)
+class ParagraphStyle:
+    """The style of lines. `line_height` in points, of the paragraph's own font size.
+
+    `decimal_sign` is the decimal symbol of the language, which `Align.DECIMAL` aligns on.
+    """
+
+    line_height: float
+    align: Align
+    indent: float
+    white_space: WhiteSpace
+    hyphens: str  # none, manual, auto
+    breaks_anywhere: bool
+    orphans: int
+    widows: int
+    is_rtl: bool
+    decimal_sign: str = "."
+    text_wrap: TextWrap = TextWrap.AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class BoxStyle:
+    """A block's box, CSS border-box sizes. Margins may be `auto`; paddings are points."""
+
+    width: Length
+    height: Length
+    min_width: Length
+    max_width: Length | None
+    min_height: Length
+    max_height: Length | None
+    margin: Sides[Length]
+    padding: Sides[float]
+    border: Sides[Border]
+    radius: float
+    background: Color | None
+    background_image: str | bytes | None  # a stored name, or the image itself
+    opacity: float
+    overflow: Overflow
+    min_font_size: float | None
+    rotate: float
+    vertical_align: VerticalAlign
+
+
+@dataclass(frozen=True, slots=True)
+class BreakStyle:
+    """CSS Fragmentation: breaks around and inside a block."""
+
+    before: BreakTo
+    after: BreakTo
+    avoid_inside: bool
+    page: str | None  # page family, inherited; None is the flow's
+    counter_reset: int | None  # first page number of a new page sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """The counters an element resets, sets and advances, and the number it shows.
+
+    `width` is the column of the number in points, None if the text follows it. `resets` are
+    counters with their next number, `sets` those with their number here.
+    """
+
+    format: NumberFormat | None
+    counter: str
+    width: float | None
+    resets: tuple[tuple[str, int], ...]
+    sets: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The computed style of one element; `numbering` is None if it counts nothing."""
+
+    text: TextStyle
+    paragraph: ParagraphStyle
+    box: BoxStyle
+    breaks: BreakStyle
+    numbering: Numbering | None = None
