@@ -1,1 +1,1 @@
-"""The usage counter: page events from the stream into the ledger, each once."""
+"""The usage counter: records usage events of the stream in the ledger, each exactly once."""

@@ -1,4 +1,4 @@
-"""From a batch of the stream to the ledger: each event once, however often it comes."""
+"""Records a batch of stream entries in the ledger, each event once."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from typing import Final
 from shared.clock import now
 from shared.db.session import Database
 from shared.db.usage import record_events
-from shared.metering import PageEvent
-from shared.queue.usage import Entry
+from shared.metering import UsageEvent
+from shared.queue.usage import UsageEntry
 
 _LONGEST_REASON: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """An entry that is no event, and why."""
+class UnreadableEntry:
+    """A malformed entry and the reason."""
 
-    entry: Entry
+    entry: UsageEntry
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """A batch, sorted into events and what is none."""
+class EventBatch:
+    """A batch of entries, parsed into events and unreadable entries."""
 
-    events: tuple[PageEvent, ...]
-    readable: tuple[Entry, ...]
-    unreadable: tuple[Unreadable, ...]
+    events: tuple[UsageEvent, ...]
+    readable: tuple[UsageEntry, ...]
+    unreadable: tuple[UnreadableEntry, ...]
 
 
-def sort_batch(entries: Sequence[Entry]) -> Batch:
-    """Read every entry; one that is no event spoils no other."""
-    events: list[PageEvent] = []
-    readable: list[Entry] = []
-    unreadable: list[Unreadable] = []
+def parse_entries(entries: Sequence[UsageEntry]) -> EventBatch:
+    """Parse entries; malformed ones are returned separately."""
+    events: list[UsageEvent] = []
+    readable: list[UsageEntry] = []
+    unreadable: list[UnreadableEntry] = []
     for entry in entries:
         try:
-            events.append(PageEvent.decode(entry.event))
+            events.append(UsageEvent.decode(entry.event))
             readable.append(entry)
         except ValueError as error:
-            unreadable.append(Unreadable(entry, str(error)[:_LONGEST_REASON]))
-    return Batch(tuple(events), tuple(readable), tuple(unreadable))
+            unreadable.append(UnreadableEntry(entry, str(error)[:_LONGEST_REASON]))
+    return EventBatch(tuple(events), tuple(readable), tuple(unreadable))
 
 
-def write_batch(database: Database, batch: Batch) -> int:
-    """Record a batch's events in one unit of work and give how many were new.
+def record_batch(database: Database, batch: EventBatch) -> int:
+    """Record a batch's events in one unit of work and return how many were new.
 
     Raises:
-        Unavailable: the database is away; nothing was recorded.
+        Unavailable: the database does not answer; nothing was recorded.
     """
     if not batch.events:
         return 0

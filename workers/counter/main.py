@@ -8,61 +8,62 @@ from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry
 
-from shared.blobs.store import open_store
+from shared.blobs.factory import open_store
 from shared.db.session import open_database
 from shared.limits import GB
 from shared.queue.clocks import FarmClock
 from shared.queue.connection import connect
 from shared.queue.depth import QueueReader
-from shared.queue.layout import assert_shards
+from shared.queue.queue_factory import open_queues
+from shared.queue.shard_layout import assert_shards
 from shared.queue.usage import UsageStream
 from shared.settings import Settings, get_settings
-from shared.shards import ShardAddress, run_all
+from shared.shards import ShardAddress, run_threads
 from shared.startup import start, stop_on_signals
-from shared.telemetry.farm import FarmCollector, farm_registry
+from shared.telemetry.farm import FarmCollector, make_farm_registry
 from shared.telemetry.probe import start_probe
 from shared.telemetry.totals import Tally
-from workers.counter.census import CensusTaker
-from workers.counter.stream import Counter
+from workers.counter.statistics import StatisticsCollector
+from workers.counter.stream import UsageCounter
 
 
 def main() -> None:
-    """Count until told to stop; exit 1 with one line when it must not start."""
-    # Each has a loop of its own: one that waits for its server holds up no other.
+    """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
+    # One loop for each shard, so that an outage of one does not block the others.
     counters = start("counter", get_settings, _make)
     stop_on_signals(*(counter.stop for counter in counters))
-    run_all([counter.run for counter in counters])
+    run_threads([counter.run for counter in counters])
 
 
-def _make(settings: Settings) -> Sequence[Counter]:
+def _make(settings: Settings) -> Sequence[UsageCounter]:
     assert_shards(settings.shards)
-    census = _census(settings)
+    statistics = _make_statistics(settings)
     clock = FarmClock.of_shards(settings.shards, kind="counter")
     clock.start()
     if settings.counter_metrics_port:
-        census.start()
+        statistics.start()
         start_probe(
             settings.counter_metrics_port,
-            _registry(settings, census, clock),
+            _registry(settings, statistics, clock),
             address=settings.metrics_address,
         )
     return [_counter(settings, shard) for shard in settings.shards]
 
 
-def _counter(settings: Settings, shard: ShardAddress) -> Counter:
+def _counter(settings: Settings, shard: ShardAddress) -> UsageCounter:
     stream = UsageStream(connect(shard.url), reader=f"{socket.gethostname()}-{os.getpid()}")
     tally = Tally()
-    return Counter(
+    return UsageCounter(
         stream,
         open_database(
-            settings.database_url, connections=settings.database_connections, watch=tally
+            settings.database_url, connections=settings.database_connections, observer=tally
         ),
         tally,
     )
 
 
-def _census(settings: Settings) -> CensusTaker:
-    return CensusTaker(
+def _make_statistics(settings: Settings) -> StatisticsCollector:
+    return StatisticsCollector(
         open_database(settings.database_url, connections=settings.database_connections),
         open_store(settings.blob_url),
         accounts=settings.account_metrics,
@@ -70,10 +71,15 @@ def _census(settings: Settings) -> CensusTaker:
     )
 
 
-def _registry(settings: Settings, census: CensusTaker, clock: FarmClock) -> CollectorRegistry:
-    readers = {shard.name: QueueReader(connect(shard.url)) for shard in settings.shards}
-    collector = FarmCollector(readers, read_census=lambda: census.latest)
-    return farm_registry(
+def _registry(
+    settings: Settings, statistics: StatisticsCollector, clock: FarmClock
+) -> CollectorRegistry:
+    readers = {
+        shard.name: QueueReader(connect(shard.url), open_queues(settings.broker_of(shard)))
+        for shard in settings.shards
+    }
+    collector = FarmCollector(readers, read_statistics=lambda: statistics.latest)
+    return make_farm_registry(
         collector, blob_quota_bytes=settings.blob_quota_gb * GB, read_skews=lambda: clock.skews
     )
 

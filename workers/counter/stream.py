@@ -1,4 +1,4 @@
-"""The counter's loop: take, record, acknowledge, in this order, so that no kill loses or doubles."""
+"""The counter's loop: read, record, acknowledge, in this order, so that a crash neither loses nor doubles events."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Final
 from shared.clock import ticks
 from shared.db.session import Database
 from shared.errors import Unavailable
-from shared.queue.usage import Entry, UsageStream
+from shared.queue.usage import UsageEntry, UsageStream
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.totals import Tally
-from workers.counter.ledger import sort_batch, write_batch
+from workers.counter.ledger import parse_entries, record_batch
 
 BATCH: Final = 500
 RECLAIM_EVERY_SECONDS: Final = 2.0
-# A transaction and what is around it cost 2 to 5 ms whether they record one event or a hundred:
-# between two of them events gather, and a steady trickle costs 2 % of a core, not 5 ms a render.
+# A transaction costs 2 to 5 ms for one event or a hundred: with this pause between them a steady load costs
+# 2 % of a core, not 5 ms for each render.
 _GATHER_SECONDS: Final = 0.25
 _PAUSE_SECONDS: Final = 0.5
 
 log: Final = get_logger(__name__)
 
 
-class Counter:
-    """Moves events from the stream to the ledger until it is told to stop."""
+class UsageCounter:
+    """Moves events from the stream to the ledger until stopped."""
 
     def __init__(self, stream: UsageStream, database: Database, tally: Tally) -> None:
         self._stream = stream
@@ -37,33 +37,35 @@ class Counter:
         self._reclaim_at = 0.0
 
     def stop(self) -> None:
-        """Have `run` return after the batch in hand."""
+        """Make `run` return after the current batch."""
         self._stop.set()
 
     def run(self) -> None:
-        """Count until stopped. While Redis or the database is away it waits and tries again."""
+        """Count until stopped; in an outage of Redis or the database wait and retry."""
         while not self._stop.is_set():
             try:
                 if 0 < self.count_once() < BATCH:
                     self._stop.wait(_GATHER_SECONDS)
             except Unavailable as error:
-                log.warning("counter waits", part=error.part, cause=repr(error.__cause__))
-                # The group may be gone with the server: make it again when it answers.
+                log.warning(
+                    "counter waits for outage", part=error.part, cause=repr(error.__cause__)
+                )
+                # A restarted server may have lost the consumer group: create it again.
                 self._is_open = False
                 self._stop.wait(_PAUSE_SECONDS)
 
     def count_once(self) -> int:
-        """Move one batch of events and give how many were new.
+        """Move one batch of events and return how many were new.
 
         Raises:
-            Unavailable: Redis or the database is away; what was taken comes again.
+            Unavailable: Redis or the database does not answer; the events will be delivered again.
         """
         if not self._is_open:
             self._stream.open()
             self._is_open = True
-        return self._record(self._reclaimed()) + self._record(self._stream.read(count=BATCH))
+        return self._record(self._reclaim()) + self._record(self._stream.read(count=BATCH))
 
-    def _reclaimed(self) -> Sequence[Entry]:
+    def _reclaim(self) -> Sequence[UsageEntry]:
         if ticks() < self._reclaim_at:
             return ()
         entries = self._stream.reclaim(count=BATCH)
@@ -71,18 +73,18 @@ class Counter:
             self._reclaim_at = ticks() + RECLAIM_EVERY_SECONDS
         return entries
 
-    def _record(self, entries: Sequence[Entry]) -> int:
+    def _record(self, entries: Sequence[UsageEntry]) -> int:
         if not entries:
             return 0
-        batch = sort_batch(entries)
-        fresh = write_batch(self._database, batch)
+        batch = parse_entries(entries)
+        fresh = record_batch(self._database, batch)
         repeated = len(batch.events) - fresh
         self._tally.count(metrics.EVENTS_COUNTED, "new", amount=fresh)
         self._tally.count(metrics.EVENTS_COUNTED, "repeated", amount=repeated)
-        self._stream.acknowledge(batch.readable, beside=self._tally.drain())
+        self._stream.acknowledge(batch.readable, extra_totals=self._tally.drain())
         for unreadable in batch.unreadable:
-            self._stream.bury(unreadable.entry, reason=unreadable.reason)
-            log.error("event not understood", entry=unreadable.entry.id, reason=unreadable.reason)
+            self._stream.dead_letter(unreadable.entry, reason=unreadable.reason)
+            log.error("malformed usage event", entry=unreadable.entry.id, reason=unreadable.reason)
         log.info(
             "events counted",
             new=fresh,

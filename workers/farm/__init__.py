@@ -1,1 +1,1 @@
-"""The render workers: jobs from the queue through the engine to a commit."""
+"""The workers as a Celery application: tasks, child processes, presence and redelivery."""

@@ -1,95 +1,102 @@
-"""A closer watch over a worker's child processes than Celery's own."""
+"""The child processes of a worker: replaced sooner than by Celery alone, and counted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Protocol
 
-from celery import Celery, bootsteps
+from celery import bootsteps
 
-LOOK_EVERY_SECONDS: Final = 0.2
+CHECK_SECONDS: Final = 0.2
+
+
+class ChildMetrics(Protocol):
+    """Counts starts and exits of child processes."""
+
+    def count_child_start(self) -> None:
+        """Count a start."""
+
+    def count_child_exit(self, exit_code: int | None) -> None:
+        """Count an exit; a negative code is the signal that ended the process, None is unknown."""
+
+
+class Children:
+    """The child processes of one worker by slot, in its main process."""
+
+    def __init__(self, metrics: ChildMetrics) -> None:
+        self._metrics = metrics
+        self._slots: dict[int, int] = {}  # slot to process id
+        self._exit_codes: dict[int, int] = {}
+
+    def find(self) -> Mapping[int, int]:
+        """Return the process id of the child in each slot."""
+        return dict(self._slots)
+
+    def record_exits(self) -> None:
+        """Record the exit codes of ended children before the pool collects them."""
+        for pid in self._slots.values():
+            if pid not in self._exit_codes and (code := _peek_exit_code(pid)) is not None:
+                self._exit_codes[pid] = code
+
+    def update(self, pids: Sequence[int]) -> None:
+        """Count starts and exits since the last call, given the current process ids."""
+        for slot, pid in list(self._slots.items()):
+            if pid not in pids:
+                del self._slots[slot]
+                self._metrics.count_child_exit(self._exit_codes.pop(pid, None))
+        known = set(self._slots.values())
+        for pid in pids:
+            if pid not in known:
+                self._slots[self._free_slot()] = pid
+                self._metrics.count_child_start()
+
+    def _free_slot(self) -> int:
+        return next(slot for slot in range(len(self._slots) + 1) if slot not in self._slots)
 
 
 class ChildWatch(bootsteps.StartStopStep):  # type: ignore[misc] # Celery has no types
-    """Has the pool look for ended children five times a second.
+    """Has the pool collect ended children five times a second.
 
-    Celery is told when a child's pipe closes, which is a moment before the child can be
-    collected, and then looks again only after 5 s: so long a killed render would wait.
+    Celery checks when a child's pipe closes, a moment before the child can be collected, and then
+    only 5 s later: a killed render would wait that long.
     """
 
     requires: ClassVar[set[str]] = {"celery.worker.consumer.tasks:Tasks"}
+    children: ClassVar[Children]
+
+    @classmethod
+    def of(cls, children: Children) -> type[ChildWatch]:
+        """Return the step class of one worker; Celery instantiates it."""
+        return type(cls.__name__, (cls,), {"children": children})
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
         self._timer: Any = None
 
     def start(self, consumer: Any) -> None:
-        """Begin to look; Celery starts the step anew after each reconnect."""
-        maintain = consumer.pool._pool.maintain_pool
-        self._timer = consumer.timer.call_repeatedly(LOOK_EVERY_SECONDS, maintain)
+        """Start checking; Celery calls it again after each reconnect."""
+        self._check(consumer)
+        self._timer = consumer.timer.call_repeatedly(CHECK_SECONDS, self._check, (consumer,))
 
     def stop(self, consumer: Any) -> None:
-        """Look no more."""
+        """Stop checking."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-
-class Told(Protocol):
-    """Who wants to know of children that come and go."""
-
-    def child_started(self) -> None:
-        """Note one that began."""
-
-    def child_ended(self, exit_code: int | None) -> None:
-        """Note one that ended; a negative code is the signal that ended it."""
+    def _check(self, consumer: Any) -> None:
+        self.children.record_exits()
+        consumer.pool.maintain_pool()
+        self.children.update(consumer.pool.info["processes"])
 
 
-class Children:
-    """The child processes of one worker, as its main process sees them."""
-
-    def __init__(self, app: Celery) -> None:
-        self._app = app
-        self._pool: Any = None
-
-    def tell(self, told: Told) -> None:
-        """Have every start and end of a child told from when the pool starts."""
-        children = self
-
-        class ChildNews(bootsteps.StartStopStep):  # type: ignore[misc] # Celery has no types
-            requires: ClassVar[set[str]] = {"celery.worker.components:Pool"}
-
-            def start(self, worker: Any) -> None:
-                children._follow(worker.pool._pool, told)
-
-        self._app.steps["worker"].add(ChildNews)
-
-    def count_busy(self) -> int:
-        """Count the children that run a job now."""
-        return self._pool.count_busy() if self._pool is not None else 0
-
-    def find(self) -> Mapping[int, int]:
-        """Give the process id of the child in each slot."""
-        if self._pool is None:
-            return {}
-        return {child.index: child.pid for child in list(self._pool._pool)}
-
-    def _follow(self, pool: Any, told: Told) -> None:
-        self._pool = pool
-        for _ in pool._pool:
-            told.child_started()
-        # Wrapped, since the pool's callbacks are set anew by its event loop.
-        create, join = pool._create_worker_process, pool._join_exited_workers
-
-        def create_and_tell(slot: int) -> Any:
-            told.child_started()
-            return create(slot)
-
-        def join_and_tell(shutdown: bool = False) -> Any:
-            exit_codes = join(shutdown)
-            for exit_code in exit_codes:
-                told.child_ended(exit_code)
-            return exit_codes
-
-        pool._create_worker_process = create_and_tell
-        pool._join_exited_workers = join_and_tell
+def _peek_exit_code(pid: int) -> int | None:
+    """Return the exit code of an ended child that is not collected yet, None otherwise."""
+    try:
+        found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    if found is None:
+        return None
+    return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status

@@ -1,54 +1,69 @@
-"""The one task of a render worker: a thin shell over `run_job`."""
+"""The render task, which calls `run_job`, and the base class of every task."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from celery import Celery
-from celery.app.task import Context
-from celery.app.trace import TraceInfo, trace_ok_t
-from celery.signals import worker_process_init
-from celery.states import FAILURE
+from celery import Celery, Task
 
 from shared.jobs import RenderJob
-from shared.queue.messages import WRONG_ARGUMENTS
+from shared.queue.messages import PUBLISHED_AT, WRONG_ARGUMENTS, read_time
 from shared.queue.names import RENDER_TASK
 from shared.telemetry import metrics
 from shared.telemetry.log import get_logger
 from shared.telemetry.totals import Tally
-from workers.farm.run import Farm, run_job
+from workers.render.run import RenderContext, run_job
 
 log: Final = get_logger(__name__)
 
-REQUEST: Final = "workers.farm.requests:Request"
 UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError)
 _LONGEST_CAUSE: Final = 200
-_DONE: Final = trace_ok_t(None, None, 0.0, "None")
 
 
-def register_tasks(app: Celery, get_farm: Callable[[], Farm]) -> None:
-    """Give the application its task; `get_farm` is called in the child process that runs it."""
+class FarmTask(Task):  # type: ignore[misc] # Celery has no types
+    """A task whose message is acknowledged when its job has ended.
 
-    def render(*arguments: Any, delivery: int | None = None, **named: Any) -> None:
+    A killed child's message is delivered again, and `Commits.begin` counts the deliveries. Tasks check
+    their arguments themselves, since any client of the broker can publish them.
+    """
+
+    abstract = True
+    acks_late = True
+    reject_on_worker_lost = True
+    ignore_result = True
+    typing = False  # of arguments, when a task is published
+
+    def on_failure(
+        self, exc: BaseException, task_id: str, args: Any, kwargs: Any, einfo: Any
+    ) -> None:
+        """Log a task that raised; maintenance or the waiting front publishes its job again."""
+        del args, kwargs, einfo
+        log.error("task failed", job=task_id, task=self.name, exc_info=exc)
+
+
+def register_tasks(app: Celery, get_context: Callable[[], RenderContext]) -> None:
+    """Register the task; `get_context` is called in the child process that runs it."""
+
+    def render(self: Task, *arguments: Any, **named: Any) -> None:
         try:
             job = RenderJob.decode(read_argument(arguments, named))
         except UNREADABLE as error:
-            # Nobody can be answered: the front gives the job up at its deadline.
-            drop_message(error, get_farm().tally)
+            # There is no reply address: the front stops waiting at the deadline of the job.
+            drop_message(error, get_context().tally)
             return
-        run_job(job, get_farm(), delivery=delivery)
+        run_job(
+            job, get_context(), published_at=read_time(self.request.headers or {}, PUBLISHED_AT)
+        )
 
-    task = app.task(render, name=RENDER_TASK, Request=REQUEST)
-    # In the child process, where Celery has just put its own around each task.
-    worker_process_init.connect(lambda **_: _run_plainly(task), weak=False)
+    app.task(render, name=RENDER_TASK, base=FarmTask, bind=True)
 
 
 def read_argument(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """Return the one argument that each task of the farm has.
+    """Return the single argument of a task.
 
     Raises:
-        ValueError: it has others.
+        ValueError: the number of arguments is not 1.
     """
     if len(arguments) != 1 or named:
         raise ValueError(f"{len(arguments)} arguments and {len(named)} named ones, expected one")
@@ -56,26 +71,6 @@ def read_argument(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
 
 
 def drop_message(error: Exception, tally: Tally) -> None:
-    """Log and count a message whose arguments are none of its task's."""
+    """Log and count a message with invalid arguments."""
     log.error("message dropped", reason=WRONG_ARGUMENTS, cause=repr(error)[:_LONGEST_CAUSE])
     tally.count(metrics.MESSAGES_DROPPED, WRONG_ARGUMENTS)
-
-
-def _run_plainly(task: Any) -> None:
-    """Run the task without the states, signals and results around it.
-
-    The farm uses none of them, and they take 0.2 ms of a render. A task that raises is handled as
-    Celery handles it.
-    """
-
-    def trace(_id: str, args: Any, kwargs: Any, request: Mapping[str, Any]) -> Any:
-        try:
-            task.run(*args, **kwargs, delivery=request["delivery"])
-        except Exception as error:  # noqa: BLE001 - Celery's to handle, whatever it is
-            told = Context(request, args=args, kwargs=kwargs, called_directly=False)
-            info = TraceInfo(FAILURE, error)
-            handled = info.handle_error_state(task, told, call_errbacks=False)
-            return trace_ok_t(handled, info, 0.0, "")
-        return _DONE
-
-    task.__trace__ = trace

@@ -1,1 +1,1 @@
-"""The fetcher: the one process that goes out for images that documents and uploads name."""
+"""The fetcher: the only process that downloads remote images of documents and uploads."""

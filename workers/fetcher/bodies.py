@@ -1,4 +1,4 @@
-"""Bytes that were fetched: small ones in memory, larger ones in a file that no folder names."""
+"""Downloaded bodies: small ones in memory, larger ones in unnamed files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import BinaryIO, Final, cast
 from shared.limits import MB
 
 _IN_MEMORY: Final = 1 * MB
-_PIECE: Final = 256 * 1024
+_CHUNK_BYTES: Final = 256 * 1024
 
 
 class Body:
-    """Bytes that any number of threads may read at once; they go when nobody has them any more."""
+    """A body that several threads may read at once; it is freed with its last reference."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
-        """Take what lies in a file from its beginning; the file is the caller's to close."""
+        """Read `size` bytes from the beginning of a file; the caller closes the file."""
         self.size: Final = size
         self._data = b""
         self._descriptor = -1
@@ -29,17 +29,17 @@ class Body:
             self._descriptor = os.dup(file.fileno())
             weakref.finalize(self, os.close, self._descriptor)
 
-    def read_pieces(self) -> Iterator[bytes]:
-        """Give all bytes in their order."""
+    def read_chunks(self) -> Iterator[bytes]:
+        """Yield the body in pieces."""
         if self._descriptor < 0:
             yield self._data
             return
         at = 0
-        while at < self.size and (piece := os.pread(self._descriptor, _PIECE, at)):
-            at += len(piece)
-            yield piece
+        while at < self.size and (chunk := os.pread(self._descriptor, _CHUNK_BYTES, at)):
+            at += len(chunk)
+            yield chunk
 
 
 def open_spool() -> BinaryIO:
-    """Open a file to fetch into, in memory while it is small."""
+    """Open a temporary file for a download, in memory while it is small."""
     return cast("BinaryIO", tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))

@@ -1,4 +1,4 @@
-"""Fetching for an account: from what is kept, together with who asks for the same, or by going out."""
+"""Fetching for an account: from the cache, by joining a fetch in progress, or by an outbound request."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from urllib.parse import urlsplit
 from shared.clock import ticks
 from shared.limits import MAX_IMAGE_BYTES
 from shared.outbound import (
-    Ask,
+    CachingInfo,
+    FetchRequest,
+    NotCachedError,
     Outbound,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
-    Told,
 )
-from shared.telemetry.fetcher import FetchOutcome, Look
+from shared.telemetry.fetcher import CacheResult, FetchOutcome
 from shared.telemetry.log import get_logger
 from workers.fetcher.bodies import Body, open_spool
 from workers.fetcher.freshness import (
     FAILURE_SECONDS,
-    confirm,
+    freshen,
     read_conditions,
     read_lifetime,
 )
-from workers.fetcher.shelf import Found, Kept, Key, Shelf
-from workers.fetcher.turns import NoTurnError, Turns
+from workers.fetcher.response_cache import CacheEntry, CacheKey, FetchedResponse, ResponseCache
+from workers.fetcher.slots import NoSlotError, Slots
 
 _NO_CONDITIONS: Final[Mapping[str, str]] = MappingProxyType({})
 _RAISED: Final = {
-    NoTurnError: FetchOutcome.BUSY,
+    NoSlotError: FetchOutcome.BUSY,
     TargetRefusedError: FetchOutcome.REFUSED,
     TargetTooLargeError: FetchOutcome.TOO_LARGE,
 }
@@ -42,162 +43,189 @@ _RAISED: Final = {
 log: Final = get_logger(__name__)
 
 
-class FetchWatch(Protocol):
-    """Told what becomes of each ask and each way out."""
+class FetchObserver(Protocol):
+    """Receives reports of fetch requests and outbound requests."""
 
-    def count_look(self, look: Look) -> None:
-        """Count where an ask was answered from."""
+    def count_cache_result(self, result: CacheResult) -> None:
+        """Count a fetch request by its cache result."""
 
     def count_fetch(self, outcome: FetchOutcome, seconds: float) -> None:
-        """Count a way out and how long it took."""
+        """Count an outbound request and its duration."""
 
 
 @dataclass(eq=False, slots=True)
-class _Flight:
-    """One fetch that several wait for; `kept` is None where each has to go by himself."""
+class _FetchInProgress:
+    """A fetch that several requests wait for; `entry` is None if its result cannot be shared."""
 
-    landed: Event = field(default_factory=Event)
-    kept: Kept | None = None
+    done: Event = field(default_factory=Event)
+    entry: CacheEntry | None = None
     error: Exception | None = None
 
 
-class Fetching:
-    """Fetches what accounts ask for; safe to share between threads."""
+class FetchService:
+    """Fetches URLs for accounts; thread-safe."""
 
     def __init__(
-        self, outbound: Outbound, *, turns: Turns, shelf: Shelf, watch: FetchWatch
+        self, outbound: Outbound, *, slots: Slots, cache: ResponseCache, observer: FetchObserver
     ) -> None:
         self._outbound = outbound
-        self._turns = turns
-        self._shelf = shelf
-        self._watch = watch
+        self._slots = slots
+        self._cache = cache
+        self._observer = observer
         self._lock = Lock()
-        self._flights: dict[Key, _Flight] = {}
+        self._in_progress: dict[CacheKey, _FetchInProgress] = {}
 
-    def find(self, ask: Ask) -> Found:
-        """Give what an address names.
+    def find(self, request: FetchRequest) -> FetchedResponse:
+        """Return the response for a URL.
 
         Raises:
-            TargetRefusedError: it may not be connected to.
-            TargetTooLargeError: it has more bytes than asked for, or than anybody may have.
-            TargetUnreachableError: its server gave no whole answer in time.
-            NoTurnError: no turn came in time.
+            TargetRefusedError: the URL is not permitted.
+            TargetTooLargeError: the body exceeds the limit of the request or of the fetcher.
+            TargetUnreachableError: no complete response in time.
+            NoSlotError: no slot was free in time.
+            NotCachedError: the cache has no usable entry, and the request permits no outbound request.
         """
-        found = self._find_fresh(ask) if ask.is_fresh else self._find_kept(ask)
-        if found.failure is not None:
-            raise found.failure
-        if found.size > ask.limit_bytes:
-            raise TargetTooLargeError(f"it has more than {ask.limit_bytes:,} bytes")
-        return found
+        response = self._fetch_uncached(request) if request.is_fresh else self._find_cached(request)
+        if response.failure is not None:
+            raise response.failure
+        if response.size > request.limit_bytes:
+            raise TargetTooLargeError(f"it has more than {request.limit_bytes:,} bytes")
+        return response
 
-    def _find_fresh(self, ask: Ask) -> Found:
-        """Go out for an upload: what is stored must be what lies there now."""
-        self._watch.count_look(Look.PASSED)
-        return self._go(ask, _NO_CONDITIONS)[0]
+    def _fetch_uncached(self, request: FetchRequest) -> FetchedResponse:
+        """Fetch without the cache: uploads must store the current content."""
+        self._observer.count_cache_result(CacheResult.BYPASSED)
+        return self._send(request, _NO_CONDITIONS)[0]
 
-    def _find_kept(self, ask: Ask) -> Found:
-        key = Key(ask.account, ask.url)
-        kept = self._shelf.find(key)
-        if kept is not None and kept.is_fresh:
-            self._watch.count_look(Look.HIT)
-            return kept.found
-        flight, is_first = self._board(key)
+    def _find_cached(self, request: FetchRequest) -> FetchedResponse:
+        key = CacheKey(request.account, request.url)
+        entry = self._cache.find(key)
+        if entry is not None and entry.is_fresh:
+            self._observer.count_cache_result(CacheResult.HIT)
+            return entry.response
+        if request.is_cache_only:
+            raise NotCachedError
+        fetch, is_first = self._join(key)
         if is_first:
-            return self._lead(key, ask, kept, flight)
-        flight.landed.wait(ask.patience_seconds + ask.deadline_seconds)
-        if flight.error is not None:
-            raise flight.error
-        if flight.kept is not None:
-            self._watch.count_look(Look.HIT)
-            return flight.kept.found
-        # Its server wants nobody else to use it, or it is not here yet.
-        return self._find_fresh(ask)
+            return self._fetch_shared(key, request, entry, fetch)
+        fetch.done.wait(request.patience_seconds + request.deadline_seconds)
+        if fetch.error is not None:
+            raise fetch.error
+        if fetch.entry is not None:
+            self._observer.count_cache_result(CacheResult.HIT)
+            return fetch.entry.response
+        # The response must not be shared, or did not arrive in time.
+        return self._fetch_uncached(request)
 
-    def _board(self, key: Key) -> tuple[_Flight, bool]:
+    def _join(self, key: CacheKey) -> tuple[_FetchInProgress, bool]:
         with self._lock:
-            flight = self._flights.get(key)
-            if flight is not None:
-                return flight, False
-            self._flights[key] = flight = _Flight()
-            return flight, True
+            fetch = self._in_progress.get(key)
+            if fetch is not None:
+                return fetch, False
+            self._in_progress[key] = fetch = _FetchInProgress()
+            return fetch, True
 
-    def _lead(self, key: Key, ask: Ask, kept: Kept | None, flight: _Flight) -> Found:
+    def _fetch_shared(
+        self,
+        key: CacheKey,
+        request: FetchRequest,
+        entry: CacheEntry | None,
+        fetch: _FetchInProgress,
+    ) -> FetchedResponse:
         try:
-            found, flight.kept = self._renew(key, ask, kept)
-            return found
-        except (TargetRefusedError, TargetTooLargeError, NoTurnError) as error:
-            flight.error = error
+            response, fetch.entry = self._revalidate(key, request, entry)
+            return response
+        except (TargetRefusedError, TargetTooLargeError, NoSlotError) as error:
+            fetch.error = error
             raise
         finally:
             with self._lock:
-                del self._flights[key]
-            flight.landed.set()
+                del self._in_progress[key]
+            fetch.done.set()
 
-    def _renew(self, key: Key, ask: Ask, kept: Kept | None) -> tuple[Found, Kept | None]:
-        conditions = _NO_CONDITIONS if kept is None else read_conditions(kept.told)
-        found, told = self._go(ask, conditions)
-        look = Look.MISS
-        if found.status == HTTPStatus.NOT_MODIFIED and kept is not None and len(told) == 1:
-            look, found, told = Look.REVALIDATED, kept.found, (confirm(kept.told[0], told[0]),)
-        self._watch.count_look(look)
-        made = _make_kept(found, told)
-        if made is None:
-            self._shelf.drop(key)
+    def _revalidate(
+        self, key: CacheKey, request: FetchRequest, entry: CacheEntry | None
+    ) -> tuple[FetchedResponse, CacheEntry | None]:
+        conditions = _NO_CONDITIONS if entry is None else read_conditions(entry.caching_info)
+        response, caching_info = self._send(request, conditions)
+        result = CacheResult.MISS
+        if (
+            response.status == HTTPStatus.NOT_MODIFIED
+            and entry is not None
+            and len(caching_info) == 1
+        ):
+            result, response, caching_info = (
+                CacheResult.REVALIDATED,
+                entry.response,
+                (freshen(entry.caching_info[0], caching_info[0]),),
+            )
+        self._observer.count_cache_result(result)
+        new_entry = _make_entry(response, caching_info)
+        if new_entry is None:
+            self._cache.drop(key)
         else:
-            self._shelf.put(key, made)
-        return found, made
+            self._cache.put(key, new_entry)
+        return response, new_entry
 
-    def _go(self, ask: Ask, conditions: Mapping[str, str]) -> tuple[Found, tuple[Told, ...]]:
-        """Go out once. An address that gives nothing is something found; a refused one is not."""
-        host = _host_of(ask.url)
+    def _send(
+        self, request: FetchRequest, conditions: Mapping[str, str]
+    ) -> tuple[FetchedResponse, tuple[CachingInfo, ...]]:
+        """Send one outbound request. An unreachable server is a result; a refused URL raises."""
+        host = _host_of(request.url)
         begun, outcome = ticks(), FetchOutcome.FAILED
         try:
-            with self._turns.take(ask.account, host, patience_seconds=ask.patience_seconds):
+            with self._slots.acquire(
+                request.account, host, patience_seconds=request.patience_seconds
+            ):
                 begun = ticks()
-                found, told = self._download(ask, conditions)
-            outcome = _outcome_of(found)
-        except (NoTurnError, TargetRefusedError, TargetTooLargeError) as error:
+                response, caching_info = self._download(request, conditions)
+            outcome = _outcome_of(response)
+        except (NoSlotError, TargetRefusedError, TargetTooLargeError) as error:
             outcome = _RAISED[type(error)]
             raise
         finally:
             seconds = ticks() - begun
-            self._watch.count_fetch(outcome, seconds)
+            self._observer.count_fetch(outcome, seconds)
             log.info(
                 "fetch ended", host=host, outcome=outcome.value, milliseconds=round(seconds * 1000)
             )
-        return found, told
+        return response, caching_info
 
-    def _download(self, ask: Ask, conditions: Mapping[str, str]) -> tuple[Found, tuple[Told, ...]]:
+    def _download(
+        self, request: FetchRequest, conditions: Mapping[str, str]
+    ) -> tuple[FetchedResponse, tuple[CachingInfo, ...]]:
         with open_spool() as file:
             try:
                 answer = self._outbound.download(
-                    ask.url,
+                    request.url,
                     file,
                     limit_bytes=MAX_IMAGE_BYTES,
-                    deadline_seconds=ask.deadline_seconds,
+                    deadline_seconds=request.deadline_seconds,
                     conditions=conditions,
                 )
             except TargetTooLargeError:
                 raise
             except TargetUnreachableError as error:
-                return Found(0, failure=error), ()
+                return FetchedResponse(0, failure=error), ()
             body = Body(file, answer.size) if 200 <= answer.status < 300 else None
-        return Found(answer.status, body), answer.told
+        return FetchedResponse(answer.status, body), answer.caching_info
 
 
-def _make_kept(found: Found, told: tuple[Told, ...]) -> Kept | None:
-    lifetime = FAILURE_SECONDS if found.body is None else read_lifetime(told)
-    return None if lifetime is None else Kept(found, ticks() + lifetime, told)
+def _make_entry(
+    response: FetchedResponse, caching_info: tuple[CachingInfo, ...]
+) -> CacheEntry | None:
+    lifetime = FAILURE_SECONDS if response.body is None else read_lifetime(caching_info)
+    return None if lifetime is None else CacheEntry(response, ticks() + lifetime, caching_info)
 
 
-def _outcome_of(found: Found) -> FetchOutcome:
-    if found.failure is not None:
+def _outcome_of(response: FetchedResponse) -> FetchOutcome:
+    if response.failure is not None:
         return FetchOutcome.UNREACHABLE
-    return FetchOutcome.ANSWERED if found.body is None else FetchOutcome.FETCHED
+    return FetchOutcome.ANSWERED if response.body is None else FetchOutcome.FETCHED
 
 
 def _host_of(url: str) -> str:
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
-        return ""  # refused, and why is the way out's to say
+        return ""  # the outbound client reports the malformed URL

@@ -1,4 +1,4 @@
-"""How fronts and workers ask the fetcher: HTTP on a port of its own, inside the farm."""
+"""The internal HTTP server of the fetcher for fronts and workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import Any, Final
 from shared.clock import ticks
 from shared.limits import KB, MAX_IMAGE_BYTES
 from shared.outbound import (
-    Ask,
+    FetchRequest,
+    NotCachedError,
     Outbound,
     TargetRefusedError,
     TargetTooLargeError,
@@ -27,26 +28,26 @@ from shared.outbound.fetcher import (
     Refusal,
 )
 from shared.telemetry.log import get_logger, log_context
-from workers.fetcher.fetching import Fetching
-from workers.fetcher.turns import NoTurnError
+from workers.fetcher.fetching import FetchService
+from workers.fetcher.slots import NoSlotError
 
-_ASKS_AT_ONCE: Final = 512
-_LONGEST_ASK: Final = 256 * KB  # an address of 8,192 characters, each escaped
-_LONGEST_SECONDS: Final = 60.0
+_MAX_REQUESTS: Final = 512
+_MAX_REQUEST_BYTES: Final = 256 * KB  # an address of 8,192 characters, each escaped
+_MAX_SECONDS: Final = 60.0
 
 log: Final = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an ask is answered with."""
+    """The components that handle requests."""
 
-    fetching: Fetching
+    fetching: FetchService
     outbound: Outbound
 
 
 class FetcherServer(ThreadingHTTPServer):
-    """Answers asks, each in a thread, so many at once."""
+    """Serves requests in threads, up to a limit."""
 
     daemon_threads = True
     request_queue_size = 256
@@ -59,105 +60,111 @@ class FetcherServer(ThreadingHTTPServer):
         """
         super().__init__(address, _Handler)
         self.parts = parts
-        self.room = BoundedSemaphore(_ASKS_AT_ONCE)
+        self.room = BoundedSemaphore(_MAX_REQUESTS)
 
     def finish(self, patience_seconds: float) -> None:
-        """Wait until every ask that was taken is answered, but no longer than this."""
+        """Wait until every accepted request has been answered, up to `patience_seconds`."""
         give_up_at = ticks() + patience_seconds
-        for _ in range(_ASKS_AT_ONCE):
+        for _ in range(_MAX_REQUESTS):
             if not self.room.acquire(timeout=max(give_up_at - ticks(), 0)):
                 return
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say what went wrong, unless who asked is gone, as a render is at its deadline."""
+        """Log an error, unless the caller has disconnected, as a render does at its deadline."""
         error = sys.exception()
         if not isinstance(error, OSError):
-            log.error("ask not answered", exc_info=error)
+            log.error("fetch request failed", exc_info=error)
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: FetcherServer
     server_version = "pressroom"
     sys_version = ""
-    timeout = 30  # seconds that who asks may take to send, or to take a piece
+    timeout = 30  # seconds for the caller to send the request, or to receive a piece
 
     def do_POST(self) -> None:
         if not self.server.room.acquire(blocking=False):
-            self._refuse(Refusal.BUSY, "")
+            self._send_refusal(Refusal.BUSY, "")
             return
         try:
-            self._take()
+            self._handle()
         finally:
             self.server.room.release()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
-        """Log nothing: each way out has its own line."""
+        """Log nothing: each outbound request is logged."""
 
-    def _take(self) -> None:
-        asked = self._read_asked()
-        if asked is None:
+    def _handle(self) -> None:
+        fields = self._read_fields()
+        if fields is None:
             return
-        with log_context(**_read_log_fields(asked)):
+        with log_context(**_read_log_fields(fields)):
             try:
-                self._answer(asked)
-            except NoTurnError:
-                self._refuse(Refusal.BUSY, "")
+                self._dispatch(fields)
+            except NoSlotError:
+                self._send_refusal(Refusal.BUSY, "")
+            except NotCachedError:
+                self._send_refusal(Refusal.NOT_CACHED, "")
             except TargetRefusedError as error:
-                self._refuse(Refusal.REFUSED, str(error), reason=error.reason.value)
+                self._send_refusal(Refusal.REFUSED, str(error), reason=error.reason.value)
             except TargetTooLargeError as error:
-                self._refuse(Refusal.TOO_LARGE, str(error))
+                self._send_refusal(Refusal.TOO_LARGE, str(error))
             except TargetUnreachableError as error:
-                self._refuse(Refusal.UNREACHABLE, str(error))
-            except _WrongAsk as error:
-                self._say(HTTPStatus.BAD_REQUEST, {"message": str(error)})
+                self._send_refusal(Refusal.UNREACHABLE, str(error))
+            except _BadRequest as error:
+                self._send_json(HTTPStatus.BAD_REQUEST, {"message": str(error)})
 
-    def _answer(self, asked: dict[str, Any]) -> None:
+    def _dispatch(self, fields: dict[str, Any]) -> None:
         if self.path == FETCH_PATH:
-            self._fetch(_read_ask(asked))
+            self._fetch(_read_request(fields))
         elif self.path == CHECK_PATH:
-            self.server.parts.outbound.check(_read_text(asked, "url"))
-            self._begin(HTTPStatus.NO_CONTENT, 0)
+            self.server.parts.outbound.check(_read_text(fields, "url"))
+            self._send_headers(HTTPStatus.NO_CONTENT, 0)
         else:
-            self._say(HTTPStatus.NOT_FOUND, {"message": "No such path."})
+            self._send_json(HTTPStatus.NOT_FOUND, {"message": "No such path."})
 
-    def _read_asked(self) -> dict[str, Any] | None:
-        # A page in somebody's browser can send no such type here without asking first (CORS).
+    def _read_fields(self) -> dict[str, Any] | None:
+        # Web pages cannot send this content type across origins without a CORS preflight.
         if self.headers.get_content_type() != "application/json":
-            self._say(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, {"message": "It must be application/json."}
+            self._send_json(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+                {"message": "The Content-Type must be application/json."},
             )
             return None
         try:
             size = int(self.headers.get("Content-Length", ""))
-            if not 0 <= size <= _LONGEST_ASK:
+            if not 0 <= size <= _MAX_REQUEST_BYTES:
                 raise ValueError
-            asked = json.loads(self.rfile.read(size))
-            if not isinstance(asked, dict):
+            fields = json.loads(self.rfile.read(size))
+            if not isinstance(fields, dict):
                 raise ValueError
         except ValueError:
-            self._say(
-                HTTPStatus.BAD_REQUEST, {"message": "It must be a JSON object of its length."}
+            self._send_json(
+                HTTPStatus.BAD_REQUEST,
+                {"message": "The body must be a JSON object of the length in Content-Length."},
             )
             return None
-        return asked
+        return fields
 
-    def _fetch(self, ask: Ask) -> None:
-        found = self.server.parts.fetching.find(ask)
-        self._begin(HTTPStatus.OK, found.size, {STATUS_HEADER: str(found.status)})
-        if found.body is not None:
-            for piece in found.body.read_pieces():
-                self.wfile.write(piece)
+    def _fetch(self, request: FetchRequest) -> None:
+        response = self.server.parts.fetching.find(request)
+        self._send_headers(HTTPStatus.OK, response.size, {STATUS_HEADER: str(response.status)})
+        if response.body is not None:
+            for chunk in response.body.read_chunks():
+                self.wfile.write(chunk)
 
-    def _refuse(self, refusal: Refusal, text: str, *, reason: str = "") -> None:
-        said = {"refusal": refusal.value, "text": text, "reason": reason}
-        self._say(HTTPStatus.UNPROCESSABLE_ENTITY, said)
+    def _send_refusal(self, refusal: Refusal, text: str, *, reason: str = "") -> None:
+        content = {"refusal": refusal.value, "text": text, "reason": reason}
+        self._send_json(HTTPStatus.UNPROCESSABLE_ENTITY, content)
 
-    def _say(self, status: HTTPStatus, said: dict[str, str]) -> None:
-        body = json.dumps(said).encode()
-        self._begin(status, len(body), {"Content-Type": "application/json"})
+    def _send_json(self, status: HTTPStatus, content: dict[str, str]) -> None:
+        body = json.dumps(content).encode()
+        self._send_headers(status, len(body), {"Content-Type": "application/json"})
         self.wfile.write(body)
 
-    def _begin(self, status: HTTPStatus, size: int, headers: dict[str, str] | None = None) -> None:
+    def _send_headers(
+        self, status: HTTPStatus, size: int, headers: dict[str, str] | None = None
+    ) -> None:
         self.send_response(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
@@ -165,37 +172,38 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-class _WrongAsk(Exception):
-    """What was sent is no ask; the text names the field."""
+class _BadRequest(Exception):
+    """The request is invalid; the message names the field."""
 
 
-def _read_ask(asked: dict[str, Any]) -> Ask:
-    return Ask(
-        url=_read_text(asked, "url"),
-        account=_read_text(asked, "account"),
-        limit_bytes=int(_read_number(asked, "limit_bytes", most=MAX_IMAGE_BYTES)),
-        deadline_seconds=_read_number(asked, "deadline_seconds", most=_LONGEST_SECONDS),
-        patience_seconds=_read_number(asked, "patience_seconds", most=_LONGEST_SECONDS),
-        is_fresh=asked.get("is_fresh") is True,
+def _read_request(fields: dict[str, Any]) -> FetchRequest:
+    return FetchRequest(
+        url=_read_text(fields, "url"),
+        account=_read_text(fields, "account"),
+        limit_bytes=int(_read_number(fields, "limit_bytes", most=MAX_IMAGE_BYTES)),
+        deadline_seconds=_read_number(fields, "deadline_seconds", most=_MAX_SECONDS),
+        patience_seconds=_read_number(fields, "patience_seconds", most=_MAX_SECONDS),
+        is_fresh=fields.get("is_fresh") is True,
+        is_cache_only=fields.get("is_kept_only") is True,
     )
 
 
-def _read_text(asked: dict[str, Any], name: str) -> str:
-    value = asked.get(name)
+def _read_text(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
     if not isinstance(value, str) or not value:
-        raise _WrongAsk(f"Field {name} must be a text.")
+        raise _BadRequest(f"Field {name} must be a string.")
     return value
 
 
-def _read_number(asked: dict[str, Any], name: str, *, most: float) -> float:
-    value = asked.get(name)
+def _read_number(fields: dict[str, Any], name: str, *, most: float) -> float:
+    value = fields.get(name)
     if not isinstance(value, int | float) or not 0 <= value <= most:
-        raise _WrongAsk(f"Field {name} must be a number from 0 to {most:g}.")
+        raise _BadRequest(f"Field {name} must be a number from 0 to {most:g}.")
     return value
 
 
-def _read_log_fields(asked: dict[str, Any]) -> dict[str, str]:
-    given = asked.get("log")
-    if not isinstance(given, dict):
+def _read_log_fields(fields: dict[str, Any]) -> dict[str, str]:
+    log_fields = fields.get("log")
+    if not isinstance(log_fields, dict):
         return {}
-    return {name: given[name] for name in LOG_FIELDS if isinstance(given.get(name), str)}
+    return {name: log_fields[name] for name in LOG_FIELDS if isinstance(log_fields.get(name), str)}

@@ -1,0 +1,218 @@
+"""Output of a slice: concatenated PDFs, or one merged PDF."""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import BinaryIO, Final, Protocol, cast
+
+from shared.batches.csv_rows import InvalidRow
+from shared.batches.records import Batch, BatchOutput, DocumentResult, PdfLocation
+from shared.clock import ticks
+from shared.limits import MB
+from shared.telemetry import metrics
+from workers.batches.documents import to_payload
+from workers.engine.merged_pdf import MergedPart
+from workers.engine.pipeline import PreparedTemplate
+from workers.engine.ports import FontFile, ImageUnavailableError, RenderOptions, Resources, Stage
+from workers.render.remote_images import RemoteLimitError
+from workers.render.run import RenderContext
+from workers.render.warnings import summarise
+
+_SPOOL_BYTES: Final = 8 * MB  # larger parts are on disk
+_REMOTE_BYTES_KEPT: Final = 32 * MB  # of remote images, for the documents of a part
+
+
+class Writer(Protocol):
+    """Renders documents one by one into the output of a slice."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes written; merged PDFs count at the end only."""
+
+    def add(self, index: int, document: bytes | InvalidRow) -> DocumentResult:
+        """Render a document.
+
+        Raises the exceptions of the engine, and `ServiceError` for an invalid row.
+        """
+
+    def close(self) -> tuple[BinaryIO, int] | None:
+        """Return the output and its size in bytes, None if it is empty."""
+
+    def discard(self) -> None:
+        """Discard the output."""
+
+
+def open_writer(batch: Batch, context: RenderContext) -> Writer:
+    """Return the writer for the output format of a batch.
+
+    Raises:
+        Unavailable: the database is unavailable.
+    """
+    template = context.templates.get(batch.pinned.sha256)
+    if batch.output is BatchOutput.MERGED:
+        return MergedPartWriter(batch, context, template)
+    return FileWriter(batch, context, template)
+
+
+class FileWriter:
+    """Writes separate PDFs, concatenated in one file."""
+
+    def __init__(self, batch: Batch, context: RenderContext, template: PreparedTemplate) -> None:
+        self._context = context
+        self._template = template
+        self._options = make_options(batch)
+        self._resources = _PartResources(context, batch)
+        self._file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - closed after it is stored
+        self.size = 0
+
+    def add(self, index: int, document: bytes | InvalidRow) -> DocumentResult:
+        """Render a document; see `Writer.add`."""
+        payload = to_payload(document)
+        self._resources.begin_document()
+        rendered = self._context.render(
+            self._template,
+            payload,
+            options=self._options,
+            resources=self._resources,
+            observer=self._resources,
+        )
+        self._resources.end_document()
+        place = PdfLocation(self.size, len(rendered.pdf), zlib.crc32(rendered.pdf))
+        self._file.write(rendered.pdf)
+        self.size += len(rendered.pdf)
+        warnings = summarise(rendered.warnings, left_out=rendered.warnings_left_out)
+        return DocumentResult(
+            index, rendered.pages, rendered.filename, place=place, warnings=warnings
+        )
+
+    def close(self) -> tuple[BinaryIO, int] | None:
+        """Return the output; see `Writer.close`."""
+        self._resources.report_stages(self._context)
+        if not self.size:
+            self.discard()
+            return None
+        self._file.seek(0)
+        return cast("BinaryIO", self._file), self.size
+
+    def discard(self) -> None:
+        """Discard the output."""
+        self._file.close()
+
+
+class MergedPartWriter:
+    """Writes one PDF of all documents, with each font and image once."""
+
+    def __init__(self, batch: Batch, context: RenderContext, template: PreparedTemplate) -> None:
+        self._context = context
+        self._surroundings = _PartResources(context, batch)
+        self._part = MergedPart(
+            template,
+            options=make_options(batch),
+            resources=self._surroundings,
+            observer=self._surroundings,
+        )
+        self.size = 0  # known after closing only
+
+    def add(self, index: int, document: bytes | InvalidRow) -> DocumentResult:
+        """Render a document into the PDF; see `Writer.add`."""
+        payload = to_payload(document)
+        self._surroundings.begin_document()
+        added = self._part.add(payload, name=f"Document {index + 1}")
+        self._surroundings.end_document()
+        warnings = summarise(added.warnings, left_out=added.warnings_left_out)
+        return DocumentResult(index, added.pages, added.filename, warnings=warnings)
+
+    def close(self) -> tuple[BinaryIO, int] | None:
+        """Return the PDF; see `Writer.close`."""
+        self._surroundings.report_stages(self._context)
+        pdf = self._part.close()
+        return None if pdf is None else (BytesIO(pdf), len(pdf))
+
+    def discard(self) -> None:
+        """Discard the output."""
+
+
+class _PartResources:
+    """The engine's resources and stage observer for the documents of one part.
+
+    Stored images are resolved once for all of them, which saves a round trip to Redis per document.
+    URLs are requested once, even after a failure: a batch must not request a letterhead for each
+    document. Limits of remote images apply per document.
+    """
+
+    def __init__(self, context: RenderContext, batch: Batch) -> None:
+        self._images = context.images
+        self._batch = batch
+        self._stored: Resources = self._make_resources()
+        self._fetched: dict[str, bytes | ImageUnavailableError | None] = {}
+        self._bytes_left = _REMOTE_BYTES_KEPT
+        self._seconds = defaultdict[Stage, list[float]](list)
+        self.begin_document()
+
+    def begin_document(self) -> None:
+        self._remote: Resources | None = None
+        self._entered: list[tuple[Stage, float]] = []
+
+    def find_image(self, name: str) -> bytes | None:
+        return self._stored.find_image(name)
+
+    def find_remote_image(self, address: str) -> bytes | None:
+        found = self._fetched[address] if address in self._fetched else self._fetch(address)
+        if isinstance(found, ImageUnavailableError):
+            raise found
+        return found
+
+    def find_font(self, name: str) -> FontFile | None:
+        return self._stored.find_font(name)
+
+    def list_fonts(self) -> Sequence[str]:
+        return self._stored.list_fonts()
+
+    def _fetch(self, address: str) -> bytes | ImageUnavailableError | None:
+        self._remote = self._remote or self._make_resources()
+        try:
+            found = self._remote.find_remote_image(address)
+        except RemoteLimitError:
+            raise
+        except ImageUnavailableError as error:
+            self._fetched[address] = error
+            return error
+        if found is not None and len(found) <= self._bytes_left:
+            self._bytes_left -= len(found)
+            self._fetched[address] = found
+        return found
+
+    def _make_resources(self) -> Resources:
+        return self._images.of_account(self._batch.account_id, self._batch.workspace_id)
+
+    def enter(self, stage: Stage) -> None:
+        self._entered.append((stage, ticks()))
+
+    def end_document(self) -> None:
+        """Store the durations of its stages; failed documents are not counted."""
+        ended_at = ticks()
+        for stage, entered_at in reversed(self._entered):
+            self._seconds[stage].append(ended_at - entered_at)
+            ended_at = entered_at
+
+    def report_stages(self, context: RenderContext) -> None:
+        """Report the durations of the stages of each document."""
+        for stage, seconds in self._seconds.items():
+            context.tally.observe_all(metrics.STAGE_SECONDS, seconds, stage.value)
+        self._seconds.clear()
+
+
+def make_options(batch: Batch) -> RenderOptions:
+    """Return the options of a batch; `now` is the time of acceptance, not of this run."""
+    return RenderOptions(
+        datetime.fromtimestamp(batch.created_at.timestamp(), UTC),
+        is_draft=batch.is_draft,
+        template_id=batch.pinned.template_id,
+        template_version=batch.pinned.version,
+        template_sha256=batch.pinned.sha256,
+    )

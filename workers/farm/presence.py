@@ -1,0 +1,208 @@
+"""The presence of a worker, reported once a second, and the queues that the operator has drained.
+
+A thread reports, so that a Redis server that does not answer delays no render, and so that a stopping
+worker still reports what its children run.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from threading import Event, Thread
+from typing import Any, ClassVar, Final
+
+from celery import bootsteps
+from celery.worker import state as worker_state
+
+from shared.errors import Unavailable
+from shared.queue.messages import ADMITTED_AT, read_time
+from shared.queue.states import CANCELLED, OVERDUE, JobStates
+from shared.queue.worker_presence import REPORT_SECONDS, WorkerReport, remove_worker, report_worker
+from shared.telemetry.log import get_logger
+
+_APPLY_SECONDS: Final = 0.5
+
+log: Final = get_logger(__name__)
+
+
+class PresenceReporter:
+    """Reports a worker and the tasks it holds, and reads which queues the operator has drained.
+
+    Without Redis the last known state of the queues applies. `tracks_age` reports the age of the newest
+    message of each queue, for brokers that do not.
+    """
+
+    def __init__(self, redis: Any, *, slots: int, tracks_age: bool = False) -> None:
+        self.name: Final = f"{socket.gethostname()}:{os.getpid()}"
+        self.queues: tuple[str, ...] = ()
+        self.drained: AbstractSet[str] = frozenset()
+        self._redis = redis
+        self._states = JobStates(redis)
+        self._slots = slots
+        self._tracks_age = tracks_age
+        self._has_ended = Event()
+        self._thread: Thread | None = None
+        self._running: AbstractSet[str] = frozenset()
+        self._closed: AbstractSet[str] = frozenset()
+
+    def start(self, queues: Sequence[str]) -> None:
+        """Report once, so that a new worker takes no task from a drained queue, then start the thread."""
+        if self._thread is not None:
+            return
+        self.queues = tuple(queues)
+        self.report()
+        self._thread = Thread(target=self._report_repeatedly, name="presence", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Sign off. Without Redis, the worker counts as lost seconds later."""
+        self._has_ended.set()
+        try:
+            remove_worker(self._redis, self.name)
+        except Unavailable as error:
+            log.debug("worker not signed off", cause=repr(error.__cause__))
+
+    def count_busy(self) -> int:
+        """Return how many slots run a task."""
+        return min(len(copy_requests(worker_state.active_requests)), self._slots)
+
+    def report(self) -> None:
+        """Report once."""
+        # After a lost connection, Celery clears the reserved requests, but not the active ones.
+        requests = copy_requests(worker_state.reserved_requests) + copy_requests(
+            worker_state.active_requests
+        )
+        held = {request.id: request for request in requests}
+        by_queue = Counter(_get_queue(request) for request in held.values())
+        word = WorkerReport(self.name, self.queues, self._slots, self.count_busy(), dict(by_queue))
+        passed = _find_newest(held.values()) if self._tracks_age else {}
+        try:
+            self.drained = report_worker(self._redis, word, list(held), passed=passed)
+        except Unavailable as error:
+            log.warning("worker not reported", cause=repr(error.__cause__))
+
+    def kill_unresponsive_children(self) -> None:
+        """Kill each child that still runs a job a second after it was seen to have ended.
+
+        A child usually stops by itself (`workers.render.stopping`), but not in C code that holds the
+        interpreter. The message is delivered again, and its job has then ended.
+        """
+        requests = {request.id: request for request in copy_requests(worker_state.active_requests)}
+        # Only jobs that also ran at the last check: most renders end before the next.
+        watched = [job_id for job_id in requests if job_id in self._running]
+        self._running = frozenset(requests)
+        closed = self._find_closed(watched)
+        for job_id in closed & self._closed:
+            _kill(requests[job_id])
+        self._closed = closed
+
+    def _find_closed(self, job_ids: Iterable[str]) -> AbstractSet[str]:
+        try:
+            ends = {job_id: self._states.find_end(job_id) for job_id in job_ids}
+        except Unavailable as error:
+            log.warning("ends not looked for", cause=repr(error.__cause__))
+            return frozenset()
+        return {
+            job_id for job_id, end in ends.items() if end and end.reason in (CANCELLED, OVERDUE)
+        }
+
+    def _report_repeatedly(self) -> None:
+        while not self._has_ended.wait(REPORT_SECONDS):
+            try:
+                self.report()
+                self.kill_unresponsive_children()
+            except Exception as error:
+                log.error("presence report failed", exc_info=error)
+
+
+class DrainStep(bootsteps.StartStopStep):  # type: ignore[misc] # Celery has no types
+    """Consumes from all queues of the worker except the drained ones, as they change.
+
+    The effect of `celery control cancel_consumer` and `add_consumer` on a queue lasts until the
+    operator drains or resumes that queue.
+    """
+
+    requires: ClassVar[set[str]] = {"celery.worker.consumer.tasks:Tasks"}
+    reporter: ClassVar[PresenceReporter]
+
+    @classmethod
+    def of(cls, reporter: PresenceReporter) -> type[DrainStep]:
+        """Return the step class of one worker; Celery instantiates it."""
+        return type(cls.__name__, (cls,), {"reporter": reporter})
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        super().__init__(consumer, **options)
+        self._timer: Any = None
+        self._applied: AbstractSet[str] = frozenset()
+
+    def start(self, consumer: Any) -> None:
+        """Apply the drained queues before the first message; Celery calls it after each reconnect."""
+        self.reporter.start(list(consumer.app.amqp.queues.consume_from))
+        self._apply(consumer)
+        self._timer = consumer.timer.call_repeatedly(_APPLY_SECONDS, self._apply, (consumer,))
+
+    def stop(self, consumer: Any) -> None:
+        """Stop applying changes."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _apply(self, consumer: Any) -> None:
+        reporter = self.reporter
+        drained = reporter.drained & set(reporter.queues)
+        if drained == self._applied:
+            return
+        resumed = self._applied - drained
+        self._applied = drained
+        selected = consumer.app.amqp.queues.consume_from
+        consuming = [queue for queue in reporter.queues if queue in selected]
+        wanted = [
+            queue
+            for queue in reporter.queues
+            if queue not in drained and (queue in consuming or queue in resumed)
+        ]
+        # All of them if one is resumed: queues are consumed in the order in which they were added.
+        for queue in consuming if resumed else drained & set(consuming):
+            consumer.cancel_task_queue(queue)
+        if resumed:
+            for queue in wanted:
+                consumer.add_task_queue(queue)
+        log.info("drained queues changed", drained=sorted(drained))
+
+
+def copy_requests(requests: Iterable[Any]) -> list[Any]:
+    """Return the elements of a set that the main thread changes at the same time."""
+    while True:
+        try:
+            return list(requests)
+        except RuntimeError:
+            continue
+
+
+def _get_queue(request: Any) -> str:
+    delivery: Mapping[str, Any] = request.delivery_info or {}
+    return str(delivery.get("routing_key", ""))
+
+
+def _find_newest(requests: Iterable[Any]) -> dict[str, float]:
+    """Return the latest admission time of the tasks of each queue, in seconds since 1970."""
+    newest: dict[str, float] = {}
+    for request in requests:
+        admitted_at = read_time(request.request_dict, ADMITTED_AT)
+        if admitted_at is not None:
+            queue = _get_queue(request)
+            newest[queue] = max(admitted_at, newest.get(queue, admitted_at))
+    return newest
+
+
+def _kill(request: Any) -> None:
+    pid = request.worker_pid
+    if pid:
+        log.warning("child killed, it would not stop", job=request.id, child=pid)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

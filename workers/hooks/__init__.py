@@ -1,1 +1,0 @@
-"""The deliverer of webhooks: what stands in the outbox is told to whom it concerns."""

@@ -1,0 +1,1 @@
+"""The maintenance process: requeues lost work and deletes expired data."""

@@ -1,0 +1,179 @@
+"""Maintenance tasks for batches: queueing slices, finishing, requeueing lost work, expiry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import ClassVar, Final
+
+from shared.batch_lifecycle import BatchLifecycle
+from shared.batches.records import Batch, BatchOutput
+from shared.clock import now, ticks
+from shared.db.batch_expiry import (
+    delete_batch,
+    delete_items,
+    list_due_batches,
+    mark_results_deleted,
+)
+from shared.db.batches import RECORD_RETENTION, has_running_chunk, list_complete
+from shared.db.rotation import add_missing_accounts, needs_rotation_repair, remove_idle_accounts
+from shared.db.session import Database
+from shared.db.slice_scheduling import list_in_flight
+from shared.queue.slices import Assembly, BatchWork
+from shared.telemetry.log import get_logger
+from workers.maintenance.task import MaintenanceTask
+
+_AT_ONCE: Final = 500
+_BATCHES_AT_ONCE: Final = 20
+_ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
+
+log: Final = get_logger(__name__)
+
+
+class ScheduleSlices:
+    """Fills the queue when no worker does: after an outage, or if all were idle."""
+
+    name = "batches_fed"
+    every_seconds = 2.0
+
+    def __init__(self, flow: BatchLifecycle) -> None:
+        self._flow = flow
+
+    def run_once(self) -> int:
+        """Run one round; see `MaintenanceTask.run_once`."""
+        return self._flow.enqueue_slices()
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRotation:
+    """Keeps exactly the accounts with unfinished batches or accepted renders in the rotation.
+
+    During an upgrade, processes of an earlier release accept work without adding the account; and an account
+    stays in the rotation after its last work has ended.
+    """
+
+    name: ClassVar[str] = "batch_turns_repaired"
+    every_seconds: ClassVar[float] = 5.0
+
+    database: Database
+
+    def run_once(self) -> int:
+        """Run one round; see `MaintenanceTask.run_once`."""
+        with self.database.snapshot() as session:
+            if not needs_rotation_repair(session):
+                return 0
+        with self.database.session() as session:
+            return add_missing_accounts(session) + remove_idle_accounts(session, limit=_AT_ONCE)
+
+
+class FinishBatches:
+    """Finishes batches whose last worker crashed before it could."""
+
+    name = "batches_finished"
+    every_seconds = 2.0
+
+    def __init__(self, flow: BatchLifecycle) -> None:
+        self._flow = flow
+
+    def run_once(self) -> int:
+        """Run one round; see `MaintenanceTask.run_once`."""
+        with self._flow.database.snapshot() as session:
+            complete = list_complete(session, limit=_BATCHES_AT_ONCE, slots=self._flow.slots)
+        whole = [batch for batch in complete if batch.output is not BatchOutput.MERGED]
+        return sum(self._flow.finish(batch) for batch in whole)
+
+
+class RequeueLostSlices:
+    """Requeues slices that the database has in flight but that are neither queued nor held by a worker.
+
+    A slice must be missing in two rounds, since a worker takes a message and records its claim in two
+    steps. So a slice is requeued after 4 s, and within 10 s after Redis was emptied.
+    """
+
+    name = "slices_requeued"
+    every_seconds = 2.0
+
+    def __init__(self, flow: BatchLifecycle) -> None:
+        self._flow = flow
+        self._missing: frozenset[BatchWork] = frozenset()
+
+    def run_once(self) -> int:
+        """Run one round; see `MaintenanceTask.run_once`."""
+        slots = self._flow.slots
+        with self._flow.database.snapshot() as session:
+            work: list[BatchWork] = [*list_in_flight(session, limit=_AT_ONCE, slots=slots)]
+            complete = list_complete(session, limit=_BATCHES_AT_ONCE, slots=slots)
+        work += [Assembly(batch.id) for batch in complete if batch.output is BatchOutput.MERGED]
+        missing = frozenset(self._flow.queue.find_lost(work))
+        lost = sorted(missing & self._missing, key=lambda each: each.name)
+        self._missing = missing
+        self._flow.queue.send(lost)
+        for each in lost:
+            log.warning("lost slice requeued", slice=each.name)
+        return len(lost)
+
+
+class ExpireBatches:
+    """Deletes the results of expired batches, and days later their records; deleted batches at once."""
+
+    name = "batches_expired"
+    every_seconds = 30.0
+
+    def __init__(
+        self, flow: BatchLifecycle, *, record_retention: timedelta = RECORD_RETENTION
+    ) -> None:
+        self._flow = flow
+        self._record_retention = record_retention
+
+    def run_once(self) -> int:
+        """Run one round of up to `_ROUND_SECONDS`; see `MaintenanceTask.run_once`."""
+        begun, count = ticks(), 0
+        while ticks() - begun < _ROUND_SECONDS:
+            with self._flow.database.snapshot() as session:
+                due = list_due_batches(
+                    session, at=now(), limit=_BATCHES_AT_ONCE, slots=self._flow.slots
+                )
+            for batch in due:
+                self._expire(batch)
+            count += len(due)
+            if len(due) < _BATCHES_AT_ONCE:
+                break
+        return count
+
+    def _expire(self, batch: Batch) -> None:
+        database, blobs = self._flow.database, self._flow.blobs
+        with database.snapshot() as session:
+            if batch.removed_at is not None and has_running_chunk(session, batch.id):
+                return  # a slice is running; a later round deletes the batch
+        # The keys of the store, not of the records: a crash between storing and recording leaves an
+        # unreferenced part.
+        keys = list(blobs.list_keys(f"batches/{batch.id}/"))
+        for key in keys:
+            blobs.delete(key)
+        is_left = keys or batch.body_key or batch.result_key or not self._is_old(batch)
+        if is_left and batch.removed_at is None:
+            with database.session() as session:
+                mark_results_deleted(session, batch, record_retention=self._record_retention)
+            return
+        has_items = True
+        while has_items:
+            with database.session() as session:
+                has_items = delete_items(session, batch.id, at=now())
+        with database.session() as session:
+            delete_batch(session, batch.id)
+
+    def _is_old(self, batch: Batch) -> bool:
+        assert batch.finished_at is not None, "only ended batches are due"
+        return batch.finished_at + self._record_retention <= now()
+
+
+def batch_tasks(
+    flow: BatchLifecycle, *, record_retention: timedelta = RECORD_RETENTION
+) -> tuple[MaintenanceTask, ...]:
+    """Return the maintenance tasks for batches."""
+    return (
+        ScheduleSlices(flow),
+        FinishBatches(flow),
+        RequeueLostSlices(flow),
+        ExpireBatches(flow, record_retention=record_retention),
+    )

@@ -1,0 +1,130 @@
+"""Maintenance tasks for recorded jobs: requeueing lost ones, expiry, idempotency keys."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import isinf
+from typing import ClassVar, Final
+
+from shared.clock import epoch, now, ticks
+from shared.db.idempotency import remove_expired_keys
+from shared.db.jobs import (
+    RECORD_RETENTION,
+    JobRecord,
+    list_due_jobs,
+    list_unfinished_jobs,
+    mark_jobs_requeued,
+    mark_result_deleted,
+)
+from shared.db.session import Database
+from shared.job_lifecycle import JobLifecycle
+from shared.jobs import Lane, RenderJob
+from shared.queue.broker import Broker
+from shared.queue.names import INTERACTIVE
+from shared.queue.states import OVERDUE
+from shared.telemetry.log import get_logger
+
+# Younger jobs may still be queued by their front.
+FORGOTTEN_AFTER: Final = timedelta(seconds=3)
+_AT_ONCE: Final = 500
+_ROUND_SECONDS: Final = 10.0  # other tasks wait meanwhile
+
+log: Final = get_logger(__name__)
+
+
+@dataclass(slots=True)
+class RequeueLostJobs:
+    """Requeues recorded interactive jobs whose messages were lost.
+
+    Once its message has left the queue and no worker holds it, a job is lost. It must be missing in two
+    rounds, since a worker takes a message and records its claim in two steps.
+    """
+
+    name: ClassVar[str] = "jobs_requeued"
+    every_seconds: ClassVar[float] = 2.0
+
+    flow: JobLifecycle
+    broker: Broker
+    _missed: AbstractSet[str] = frozenset()
+
+    def run_once(self) -> int:
+        """Requeue missing jobs, and record when Redis has lost its data."""
+        self.flow.states.begin_epoch()
+        seen = self.broker.read_queue(INTERACTIVE)
+        left_before = min(epoch() - FORGOTTEN_AFTER.total_seconds(), seen.passed_until)
+        if isinf(left_before):
+            self._missed = frozenset()
+            return 0
+        before = datetime.fromtimestamp(left_before, UTC)
+        with self.flow.database.snapshot() as session:
+            found = list_unfinished_jobs(
+                session,
+                Lane.INTERACTIVE,
+                before=before,
+                limit=_AT_ONCE,
+                slots=self.flow.slots,
+            )
+        missing = [job for job in found if job.id not in seen.held_tasks]
+        forgotten = [job for job in missing if job.id in self._missed]
+        self._missed = {job.id for job in missing}
+        if forgotten:
+            self.broker.queue_recorded(
+                {job.message: RenderJob.decode(job.message) for job in forgotten}
+            )
+            with self.flow.database.session() as session:
+                mark_jobs_requeued(session, [job.id for job in forgotten], at=now())
+        return len(forgotten)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireJobs:
+    """Ends overdue jobs, and deletes PDFs a day after the end and records days after it."""
+
+    name: ClassVar[str] = "jobs_swept"
+    every_seconds: ClassVar[float] = 15.0
+
+    flow: JobLifecycle
+    record_retention: timedelta = RECORD_RETENTION
+
+    def run_once(self) -> int:
+        """Process due jobs, longest due first."""
+        begun = ticks()
+        count = 0
+        while ticks() - begun < _ROUND_SECONDS:
+            with self.flow.database.snapshot() as session:
+                due = list_due_jobs(session, at=now(), limit=_AT_ONCE, slots=self.flow.slots)
+            for job in due:
+                self._expire(job)
+            count += len(due)
+            if len(due) < _AT_ONCE:
+                break
+        return count
+
+    def _expire(self, job: JobRecord) -> None:
+        if not job.status.is_final:
+            self.flow.end_early(job.id, OVERDUE)
+            return
+        assert job.finished_at is not None
+        if now() >= job.finished_at + self.record_retention:
+            self.flow.remove(job)
+            return
+        self.flow.delete_bytes(job)
+        with self.flow.database.session() as session:
+            mark_result_deleted(session, job, record_retention=self.record_retention)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveExpiredKeys:
+    """Deletes idempotency keys a day after their first call."""
+
+    name: ClassVar[str] = "idempotency_keys_removed"
+    every_seconds: ClassVar[float] = 60.0
+
+    database: Database
+
+    def run_once(self) -> int:
+        """Delete expired keys."""
+        with self.database.session() as session:
+            return remove_expired_keys(session, at=now(), limit=_AT_ONCE)

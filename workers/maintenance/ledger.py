@@ -1,0 +1,59 @@
+"""The maintenance task that deletes old rows of the usage ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar, Final
+
+from shared.clock import now, ticks
+from shared.db.ledger import prune_ledger
+from shared.db.session import Database
+from shared.telemetry.log import get_logger
+
+# A recorded job that is missing from the ledger would be recorded there again.
+_AFTER_RECORDS: Final = timedelta(days=7)
+_AT_ONCE: Final = 2_000  # takes SQLite, which has one writer, a tenth of a second
+_ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile
+_MONTHS_A_YEAR: Final = 12
+
+log: Final = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PruneLedger:
+    """Deletes rows of the ledger after a number of whole months, none if it is 0.
+
+    The totals by billing period and by day are kept.
+    """
+
+    name: ClassVar[str] = "ledger_rows_pruned"
+    every_seconds: ClassVar[float] = 60.0
+
+    database: Database
+    months: int
+    record_retention: timedelta
+
+    def run_once(self) -> int:
+        """Delete old rows, some thousand in each unit of work, for up to `_ROUND_SECONDS`."""
+        if not self.months:
+            return 0
+        before, begun, count = self.find_cutoff(now()), ticks(), 0
+        while ticks() - begun < _ROUND_SECONDS:
+            with self.database.session() as session:
+                removed = prune_ledger(session, before=before, limit=_AT_ONCE)
+            count += removed
+            if removed < _AT_ONCE:
+                break
+        if count:
+            log.info("old ledger rows deleted", before=before.isoformat(), rows=count)
+        return count
+
+    def find_cutoff(self, at: datetime) -> datetime:
+        """Return the instant before which rows are deleted: the first of a month, or earlier."""
+        today = at.astimezone(UTC)
+        month = today.year * _MONTHS_A_YEAR + today.month - 1 - self.months
+        year, index = divmod(month, _MONTHS_A_YEAR)
+        return min(
+            datetime(year, index + 1, 1, tzinfo=UTC), at - self.record_retention - _AFTER_RECORDS
+        )

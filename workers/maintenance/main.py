@@ -1,0 +1,109 @@
+"""The maintenance process: `python -m workers.maintenance.main` starts one; several may run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from shared.batch_lifecycle import BatchLifecycle
+from shared.blobs.factory import open_store
+from shared.db.jobs import count_unfinished_jobs
+from shared.db.session import Database, open_database
+from shared.job_lifecycle import JobLifecycle
+from shared.queue.broker import Broker
+from shared.queue.claims import Claims
+from shared.queue.clocks import FarmClock
+from shared.queue.completions import CompletionNotices
+from shared.queue.connection import connect
+from shared.queue.publisher import Publisher
+from shared.queue.shard_layout import assert_shards
+from shared.queue.slices import SliceQueue
+from shared.queue.states import JobStates
+from shared.redis_state.admission import AdmissionCache
+from shared.redis_state.sharded_admission import ShardedAdmissionCache
+from shared.settings import Settings, get_settings
+from shared.shards import PerShard, ShardAddress, run_threads, slots_of
+from shared.startup import start, stop_on_signals
+from shared.telemetry.maintenance import MaintenanceMetrics
+from shared.telemetry.probe import start_probe
+from workers.maintenance.batches import RepairRotation, batch_tasks
+from workers.maintenance.jobs import ExpireJobs, RemoveExpiredKeys, RequeueLostJobs
+from workers.maintenance.ledger import PruneLedger
+from workers.maintenance.orphan_removal import orphan_tasks
+from workers.maintenance.reconciliation import RecountUsage, reconciliation_tasks
+from workers.maintenance.runner import MaintenanceRunner
+from workers.maintenance.task import MaintenanceTask
+
+
+def main() -> None:
+    """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
+    runners = start("maintenance", get_settings, _make)
+    stop_on_signals(*(runner.stop for runner in runners))
+    run_threads([runner.run for runner in runners])
+
+
+def _make(settings: Settings) -> Sequence[MaintenanceRunner]:
+    assert_shards(settings.shards)
+    clock = FarmClock.of_shards(settings.shards, kind="maintenance")
+    runners, metrics = make_runners(settings, read_skews=lambda: clock.skews)
+    clock.start()
+    start_probe(settings.keeper_metrics_port, metrics.registry, address=settings.metrics_address)
+    return runners
+
+
+def make_runners(
+    settings: Settings, *, read_skews: Callable[[], Mapping[str, float]] = dict
+) -> tuple[list[MaintenanceRunner], MaintenanceMetrics]:
+    """Create the runners with all tasks, and their metrics.
+
+    With several shards each has its own runner, and so have the tasks of no shard, so that an outage of one
+    server does not block the others.
+    """
+    database, blobs = (
+        open_database(settings.database_url, connections=settings.database_connections),
+        open_store(settings.blob_url),
+    )
+    record_retention = timedelta(days=settings.record_days)
+    servers = PerShard(settings.shards, lambda shard: connect(shard.url))
+    caches = PerShard(settings.shards, lambda shard: AdmissionCache(servers.get(shard.name)))
+
+    def tasks_of(shard: ShardAddress) -> list[MaintenanceTask]:
+        redis, slots = servers.get(shard.name), slots_of(shard.name, servers.names)
+        endings = CompletionNotices(redis)
+        publisher = Publisher(settings.broker_of(shard))
+        queue = SliceQueue(redis, publisher, render_budget=settings.render_budget)
+        jobs = JobLifecycle(database, JobStates(redis), endings, blobs, slots)
+        return [
+            RequeueLostJobs(jobs, Broker(redis, publisher)),
+            *batch_tasks(
+                BatchLifecycle(database, blobs, queue, endings, slots),
+                record_retention=record_retention,
+            ),
+            ExpireJobs(jobs, record_retention),
+            RecountUsage(jobs.states, caches.get(shard.name)),
+        ]
+
+    of_shards = [tasks_of(shard) for shard in settings.shards]
+    of_farm: list[MaintenanceTask] = [
+        *reconciliation_tasks(database, ShardedAdmissionCache(caches)),
+        RepairRotation(database),
+        RemoveExpiredKeys(database),
+        PruneLedger(database, settings.ledger_months, record_retention),
+        *orphan_tasks(database, blobs, [Claims(redis, blobs) for redis in servers.values()]),
+    ]
+    groups = [of_shards[0] + of_farm] if len(of_shards) == 1 else [*of_shards, of_farm]
+    metrics = MaintenanceMetrics(
+        [task.name for task in of_shards[0] + of_farm],
+        count_unfinished=lambda: _count_unfinished(database),
+        read_skews=read_skews,
+    )
+    return [MaintenanceRunner(tasks, metrics) for tasks in groups], metrics
+
+
+def _count_unfinished(database: Database) -> int:
+    with database.snapshot() as session:
+        return count_unfinished_jobs(session)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Reconciliation of the usage ledger: records renders whose usage events were lost with Redis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import ClassVar, Final, Protocol
+
+from shared.clock import now, ticks
+from shared.db.session import Database, Session
+from shared.db.unmetered import list_unmetered_items, list_unmetered_jobs
+from shared.db.usage import record_events
+from shared.metering import UsageEvent
+from shared.queue.states import JobStates
+from shared.redis_state.admission import AdmissionCache
+from shared.redis_state.sharded_admission import ShardedAdmissionCache
+from shared.telemetry.log import get_logger
+
+# The counter has normally recorded an event before this age.
+RECONCILE_AFTER: Final = timedelta(seconds=60)
+# How far a new process looks back; later rounds continue where the last one ended.
+LOOKBACK: Final = timedelta(days=2)
+# Until lost events are recorded, plus one more round.
+RECOUNT_SECONDS: Final = RECONCILE_AFTER.total_seconds() + 60.0
+_AT_ONCE: Final = 500
+_ROUND_SECONDS: Final = 5.0  # other tasks wait meanwhile
+_INSTANT: Final = timedelta(microseconds=1)
+
+log: Final = get_logger(__name__)
+
+
+def _lookback_start() -> datetime:
+    return now() - LOOKBACK
+
+
+class FindUnmetered(Protocol):
+    """A query for missing usage events of a time span; see `shared.db.unmetered`."""
+
+    def __call__(
+        self, session: Session, *, after: datetime, until: datetime, limit: int
+    ) -> list[UsageEvent]:
+        """Return up to `limit` events, ordered by time."""
+
+
+@dataclass(slots=True)
+class ReconcileUsage:
+    """Records missing events in the ledger, each job once."""
+
+    name: str
+    find: FindUnmetered
+    database: Database
+    admissions: AdmissionCache | ShardedAdmissionCache
+    reconcile_after: timedelta = RECONCILE_AFTER
+    every_seconds: ClassVar[float] = 15.0
+    _looked_until: datetime = field(default_factory=_lookback_start)
+
+    def run_once(self) -> int:
+        """Check the renders that ended since the last round and are older than `reconcile_after`, for up to
+        `_ROUND_SECONDS`.
+        """
+        until, begun = now() - self.reconcile_after, ticks()
+        count = 0
+        while events := self._find(until):
+            count += self._record(events)
+            # Other renders may have ended at the same instant as the last one.
+            self._looked_until = events[-1].occurred_at - _INSTANT
+            if ticks() - begun > _ROUND_SECONDS:
+                return count
+        self._looked_until = until
+        return count
+
+    def _find(self, until: datetime) -> list[UsageEvent]:
+        with self.database.snapshot() as session:
+            return self.find(session, after=self._looked_until, until=until, limit=_AT_ONCE)
+
+    def _record(self, events: list[UsageEvent]) -> int:
+        with self.database.session() as session:
+            count = record_events(session, events, at=now())
+        for account_id, period in {(event.account_id, event.period) for event in events}:
+            # The counters may have been rebuilt from the incomplete ledger.
+            self.admissions.invalidate_usage(account_id, period)
+        log.warning("lost usage events recorded", jobs=count)
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class RecountUsage:
+    """Invalidates the usage counters repeatedly for a while after Redis has lost its data.
+
+    Counters rebuilt immediately lack events that the usage counter has read but not recorded yet. Neither
+    counters nor ledger ever exceed the true usage, and the larger of the two is used each time.
+    """
+
+    name: ClassVar[str] = "counters_recounted"
+    every_seconds: ClassVar[float] = 15.0
+
+    states: JobStates
+    admissions: AdmissionCache
+
+    def run_once(self) -> int:
+        """Invalidate all counters if Redis has recently lost its data."""
+        if self.states.read_epoch_age() > RECOUNT_SECONDS:
+            return 0
+        return self.admissions.invalidate_all_usage()
+
+
+def reconciliation_tasks(
+    database: Database, admissions: ShardedAdmissionCache
+) -> tuple[ReconcileUsage, ReconcileUsage]:
+    """Return the tasks for jobs and for batch documents."""
+    return (
+        ReconcileUsage("jobs_reconciled", list_unmetered_jobs, database, admissions),
+        ReconcileUsage("items_reconciled", list_unmetered_items, database, admissions),
+    )

@@ -1,0 +1,61 @@
+"""The loop of the maintenance process: runs each task at its interval; failures are isolated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Event
+from typing import Final
+
+from shared.clock import ticks
+from shared.errors import Unavailable
+from shared.telemetry.log import get_logger
+from shared.telemetry.maintenance import MaintenanceMetrics
+from workers.maintenance.task import MaintenanceTask
+
+_LONGEST_PAUSE_SECONDS: Final = 1.0
+
+log: Final = get_logger(__name__)
+
+
+class MaintenanceRunner:
+    """Runs maintenance tasks until stopped."""
+
+    def __init__(self, tasks: Sequence[MaintenanceTask], metrics: MaintenanceMetrics) -> None:
+        self._tasks = tasks
+        self._metrics = metrics
+        self._due_at = dict.fromkeys((task.name for task in tasks), 0.0)
+        self._stop = Event()
+
+    def stop(self) -> None:
+        """Make `run` return after the current round."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Run until stopped; in an outage a task is retried in its next round."""
+        while not self._stop.is_set():
+            for task in self._tasks:
+                if ticks() >= self._due_at[task.name] and not self._stop.is_set():
+                    self._run_task(task)
+            next_due = min(self._due_at.values(), default=0.0)
+            self._stop.wait(min(max(next_due - ticks(), 0.0), _LONGEST_PAUSE_SECONDS))
+
+    def _run_task(self, task: MaintenanceTask) -> None:
+        try:
+            repaired = task.run_once()
+        except Unavailable as error:
+            self._metrics.count_failure(task.name)
+            log.warning(
+                "task waits for outage",
+                task=task.name,
+                part=error.part,
+                cause=repr(error.__cause__),
+            )
+        except Exception as error:
+            # A bug in one task must not end the others.
+            self._metrics.count_failure(task.name)
+            log.error("task failed", task=task.name, exc_info=error)
+        else:
+            self._metrics.count_repairs(task.name, repaired)
+            if repaired:
+                log.info("task done", task=task.name, repaired=repaired)
+        self._due_at[task.name] = ticks() + task.every_seconds

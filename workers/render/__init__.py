@@ -1,0 +1,1 @@
+"""Rendering one job: its resources and limits, the engine, and its outcome."""

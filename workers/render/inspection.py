@@ -1,0 +1,96 @@
+"""Inspection of uploaded files by the code of renders, so that accepted files can be drawn."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from shared.errors import ErrorBody, ErrorKind
+from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, RenderJob
+from shared.queue.commits import failed_outcome
+from shared.telemetry.log import get_logger
+from workers.engine.layout.fonts.properties import FaceProperties, FontRefusedError
+from workers.engine.layout.fonts.sanitizing import inspect_font as read_font_facts
+from workers.engine.layout.images.properties import read_image_properties
+from workers.engine.layout.problems import ContentProblem
+
+log: Final = get_logger(__name__)
+
+# Takes the bytes of a file and returns its properties, JSON values by name; raises UploadRefusedError.
+Inspector = Callable[[bytes], Mapping[str, Any]]
+Inspectors = Mapping[BodyKind, Inspector]
+
+
+class UploadRefusedError(Exception):
+    """The file cannot be used; the message for the client has the reason and the advice."""
+
+
+def inspect(job: RenderJob, data: bytes, inspectors: Inspectors) -> JobOutcome:
+    """Return the properties of an uploaded file, or a 400 with the reason of the refusal.
+
+    Raises:
+        LookupError: no inspector exists for its kind.
+    """
+    try:
+        properties = inspectors[job.body_kind](data)
+    except UploadRefusedError as error:
+        return failed_outcome(job, ErrorBody(400, str(error), ErrorKind.REQUEST))
+    return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, properties=properties)
+
+
+def inspect_image(data: bytes) -> Mapping[str, Any]:
+    """Return `content_type`, and `width` and `height` in pixels, of an image.
+
+    Raises:
+        UploadRefusedError: renders refuse the file, with the same message.
+    """
+    facts = read_image_properties(data)
+    if isinstance(facts, ContentProblem):
+        raise UploadRefusedError(f"{facts.text}. {facts.advice}")
+    return {"content_type": facts.media_type, "width": facts.width, "height": facts.height}
+
+
+def inspect_font(data: bytes) -> Mapping[str, Any]:
+    """Return `format`, and `faces` in the form of the API, of a font file.
+
+    Raises:
+        UploadRefusedError: renders refuse the file, with the same message.
+    """
+    try:
+        facts = read_font_facts(data)
+    except FontRefusedError as error:
+        raise UploadRefusedError(str(error)) from error
+    return {"format": facts.format, "faces": [_write_face(face) for face in facts.faces]}
+
+
+def _write_face(face: FaceProperties) -> dict[str, Any]:
+    return {
+        "index": face.index,
+        "family": face.family,
+        "style": face.style,
+        "weight": {"min": face.weight.minimum, "max": face.weight.maximum},
+        "stretch": {"min": face.stretch.minimum, "max": face.stretch.maximum},
+        "italic": face.is_italic,
+        "glyphs": face.glyphs,
+        "characters": face.characters,
+        "axes": [
+            {"tag": axis.tag, "min": axis.minimum, "default": axis.default, "max": axis.maximum}
+            for axis in face.axes
+        ],
+    }
+
+
+# One inspector for each kind of file that can be uploaded.
+INSPECTORS: Final[Inspectors] = {BodyKind.IMAGE: inspect_image, BodyKind.FONT: inspect_font}
+
+
+def make_inspection_crash_error(kind: BodyKind) -> ErrorBody:
+    """Return the error of a file whose inspection ended its process at each attempt."""
+    reference = secrets.token_hex(6)
+    log.error("upload refused, its inspection ended the process", reference=reference)
+    message = (
+        f"The {kind.value} cannot be read: its inspection ended abnormally each time it was tried. "
+        f"Export it again from its source, or use another one; reference {reference}."
+    )
+    return ErrorBody(400, message, ErrorKind.RESOURCE)

@@ -1,0 +1,178 @@
+"""The resources of renders: compiled templates, stored images, fonts and remote images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from shared.blobs.store import BlobMissingError, BlobStore
+from shared.db.images import IMAGES
+from shared.db.session import Database
+from shared.db.templates import get_content
+from shared.errors import ErrorKind, ServiceError
+from shared.jobs import RenderJob
+from shared.limits import MB
+from shared.outbound import Fetcher
+from shared.queue.claims import Claims
+from shared.redis_state.pins import Pins
+from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
+from workers.engine.pipeline import PreparedTemplate
+from workers.engine.ports import FontFile
+from workers.render.cache import SizedCache
+from workers.render.fonts import StoredFonts
+from workers.render.remote_images import AwaitedImages, RemoteImages
+
+# A compiled template takes about ten times the memory of its text.
+TEMPLATE_TEXT_BYTES: Final = 8 * MB
+IMAGE_BYTES: Final = 64 * MB
+_READ_ATTEMPTS: Final = 3
+
+
+class Templates:
+    """Compiled templates by the SHA-256 of their text, cached in this process."""
+
+    def __init__(
+        self,
+        database: Database,
+        prepare: Callable[[bytes], PreparedTemplate],
+        *,
+        watch: StoreObserver = NULL_OBSERVER,
+    ) -> None:
+        self._database = database
+        self._prepare = prepare
+        self._prepared: SizedCache[PreparedTemplate] = SizedCache(
+            Cache.TEMPLATES, max_bytes=TEMPLATE_TEXT_BYTES, watch=watch
+        )
+
+    def get(self, sha256: str) -> PreparedTemplate:
+        """Return the compiled template of a pinned text.
+
+        Raises:
+            LookupError: no text with this SHA-256 is stored, which cannot happen to a pinned one.
+            Unavailable: the database is unavailable.
+        """
+        return self._prepared.get(sha256, lambda: self._read(sha256))
+
+    def _read(self, sha256: str) -> tuple[PreparedTemplate, int]:
+        with self._database.snapshot() as session:
+            text = get_content(session, sha256).encode()
+        return self._prepare(text), len(text)
+
+
+class Images:
+    """The stored images of all workspaces, cached by content."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: BlobStore,
+        pins: Pins,
+        *,
+        fetcher: Fetcher,
+        fonts: StoredFonts | None = None,
+        watch: StoreObserver = NULL_OBSERVER,
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._pins = pins
+        self._fetcher = fetcher
+        self.fonts = fonts
+        self._bytes: SizedCache[bytes] = SizedCache(
+            Cache.IMAGES, max_bytes=IMAGE_BYTES, watch=watch
+        )
+
+    def of_account(self, account_id: str, workspace_id: str | None) -> WorkspaceImages:
+        """Return the images of an account's job; without a workspace only remote ones."""
+        return WorkspaceImages(self, workspace_id, RemoteImages(self._fetcher, account_id))
+
+    def of_job(self, job: RenderJob, claims: Claims) -> WorkspaceImages:
+        """Return the images of a job."""
+        if not job.is_fetched_for:
+            return self.of_account(job.meter.account_id, job.workspace_id)
+        remote = AwaitedImages(self._fetcher, job, claims)
+        return WorkspaceImages(self, job.workspace_id, remote)
+
+    def find(self, workspace_id: str, name: str) -> bytes | None:
+        """Return the current bytes of a name, None if the workspace has no such image.
+
+        Raises:
+            Unavailable: the database or the object store is unavailable.
+            ServiceError: the image was replaced during each of three attempts to read it.
+        """
+        for _ in range(_READ_ATTEMPTS):
+            sha256 = self._find_digest(workspace_id, name)
+            if sha256 is None:
+                return None
+            key = IMAGES.blob_key(workspace_id, sha256)
+            try:
+                return self._bytes.get(key, partial(self._read, key))
+            except BlobMissingError:
+                continue  # replaced between the two reads: retry
+        raise ServiceError(
+            503,
+            f"The bytes of image '{name}' could not be read; try again.",
+            kind=ErrorKind.RESOURCE,
+        )
+
+    def _find_digest(self, workspace_id: str, name: str) -> str | None:
+        pinned = self._pins.find(workspace_id, name)
+        if pinned is not None:
+            return pinned
+        with self._database.snapshot() as session:
+            image = IMAGES.find(session, workspace_id, name)
+        if image is None:
+            return None
+        self._pins.put(workspace_id, name, image.properties.sha256)
+        return image.properties.sha256
+
+    def _read(self, key: str) -> tuple[bytes, int]:
+        data = self._blobs.read(key)
+        return data, len(data)
+
+
+class WorkspaceImages:
+    """The engine's `Resources` of one job; each name is resolved once, so its image does not change."""
+
+    def __init__(self, images: Images, workspace_id: str | None, remote: RemoteImages) -> None:
+        self._images = images
+        self._remote = remote
+        self._workspace_id = workspace_id
+        self._found: dict[str, bytes | None] = {}
+        self._fonts: dict[str, FontFile | None] = {}
+
+    @property
+    def wanted(self) -> Sequence[str]:
+        """The URLs of missing images; a render without them must be discarded."""
+        return self._remote.wanted
+
+    def find_image(self, name: str) -> bytes | None:
+        """Return the bytes of a stored image, None if the workspace has no such image."""
+        if self._workspace_id is None:
+            return None
+        if name not in self._found:
+            self._found[name] = self._images.find(self._workspace_id, name)
+        return self._found[name]
+
+    def find_font(self, name: str) -> FontFile | None:
+        """Return a stored font, None if the workspace has no such font."""
+        if self._workspace_id is None or self._images.fonts is None:
+            return None
+        if name not in self._fonts:
+            self._fonts[name] = self._images.fonts.find(self._workspace_id, name)
+        return self._fonts[name]
+
+    def list_fonts(self) -> Sequence[str]:
+        """Return the names of stored fonts."""
+        if self._workspace_id is None or self._images.fonts is None:
+            return ()
+        return self._images.fonts.list_names(self._workspace_id)
+
+    def find_remote_image(self, address: str) -> bytes | None:
+        """Return the bytes of a URL.
+
+        Raises:
+            ImageUnavailableError: the download failed.
+            Unavailable: the fetcher is unavailable.
+        """
+        return self._remote.find(address)

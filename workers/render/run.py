@@ -1,0 +1,346 @@
+"""Running a job: begin, render, store, commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+from shared.clock import epoch
+from shared.errors import ErrorBody, ErrorKind, Unavailable
+from shared.job_lifecycle import JobLifecycle
+from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob
+from shared.previews import PreviewRequest
+from shared.queue.claims import Claims
+from shared.queue.clocks import FarmClock
+from shared.queue.commits import Commits, DeliveryAction, failed_outcome
+from shared.queue.states import OVERDUE, EndedJob
+from shared.telemetry.log import get_logger, log_context
+from shared.telemetry.totals import Tally
+from shared.telemetry.traces import NULL_TRACER, Traces
+from workers.engine.diagnostics import Findings
+from workers.engine.pipeline import PreparedTemplate
+from workers.engine.ports import (
+    Payload,
+    PayloadKind,
+    Rendered,
+    RenderOptions,
+    Resources,
+    StageObserver,
+)
+from workers.engine.preview import preview
+from workers.render.failures import RenderLimits, make_crash_error, run_with_deadline
+from workers.render.inspection import INSPECTORS, Inspectors, inspect, make_inspection_crash_error
+from workers.render.previews import Previewer, PreviewFunction, make_preview_crash_error
+from workers.render.recorded import complete, record
+from workers.render.resources import Images, Templates, WorkspaceImages
+from workers.render.stopping import Stopper
+from workers.render.timing import StageTimer
+from workers.render.warnings import summarise
+from workers.render.watchdog import Watchdog
+
+# The watchdog ends the process this long after the alarm, if code catches it or stays in C; the queue
+# then counts the delivery as a crash.
+WATCHDOG_GRACE_SECONDS: Final = 1.0
+
+_OPERATIONS: Final = {
+    Purpose.RENDER: "render",
+    Purpose.VALIDATE: "validation",
+    Purpose.INSPECT: "inspection",
+    Purpose.PREVIEW: "preview",
+}
+
+log: Final = get_logger(__name__)
+
+
+class RenderFunction(Protocol):
+    """The type of `workers.engine.pipeline.render`."""
+
+    def __call__(
+        self,
+        template: PreparedTemplate | None,
+        payload: Payload | None,
+        *,
+        options: RenderOptions,
+        resources: Resources | None = None,
+        observer: StageObserver | None = None,
+    ) -> Rendered:
+        """Render a document."""
+
+
+class ValidateFunction(Protocol):
+    """The type of `workers.engine.pipeline.validate`."""
+
+    def __call__(
+        self,
+        template: PreparedTemplate | None,
+        payload: Payload | None,
+        *,
+        options: RenderOptions,
+        resources: Resources | None = None,
+    ) -> Findings:
+        """Return the findings of a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The functions of the document engine."""
+
+    prepare: Callable[[bytes], PreparedTemplate]
+    render: RenderFunction
+    validate: ValidateFunction
+    inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
+    preview: PreviewFunction = preview
+
+
+@dataclass(frozen=True, slots=True)
+class RenderContext:
+    """The services of a worker process for running jobs; made once after the fork."""
+
+    commits: Commits
+    claims: Claims
+    templates: Templates
+    images: Images
+    render: RenderFunction
+    validate: ValidateFunction
+    watchdog: Watchdog
+    memory_mb: int
+    tally: Tally
+    flow: JobLifecycle
+    stopper: Stopper
+    previewer: Previewer
+    traces: Traces = NULL_TRACER
+    clock: FarmClock | None = None
+    inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
+
+
+def run_job(job: RenderJob, context: RenderContext, *, published_at: float | None = None) -> None:
+    """Run one delivery of a job, unless the job has ended or is overdue.
+
+    Accepted renders are run in slices (`workers.batches.job_slices`); messages for single ones come from
+    fronts of the previous release and are ignored.
+
+    Raises:
+        Unavailable: Redis stayed unavailable until the job's deadline.
+    """
+    if job.is_recorded and job.lane is Lane.BATCH:
+        return
+    if context.clock is not None:
+        context.clock.sync_if_due()
+    with (
+        log_context(**log_fields(job)),
+        context.traces.span(job.purpose.value, parent=job.traceparent, job=job.id),
+    ):
+        context.traces.record_span("queue", begin=job.admitted_at, end=epoch())
+        match context.commits.begin(job, published_at=published_at):
+            case DeliveryAction.RUN:
+                _run(job, context)
+            case DeliveryAction.EXHAUSTED:
+                _end(job, _make_crash_outcome(job), context)
+            case (DeliveryAction.ENDED | DeliveryAction.OVERDUE) as verdict:
+                skip_job(job, verdict, context)
+
+
+def _run(job: RenderJob, context: RenderContext) -> None:
+    if job.is_recorded:
+        started_at = epoch()
+        with context.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
+            outcome = _attempt(job, context)
+        # Not under the watchdog: storing the end of a recorded job has no deadline.
+        _end(job, replace(outcome, started_at=started_at), context)
+        return
+    # The commit is under the watchdog too: after the deadline it would be refused.
+    with context.watchdog.watch(_seconds_left(job) + WATCHDOG_GRACE_SECONDS):
+        _end(job, _attempt(job, context), context)
+
+
+def _seconds_left(job: RenderJob) -> float:
+    left = max(job.deadline - epoch(), 0)
+    return left if job.budget_seconds is None else min(left, job.budget_seconds)
+
+
+def skip_job(job: RenderJob, verdict: DeliveryAction, context: RenderContext) -> None:
+    """Skip a job that has ended or is overdue, and update its record."""
+    log.info("delivery skipped", verdict=verdict.value)
+    if job.is_recorded and verdict is DeliveryAction.OVERDUE:
+        with suppress(Unavailable):
+            context.flow.end_early(job.id, OVERDUE)  # otherwise maintenance does it
+    elif job.is_recorded:
+        complete(job.id, context.flow)
+    _drop_claims(job, context)
+
+
+def _drop_claims(job: RenderJob, context: RenderContext) -> None:
+    for claim in job.claims:
+        context.claims.delete_claim(claim)
+
+
+def _end(job: RenderJob, outcome: JobOutcome, context: RenderContext) -> None:
+    if outcome.status is OutcomeStatus.SUSPENDED:
+        context.commits.suspend(job, outcome)
+        log.info("render suspended, its front fetches images", images=len(outcome.wanted))
+        return
+    with context.traces.span("commit"):
+        committed = context.commits.commit(job, outcome, extra_totals=context.tally.drain())
+        if committed is not outcome and outcome.pdf is not None:
+            context.claims.delete_claim(outcome.pdf)
+        if job.is_recorded and committed is not None:
+            record({job.id: EndedJob("", committed)}, context.flow)
+        elif job.is_recorded:
+            complete(job.id, context.flow)
+        _drop_claims(job, context)
+    log_end(job, outcome, committed)
+
+
+def log_fields(job: RenderJob) -> dict[str, str]:
+    """Return the log fields of a job."""
+    return {"job": job.id, "request": job.request_id, "account": job.meter.account_id}
+
+
+def _attempt(job: RenderJob, context: RenderContext) -> JobOutcome:
+    """Run the job and return its outcome, also for failures."""
+    budget = job.budget_seconds or job.deadline - job.admitted_at
+    subject = job.body_kind.value if job.purpose is Purpose.INSPECT else "document"
+    bounds = RenderLimits(_OPERATIONS[job.purpose], budget, context.memory_mb, subject=subject)
+    images = context.images.of_job(job, context.claims)
+    deadline = epoch() + _seconds_left(job)
+    outcome = run_with_deadline(lambda: execute(job, context, images), bounds, deadline=deadline)
+    if not isinstance(outcome, ErrorBody):
+        return outcome
+    if images.wanted and outcome.kind is ErrorKind.AUTHORING:  # perhaps because of missing images
+        return _suspended(job, images)
+    return failed_outcome(job, outcome)
+
+
+def _suspended(job: RenderJob, images: WorkspaceImages) -> JobOutcome:
+    return JobOutcome(job.id, OutcomeStatus.SUSPENDED, wanted=images.wanted, round=job.round)
+
+
+def _render(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
+    with context.stopper.watch(job.id) if job.is_recorded else nullcontext():
+        outcome, pdf = make_pdf(job, context, images)
+        if images.wanted:
+            return _suspended(job, images)
+        with context.traces.span("store", bytes=len(pdf)):
+            store = context.flow.store_pdf if job.is_recorded else context.claims.store
+            return replace(outcome, pdf=store(job.id, pdf))
+
+
+def make_pdf(
+    job: RenderJob, context: RenderContext, images: WorkspaceImages
+) -> tuple[JobOutcome, bytes]:
+    """Render a job and return its outcome without the stored PDF, and the PDF."""
+    timer = StageTimer(context.traces)
+    # Readings of Redis's clock differ between processes (`shared.clock`).
+    queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
+    template = context.templates.get(job.template.sha256) if job.template else None
+    rendered = context.render(
+        template,
+        _payload(job, context.claims),
+        options=_options(job),
+        resources=images,
+        observer=timer,
+    )
+    outcome = JobOutcome(
+        job.id,
+        OutcomeStatus.SUCCEEDED,
+        pages=rendered.pages,
+        filename=rendered.filename,
+        timings={"queue": queued_ms, **timer.stop()},
+        warnings=summarise(rendered.warnings, left_out=rendered.warnings_left_out),
+    )
+    return outcome, rendered.pdf
+
+
+def _validate(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
+    template = context.templates.get(job.template.sha256) if job.template else None
+    found = context.validate(
+        template,
+        _payload(job, context.claims),
+        options=_options(job),
+        resources=images,
+    )
+    return JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=found.to_report())
+
+
+def _inspect(job: RenderJob, context: RenderContext, _: WorkspaceImages) -> JobOutcome:
+    return inspect(job, context.claims.load(job.body), context.inspectors)
+
+
+def _preview(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
+    # A newer request of the same session ends it.
+    with context.stopper.watch(job.id):
+        timer = StageTimer(context.traces)
+        queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
+        outcome, file = context.previewer.run(
+            job,
+            PreviewRequest.decode(context.claims.load(job.body)),
+            context.templates.get(job.template.sha256) if job.template else None,
+            resources=images,
+            observer=timer,
+        )
+        if images.wanted:
+            return _suspended(job, images)
+        timings = {"queue": queued_ms, **timer.stop()}
+        stored = context.claims.store(job.id, file) if file else None
+        return replace(outcome, pdf=stored, timings=timings)
+
+
+_RUNS: Final = {
+    Purpose.RENDER: _render,
+    Purpose.VALIDATE: _validate,
+    Purpose.INSPECT: _inspect,
+    Purpose.PREVIEW: _preview,
+}
+
+
+def execute(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
+    """Run a job by its purpose, without limits and without a commit.
+
+    Raises:
+        AuthoringError: the document cannot be rendered.
+        ServiceError, Unavailable: a template or an image cannot be had.
+    """
+    return _RUNS[job.purpose](job, context, images)
+
+
+def _payload(job: RenderJob, claims: Claims) -> Payload:
+    kind = PayloadKind(job.body_kind.value)
+    return Payload(kind, claims.load(job.body), charset=job.charset, flow=job.flow)
+
+
+def _options(job: RenderJob) -> RenderOptions:
+    # The time of admission, so that a retry renders the same document.
+    now = datetime.fromtimestamp(job.admitted_at, UTC)
+    if job.template is None:
+        return RenderOptions(now, is_draft=job.is_draft)
+    return RenderOptions(
+        now,
+        is_draft=job.is_draft,
+        template_id=job.template.template_id,
+        template_version=job.template.version,
+        template_sha256=job.template.sha256,
+    )
+
+
+def _make_crash_outcome(job: RenderJob) -> JobOutcome:
+    if job.purpose is Purpose.INSPECT:
+        return failed_outcome(job, make_inspection_crash_error(job.body_kind))
+    if job.purpose is Purpose.PREVIEW:
+        return failed_outcome(job, make_preview_crash_error())
+    return failed_outcome(job, make_crash_error())
+
+
+def log_end(job: RenderJob, made: JobOutcome, committed: JobOutcome | None) -> None:
+    """Log the end of a job; `committed` is None if it had ended before."""
+    outcome = committed or made
+    with log_context(**log_fields(job)):
+        log.info(
+            "render finished" if committed else "render discarded, its job had ended",
+            status=outcome.status.value,
+            kind=outcome.error.kind.value if outcome.error else None,
+            pages=outcome.pages,
+            milliseconds=dict(outcome.timings),
+        )

@@ -1,0 +1,201 @@
+"""Delivery loop: lease due deliveries, send them, record the attempts; a crash at any point loses nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
+from http import HTTPStatus
+from threading import Event, Lock
+from typing import Final
+
+from shared.clock import epoch, now, ticks
+from shared.db import webhooks
+from shared.db.session import Database
+from shared.db.webhooks import Attempt, DeliveryStatus, DueDelivery
+from shared.encryption import SecretCipher, SecretUnreadableError
+from shared.errors import Unavailable
+from shared.outbound import Outbound, TargetRefusedError, TargetUnreachableError
+from shared.telemetry.log import get_logger
+from workers.webhooks.backoff import next_attempt
+from workers.webhooks.signing import sign
+
+THREADS: Final = 32
+# The limit of concurrent deliveries, so that an account with slow targets does not block others.
+MAX_PER_ACCOUNT: Final = 4
+ATTEMPT_SECONDS: Final = 10.0
+LEASE: Final = timedelta(seconds=20)  # longer than an attempt and recording it
+POLL_SECONDS: Final = 0.5
+_PAUSE_SECONDS: Final = 1.0
+_DELETE_EVERY_SECONDS: Final = 60.0
+_DELETE_LIMIT: Final = 1000
+
+log: Final = get_logger(__name__)
+
+
+class WebhookDeliverer:
+    """Sends the deliveries of the outbox until stopped."""
+
+    def __init__(
+        self,
+        database: Database,
+        outbound: Outbound,
+        secrets: SecretCipher,
+        *,
+        count: Callable[[str], None],
+    ) -> None:
+        self._database = database
+        self._secrets = secrets
+        self._outbound = outbound
+        self._count = count
+        self._stop = Event()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="deliver")
+        self._lock = Lock()
+        self._under_way: Counter[str] = Counter()  # by account
+        self._delete_at = 0.0
+        self._are_encrypted = False
+
+    def stop(self) -> None:
+        """Make `run` return once the attempts in progress have ended."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Deliver until stopped; in an outage of the database wait and retry."""
+        while not self._stop.is_set():
+            try:
+                self._encrypt_secrets()
+                self._delete_old()
+                if not self.start_due():
+                    self._stop.wait(POLL_SECONDS)
+            except Unavailable as error:
+                log.warning(
+                    "delivery waits for outage", part=error.part, cause=repr(error.__cause__)
+                )
+                self._stop.wait(_PAUSE_SECONDS)
+        self._threads.shutdown(wait=True)
+
+    def start_due(self) -> int:
+        """Start some due deliveries and return how many.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        with self._lock:
+            free = THREADS - self._under_way.total()
+            busy = [
+                account for account, number in self._under_way.items() if number >= MAX_PER_ACCOUNT
+            ]
+        # Few at a time: all may belong to one account.
+        due = self._lease(min(free, MAX_PER_ACCOUNT), busy)
+        for delivery in due:
+            self._begin(delivery)
+        return len(due)
+
+    def _lease(self, limit: int, busy: Sequence[str]) -> Sequence[DueDelivery]:
+        if limit == 0:
+            return []
+        at = now()
+        with self._database.snapshot() as session:
+            # A read-only check first, which does not wait for the write lock.
+            if not webhooks.has_due(session, at=at, busy=busy):
+                return []
+        with self._database.session() as session:
+            return webhooks.lease_due(session, at=at, until=at + LEASE, limit=limit, busy=busy)
+
+    def _begin(self, delivery: DueDelivery) -> None:
+        with self._lock:
+            self._under_way[delivery.account_id] += 1
+        self._threads.submit(self._deliver, delivery).add_done_callback(
+            lambda done: self._end(delivery, done)
+        )
+
+    def _end(self, delivery: DueDelivery, done: Future[None]) -> None:
+        with self._lock:
+            self._under_way[delivery.account_id] -= 1
+            if not self._under_way[delivery.account_id]:
+                del self._under_way[delivery.account_id]
+        error = done.exception()
+        if error is not None:  # its lease expires, and it is attempted again
+            log.warning("delivery not recorded", delivery=delivery.id, cause=repr(error))
+
+    def _deliver(self, delivery: DueDelivery) -> None:
+        attempt = self._attempt(delivery)
+        outcome = self._record(delivery, attempt)
+        self._count(outcome)
+        log.info(
+            "webhook called",
+            delivery=delivery.id,
+            webhook=delivery.webhook_id,
+            account=delivery.account_id,
+            attempt=attempt.number,
+            status=attempt.status,
+            outcome=outcome,
+            milliseconds=attempt.milliseconds,
+        )
+
+    def _attempt(self, delivery: DueDelivery) -> Attempt:
+        at, begun_at = now(), ticks()
+        body = delivery.payload.encode("utf-8")
+        status: int | None = None
+        error: str | None = None
+        try:
+            secrets = [self._secrets.decrypt(secret) for secret in delivery.secrets]
+            headers = sign(delivery.id, int(epoch()), body, secrets)
+            status = self._outbound.post(
+                delivery.url,
+                body=body,
+                headers={"Content-Type": "application/json", **headers},
+                deadline_seconds=ATTEMPT_SECONDS,
+            ).status
+        except (TargetRefusedError, TargetUnreachableError) as failure:
+            error = str(failure)
+        except SecretUnreadableError as failure:
+            log.error("webhook secret unreadable", webhook=delivery.webhook_id, cause=str(failure))
+            error = "the secret of the webhook cannot be read; rotate it"
+        milliseconds = round((ticks() - begun_at) * 1000)
+        return Attempt(delivery.attempts + 1, at, status, milliseconds, error)
+
+    def _record(self, delivery: DueDelivery, attempt: Attempt) -> str:
+        """Record an attempt and return its outcome: delivered, retried, failed or disabled."""
+        if (
+            attempt.status is not None
+            and HTTPStatus.OK <= attempt.status < HTTPStatus.MULTIPLE_CHOICES
+        ):
+            outcome, status, again = "delivered", DeliveryStatus.DELIVERED, None
+        elif attempt.status == HTTPStatus.GONE:
+            outcome, status, again = "disabled", DeliveryStatus.FAILED, None
+        else:
+            again = next_attempt(delivery.created_at, failed=attempt.number, now=now())
+            outcome = "failed" if again is None else "retried"
+            status = DeliveryStatus.FAILED if again is None else DeliveryStatus.PENDING
+        with self._database.session() as session:
+            webhooks.record_attempt(
+                session, delivery.id, attempt, status=status, next_attempt_at=again
+            )
+            if outcome == "disabled":
+                webhooks.disable_webhook(session, delivery.webhook_id, at=attempt.at)
+        return outcome
+
+    def _encrypt_secrets(self) -> None:
+        """Encrypt secrets with the newest key, once after each start."""
+        if self._are_encrypted:
+            return
+        try:
+            with self._database.session() as session:
+                changed = webhooks.encrypt_secrets(session, self._secrets)
+        except SecretUnreadableError as error:
+            log.error("webhook secrets not encrypted with the newest key", cause=str(error))
+        else:
+            log.info("webhook secrets encrypted with the newest key", changed=changed)
+        self._are_encrypted = True
+
+    def _delete_old(self) -> None:
+        if ticks() < self._delete_at:
+            return
+        with self._database.session() as session:
+            forgotten = webhooks.delete_old_deliveries(
+                session, before=now() - webhooks.DELIVERY_RETENTION, limit=_DELETE_LIMIT
+            )
+        if forgotten < _DELETE_LIMIT:
+            self._delete_at = ticks() + _DELETE_EVERY_SECONDS

@@ -1,0 +1,41 @@
+"""The webhook process: `python -m workers.webhooks.main` starts one; several share the work."""
+
+from __future__ import annotations
+
+from shared.db import webhooks
+from shared.db.session import Database, open_database
+from shared.outbound import Outbound
+from shared.settings import Settings, get_settings
+from shared.startup import start, stop_on_signals
+from shared.telemetry.probe import start_probe
+from shared.telemetry.webhooks import WebhookMetrics
+from workers.webhooks.deliverer import WebhookDeliverer
+
+
+def main() -> None:
+    """Run until SIGTERM; exit with status 1 and one line on stderr if it cannot start."""
+    deliverer = start("webhooks", get_settings, _make)
+    stop_on_signals(deliverer.stop)
+    deliverer.run()
+
+
+def _make(settings: Settings) -> WebhookDeliverer:
+    database = open_database(settings.database_url, connections=settings.database_connections)
+    secrets = settings.secret_cipher
+    metrics = WebhookMetrics(count_pending=lambda: _count_pending(database))
+    start_probe(settings.hooks_metrics_port, metrics.registry, address=settings.metrics_address)
+    return WebhookDeliverer(
+        database,
+        Outbound(allow_private=settings.outbound_allow_private),
+        secrets,
+        count=metrics.count_attempt,
+    )
+
+
+def _count_pending(database: Database) -> int:
+    with database.snapshot() as session:
+        return webhooks.count_pending(session)
+
+
+if __name__ == "__main__":
+    main()
