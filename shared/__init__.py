@@ -1,1 +1,1 @@
-"""What both sides of the queue stand on: kernel, database, queue, blobs and their settings."""
+"""Code that the front and the workers share: kernel, database, queue, blobs and settings."""

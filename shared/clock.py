@@ -1,7 +1,7 @@
 """The one place that reads the time.
 
-Instants are compared between machines, whose clocks differ. A process that can ask Redis follows its
-clock (`shared.queue.clocks`); one that cannot goes by its machine's. Decision 0212.
+Instants are compared between machines, whose clocks differ. Processes with a connection to Redis follow
+its clock (`shared.queue.clocks`); others use their machine's. Decision 0322.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-# Within this two readings agree: following each answer would follow their delays.
+# Smaller differences are network delay, and are ignored.
 _AGREED_SECONDS: Final = 0.2
 
 
-class _Followed:
-    """The clock that is followed: what it showed when `ticks` was 0; None before it is known."""
+class _ReferenceClock:
+    """The offset of the followed clock to `ticks`; None until it is known."""
 
     origin: float | None = None
 
@@ -27,25 +27,25 @@ def now() -> datetime:
 
 def epoch() -> float:
     """Return the current instant as seconds since 1970, comparable between machines."""
-    origin = _Followed.origin
+    origin = _ReferenceClock.origin
     return time.time() if origin is None else origin + time.perf_counter()
 
 
 def machine_epoch() -> float:
-    """Return the current instant by this machine's own clock, as its file system writes it."""
+    """Return the current instant by this machine's own clock, which file timestamps use."""
     return time.time()
 
 
-def follow(shown: float, *, at: float) -> None:
-    """Make `now` and `epoch` follow a clock that showed `shown` when `ticks` was `at`."""
+def follow_clock(shown: float, *, at: float) -> None:
+    """Set the clock of `now` and `epoch` to one that read `shown` when `ticks` was `at`."""
     origin = shown - at
-    if _Followed.origin is None or abs(origin - _Followed.origin) > _AGREED_SECONDS:
-        _Followed.origin = origin
+    if _ReferenceClock.origin is None or abs(origin - _ReferenceClock.origin) > _AGREED_SECONDS:
+        _ReferenceClock.origin = origin
 
 
-def follow_machine() -> None:
-    """Make `now` and `epoch` follow this machine's clock, as they do at first."""
-    _Followed.origin = None
+def follow_machine_clock() -> None:
+    """Set the clock of `now` and `epoch` to this machine's, the default."""
+    _ReferenceClock.origin = None
 
 
 def ticks() -> float:
@@ -54,7 +54,7 @@ def ticks() -> float:
 
 
 def timestamp(instant: datetime) -> str:
-    """Write an instant as contract.md 2 says: ISO 8601, UTC, milliseconds, `Z`."""
+    """Format an instant: ISO 8601, UTC, milliseconds, `Z` (contract.md 2)."""
     # Not strftime, which writes the years before 1000 with three digits.
     if instant.tzinfo is not UTC:
         instant = instant.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""The text encodings that bodies, templates and files may come in, and how the one of a text is found."""
+"""The text encodings accepted in bodies, templates and files, and their detection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ACCEPTED: Final = (
     "Shift_JIS, EUC-JP, EUC-KR, GB2312, GBK, GB18030 and Big5"
 )
 
-# Names are checked before Python looks them up: it keeps every unknown name in memory for good.
+# Names are checked before `codecs.lookup`, which caches every unknown name for the life of the process.
 _NAMES: Final = re.compile(
     r"utf-?8|u8|utf-?16(?:-?[lb]e)?|u16|us-ascii|ascii|646|iso646-us"
     r"|iso-?8859-?\d{1,2}(?:-e|-i|:19\d\d)?|latin-?\d{1,2}|l\d|csisolatin\d"
@@ -19,23 +19,23 @@ _NAMES: Final = re.compile(
     r"|shift-?jis|s-?jis|csshiftjis|ms-kanji|euc-?jp|ujis|u-jis|euc-?kr|ks-c-5601(?:-1987)?|ksc5601"
     r"|gb18030(?:-2000)?|gbk|gb2312(?:-80|-1980)?|euc-?cn|chinese|big5(?:-tw)?|csbig5"
 )
-# Python knows more codecs, some of which are no encodings of documents (idna, unicode_escape) and
-# some of which are slow on hostile input.
+# Python has more codecs: some do not encode documents (idna, unicode_escape), some are slow on hostile
+# input.
 _CODECS: Final = frozenset(
     {"utf-8", "ascii", "utf-16", "utf-16-le", "utf-16-be", "koi8-r", "koi8-u", "mac-roman"}
     | {"shift_jis", "euc_jp", "euc_kr", "gb18030", "gbk", "gb2312", "big5"}
     | {f"iso8859-{part}" for part in range(1, 17)}
     | {f"cp125{page}" for page in range(9)}
 )
-# Longest first: the mark of UTF-32 begins with that of UTF-16.
-_MARKS: Final = (
+# Longest first: the byte order mark of UTF-32 begins with that of UTF-16.
+_BOMS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# A wide encoding without a mark shows in how an XML text begins (XML 1.0, appendix F).
+# The first bytes of XML in a wide encoding without a byte order mark (XML 1.0, appendix F).
 _WIDE_STARTS: Final = (
     (b"<\0\0\0", "utf-32"),
     (b"\0\0\0<", "utf-32"),
@@ -48,14 +48,14 @@ _DECLARED: Final = re.compile(
 
 
 class UnacceptedEncodingError(ValueError):
-    """An encoding is not accepted; the text names it and those that are."""
+    """An encoding is not accepted; the message names it and the accepted ones."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f'The encoding "{name[:40]}" is not accepted; accepted are {ACCEPTED}')
 
 
 def find_codec(name: str) -> str | None:
-    """Return the codec of an encoding's name, None when it is not accepted."""
+    """Return the codec for the name of an encoding, None if it is not accepted."""
     plain = name.strip().lower().replace("_", "-")
     if _NAMES.fullmatch(plain) is None:
         return None
@@ -66,29 +66,29 @@ def find_codec(name: str) -> str | None:
     return codec if codec in _CODECS else None
 
 
-def find_text_codec(data: bytes, charset: str | None) -> str:
-    """Return the codec of a text: a byte order mark wins over `charset`, None means UTF-8.
+def detect_text_codec(data: bytes, charset: str | None) -> str:
+    """Return the codec of a text: a byte order mark overrides `charset`; None means UTF-8.
 
-    The mark stays in the text as U+FEFF.
-
-    Raises:
-        UnacceptedEncodingError: the encoding is not accepted.
-    """
-    return _find_marked(data) or _get_codec(charset or "utf-8")
-
-
-def measure_mark(data: bytes) -> int:
-    """Return the length of the byte order mark that a text begins with, 0 without one."""
-    return next((len(mark) for mark, _ in _MARKS if data.startswith(mark)), 0)
-
-
-def find_xml_codec(data: bytes, charset: str | None = None) -> str:
-    """Return the codec of an XML text: by its mark, else `charset`, else what it declares.
+    The mark remains in the decoded text as U+FEFF.
 
     Raises:
         UnacceptedEncodingError: the encoding is not accepted.
     """
-    marked = _find_marked(data)
+    return _find_bom_codec(data) or _get_codec(charset or "utf-8")
+
+
+def measure_bom(data: bytes) -> int:
+    """Return the length in bytes of the leading byte order mark, 0 without one."""
+    return next((len(mark) for mark, _ in _BOMS if data.startswith(mark)), 0)
+
+
+def detect_xml_codec(data: bytes, charset: str | None = None) -> str:
+    """Return the codec of an XML text: from its byte order mark, `charset` or its declaration, in this order.
+
+    Raises:
+        UnacceptedEncodingError: the encoding is not accepted.
+    """
+    marked = _find_bom_codec(data)
     if marked is not None:
         return marked
     if charset is not None:
@@ -98,12 +98,12 @@ def find_xml_codec(data: bytes, charset: str | None = None) -> str:
             return _get_codec(wide)
     declared = _DECLARED.match(data)
     codec = _get_codec(declared[1].decode("ascii")) if declared else "utf-8"
-    # A declaration that can be read as ASCII is not written in a wider encoding.
+    # The declaration was readable as ASCII, so the text is not UTF-16.
     return "utf-8" if codec.startswith("utf-16") else codec
 
 
-def _find_marked(data: bytes) -> str | None:
-    for mark, name in _MARKS:
+def _find_bom_codec(data: bytes) -> str | None:
+    for mark, name in _BOMS:
         if data.startswith(mark):
             return _get_codec(name)
     return None

@@ -1,4 +1,4 @@
-"""Encryption of secrets that must be read back, at rest in the database."""
+"""Encryption at rest of secrets in the database."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 
 class SecretUnreadableError(Exception):
-    """A stored secret was encrypted with a key that this installation no longer has."""
+    """A stored secret was encrypted with a key that is no longer configured."""
 
 
 class SecretCipher:
-    """Encrypts with the first of its keys and decrypts with any of them (the Fernet specification).
+    """Encrypts with the first key and decrypts with any (Fernet specification).
 
-    A key is 32 random bytes in Base64. Rotate by setting a new key before the old ones; the
-    old ones may go once every secret is encrypted with the new key.
+    A key is 32 random bytes in Base64. To rotate, put a new key before the old ones; remove the old ones
+    once every secret is encrypted with the new key.
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
         """Read the keys.
 
         Raises:
-            ValueError: there is none, or one is not 32 bytes in Base64.
+            ValueError: there is no key, or one is not 32 bytes in Base64.
         """
         ciphers = [Fernet(key) for key in keys]
         if not ciphers:
@@ -31,14 +31,14 @@ class SecretCipher:
         self._all = MultiFernet(ciphers)
 
     def encrypt(self, secret: str) -> str:
-        """Return a token of ASCII characters; the same secret gives another token each time."""
+        """Return a token of ASCII characters; each call returns a different one."""
         return self._all.encrypt(secret.encode()).decode("ascii")
 
     def decrypt(self, token: str) -> str:
         """Return the secret of a token.
 
         Raises:
-            SecretUnreadableError: none of the keys made it.
+            SecretUnreadableError: no key decrypts it.
         """
         try:
             return self._all.decrypt(token.encode()).decode()
@@ -48,7 +48,7 @@ class SecretCipher:
             ) from error
 
     def is_current(self, token: str) -> bool:
-        """Whether a token was made with the newest key."""
+        """Return whether a token was encrypted with the newest key."""
         try:
             self._newest.decrypt(token.encode())
         except InvalidToken:

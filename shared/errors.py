@@ -1,4 +1,4 @@
-"""The one vocabulary of failures about a request: status, message, code (interface.md, Errors)."""
+"""Errors that a request can end with: status, message and code (interface.md, Errors)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ErrorCode(StrEnum):
-    """Stable identifiers of `data.code`; interface.md lists them all."""
+    """Stable values of `data.code`: those of interface.md, and those marked as extensions."""
 
     QUOTA_EXCEEDED = "ERR_QUOTA_EXCEEDED"
     DRAFT_QUOTA_EXCEEDED = "ERR_DRAFT_QUOTA_EXCEEDED"
@@ -32,10 +32,11 @@ class ErrorCode(StrEnum):
     KEY_EXPIRED = "ERR_KEY_EXPIRED"
     ACCOUNT_DISABLED = "ERR_ACCOUNT_DISABLED"
     EMAIL_NOT_VERIFIED = "ERR_EMAIL_NOT_VERIFIED"
+    PREVIEW_SUPERSEDED = "ERR_PREVIEW_SUPERSEDED"  # extension
 
 
 class ErrorKind(StrEnum):
-    """Bounded label of a failure for metrics and logs; never shown to a client."""
+    """Category of an error for metrics and logs; never sent to a client."""
 
     AUTHENTICATION = "authentication"
     REQUEST = "request"
@@ -51,7 +52,7 @@ class ErrorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """What a failure says to the client, before the front adds status and timestamp."""
+    """The content of an error response, before the front adds status and timestamp."""
 
     status: int
     message: str
@@ -62,10 +63,10 @@ class ErrorBody:
 
 
 class ServiceError(Exception):
-    """A failure about the request. Features raise it; `api/problems.py` alone writes it.
+    """An error that ends a request; `api/error_handlers.py` turns it into a response.
 
-    `message` goes to the client: it names the field, what was sent and what is accepted.
-    `headers` are added to the answer (`Retry-After`, `Allow`, `WWW-Authenticate`).
+    `message` is sent to the client: it names the field, what was sent and what is accepted.
+    `headers` are added to the response (`Retry-After`, `Allow`, `WWW-Authenticate`).
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class ServiceError(Exception):
 
 
 class Unavailable(ServiceError):
-    """A part the request needs is down: 503 with `Retry-After` (contract.md 1)."""
+    """A service the request depends on is down: 503 with `Retry-After` (contract.md 1)."""
 
     def __init__(
         self, part: str, *, message: str | None = None, retry_after_seconds: int = 2
@@ -99,31 +100,31 @@ class Unavailable(ServiceError):
         self.part: Final = part
 
 
-class UnfitPartError(Exception):
-    """A part must not be used as it is set up; the text names what to change."""
+class MisconfiguredPartError(Exception):
+    """A server is misconfigured and must not be used; the message names what to change."""
 
 
-class NoSpace(Unavailable):
-    """A part the request needs has no storage space left; what needs none is still served."""
+class StorageFull(Unavailable):
+    """A service the request depends on has no storage space left: 503 with `Retry-After`."""
 
     def __init__(self, part: str) -> None:
         message = f"The {part} has no storage space left at the moment; try again later."
         super().__init__(part, message=message, retry_after_seconds=10)
 
 
-def outwait(
+def retry_while_unavailable(
     attempt: Callable[[], T],
     *,
     seconds: float,
     pause_seconds: float,
     report: Callable[[Unavailable], object] = lambda _: None,
 ) -> T:
-    """Call `attempt` until the part that it needs is back, and return what it returns.
+    """Call `attempt` until it does not raise `Unavailable`, and return its result.
 
-    `report` is called with each failure that is waited out.
+    `report` is called with each outage before the next try.
 
     Raises:
-        Unavailable: the part stayed away for so many seconds.
+        Unavailable: the outage lasted longer than `seconds`.
     """
     give_up_at = ticks() + seconds
     while True:
@@ -137,20 +138,20 @@ def outwait(
 
 
 @contextmanager
-def space_needed(part: str) -> Iterator[None]:
-    """Turn a full disk into a 503.
+def full_disk_as_unavailable(part: str) -> Iterator[None]:
+    """Raise `StorageFull` where the block fails for lack of disk space.
 
     Raises:
-        NoSpace: there is no space left on a disk that the block writes to.
+        StorageFull: a disk that the block writes to is full.
     """
     try:
         yield
     except OSError as error:
-        if is_full(error):
-            raise NoSpace(part) from error
+        if is_disk_full(error):
+            raise StorageFull(part) from error
         raise
 
 
-def is_full(error: BaseException) -> bool:
-    """Tell whether an operation failed because a disk, or a quota on it, is full."""
+def is_disk_full(error: BaseException) -> bool:
+    """Return whether an operation failed because a disk is full or its quota is exceeded."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -1,4 +1,4 @@
-"""Accepting jobs: on record, then queued; what many threads accept at once is one transaction."""
+"""Accepts jobs: records, then queues them; jobs accepted concurrently share one transaction."""
 
 from __future__ import annotations
 
@@ -10,96 +10,98 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-from shared.batch_flow import BatchFlow
+from shared.batch_lifecycle import BatchLifecycle
 from shared.clock import now
-from shared.db.batch_turns import keep_turns
-from shared.db.idempotency import FirstCall, IdempotencyKey, take_key
+from shared.db.idempotency import FirstCall, IdempotencyKey, bind_key_to_job
 from shared.db.jobs import JobRecord, add_jobs
+from shared.db.rotation import ensure_in_rotation
 from shared.db.session import Database, Session
 from shared.errors import Unavailable
 from shared.jobs import Lane, RenderJob
 from shared.queue.broker import Broker
 
 _MOST_AT_ONCE: Final = 100
-# While many come at once, a transaction waits so long for more of them: it costs 0.5 ms of CPU and
-# its fsync by itself, and 0.05 ms for each row. A caller who comes alone waits for nobody.
+# Under load, a transaction waits this long for more jobs: it costs 0.5 ms of CPU and an fsync, plus 0.05 ms
+# for each row. A single caller does not wait.
 _GATHER_SECONDS: Final = 0.004
 
 
 @dataclass(frozen=True, slots=True)
 class KeyedCall:
-    """A call with an idempotency key; the same call has the same fingerprint."""
+    """A call with an idempotency key; equal calls have equal fingerprints."""
 
     key: IdempotencyKey
     fingerprint: str
 
 
 def _held_lock() -> Lock:
-    # An event wakes its one waiter through a condition, in five times the time.
+    # An `Event` wakes its waiter through a condition, which takes five times as long.
     lock = Lock()
     lock.acquire()
     return lock
 
 
 @dataclass(slots=True)
-class Entry:
-    """A job that is to go on record; `first` is the call that its key stands for already."""
+class IntakeEntry:
+    """A job to be recorded; `first_call` is the earlier call with the same idempotency key."""
 
     job: RenderJob
     record: JobRecord
     call: KeyedCall | None = None
-    ready: Lock = field(default_factory=_held_lock)  # taken, until it is done or its turn
+    ready: Lock = field(
+        default_factory=_held_lock
+    )  # held until the entry is done or its thread must write
     is_done: bool = False
-    first: FirstCall | None = None
+    first_call: FirstCall | None = None
     failure: BaseException | None = None
 
     def result(self) -> FirstCall | None:
-        """Give what became of it.
+        """Return the earlier call with the same key, None if the job was accepted.
 
         Raises:
-            Unavailable: the database was away; nothing is on record.
+            Unavailable: the database was unreachable; nothing was recorded.
         """
         if self.failure is not None:
             raise self.failure
-        return self.first
+        return self.first_call
 
 
-class Intake:
-    """Writes records for the threads of a front process.
+class JobIntake:
+    """Records jobs for the threads of a front process, with group commit.
 
-    A transaction costs its fsync whatever it writes. The thread that finds no other writing
-    writes for all that came meanwhile, then hands on to one of those that came since.
+    A transaction costs an fsync, whatever it writes. One thread writes the entries of all waiting threads,
+    then wakes one of the threads that arrived meanwhile to write the next group.
     """
 
-    def __init__(self, database: Database, broker: Broker, batches: BatchFlow) -> None:
+    def __init__(self, database: Database, broker: Broker, batches: BatchLifecycle) -> None:
         self._database = database
         self._broker = broker
         self._batches = batches
         self._lock = Lock()
-        self._waiting: deque[Entry] = deque()
+        self._waiting: deque[IntakeEntry] = deque()
         self._is_writing = False
         self._is_busy = False
 
     def accept(
         self, job: RenderJob, record: JobRecord, call: KeyedCall | None = None
     ) -> FirstCall | None:
-        """Put a job on record, and its key with it; then queue it.
+        """Record a job and its idempotency key, then queue it.
 
-        Gives the call that the key stands for already; the job is not accepted then. What is on
-        record runs, whatever becomes of the queue: the keeper queues what Redis did not take.
+        Return the earlier call with the same key, if any; the job is not accepted then. A recorded job
+        always runs: maintenance queues it if Redis was unreachable.
 
         Raises:
-            Unavailable: the database is away; nothing is on record.
+            Unavailable: the database is unreachable; nothing is recorded.
         """
-        entry = Entry(job, record, call)
-        self._write_in_turn([entry], gather=True)
+        entry = IntakeEntry(job, record, call)
+        self._write_or_wait([entry], gather=True)
         return entry.result()
 
-    def write(self, entries: Sequence[Entry]) -> None:
-        """Put jobs on record that were gathered, then queue them; `Entry.result` tells of each."""
-        self._write_in_turn(entries, gather=False)
+    def write(self, entries: Sequence[IntakeEntry]) -> None:
+        """Record several jobs, then queue them; `IntakeEntry.result` returns the result of each."""
+        self._write_or_wait(entries, gather=False)
 
-    def _write_in_turn(self, entries: Sequence[Entry], *, gather: bool) -> None:
+    def _write_or_wait(self, entries: Sequence[IntakeEntry], *, gather: bool) -> None:
         with self._lock:
             self._waiting.extend(entries)
             is_turn = not self._is_writing
@@ -113,7 +115,7 @@ class Intake:
 
     def _write_waiting(self, *, gather: bool) -> None:
         if gather:
-            # Even a sleep of nothing lets callers that are greenlets of this thread come here too.
+            # Even a sleep of 0 s lets other greenlets of this thread add their entries.
             time.sleep(_GATHER_SECONDS if self._is_busy else 0)
         with self._lock:
             count = min(len(self._waiting), _MOST_AT_ONCE)
@@ -123,8 +125,8 @@ class Intake:
             self._record(entries)
         except BaseException as error:  # noqa: BLE001 - each thread raises it to its own client
             if isinstance(error, Unavailable):
-                # Those behind have waited for the database as well. A wait of their own would
-                # add its time-out to this one.
+                # The other entries have waited for the database too; an attempt of their own would
+                # add a second time-out.
                 with self._lock:
                     entries += self._waiting
                     self._waiting.clear()
@@ -133,7 +135,7 @@ class Intake:
         for entry in entries:
             entry.is_done = True
         with self._lock:
-            # Not done yet, it wakes to write in its turn.
+            # Its entry is not done, so its thread writes the next group.
             next_writer = self._waiting[0] if self._waiting else None
             self._is_writing = next_writer is not None
         for entry in entries:
@@ -141,27 +143,27 @@ class Intake:
         if next_writer is not None:
             next_writer.ready.release()
 
-    def _record(self, entries: Sequence[Entry]) -> None:
-        """Put jobs on record and queue them: one somebody waits for by itself, others in slices."""
+    def _record(self, entries: Sequence[IntakeEntry]) -> None:
+        """Record jobs and queue them: interactive ones individually, others in slices."""
         with self._database.session() as session:
             _take_keys(session, entries)
-            accepted = [entry for entry in entries if entry.first is None]
+            accepted = [entry for entry in entries if entry.first_call is None]
             unawaited = {e.record.account_id for e in accepted if e.record.lane is Lane.BATCH}
             if unawaited:
-                keep_turns(session, unawaited, at=now())
+                ensure_in_rotation(session, unawaited, at=now())
             add_jobs(session, [entry.record for entry in accepted])
-            slices = self._batches.claim(session) if unawaited else []
+            slices = self._batches.claim_slices(session) if unawaited else []
         awaited = {e.record.message: e.job for e in accepted if e.record.lane is Lane.INTERACTIVE}
         with suppress(Unavailable):
             self._batches.queue.send(slices)
             self._broker.queue_recorded(awaited)
 
 
-def _take_keys(session: Session, entries: Sequence[Entry]) -> None:
+def _take_keys(session: Session, entries: Sequence[IntakeEntry]) -> None:
     at = now()
     for entry in entries:
         if entry.call is not None:
-            entry.first = take_key(
+            entry.first_call = bind_key_to_job(
                 session,
                 entry.call.key,
                 fingerprint=entry.call.fingerprint,

@@ -1,4 +1,4 @@
-"""The messages that cross the queue: a render job and its outcome. Versioned, JSON only."""
+"""Queue messages: the render job and its outcome. Versioned JSON."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ MESSAGE_VERSION: Final = 1
 
 
 class Purpose(StrEnum):
-    """What a job is for, and so which queue it waits in and whether it is metered."""
+    """The purpose of a job; it determines the queue and whether the job is metered."""
 
     RENDER = "render"
-    VALIDATE = "validate"  # finds problems, gives no PDF, counts nothing
-    INSPECT = "inspect"  # checks an uploaded file before it is stored, counts nothing
+    VALIDATE = "validate"  # returns findings and no PDF; not metered
+    INSPECT = "inspect"  # checks an uploaded file before it is stored; not metered
+    PREVIEW = "preview"  # renders one page for an editor; not metered
 
 
 class Lane(StrEnum):
-    """Which queue a render waits in: somebody waits for it, or nobody does."""
+    """The queue of a render: interactive while its client waits, else batch."""
 
     INTERACTIVE = "interactive"
     BATCH = "batch"
 
 
 class BodyKind(StrEnum):
-    """The type of a job's body: a document (interface.md, Content types) or an uploaded file."""
+    """The type of a job's body: a document (interface.md, Content types), an uploaded file or a preview."""
 
     XML = "xml"
     JSON = "json"
@@ -39,17 +40,18 @@ class BodyKind(StrEnum):
     MARKDOWN = "markdown"
     IMAGE = "image"  # inspected only
     FONT = "font"  # inspected only
+    PREVIEW = "preview"  # a `shared.previews.PreviewRequest`
 
 
 class Allowance(StrEnum):
-    """Which allowance a render counts against."""
+    """The page allowance that a render counts against."""
 
     PRODUCTION = "production"
     DRAFT = "draft"
 
 
-class ClaimHome(StrEnum):
-    """Where the bytes of a body or a PDF lie (design.md 1, claim check)."""
+class ClaimStorage(StrEnum):
+    """The storage of a body or a PDF (design.md 1, claim check)."""
 
     INLINE = "inline"
     REDIS = "redis"
@@ -58,9 +60,9 @@ class ClaimHome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ticket for bytes: the bytes themselves when inline, a key otherwise."""
+    """A claim check: the bytes themselves when inline, else the key they are stored under."""
 
-    home: ClaimHome
+    home: ClaimStorage
     size: int
     data: bytes = b""
     key: str = ""
@@ -68,9 +70,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class PinnedTemplate:
-    """A template reference resolved to one text: a retry renders the same (design.md, pin).
+    """A template reference resolved to fixed content, so that a retry renders the same (design.md, pin).
 
-    `version` is None for live content. `sha256` names the content in the content table.
+    `version` is None for live content. `sha256` is the key of the content table.
     """
 
     template_id: str
@@ -80,9 +82,9 @@ class PinnedTemplate:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """What the commit of a render counts against: account, period and cap.
+    """The account and billing period that a render is charged to, and its cap.
 
-    `cap` is the page allowance, enforced at commit; None for plans that are never refused.
+    `cap` is the page allowance, enforced at commit; None for plans without a limit.
     `period` is the start date of the billing period, `YYYY-MM-DD`.
     """
 
@@ -92,14 +94,36 @@ class Meter:
     cap: int | None
 
 
-@dataclass(slots=True)  # not frozen, which takes 2 µs more to make one; nothing changes it
-class RenderJob:
-    """One admitted render, validation or inspection.
+class ImageProblem(StrEnum):
+    """Why the bytes of a remote image are missing."""
 
-    `deadline` is seconds since 1970; nothing is answered 200 after it.
-    A recorded job stands in the job table, which is told of its end too. `budget_seconds` bounds
-    one run of a job whose deadline is no answer's; None: the deadline does. `traceparent` is the
-    span that waits for it, where requests are traced.
+    AWAY = "away"  # its server returned none
+    TOO_LARGE = "too_large"  # by itself, or together with the others of the document
+    UNFETCHED = "unfetched"  # the fetcher was unavailable or busy
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedImage:
+    """The result of fetching an image for a job: its bytes, or the problem.
+
+    A job may request images several times; `round` counts from 1.
+    """
+
+    round: int
+    claim: Claim | None = None
+    problem: ImageProblem | None = None
+    text: str = ""
+
+
+@dataclass(slots=True)  # not frozen: that would cost 2 µs for each; treat it as immutable
+class RenderJob:
+    """One admitted render, validation, inspection or preview.
+
+    `deadline` is seconds since 1970; after it no request is answered 200. A recorded job has a row in the
+    job table, where its end is stored too. `budget_seconds` limits one run where no client waits until the
+    deadline; None means the deadline is the limit. `traceparent` is the parent span where tracing is on.
+    Where `is_fetched_for`, a waiting front fetches the remote images that a worker reports missing;
+    `images` are those fetched so far.
     """
 
     id: str
@@ -118,10 +142,22 @@ class RenderJob:
     is_recorded: bool = False
     budget_seconds: float | None = None
     traceparent: str | None = None
+    is_fetched_for: bool = False
+    images: Mapping[str, FetchedImage] = field(default_factory=dict)
+
+    @property
+    def round(self) -> int:
+        """Return how often images were fetched for the job."""
+        return max((image.round for image in self.images.values()), default=0)
+
+    @property
+    def claims(self) -> Sequence[Claim]:
+        """Return what lies aside for the job until it has ended."""
+        return [self.body, *(image.claim for image in self.images.values() if image.claim)]
 
     @property
     def is_draft(self) -> bool:
-        """Return whether the PDF carries the DRAFT mark and no security."""
+        """Whether the PDF has the DRAFT mark and no encryption."""
         return self.meter.allowance is Allowance.DRAFT
 
     def encode(self) -> str:
@@ -135,7 +171,7 @@ class RenderJob:
         Raises:
             ValueError: the message is of another version.
         """
-        raw = _checked(text)
+        raw = _decode_versioned(text)
         template = raw.pop("template")
         return cls(
             **{key: raw[key] for key in ("id", "request_id", "workspace_id", "charset", "flow")},
@@ -143,31 +179,37 @@ class RenderJob:
             deadline=raw["deadline"],
             meter=read_meter(raw["meter"]),
             body_kind=BodyKind(raw["body_kind"]),
-            body=_claim(raw["body"]),
+            body=_read_claim(raw["body"]),
             template=PinnedTemplate(**template) if template else None,
             purpose=Purpose(raw["purpose"]),
-            # An earlier release's message, still in the queue, has none of these.
+            # Messages of an earlier release lack these.
             lane=Lane(raw.get("lane", Lane.INTERACTIVE)),
             is_recorded=raw.get("is_recorded", False),
             budget_seconds=raw.get("budget_seconds"),
             traceparent=raw.get("traceparent"),
+            is_fetched_for=raw.get("is_fetched_for", False),
+            images={address: _image(each) for address, each in raw.get("images", {}).items()},
         )
 
 
 class OutcomeStatus(StrEnum):
-    """How a job ended."""
+    """The final state of a job."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
+    SUSPENDED = "suspended"  # not yet: `wanted` are addresses of images that its front fetches
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What a worker found: a PDF and its page count, or the findings of a validation as the client
-    gets them, or the properties of an uploaded file, or an error body.
+    """The result of a job: a PDF and its page count, the findings of a validation as the client receives
+    them, the properties of an uploaded file, or an error.
 
-    Timings are milliseconds by stage; `warnings` are those of a render as records list them, one
-    for each code. `properties` are those that the inspector of the file's kind returns.
+    A preview has findings; if the page exists, `pdf` is its file in whatever format, and `properties`
+    describes it.
+
+    Timings are milliseconds by stage; `warnings` has one warning for each code, as records list them.
+    `properties` is the result of the inspector for the file's kind.
     """
 
     job_id: str
@@ -181,6 +223,8 @@ class JobOutcome:
     started_at: float | None = None
     warnings: Sequence[Mapping[str, Any]] = ()
     properties: Mapping[str, Any] | None = None
+    wanted: Sequence[str] = ()
+    round: int = 0  # of fetching images that this run of the job knew of
 
     def encode(self) -> str:
         """Write the outcome as a JSON message."""
@@ -193,28 +237,30 @@ class JobOutcome:
         Raises:
             ValueError: the message is of another version.
         """
-        raw = _checked(text)
+        raw = _decode_versioned(text)
         return cls(
             job_id=raw["job_id"],
             status=OutcomeStatus(raw["status"]),
             pages=raw["pages"],
             filename=raw["filename"],
-            pdf=_claim(raw["pdf"]) if raw["pdf"] else None,
+            pdf=_read_claim(raw["pdf"]) if raw["pdf"] else None,
             error=read_error(raw["error"]) if raw["error"] else None,
             timings=raw["timings"],
             findings=raw["findings"],
             started_at=raw.get("started_at"),
             warnings=tuple(raw.get("warnings", ())),
             properties=raw.get("properties"),
+            wanted=tuple(raw.get("wanted", ())),
+            round=raw.get("round", 0),
         )
 
 
-# No JSON text has this byte, so the first one ends it.
+# JSON text never contains this byte, so the first one terminates it.
 _END_OF_JSON: Final = b"\0"
 
 
 def encode_reply(outcome: JobOutcome) -> bytes:
-    """Write an outcome for its reply list: its JSON and, of a small PDF, a zero byte and the bytes.
+    """Encode an outcome for its reply list: JSON and, for a small PDF, a zero byte and the PDF.
 
     Base64 in the JSON would cost 0.3 ms for a PDF of 30 KB.
     """
@@ -238,7 +284,7 @@ def decode_reply(reply: bytes) -> JobOutcome:
 
 
 def _encode(message: RenderJob | JobOutcome) -> str:
-    # Not `asdict`, which copies all the way down and takes three times as long.
+    # Not `asdict`, which copies recursively and takes three times as long.
     values = zip(message.__slots__, _GETTERS[type(message)](message), strict=True)
     return json_text.encode({"v": MESSAGE_VERSION, **dict(values)}, default=_plain).decode()
 
@@ -254,24 +300,34 @@ def _plain(value: Any) -> Any:
 _GETTERS: Final = {kind: attrgetter(*kind.__slots__) for kind in (RenderJob, JobOutcome)}
 
 
-def _checked(text: str | bytes) -> dict[str, Any]:
+def _decode_versioned(text: str | bytes) -> dict[str, Any]:
     raw: dict[str, Any] = json_text.decode(text)
     if raw.pop("v", None) != MESSAGE_VERSION:
         raise ValueError("message of another version")
     return raw
 
 
-def _claim(raw: dict[str, Any]) -> Claim:
-    return Claim(ClaimHome(raw["home"]), raw["size"], b64decode(raw["data"]), raw["key"])
+def _read_claim(raw: dict[str, Any]) -> Claim:
+    return Claim(ClaimStorage(raw["home"]), raw["size"], b64decode(raw["data"]), raw["key"])
+
+
+def _image(raw: dict[str, Any]) -> FetchedImage:
+    claim, problem = raw["claim"], raw["problem"]
+    return FetchedImage(
+        raw["round"],
+        _read_claim(claim) if claim else None,
+        ImageProblem(problem) if problem else None,
+        raw["text"],
+    )
 
 
 def read_meter(raw: Mapping[str, Any]) -> Meter:
-    """Read a meter from what `asdict` makes of one."""
+    """Read a meter from its dictionary (`dataclasses.asdict`)."""
     return Meter(raw["account_id"], raw["period"], Allowance(raw["allowance"]), raw["cap"])
 
 
 def read_error(raw: Mapping[str, Any]) -> ErrorBody:
-    """Read a failure from what `asdict` makes of one."""
+    """Read an error from its dictionary (`dataclasses.asdict`)."""
     code = raw["code"]
     return ErrorBody(
         status=raw["status"],

@@ -1,4 +1,4 @@
-"""JSON of our own making, written and read by orjson; decisions/0174."""
+"""Encoding and decoding of internal JSON by orjson; decision 0300."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import orjson
 
 
 def encode(value: Any, *, default: Callable[[Any], Any] | None = None) -> bytes:
-    """Write a value as JSON in UTF-8, without spaces; `default` makes plain what is not.
+    """Encode a value as compact JSON in UTF-8; `default` converts other types.
 
-    The standard library writes what orjson refuses: integers beyond 64 bits, and a lone surrogate of
-    a client's own text, which cannot stand in UTF-8 and becomes a question mark. What is no number
-    becomes null.
+    The standard library encodes what orjson rejects: integers beyond 64 bits, and lone surrogates, which
+    UTF-8 cannot represent and which become question marks. NaN and infinity become null.
 
     Raises:
-        TypeError: something in it is no JSON value, and `default` does not know it.
+        TypeError: a value has no JSON form, and `default` does not convert it.
     """
     try:
         return orjson.dumps(value, default=default)
@@ -26,11 +25,32 @@ def encode(value: Any, *, default: Callable[[Any], Any] | None = None) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-def decode(text: str | bytes) -> Any:
-    """Read what `encode` has written; integers beyond 64 bits come as floats.
+class NumberLiteral(str):
+    """A number in its original notation, which `encode_with_literals` preserves digit by digit."""
+
+    __slots__ = ()
+
+
+def encode_with_literals(value: Any) -> bytes:
+    """Encode a value as JSON in UTF-8, each `NumberLiteral` as a number.
 
     Raises:
-        ValueError: it is no JSON.
+        TypeError: a value has no JSON form, nests deeper than 254 levels, or contains a lone surrogate.
+    """
+    return orjson.dumps(value, default=_write_literal, option=orjson.OPT_PASSTHROUGH_SUBCLASS)
+
+
+def _write_literal(value: Any) -> orjson.Fragment:
+    if isinstance(value, NumberLiteral):
+        return orjson.Fragment(value.encode("ascii"))
+    raise TypeError(f"not a JSON value: {type(value).__name__}")
+
+
+def decode(text: str | bytes) -> Any:
+    """Decode JSON that `encode` wrote; integers beyond 64 bits become floats.
+
+    Raises:
+        ValueError: the text is not JSON.
     """
     try:
         return orjson.loads(text)

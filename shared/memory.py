@@ -1,4 +1,4 @@
-"""How much memory a process has, as Linux tells (proc(5), `/proc/pid/statm`)."""
+"""Memory of a process, read from `/proc/pid/statm` (proc(5))."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class Memory(NamedTuple):
-    """The address space of a process and what of it is resident, in bytes."""
+    """The virtual and the resident memory of a process, in bytes."""
 
     size: int
     resident: int
 
 
 def read_memory(pid: int) -> Memory:
-    """Give the memory of a process, in a hundredth of a millisecond.
+    """Return the memory of a process.
 
     Raises:
-        ProcessLookupError: it has ended.
+        ProcessLookupError: the process has ended.
     """
     try:
         descriptor = os.open(f"/proc/{pid}/statm", os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""What a metered render counts: the usage event, the totals of a period, and their Redis counters."""
+"""Metering: usage events, the totals of a billing period, and their Redis counters."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from shared.jobs import Allowance, Meter
 EVENT_TYPE: Final = "pressroom.pages"
 EVENT_SOURCE: Final = "/pressroom/workers"
 
-# Longer than any period, so that a period's counters outlive it and then go by themselves.
+# Longer than any billing period, so that its counters outlive it and then expire.
 COUNTER_TTL_SECONDS: Final = 70 * 24 * 3600
 
-# What the ledger can hold: one event it could not would hold up all the others of its batch.
+# The limits of the ledger's columns: one event beyond them would block all others of its batch.
 _MAX_ID: Final = 64
 _MAX_PAGES: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Pages generated and renders made against one allowance."""
+    """Pages and renders counted against one allowance."""
 
     pages: int = 0
     calls: int = 0
@@ -34,27 +34,27 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What an account used in one billing period, by allowance."""
+    """The usage of an account in one billing period, by allowance."""
 
     production: Usage = Usage()
     draft: Usage = Usage()
 
     def of(self, allowance: Allowance) -> Usage:
-        """Return what was used of one allowance."""
+        """Return the usage of one allowance."""
         return self.draft if allowance is Allowance.DRAFT else self.production
 
 
 def usage_key(account_id: str, period: str) -> str:
-    """Name the Redis hash that caches the totals of an account's period.
+    """Return the key of the Redis hash that caches the totals of an account's period.
 
     Its fields are `production:pages`, `production:calls`, `draft:pages`, `draft:calls`, and
-    `seeded` once the ledger's totals have been taken over.
+    `seeded` once the ledger's totals have been added.
     """
     return f"usage:{account_id}:{period}"
 
 
-def used_up(meter: Meter, used: int) -> ErrorBody:
-    """Make the failure of a render whose allowance is used up: `used` pages of its cap."""
+def allowance_exceeded(meter: Meter, used: int) -> ErrorBody:
+    """Return the error of a render whose allowance is exhausted: `used` pages of its cap."""
     is_draft = meter.allowance is Allowance.DRAFT
     return ErrorBody(
         402,
@@ -67,8 +67,8 @@ def used_up(meter: Meter, used: int) -> ErrorBody:
 
 
 @dataclass(frozen=True, slots=True)
-class PageEvent:
-    """One metered render, identified by its job id: repeats of it count once (contract.md 7)."""
+class UsageEvent:
+    """One metered render, identified by its job id: duplicates count once (contract.md 7)."""
 
     job_id: str
     account_id: str
@@ -78,12 +78,12 @@ class PageEvent:
     occurred_at: datetime
 
     @classmethod
-    def of(cls, meter: Meter, job_id: str, *, pages: int, at: datetime) -> PageEvent:
-        """Make the event of a job that was rendered for an account, with the instant of its end."""
+    def of(cls, meter: Meter, job_id: str, *, pages: int, at: datetime) -> UsageEvent:
+        """Return the event of a finished job of an account; `at` is when it ended."""
         return cls(job_id, meter.account_id, meter.period, meter.allowance, pages, at)
 
     def encode(self) -> str:
-        """Write the event as a CloudEvents 1.0 JSON object."""
+        """Encode the event as a CloudEvents 1.0 JSON object."""
         return json_text.encode(
             {
                 "specversion": "1.0",
@@ -102,11 +102,11 @@ class PageEvent:
         ).decode()
 
     @classmethod
-    def decode(cls, text: str | bytes) -> PageEvent:
+    def decode(cls, text: str | bytes) -> UsageEvent:
         """Read an event from its JSON object.
 
         Raises:
-            ValueError: the text is no page event, or one of its fields is missing or wrong.
+            ValueError: the text is not a usage event, or a field is missing or invalid.
         """
         try:
             raw = json.loads(text)
@@ -126,15 +126,15 @@ class PageEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Metered:
-    """A document that has ended: its pages, and its event where it is metered."""
+class EndedDocument:
+    """A rendered document: its pages, and its usage event if it is metered."""
 
     pages: int
-    event: PageEvent | None
+    event: UsageEvent | None
 
 
-def metering_args(meter: Meter, ended: Iterable[Metered]) -> list[str | int]:
-    """Return what `metering.lua` takes: TTL of the counters, allowance, cap, pages and events in turns."""
+def metering_args(meter: Meter, ended: Iterable[EndedDocument]) -> list[str | int]:
+    """Return the arguments of `metering.lua`: TTL of the counters, allowance, cap, then pages and event of each document."""
     args: list[str | int] = [
         COUNTER_TTL_SECONDS,
         meter.allowance.value,
@@ -147,7 +147,7 @@ def metering_args(meter: Meter, ended: Iterable[Metered]) -> list[str | int]:
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= _MAX_ID:
-        raise ValueError(f"expected a text of 1 to {_MAX_ID} characters, got {value!r}")
+        raise ValueError(f"expected text of 1 to {_MAX_ID} characters, got {value!r}")
     return value
 
 
@@ -164,5 +164,5 @@ def _count(value: object) -> int:
 def _instant(value: object) -> datetime:
     instant = datetime.fromisoformat(_text(value))
     if instant.tzinfo is None:
-        raise ValueError(f"expected an instant with a zone, got {value!r}")
+        raise ValueError(f"expected an instant with a time zone, got {value!r}")
     return instant

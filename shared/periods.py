@@ -1,4 +1,4 @@
-"""Billing periods: from renewal day to next renewal day, in UTC (contract.md 2)."""
+"""Billing periods: from one renewal day to the next, in UTC (contract.md 2)."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ class Period:
 
     start: date
     end: date
-    key: str = field(init=False)  # its name, the first day as `YYYY-MM-DD`
+    key: str = field(init=False)  # the first day as `YYYY-MM-DD`
 
     def __post_init__(self) -> None:
-        """Make the name, which every render asks for."""
+        """Compute the key once: every render reads it."""
         object.__setattr__(self, "key", self.start.isoformat())
 
     @property
     def start_instant(self) -> datetime:
-        """Give the first instant of the period."""
+        """The first instant of the period."""
         return datetime(self.start.year, self.start.month, self.start.day, tzinfo=UTC)
 
     @property
     def end_instant(self) -> datetime:
-        """Give the first instant after the period."""
+        """The first instant after the period."""
         return datetime(self.end.year, self.end.month, self.end.day, tzinfo=UTC)
 
 
-@lru_cache(maxsize=256)  # of few days, and asked for every request
+@lru_cache(maxsize=256)  # called for every request, with few different days
 def find_period(day: date, *, renewal_day: int) -> Period:
-    """Give the period that `day` (UTC) lies in; a renewal day past a month's end is its last day."""
+    """Return the period that contains `day` (UTC); a renewal day past a month's end is its last day."""
     this = _renewal(day.year, day.month, renewal_day)
     if day >= this:
         return Period(this, _renewal(*_month_after(day.year, day.month), renewal_day))

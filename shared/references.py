@@ -15,53 +15,53 @@ _MAX_TAG: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
-    """The template's current, editable content."""
+class LiveContent:
+    """The current, editable content of the template."""
 
 
 @dataclass(frozen=True, slots=True)
-class Latest:
+class LatestVersion:
     """The newest published version."""
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
-    """The published version of a number."""
+class NumberedVersion:
+    """A published version, by number."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged:
-    """The version a tag points at."""
+class TaggedVersion:
+    """The published version that a tag points at."""
 
     tag: str
 
 
-Selector = Live | Latest | Numbered | Tagged
+Selector = LiveContent | LatestVersion | NumberedVersion | TaggedVersion
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateReference:
-    """Which template, by id or slug, and which of its texts. A bare identifier means live content."""
+    """A template, by id or slug, and a selector of its content; without a selector the live content."""
 
     identifier: str
     selector: Selector
 
     def __str__(self) -> str:
         match self.selector:
-            case Live():
+            case LiveContent():
                 return self.identifier
-            case Latest():
+            case LatestVersion():
                 return f"{self.identifier}@latest"
-            case Numbered(version):
+            case NumberedVersion(version):
                 return f"{self.identifier}@{version}"
-            case Tagged(tag):
+            case TaggedVersion(tag):
                 return f"{self.identifier}@{tag}"
 
 
 def parse_reference(text: str, *, field: str) -> TemplateReference:
-    """Parse a reference; `field` is where the client wrote it.
+    """Parse a reference; `field` is the name of the client's parameter.
 
     Raises:
         ServiceError: 400, naming the field, what was sent and what is accepted.
@@ -75,21 +75,23 @@ def parse_reference(text: str, *, field: str) -> TemplateReference:
             "not between double underscores",
         )
     return TemplateReference(
-        identifier, _parse_selector(selector, field, text) if separator else Live()
+        identifier, _parse_selector(selector, field, text) if separator else LiveContent()
     )
 
 
 def _parse_selector(selector: str, field: str, text: str) -> Selector:
     if selector == "live":
-        return Live()
+        return LiveContent()
     if selector == "latest":
-        return Latest()
+        return LatestVersion()
     if selector.isascii() and selector.isdigit():
-        return Numbered(_parse_number(selector, field, text))
+        return NumberedVersion(_parse_number(selector, field, text))
     if TAG.match(selector) and len(selector) <= _MAX_TAG:
-        return Tagged(selector)
+        return TaggedVersion(selector)
     raise _malformed(
-        field, text, "after @ stands a version number, latest, live or a tag of 1 to 64 characters"
+        field,
+        text,
+        "after @ a version number, latest, live or a tag of 1 to 64 characters is accepted",
     )
 
 

@@ -1,4 +1,4 @@
-"""The configuration of every process: environment variables only, checked at start (contract.md 7)."""
+"""The configuration of all processes: environment variables, checked at start (contract.md 7)."""
 
 from __future__ import annotations
 
@@ -7,50 +7,60 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Final, TypeVar
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from shared.broker_url import check_amqp_url
 from shared.encryption import SecretCipher
 from shared.shards import ShardAddress, parse_shards
 
 _ORIGIN: Final = re.compile(r"https?://[a-z0-9._-]{1,253}(:[0-9]{1,5})?")
-_QUEUE: Final = "interactive|validate|batch"
+_QUEUE: Final = "interactive|preview|validate|batch"
 
 
 class FetcherSettings(BaseSettings):
-    """What the fetcher reads: it goes out to servers of strangers, and is told no secret."""
+    """Settings of the fetcher, which connects to servers on the internet and gets no secrets."""
 
     model_config = SettingsConfigDict(env_prefix="PRESSROOM_", frozen=True, extra="ignore")
 
     outbound_allow_private: bool = False
     fetcher_bind: Annotated[str, Field(pattern=r"^[^:/\s]+:[0-9]{1,5}$")] = Field(
-        default="127.0.0.1:9106", description="address and port that the fetcher is asked on"
+        default="127.0.0.1:9106", description="address and port that the fetcher listens on"
     )
     fetcher_cache_mb: Annotated[int, Field(ge=0, le=65536)] = 256
     fetcher_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     metrics_address: str = Field(
-        default="", description="address the metrics ports listen on; empty is every one"
+        default="", description="address that the metrics ports listen on; empty means all"
     )
     log_level: str = "INFO"
     log_format: Annotated[str, Field(pattern="^(json|text)$")] = "json"
 
 
 class Settings(FetcherSettings):
-    """What operators can set; each field is `PRESSROOM_` and its name in capitals."""
+    """The settings; the variable of a field is `PRESSROOM_` and its name in capitals."""
 
     database_url: str = Field(
         description="SQLAlchemy URL: sqlite:////path or postgresql+psycopg://user:pw@host/db"
     )
     database_connections: Annotated[int, Field(ge=2, le=100)] = Field(
-        default=5, description="connections that one process may have to PostgreSQL at once"
+        default=5, description="connections to PostgreSQL that one process may open"
     )
     redis_url: str = Field(
         description="redis://[:password@]host:port/0; append-only and noeviction are required; "
-        "several, each as URL or NAME=URL with spaces between, are the farm's shards"
+        "several, each as URL or NAME=URL separated by spaces, are the farm's shards"
+    )
+    broker_url: str = Field(
+        default="",
+        description="amqp://user:password@host:port/vhost, or amqps:// for TLS: RabbitMQ as the broker of "
+        "tasks; empty is Redis, which has all else either way",
+    )
+    task_events: bool = Field(
+        default=False,
+        description="whether workers publish task events for flower and `celery events`",
     )
     redis_shard: str = Field(
         default="",
-        description="the shard whose queues a worker takes from, where there are several",
+        description="the shard whose queues a worker consumes, required if there are several",
     )
     blob_url: str = Field(
         description="file:///folder, or s3://key:secret@host:port/bucket (s3+http:// without TLS)"
@@ -58,22 +68,34 @@ class Settings(FetcherSettings):
 
     secret_keys: str = Field(
         default="",
-        description="what encrypts the secrets of webhooks in the database: 32 random bytes in "
-        "Base64; several, with spaces between, the newest first. The front and hooks need it",
+        description="keys that encrypt the secrets of webhooks in the database: 32 random bytes in "
+        "Base64 each, separated by spaces, the newest first. The front and webhooks need them",
     )
 
     render_budget: Annotated[float, Field(gt=0, le=3600)] = 60.0
+    preview_budget: Annotated[float, Field(gt=0, le=600)] = Field(
+        default=10.0, description="seconds that a preview may take, including its wait"
+    )
+    preview_rate: Annotated[str, Field(pattern="^[1-9][0-9]{0,8}/(second|minute)$")] = Field(
+        default="20/second", description="rate of previews of each account"
+    )
     worker_concurrency: Annotated[int, Field(ge=1, le=256)] = 2
     worker_queues: Annotated[str, Field(pattern=f"^({_QUEUE})(,({_QUEUE}))*$")] = Field(
-        default="interactive,validate,batch",
-        description="what a worker takes from, in order of precedence",
+        default="interactive,preview,validate,batch",
+        description="queues that a worker consumes, in order of precedence",
     )
     worker_nice: Annotated[int, Field(ge=0, le=19)] = 0
     record_days: Annotated[int, Field(ge=2, le=3650)] = Field(
-        default=7, description="days that the records of jobs and batches that have ended are kept"
+        default=7, description="days that records of ended jobs and batches are kept"
     )
     ledger_months: Annotated[int, Field(ge=0, le=1200)] = Field(
-        default=0, description="whole months that rows of the usage ledger are kept; 0 is for ever"
+        default=0,
+        description="whole months that rows of the usage ledger are kept; 0 means forever",
+    )
+    max_waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=500,
+        description="requests of one account that may wait at once to be rendered, validated or drawn; "
+        "more are answered 429",
     )
     max_unfinished_batches: Annotated[int, Field(ge=0, le=100_000)] = 100
     child_memory_mb: Annotated[int, Field(ge=128, le=65536)] = 1024
@@ -81,22 +103,32 @@ class Settings(FetcherSettings):
     api_processes: Annotated[int, Field(ge=1, le=64)] = 2
     api_connections: Annotated[int, Field(ge=10, le=100_000)] = Field(
         default=1000,
-        description="connections of clients that each process of the front has at once",
+        description="client connections that each process of the front accepts at once",
     )
     enforce_rate_limits: bool = Field(
         default=True,
-        description="whether plans have rates; one that was set for an account always holds",
+        description="whether the rates of plans apply; a rate set for an account always applies",
     )
     cors_origins: str = Field(
         default="",
-        description="origins whose pages may call the front from a browser, separated by spaces, each "
-        "as https://host[:port]; * is any; empty is none",
+        description="origins allowed to call the front from a browser (CORS), separated by spaces, each "
+        "as https://host[:port]; * allows all, empty none",
+    )
+    studio_idle_minutes: Annotated[int, Field(ge=1, le=10_080)] = Field(
+        default=60, description="minutes after which an unused session of the Studio ends"
+    )
+    studio_session_hours: Annotated[int, Field(ge=1, le=720)] = Field(
+        default=12, description="hours after which a session of the Studio ends in any case"
+    )
+    studio_local_http: bool = Field(
+        default=False,
+        description="whether the Studio works without TLS, on localhost only",
     )
     fetcher_url: Annotated[str, Field(pattern="^http://[^/@]+$")] = Field(
-        default="http://127.0.0.1:9106", description="where fronts and workers ask the fetcher"
+        default="http://127.0.0.1:9106", description="URL of the fetcher for fronts and workers"
     )
     metrics_dir: str | None = Field(
-        default=None, description="folder for the metric files of the front's processes"
+        default=None, description="folder of the metric files of the front's processes"
     )
     worker_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
     counter_metrics_port: Annotated[int, Field(ge=0, le=65535)] = 0
@@ -112,6 +144,17 @@ class Settings(FetcherSettings):
         parse_shards(text)
         return text
 
+    @field_validator("broker_url")
+    @classmethod
+    def _check_broker(cls, text: str, info: ValidationInfo) -> str:
+        if text:
+            check_amqp_url(text)
+        if text and len(info.data.get("redis_url", "").split()) > 1:
+            raise ValueError(
+                "a farm of several shards has its tasks on their Redis servers; leave it out"
+            )
+        return text
+
     @field_validator("secret_keys")
     @classmethod
     def _check_keys(cls, text: str) -> str:
@@ -121,15 +164,15 @@ class Settings(FetcherSettings):
 
     @property
     def secret_cipher(self) -> SecretCipher:
-        """Return what encrypts secrets at rest.
+        """The cipher for secrets at rest.
 
         Raises:
             WrongSetting: no key is set.
         """
         if not self.secret_keys:
             raise WrongSetting(
-                "PRESSROOM_SECRET_KEYS: the front and hooks need a key that encrypts the secrets of "
-                "webhooks; `openssl rand -base64 32` makes one"
+                "PRESSROOM_SECRET_KEYS: the front and webhooks need a key that encrypts the secrets of "
+                "webhooks; `openssl rand -base64 32` creates one"
             )
         return _read_keys(self.secret_keys)
 
@@ -139,29 +182,33 @@ class Settings(FetcherSettings):
         for origin in text.split():
             if origin != "*" and not _ORIGIN.fullmatch(origin):
                 raise ValueError(
-                    f"{origin!r} is no origin; accepted are https://host[:port] and http://host[:port] in "
+                    f"{origin!r} is not an origin; accepted are https://host[:port] and http://host[:port] in "
                     "lower case, without a path, separated by spaces, or *"
                 )
         return text
 
     @property
     def shards(self) -> tuple[ShardAddress, ...]:
-        """Give the farm's Redis servers."""
+        """The farm's Redis servers."""
         return parse_shards(self.redis_url)
+
+    def broker_of(self, shard: ShardAddress) -> str:
+        """Return the URL of the broker that has a shard's tasks."""
+        return self.broker_url or shard.url
 
     @property
     def own_shard(self) -> ShardAddress:
-        """Give the Redis server that this worker takes from.
+        """The shard that this worker consumes from.
 
         Raises:
-            WrongSetting: there are several and none is chosen, or there is no such one.
+            WrongSetting: there are several shards and none is chosen, or the chosen one does not exist.
         """
         shards = {shard.name: shard for shard in self.shards}
         if not self.redis_shard and len(shards) == 1:
             return self.shards[0]
         if self.redis_shard not in shards:
             raise WrongSetting(
-                "PRESSROOM_REDIS_SHARD: a worker takes from one shard; accepted is one of "
+                "PRESSROOM_REDIS_SHARD: a worker consumes from one shard; accepted is one of "
                 f"{', '.join(shards)}"
             )
         return shards[self.redis_shard]
@@ -171,9 +218,9 @@ def _read_keys(text: str) -> SecretCipher:
     try:
         return SecretCipher(text.split())
     except ValueError:
-        # Without the cause, whose text may show a key.
+        # Without the cause, whose message may contain a key.
         raise ValueError(
-            "each key must be 32 bytes in Base64; `openssl rand -base64 32` makes one"
+            "each key must be 32 bytes in Base64; `openssl rand -base64 32` creates one"
         ) from None
 
 
@@ -181,7 +228,7 @@ _S = TypeVar("_S", bound=FetcherSettings)
 
 
 class WrongSetting(Exception):
-    """A setting is missing or wrong; the text names the variable and what it accepts."""
+    """A setting is missing or invalid; the message names the variable and what it accepts."""
 
 
 @lru_cache(maxsize=1)
@@ -189,25 +236,25 @@ def get_settings() -> Settings:
     """Read the settings once per process.
 
     Raises:
-        WrongSetting: with one line per variable that is missing or wrong.
+        WrongSetting: one line for each variable that is missing or invalid.
     """
     return load_settings({})
 
 
 def load_settings(given: Mapping[str, str]) -> Settings:
-    """Check settings given by their variables' names; what is not given is the environment's.
+    """Check settings given by variable name; others come from the environment.
 
     Raises:
-        WrongSetting: with one line per variable that is missing or wrong.
+        WrongSetting: one line for each variable that is missing or invalid.
     """
     return _check(Settings, given)
 
 
 def get_fetcher_settings() -> FetcherSettings:
-    """Read what the fetcher is told by the environment, which need not name a store.
+    """Read the fetcher's settings from the environment, which need not name any store.
 
     Raises:
-        WrongSetting: with one line per variable that is wrong.
+        WrongSetting: one line for each variable that is invalid.
     """
     return _check(FetcherSettings, {})
 

@@ -1,1 +1,1 @@
-"""What a batch is: its documents, how they are cut into chunks, and how each ends."""
+"""Batches: reading their documents, and their chunks, items and results as values."""

@@ -1,4 +1,4 @@
-"""Cutting a batch into chunks: small enough to share workers by, large enough to cost little."""
+"""Splits a batch into chunks: small enough to be spread over workers, large enough to be cheap."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from array import array
 from collections.abc import Iterator
 from typing import Final
 
-from shared.batches.records import Chunk, Output
+from shared.batches.records import BatchOutput, Chunk
 
-_CHUNKS_AIMED_AT: Final = 64
-_FEWEST: Final = 10
-# What the documents of a merged slice have in common is in its part once: 1,000 invoices in parts of
-# 16 came to 16.2 % of their sum, in parts of 100 to 13.9 %.
-_FEWEST_MERGED: Final = 100
-# A chunk is also ended by its slice's two seconds; what each costs beside is a hundredth of those.
-_MOST: Final = 500
+_TARGET_CHUNKS: Final = 64
+_MIN_DOCUMENTS: Final = 10
+# A part of a merged batch stores shared resources once: 1,000 invoices in parts of 16 took 16.2 % of
+# their total size, in parts of 100 13.9 %.
+_MIN_MERGED_DOCUMENTS: Final = 100
+# A slice of a chunk ends after two seconds anyway; its overhead is a hundredth of that.
+_MAX_DOCUMENTS: Final = 500
 
 
-def cut_chunks(batch_id: str, starts: array[int], *, end: int, output: Output) -> Iterator[Chunk]:
-    """Give the chunks of a batch whose documents start at these bytes, the last before `end`."""
+def split_into_chunks(
+    batch_id: str, starts: array[int], *, end: int, output: BatchOutput
+) -> Iterator[Chunk]:
+    """Yield the chunks of a batch. `starts` has the byte offset of each document, `end` that of the body's end."""
     total = len(starts)
-    fewest = _FEWEST_MERGED if output is Output.MERGED else _FEWEST
-    size = min(max(-(-total // _CHUNKS_AIMED_AT), fewest), _MOST)
+    fewest = _MIN_MERGED_DOCUMENTS if output is BatchOutput.MERGED else _MIN_DOCUMENTS
+    size = min(max(-(-total // _TARGET_CHUNKS), fewest), _MAX_DOCUMENTS)
     for number, first in enumerate(range(0, total, size)):
         after = first + size
         stop = starts[after] if after < total else end

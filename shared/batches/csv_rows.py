@@ -1,4 +1,4 @@
-"""Documents of a CSV row each: the first row names the paths their cells go to (RFC 4180)."""
+"""CSV batches (RFC 4180): one document for each row; the header names the path of each cell."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Final
 
-from shared.batches.ndjson import check_number, too_long
-from shared.batches.records import CsvHead
-from shared.encodings import UnacceptedEncodingError, find_text_codec, measure_mark
+from shared.batches.ndjson import check_document_count, document_too_large
+from shared.batches.records import CsvHeader
+from shared.encodings import UnacceptedEncodingError, detect_text_codec, measure_bom
 from shared.errors import ServiceError
 from shared.limits import MAX_BATCH_ROW, MAX_CSV_COLUMNS, MAX_JSON_DEPTH
 
@@ -22,95 +22,97 @@ _QUOTED: Final = re.compile(r'"[^"]*+"')
 
 
 class CsvBody(io.RawIOBase):
-    """A CSV body, given on in UTF-8; it notes where its rows begin, and what the first one names.
+    """A CSV body as a UTF-8 stream that records the header and the byte offset of each row.
 
-    Raises `ServiceError` while reading: 413 for too many rows, or one too long; 400 for what is
-    no CSV, or names its columns in a way that no row could follow.
+    Reading raises `ServiceError`: 413 for too many rows or a row that is too long, 400 for malformed CSV
+    or column names that conflict.
     """
 
     def __init__(self, source: Any, *, charset: str | None) -> None:
-        self._lines = _Lines(_decoded(source, charset))
+        self._lines = _LineReader(_decode(source, charset))
         self._rows: Iterator[list[str]] | None = None
         self._ready = bytearray()
         self.starts = array("Q")
         self.size = 0
-        self.head: CsvHead | None = None
+        self.head: CsvHeader | None = None
 
     def readable(self) -> bool:
-        """Tell that it is for reading."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Give the next bytes, in UTF-8."""
+        """Return the next bytes, in UTF-8."""
         try:
-            while (size < 0 or len(self._ready) < size) and self._take_row():
+            while (size < 0 or len(self._ready) < size) and self._read_row():
                 pass
         except UnicodeDecodeError as error:
             raise ServiceError(
                 400,
-                f"The CSV is not in {error.encoding}: after line {self._lines.number} come bytes that "
-                "stand for no character in it.",
+                f"The CSV is not valid {error.encoding}: the bytes after line {self._lines.number} cannot "
+                "be decoded.",
             ) from error
         except csv.Error as error:
             line = self._lines.row_at
-            raise ServiceError(400, f"CSV line {line}: {_in_plain_words(str(error))}.") from error
+            raise ServiceError(
+                400, f"CSV line {line}: {_translate_csv_error(str(error))}."
+            ) from error
         piece = bytes(self._ready[:size] if size >= 0 else self._ready)
         del self._ready[: len(piece)]
         return piece
 
-    def _take_row(self) -> bool:
+    def _read_row(self) -> bool:
         if self._rows is None:
-            self._rows = self._read_head()
+            self._rows = self._read_header()
         cells = next(self._rows, None)
-        taken = self._lines.take().encode()
+        taken = self._lines.take_read().encode()
         if cells:
-            check_number(len(self.starts))
+            check_document_count(len(self.starts))
             self.starts.append(self.size)
         self._ready += taken
         self.size += len(taken)
         return cells is not None
 
-    def _read_head(self) -> Iterator[list[str]]:
+    def _read_header(self) -> Iterator[list[str]]:
         first = next((line for line in self._lines if line.strip()), "")
         delimiter = _detect_delimiter(first)
-        # The first row may be more than one line, where a name has a line break in quotes.
+        # The header may span several lines if a quoted name contains a line break.
         rows = csv.reader(_chained(first, self._lines), delimiter=delimiter, strict=True)
         names = next(rows, [])
-        self.head = CsvHead(tuple(_check_names(names)), delimiter)
-        head = self._lines.take().encode()
+        self.head = CsvHeader(tuple(_check_names(names)), delimiter)
+        head = self._lines.take_read().encode()
         self._ready += head
         self.size += len(head)
         return rows
 
 
-class Fault(Exception):
-    """A row that is no document of its batch; the text says why."""
+class InvalidRow(Exception):
+    """A row that is not a document of its batch; the message states the reason."""
 
 
-def read_rows(stream: BinaryIO, head: CsvHead) -> Iterator[tuple[int, bytes | Fault]]:
-    """Give the rows of a stretch that begins and ends between rows, each as a JSON object with the
-    number of bytes up to its end. An empty cell is no member of it.
+def read_rows(stream: BinaryIO, head: CsvHeader) -> Iterator[tuple[int, bytes | InvalidRow]]:
+    """Yield the rows of a range that begins and ends between rows: the number of bytes up to the end of
+    the row, and the row as a JSON object. Empty cells are omitted.
     """
     text = io.TextIOWrapper(
         io.BufferedReader(stream, _BUFFER_BYTES),  # type: ignore[type-var] # it is raw
         encoding="utf-8",
         newline="",
     )
-    lines = _Lines(text)
+    lines = _LineReader(text)
     paths = [tuple(name.split(".")) for name in head.columns]
     end = 0
     for cells in csv.reader(lines, delimiter=head.delimiter, strict=True):
-        end += len(lines.take().encode())
+        end += len(lines.take_read().encode())
         if cells:
             yield end, _to_json(cells, paths, head)
 
 
-def _to_json(cells: list[str], paths: list[tuple[str, ...]], head: CsvHead) -> bytes | Fault:
+def _to_json(cells: list[str], paths: list[tuple[str, ...]], head: CsvHeader) -> bytes | InvalidRow:
     if len(cells) != len(paths):
         sign = "tab" if head.delimiter == "\t" else head.delimiter
-        return Fault(
-            f'The row has {len(cells)} cells separated by "{sign}", accepted are {len(paths)}, as '
-            "many as there are columns."
+        return InvalidRow(
+            f'The row has {len(cells)} cells separated by "{sign}"; accepted are {len(paths)}, one for '
+            "each column."
         )
     document: dict[str, Any] = {}
     for path, cell in zip(paths, cells, strict=True):
@@ -123,8 +125,8 @@ def _to_json(cells: list[str], paths: list[tuple[str, ...]], head: CsvHead) -> b
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-class _Lines:
-    """The lines of a text, with what was read since the last look."""
+class _LineReader:
+    """Iterates over the lines of a text and collects them until `take_read`."""
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text = text
@@ -145,11 +147,11 @@ class _Lines:
         self._taken.append(line)
         self._taken_characters += len(line)
         if self._taken_characters >= MAX_BATCH_ROW:
-            raise too_long(max(self._rows, 1), most=MAX_BATCH_ROW)
+            raise document_too_large(max(self._rows, 1), most=MAX_BATCH_ROW)
         return line
 
-    def take(self) -> str:
-        """Give what was read since the last time: one row, and the blank lines before it."""
+    def take_read(self) -> str:
+        """Return the text read since the last call: one row and the blank lines before it."""
         text = "".join(self._taken)
         self._taken.clear()
         self._taken_characters = 0
@@ -158,18 +160,18 @@ class _Lines:
         return text
 
 
-def _decoded(source: Any, charset: str | None) -> io.TextIOWrapper:
+def _decode(source: Any, charset: str | None) -> io.TextIOWrapper:
     head = _read_beginning(source)
     try:
-        codec = find_text_codec(head, charset)
+        codec = detect_text_codec(head, charset)
     except UnacceptedEncodingError as error:
         raise ServiceError(400, f"{error}.") from error
-    raw = _Raw(source, head[measure_mark(head) :])
+    raw = _PrefixedStream(source, head[measure_bom(head) :])
     return io.TextIOWrapper(io.BufferedReader(raw, _BUFFER_BYTES), encoding=codec, newline="")
 
 
 def _read_beginning(source: Any) -> bytes:
-    """Read as much as the longest byte order mark, of a source that may return less at once."""
+    """Read as many bytes as the longest byte order mark has; the source may return fewer at once."""
     head = b""
     while len(head) < 4:
         piece: bytes = source.read(4 - len(head))
@@ -179,8 +181,8 @@ def _read_beginning(source: Any) -> bytes:
     return head
 
 
-class _Raw(io.RawIOBase):
-    """A stream that can only be read, as the library's buffers want one; `head` comes before it."""
+class _PrefixedStream(io.RawIOBase):
+    """A raw stream of `head` followed by the source, as `io.BufferedReader` requires."""
 
     def __init__(self, source: Any, head: bytes) -> None:
         self._source = source
@@ -203,7 +205,7 @@ def _chained(first: str, rest: Iterable[str]) -> Iterator[str]:
 
 
 def _detect_delimiter(first: str) -> str:
-    """Choose the sign that is most frequent in the first line, outside of quotes."""
+    """Return the delimiter that is most frequent in the first line, outside of quotes."""
     bare = _QUOTED.sub("", first)
     return max(_DELIMITERS, key=bare.count)
 
@@ -222,11 +224,11 @@ def _check_names(names: list[str]) -> list[str]:
         if not all(path) or len(path) > MAX_JSON_DEPTH:
             raise ServiceError(
                 400,
-                f"The CSV names a column {_shown(name)}; accepted is the path of a field, such as "
+                f"The CSV has a column named {_shorten(name)}; accepted is the path of a field, such as "
                 "number or buyer.name.",
             )
         if path in seen:
-            raise ServiceError(400, f"The CSV names the column {_shown(name)} twice.")
+            raise ServiceError(400, f"The CSV has two columns named {_shorten(name)}.")
         seen.add(path)
     for path in seen:
         for length in range(1, len(path)):
@@ -234,21 +236,21 @@ def _check_names(names: list[str]) -> list[str]:
                 outer, inner = ".".join(path[:length]), ".".join(path)
                 raise ServiceError(
                     400,
-                    f"The CSV names the columns {_shown(outer)} and {_shown(inner)}: the one would "
-                    "be inside the other.",
+                    f"The CSV has columns named {_shorten(outer)} and {_shorten(inner)}: a field cannot be "
+                    "both a value and an object.",
                 )
     return columns
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text if len(text) <= 100 else text[:100] + "…")
 
 
-def _in_plain_words(message: str) -> str:
+def _translate_csv_error(message: str) -> str:
     if "end of data" in message:
         return "the quote that opens here is not closed"
     if "expected after" in message:
-        return "something follows a closing quote; accepted are the separator or the end of the row"
+        return "a closing quote must be followed by the separator or the end of the row"
     if "field larger" in message:
         return f"a cell is longer than the {csv.field_size_limit():,} characters accepted"
     return message

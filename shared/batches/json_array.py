@@ -1,4 +1,4 @@
-"""Documents of one JSON array: taken apart as it comes, each given on as a line of NDJSON."""
+"""JSON array batches: split into documents while they are received, and stored as NDJSON."""
 
 from __future__ import annotations
 
@@ -8,90 +8,90 @@ from array import array
 from enum import Enum, auto
 from typing import Any, Final
 
-from shared.batches.ndjson import check_number, too_long
+from shared.batches.ndjson import check_document_count, document_too_large
 from shared.errors import ServiceError
 from shared.limits import MAX_BODY_BYTES
 
 _BOM: Final = b"\xef\xbb\xbf"
-_PIECE: Final = 256 * 1024
-# Each costs a step of the interpreter: all of them some 10 s of the front.
-_MOST_BRACKETS: Final = 30_000_000
+_READ_BYTES: Final = 256 * 1024
+# Each bracket takes a step of the interpreter: at this limit some 10 s of the front.
+_MAX_BRACKETS: Final = 30_000_000
 _BLANKS: Final = re.compile(rb"[ \t\r\n]*")
-# Of a document: up to its next bracket, or to a string that does not end in this piece. Found in C,
-# so that a document costs by its brackets and not by its bytes. On `|(?!)` see decisions/0173.
+# Matches up to the next bracket of a document, or to a string that continues in the next piece. Matching
+# runs in C, so the time depends on the brackets and not on the bytes. On `|(?!)` see decision 0302.
 _NEXT: Final = re.compile(
     rb'[^\[\]{}"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+|(?!))*+"[^\[\]{}"]*+|(?!))*+([\[\]{}"]|\Z)', re.DOTALL
 )
 _STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+|(?!))*+', re.DOTALL)
 _SCALAR: Final = re.compile(rb"[^,\] \t\r\n]*")
-# A line feed outside of strings may be any blank, and inside of one no control character may stand.
-_ON_ONE_LINE: Final = bytes.maketrans(b"\n", b"\r")
+# Outside of strings a line feed is white space like any other; inside, JSON forbids it (RFC 8259, 7).
+_WITHOUT_LINE_FEEDS: Final = bytes.maketrans(b"\n", b"\r")
 
 
 class _Expects(Enum):
     ARRAY = auto()
-    FIRST = auto()  # a document or the end
+    FIRST = auto()  # a document or the closing bracket
     DOCUMENT = auto()
-    SEPARATOR = auto()  # or the end
+    SEPARATOR = auto()  # a comma or the closing bracket
     NOTHING = auto()
 
 
 class JsonArrayBody(io.RawIOBase):
-    """A JSON array, given on as NDJSON; it notes where its documents begin.
+    """A JSON array as an NDJSON stream that records the byte offset of each document.
 
-    Each byte is looked at once, and no more than a piece of the body is held. What a document holds is
-    not judged: one that is no JSON fails by itself, as a line of NDJSON does.
+    Each byte is scanned once, and only one piece of the body is in memory. Documents are not parsed: a
+    malformed one fails by itself when it is rendered, as a line of NDJSON does.
 
-    Raises `ServiceError` while reading: 400 for what is no array, 413 for too many documents, or one
-    too long.
+    Reading raises `ServiceError`: 400 if the body is not an array, 413 for too many documents or one that
+    is too large.
     """
 
     def __init__(self, source: Any) -> None:
         self._source = source
         self._ready = bytearray()
         self._expects = _Expects.ARRAY
-        self._depth = 0  # of brackets open in the document at hand
-        self._brackets = 0  # opened so far
+        self._depth = 0  # open brackets of the current document
+        self._brackets = 0  # opened in total
         self._is_in_scalar = self._is_in_string = self._is_escaped = False
-        self._at = 0  # of the source, where the piece at hand begins
+        self._at = 0  # the offset of the current piece in the source
         self.starts = array("Q")
         self.size = 0
 
     def readable(self) -> bool:
-        """Tell that it is for reading."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes, as NDJSON."""
-        while (size < 0 or len(self._ready) < size) and (piece := self._source.read(_PIECE)):
-            self._take(self._without_mark(piece) if self._at == 0 else piece)
+        while (size < 0 or len(self._ready) < size) and (piece := self._source.read(_READ_BYTES)):
+            self._scan(self._strip_bom(piece) if self._at == 0 else piece)
         if not self._ready and self._expects is not _Expects.NOTHING:
-            self._refuse_end()
+            self._check_end()
         given = bytes(self._ready[:size] if size >= 0 else self._ready)
         del self._ready[: len(given)]
         return given
 
-    def _without_mark(self, piece: bytes) -> bytes:
-        while len(piece) < len(_BOM) and (more := self._source.read(_PIECE)):
+    def _strip_bom(self, piece: bytes) -> bytes:
+        while len(piece) < len(_BOM) and (more := self._source.read(_READ_BYTES)):
             piece += more
         if piece.startswith(_BOM):
             self._at = len(_BOM)
             return piece[len(_BOM) :]
         return piece
 
-    def _take(self, piece: bytes) -> None:
+    def _scan(self, piece: bytes) -> None:
         position = 0
         while position < len(piece):
             if self._is_between():
-                end = self._go_on(piece, position)
+                end = self._scan_between(piece, position)
             else:
-                end = self._find_end(piece, position)
-                self._give(piece[position:end])
+                end = self._scan_document(piece, position)
+                self._emit(piece[position:end])
             position = end
         self._at += len(piece)
 
-    def _go_on(self, piece: bytes, position: int) -> int:
-        """Take what stands between documents, up to the beginning of one; return where that is."""
+    def _scan_between(self, piece: bytes, position: int) -> int:
+        """Scan the tokens between documents; return the position of the next document or of the end."""
         found = _BLANKS.match(piece, position)
         assert found is not None, "it matches anything"
         position = found.end()
@@ -106,27 +106,27 @@ class JsonArrayBody(io.RawIOBase):
             case _Expects.SEPARATOR, b",":
                 self._expects = _Expects.DOCUMENT
             case ((_Expects.FIRST | _Expects.DOCUMENT), _) if sign not in b",]}:":
-                self._begin()
+                self._start_document()
                 return position
             case _:
                 raise self._unexpected(sign, self._at + position)
         return position + 1
 
     def _is_between(self) -> bool:
-        """Tell whether no document is at hand."""
+        """Return whether the scanner is between documents."""
         return not (self._depth or self._is_in_string or self._is_in_scalar)
 
-    def _begin(self) -> None:
-        check_number(len(self.starts))
+    def _start_document(self) -> None:
+        check_document_count(len(self.starts))
         self.starts.append(self.size)
         self._is_in_scalar = True  # until a bracket or a quote is seen
         self._expects = _Expects.SEPARATOR
 
-    def _find_end(self, piece: bytes, position: int) -> int:
-        """Return where the document at hand ends, or the piece does."""
+    def _scan_document(self, piece: bytes, position: int) -> int:
+        """Return the position where the current document or the piece ends."""
         while position < len(piece):
             if self._is_in_string:
-                position = self._leave_string(piece, position)
+                position = self._scan_string(piece, position)
                 if self._is_between():
                     return position
                 continue
@@ -141,13 +141,13 @@ class JsonArrayBody(io.RawIOBase):
                 self._is_in_string = True
                 position += 1
                 continue
-            position = self._leave_brackets(piece, position)
+            position = self._scan_brackets(piece, position)
             if self._is_between():
                 return position
         return position
 
-    def _leave_brackets(self, piece: bytes, position: int) -> int:
-        """Return where the document at hand ends, or a string in it that does not end in the piece."""
+    def _scan_brackets(self, piece: bytes, position: int) -> int:
+        """Return the position where the current document ends, or where a string continues past the piece."""
         depth, brackets = self._depth, self._brackets
         for found in _NEXT.finditer(piece, position):
             position = found.end()
@@ -164,15 +164,15 @@ class JsonArrayBody(io.RawIOBase):
             if depth == 0 or self._is_in_string:
                 break
         self._depth, self._brackets = depth, brackets
-        if brackets > _MOST_BRACKETS:
+        if brackets > _MAX_BRACKETS:
             raise ServiceError(
                 413,
-                f"The JSON array has more than {_MOST_BRACKETS:,} objects and arrays in its documents; "
+                f"The JSON array has more than {_MAX_BRACKETS:,} objects and arrays in its documents; "
                 "send more than one batch.",
             )
         return position
 
-    def _leave_string(self, piece: bytes, position: int) -> int:
+    def _scan_string(self, piece: bytes, position: int) -> int:
         if self._is_escaped:
             self._is_escaped = False
             return position + 1
@@ -181,17 +181,17 @@ class JsonArrayBody(io.RawIOBase):
         position = found.end()
         if position == len(piece):
             return position
-        # A backslash that its sign does not follow is the last byte of the piece.
+        # The piece may end between a backslash and the escaped character.
         self._is_escaped = piece[position : position + 1] == b"\\"
         self._is_in_string = self._is_escaped
         return position + 1
 
-    def _give(self, part: bytes) -> None:
-        """Give a part of a document on; after its last one the line ends."""
-        self._ready += part.translate(_ON_ONE_LINE)
+    def _emit(self, part: bytes) -> None:
+        """Append a part of a document to the output, and a line feed after its last part."""
+        self._ready += part.translate(_WITHOUT_LINE_FEEDS)
         self.size += len(part)
         if self.size - self.starts[-1] > MAX_BODY_BYTES:
-            raise too_long(len(self.starts), most=MAX_BODY_BYTES)
+            raise document_too_large(len(self.starts), most=MAX_BODY_BYTES)
         if self._is_between():
             self._ready += b"\n"
             self.size += 1
@@ -213,12 +213,12 @@ class JsonArrayBody(io.RawIOBase):
         return ServiceError(
             400,
             f"The JSON array is malformed at byte {position + 1:,}, after document "
-            f"{len(self.starts):,}: {shown!r} stands where {wanted} must follow.",
+            f"{len(self.starts):,}: found {shown!r}, expected {wanted}.",
         )
 
-    def _refuse_end(self) -> None:
+    def _check_end(self) -> None:
         if self._expects is _Expects.ARRAY:
-            return  # there is nothing in it, which is told elsewhere
+            return  # the body is empty; the caller reports that
         raise ServiceError(
             400,
             f"The JSON array is not closed: the body ends after {len(self.starts):,} documents "

@@ -1,4 +1,4 @@
-"""Documents of a JSON a line: where each begins, and each by itself."""
+"""NDJSON batches: one JSON document for each line."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from shared.limits import MAX_BATCH_DOCUMENTS, MAX_BODY_BYTES, MB
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BUFFER_BYTES: Final = 256 * 1024
-# A line that is not blank, from its first character on: a match is found in C, so that a body of
-# nothing but line breaks costs no more than one of text.
+# A line that is not blank, from its first character on. Matching runs in C, so that a body of only line
+# breaks takes no longer than text.
 _LINE: Final = re.compile(rb"\S[^\n]*(\n)?")
 
 
 class NdjsonBody(io.RawIOBase):
-    """A body that notes where its documents begin while it is read through.
+    """An NDJSON stream that records the byte offset of each document.
 
-    Raises `ServiceError` while reading: 413 for too many documents, or one too long.
+    Reading raises `ServiceError`: 413 for too many documents or one that is too large.
     """
 
     def __init__(self, source: Any) -> None:
@@ -31,28 +31,28 @@ class NdjsonBody(io.RawIOBase):
         self.size = 0
 
     def readable(self) -> bool:
-        """Tell that it is for reading."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Give the next bytes as they are."""
+        """Return the next bytes, unchanged."""
         piece: bytes = self._source.read(size)
         if self.size == 0:
-            piece = self._with_whole_mark(piece)
-            self._note(piece, len(_BOM) if piece.startswith(_BOM) else 0)
+            piece = self._complete_bom(piece)
+            self._record_starts(piece, len(_BOM) if piece.startswith(_BOM) else 0)
         else:
-            self._note(piece, 0)
+            self._record_starts(piece, 0)
         self.size += len(piece)
         if self._line_begun_at is not None and self.size - self._line_begun_at > MAX_BODY_BYTES:
-            raise too_long(len(self.starts), most=MAX_BODY_BYTES)
+            raise document_too_large(len(self.starts), most=MAX_BODY_BYTES)
         return piece
 
-    def _with_whole_mark(self, piece: bytes) -> bytes:
+    def _complete_bom(self, piece: bytes) -> bytes:
         while 0 < len(piece) < len(_BOM) and (more := self._source.read(len(_BOM) - len(piece))):
             piece += more
         return piece
 
-    def _note(self, piece: bytes, position: int) -> None:
+    def _record_starts(self, piece: bytes, position: int) -> None:
         if self._line_begun_at is not None:
             end = piece.find(b"\n", position)
             if end < 0:
@@ -60,15 +60,15 @@ class NdjsonBody(io.RawIOBase):
             self._line_begun_at = None
             position = end + 1
         for line in _LINE.finditer(piece, position):
-            check_number(len(self.starts))
+            check_document_count(len(self.starts))
             self.starts.append(self.size + line.start())
             if line[1] is None:
                 self._line_begun_at = self.size + line.start()
 
 
 def read_documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Give the documents of a stretch that begins and ends between lines, each with the number of
-    bytes up to its end.
+    """Yield the documents of a range that begins and ends between lines: the number of bytes up to the end
+    of the document, and the document.
     """
     end = 0
     for line in io.BufferedReader(stream, _BUFFER_BYTES):  # type: ignore[type-var] # it is raw
@@ -77,11 +77,11 @@ def read_documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield end, line.strip()
 
 
-def check_number(documents: int) -> None:
-    """Let one more document than these pass.
+def check_document_count(documents: int) -> None:
+    """Check that another document may follow `documents` others.
 
     Raises:
-        ServiceError: 413, it is one too many.
+        ServiceError: 413, the limit is reached.
     """
     if documents >= MAX_BATCH_DOCUMENTS:
         raise ServiceError(
@@ -89,10 +89,9 @@ def check_number(documents: int) -> None:
         )
 
 
-def too_long(number: int, *, most: int) -> ServiceError:
-    """Make the failure of a batch whose document of this number, from 1, is too long."""
+def document_too_large(number: int, *, most: int) -> ServiceError:
+    """Return the error of a batch whose document `number`, counted from 1, exceeds `most` bytes."""
     return ServiceError(
         413,
-        f"Document {number:,} of the batch is larger than {most // MB} MB, which is the most "
-        "accepted.",
+        f"Document {number:,} of the batch is larger than {most // MB} MB, the limit.",
     )

@@ -1,4 +1,4 @@
-"""A batch, its chunks and its items, as values."""
+"""Batches, chunks, items and slices as values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ITEM_JOB_ID: Final = re.compile(r"job_([a-z2-7]{24})-(0|[1-9][0-9]{0,8})\Z")
 
 
 class BatchStatus(StrEnum):
-    """How far a batch is."""
+    """The state of a batch."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -26,12 +26,12 @@ class BatchStatus(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Tell whether nothing of the batch is begun any more."""
+        """Whether no further document of the batch is started."""
         return self in (BatchStatus.FINISHED, BatchStatus.CANCELLED)
 
 
-class Output(StrEnum):
-    """What a batch gives: each PDF by itself, a zip of them, or all pages in one PDF."""
+class BatchOutput(StrEnum):
+    """The result of a batch: separate PDFs, a ZIP archive of them, or one merged PDF."""
 
     FILES = "files"
     ZIP = "zip"
@@ -39,23 +39,23 @@ class Output(StrEnum):
 
 
 class BatchKind(StrEnum):
-    """What the documents of a batch are written in."""
+    """The format of a batch's documents."""
 
     NDJSON = "ndjson"
     CSV = "csv"
 
 
 class ChunkStatus(StrEnum):
-    """How far a chunk is."""
+    """The state of a chunk."""
 
-    QUEUED = "queued"  # in the queue once `queued_at` is set, else waiting for its turn
+    QUEUED = "queued"  # in the queue if `queued_at` is set, else waiting to be scheduled
     RUNNING = "running"
     DONE = "done"
     CANCELLED = "cancelled"
 
 
 class ItemStatus(StrEnum):
-    """How far one document of a batch is."""
+    """The state of one document of a batch."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -65,8 +65,8 @@ class ItemStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CsvHead:
-    """The first row of a CSV batch: the path of each column, and what stands between cells."""
+class CsvHeader:
+    """The header of a CSV batch: the path of each column, and the delimiter."""
 
     columns: tuple[str, ...]
     delimiter: str
@@ -74,11 +74,10 @@ class CsvHead:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """An accepted batch. `body_key` is None once its body is no longer needed.
+    """An accepted batch. `body_key` is None once its body is deleted.
 
-    `error` is the error body of one that ended without the result it was to have; `traceparent` is
-    the span of the request that it came with, where requests are traced; `removed_at` is when its
-    client removed it.
+    `error` is the error body if the result could not be produced; `traceparent` is the span of the
+    request where tracing is on; `removed_at` is when the client deleted the batch.
     """
 
     id: str
@@ -87,9 +86,9 @@ class Batch:
     user_id: str
     request_id: str
     status: BatchStatus
-    output: Output
+    output: BatchOutput
     kind: BatchKind
-    head: CsvHead | None
+    head: CsvHeader | None
     is_draft: bool
     template: str
     pinned: PinnedTemplate
@@ -108,13 +107,13 @@ class Batch:
     removed_at: datetime | None = None
 
     def is_expired(self, at: datetime) -> bool:
-        """Tell whether its PDFs are gone."""
+        """Return whether its PDFs have expired at an instant."""
         return self.expires_at is not None and self.expires_at <= at
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a batch's documents; `done` of them, in `done_bytes` of its bytes, have ended."""
+    """A range of a batch's documents; `done` documents, `done_bytes` of its bytes, have ended."""
 
     batch_id: str
     number: int
@@ -128,18 +127,18 @@ class Chunk:
 
     @property
     def next_index(self) -> int:
-        """Give the index of its first document that has not ended."""
+        """The index of the first document that has not ended."""
         return self.first_index + self.done
 
     @property
     def is_done(self) -> bool:
-        """Tell whether all its documents have ended."""
+        """Whether all its documents have ended."""
         return self.done >= self.count
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """How many documents of a batch are how far, and the pages of those that succeeded."""
+class DocumentCounts:
+    """The number of documents of a batch by state, and the pages of those that succeeded."""
 
     queued: int
     running: int
@@ -149,8 +148,8 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the PDF of an item lies in the part of its slice."""
+class PdfLocation:
+    """The location of an item's PDF within the blob of its part."""
 
     offset: int
     length: int
@@ -158,20 +157,20 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How one document ended. `place` is None in a merged batch, and where there is no PDF."""
+class DocumentResult:
+    """The result of one document. `place` is None in a merged batch, and if there is no PDF."""
 
     index: int
     pages: int = 0
     filename: str | None = None
     error: ErrorBody | None = None
-    place: Place | None = None
+    place: PdfLocation | None = None
     warnings: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One document of a batch as it is told: ended or not. `error` is the error body."""
+class BatchItem:
+    """One document of a batch as clients see it, ended or not. `error` is the error body."""
 
     index: int
     status: ItemStatus
@@ -180,13 +179,13 @@ class Item:
     filename: str | None = None
     finished_at: datetime | None = None
     part_key: str | None = None
-    place: Place | None = None
+    place: PdfLocation | None = None
     warnings: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What a worker is asked to do: the chunk from the document on where it stands."""
+    """A request to a worker: render a chunk from its document `done` on."""
 
     batch_id: str
     number: int
@@ -194,16 +193,16 @@ class Slice:
 
     @property
     def name(self) -> str:
-        """Name it, the same for the same."""
+        """The deterministic name of its message."""
         return f"{self.batch_id}:{self.number}:{self.done}"
 
     def encode(self) -> Mapping[str, Any]:
-        """Write it for a message."""
+        """Encode it as the argument of a message."""
         return {"v": 1, "batch": self.batch_id, "chunk": self.number, "done": self.done}
 
     @classmethod
     def decode(cls, raw: Mapping[str, Any]) -> Slice:
-        """Read it from a message.
+        """Decode it from the argument of a message.
 
         Raises:
             ValueError: the message is of another version.
@@ -215,22 +214,22 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class JobSlice:
-    """A request to a worker: render some accepted renders of one account."""
+    """A request to a worker: run some of an account's accepted renders."""
 
     id: str
 
     @property
     def name(self) -> str:
-        """Return the name of its message."""
+        """The name of its message."""
         return self.id
 
     def encode(self) -> Mapping[str, Any]:
-        """Write it for a message."""
+        """Encode it as the argument of a message."""
         return {"v": 1, "slice": self.id}
 
     @classmethod
     def decode(cls, raw: Mapping[str, Any]) -> JobSlice:
-        """Read it from a message.
+        """Decode it from the argument of a message.
 
         Raises:
             ValueError: the message is of another version.
@@ -241,18 +240,18 @@ class JobSlice:
 
 
 def item_job_id(batch_id: str, index: int) -> str:
-    """Give the job id of a document: it is metered and read under it."""
+    """Return the job id of a batch document, under which it is metered and retrieved."""
     found = _BATCH_ID.match(batch_id)
     assert found is not None, "only ids made by `new_id('batch')` are given"
     return f"job_{found[1]}-{index}"
 
 
 def find_item_of_job(job_id: str) -> tuple[str, int] | None:
-    """Give the batch and the index that a job id names, None when it is no document of a batch."""
+    """Return the batch id and index of a job id, or None if it is not that of a batch document."""
     found = _ITEM_JOB_ID.match(job_id)
     return None if found is None else (f"batch_{found[1]}", int(found[2]))
 
 
 def is_batch_id(text: str) -> bool:
-    """Tell whether a text could be the id of a batch at all."""
+    """Return whether a text has the form of a batch id."""
     return _BATCH_ID.match(text) is not None

@@ -1,1 +1,1 @@
-"""Large bytes by key: a folder on one machine, or any S3 store."""
+"""The blob store: a folder on one machine, or an S3 bucket."""

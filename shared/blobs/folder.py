@@ -1,4 +1,4 @@
-"""Blobs as files of one folder, for a farm on one machine."""
+"""A blob store in a folder, for a farm on one machine."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
-from shared.blobs.keys import checked_key
-from shared.blobs.sections import Section
-from shared.blobs.store import BlobMissingError, Part
+from shared.blobs.keys import validate_key
+from shared.blobs.limited_reader import LimitedReader
+from shared.blobs.store import BlobMissingError, ByteRange
 from shared.clock import machine_epoch
-from shared.errors import NoSpace, Unavailable, is_full
+from shared.errors import StorageFull, Unavailable, is_disk_full
 
 _CHUNK_BYTES: Final = 1024 * 1024
-# Where files lie that must have a name before they have their own; no key begins with a dot.
-_DRAFTS: Final = ".drafts"
-_NAMINGS: Final = 100
+# The folder of temporary files; no key begins with a dot.
+_TEMPORARY_FOLDER: Final = ".drafts"
+_MAX_ATTEMPTS: Final = 100
 
 
 class FolderStore:
-    """A blob store on a file system; survives a crash at any point (see `BlobStore`)."""
+    """A blob store on a file system, consistent after a crash at any point (see `BlobStore`)."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -34,58 +34,58 @@ class FolderStore:
         return cls(Path(unquote(urlsplit(blob_url).path)))
 
     @property
-    def is_near(self) -> bool:
-        """Say yes."""
+    def is_local(self) -> bool:
+        """True."""
         return True
 
-    def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
+    def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
         """Store exactly the next `size` bytes of the stream; see `BlobStore.put`."""
-        with self._drafted(key, is_brief=is_brief) as file:
+        with self._open_for_writing(key, is_transient=is_transient) as file:
             _copy_exactly(stream, file, size)
 
-    def put_all(self, key: str, stream: BinaryIO) -> int:
-        """Store all bytes of the stream; see `BlobStore.put_all`."""
-        with self._drafted(key) as file:
+    def put_stream(self, key: str, stream: BinaryIO) -> int:
+        """Store all bytes of the stream; see `BlobStore.put_stream`."""
+        with self._open_for_writing(key) as file:
             while piece := stream.read(_CHUNK_BYTES):
                 file.write(piece)
             return file.tell()
 
     @contextmanager
-    def open(self, key: str, *, part: Part | None = None) -> Iterator[BinaryIO]:
+    def open(self, key: str, *, byte_range: ByteRange | None = None) -> Iterator[BinaryIO]:
         """Open the bytes for reading; see `BlobStore.open`."""
-        with self._opened(key) as stream:
-            if part is None:
+        with self._open_for_reading(key) as stream:
+            if byte_range is None:
                 yield stream
             else:
-                stream.seek(part.offset)
-                yield Section(stream, part.length)
+                stream.seek(byte_range.offset)
+                yield LimitedReader(stream, byte_range.length)
 
     def read(self, key: str) -> bytes:
-        """Give all the bytes; see `BlobStore.read`."""
-        with self._opened(key) as stream, _failures_named():
+        """Return all the bytes; see `BlobStore.read`."""
+        with self._open_for_reading(key) as stream, _translate_errors():
             return stream.read()
 
     def delete(self, key: str) -> None:
-        """Delete the bytes, and the folders that have nothing left; see `BlobStore.delete`."""
+        """Delete the bytes and folders that become empty; see `BlobStore.delete`."""
         path = self._path(key)
-        with _failures_named():
+        with _translate_errors():
             path.unlink(missing_ok=True)
         self._prune(path)
 
     def list_keys(self, prefix: str) -> Iterator[str]:
-        """Walk the keys of a prefix; see `BlobStore.list_keys`."""
+        """Iterate over the keys of a prefix; see `BlobStore.list_keys`."""
         top = self._path(prefix.removesuffix("/"))
-        with _failures_named():
-            for folder, _, names in os.walk(top, onerror=_refuse_unless_gone):
+        with _translate_errors():
+            for folder, _, names in os.walk(top, onerror=_raise_unless_missing):
                 within = Path(folder).relative_to(self._folder).as_posix()
-                # What begins with a dot was under way in an earlier release.
+                # Names with a leading dot are temporary files of an earlier release.
                 yield from (f"{within}/{name}" for name in names if not name.startswith("."))
 
-    def remove_drafts(self, *, older_than_seconds: float) -> int:
-        """Remove what killed writers left behind; see `BlobStore.remove_drafts`."""
+    def remove_temporary_files(self, *, older_than_seconds: float) -> int:
+        """Remove files that interrupted writers left; see `BlobStore.remove_temporary_files`."""
         written_before = machine_epoch() - older_than_seconds
         count = 0
-        with _failures_named(), suppress(FileNotFoundError), os.scandir(self._drafts) as drafts:
+        with _translate_errors(), suppress(FileNotFoundError), os.scandir(self._drafts) as drafts:
             for draft in drafts:
                 with suppress(FileNotFoundError):
                     if draft.stat().st_mtime < written_before:
@@ -94,8 +94,8 @@ class FolderStore:
         return count
 
     def check(self) -> None:
-        """Make sure the folder takes files; see `BlobStore.check`."""
-        with _failures_named():
+        """Check that a file can be created; see `BlobStore.check`."""
+        with _translate_errors():
             self._drafts.mkdir(parents=True, exist_ok=True)
             probe = self._drafts / f"check.{secrets.token_hex(4)}"
             probe.touch()
@@ -103,61 +103,61 @@ class FolderStore:
 
     @property
     def _drafts(self) -> Path:
-        return self._folder / _DRAFTS
+        return self._folder / _TEMPORARY_FOLDER
 
     @contextmanager
-    def _drafted(self, key: str, *, is_brief: bool = False) -> Iterator[BinaryIO]:
-        """Open a file for writing that gets its name only when the block ends well."""
+    def _open_for_writing(self, key: str, *, is_transient: bool = False) -> Iterator[BinaryIO]:
+        """Open a file for writing; it gets its name only if the block succeeds."""
         path = self._path(key)
         draft = self._drafts / secrets.token_hex(12)
-        with _failures_named():
+        with _translate_errors():
             try:
-                with _open_draft(draft, path.parent) as file:
+                with _open_temporary(draft, path.parent) as file:
                     yield file
                     file.flush()
-                    if not is_brief:
+                    if not is_transient:
                         os.fsync(file.fileno())
-                    _name(file, draft, path)
+                    _link_into_place(file, draft, path)
             except BaseException:
                 self._prune(path)
                 raise
             finally:
                 draft.unlink(missing_ok=True)
-            if not is_brief:
-                with suppress(FileNotFoundError):  # deleted again by now
+            if not is_transient:
+                with suppress(FileNotFoundError):  # it may already be deleted again
                     _sync_folder(path.parent)
 
     def _prune(self, path: Path) -> None:
-        """Remove the folders of a file that have nothing in them."""
-        with suppress(OSError):  # it is not empty, or not there
+        """Remove the empty folders of a file's path."""
+        with suppress(OSError):  # not empty, or already removed
             for folder in path.relative_to(self._folder).parents[:-1]:
                 (self._folder / folder).rmdir()
 
     def _path(self, key: str) -> Path:
-        return self._folder / checked_key(key)
+        return self._folder / validate_key(key)
 
-    def _opened(self, key: str) -> BinaryIO:
+    def _open_for_reading(self, key: str) -> BinaryIO:
         path = self._path(key)
         try:
-            with _failures_named():
+            with _translate_errors():
                 return path.open("rb")
         except FileNotFoundError as error:
             raise BlobMissingError(key) from error
 
 
-def _open_draft(draft: Path, folder: Path) -> BinaryIO:
-    """Open a file that has no name yet, so that it is gone with a writer that is killed.
+def _open_temporary(draft: Path, folder: Path) -> BinaryIO:
+    """Open an unnamed file (O_TMPFILE), which disappears if its writer is killed.
 
-    It is made in the folder it is for: ext4 looks for room near the folder a file is made in, and for
-    0.6 ms once much is there, as it is around a folder that all files would be made in.
+    It is created in its target folder: ext4 allocates near that folder, which takes 0.6 ms where a common
+    folder for all temporary files has filled its neighbourhood.
     """
-    for _ in range(_NAMINGS):
+    for _ in range(_MAX_ATTEMPTS):
         try:
             descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
         except FileNotFoundError:
             _make_folder(folder)
         except OSError:
-            # Not every file system has such files; the keeper removes what is left of these.
+            # Some file systems lack O_TMPFILE; the maintenance process removes named leftovers.
             break
         else:
             return os.fdopen(descriptor, "w+b")
@@ -165,36 +165,36 @@ def _open_draft(draft: Path, folder: Path) -> BinaryIO:
     return draft.open("xb")
 
 
-def _name(file: BinaryIO, draft: Path, path: Path) -> None:
-    """Give a file its place, again where a deletion took the folder that was empty meanwhile."""
-    for _ in range(_NAMINGS):
+def _link_into_place(file: BinaryIO, draft: Path, path: Path) -> None:
+    """Link a file to its path; retry if a concurrent deletion removed its folder."""
+    for _ in range(_MAX_ATTEMPTS):
         with suppress(FileNotFoundError):
             if not _link(file, path):
-                # In place of another file it goes by the name of its draft, which it may have.
+                # Replacing an existing file needs a temporary name and a rename.
                 draft.parent.mkdir(parents=True, exist_ok=True)
                 _link(file, draft)
                 draft.replace(path)
             return
         _make_folder(path.parent)
-    raise OSError(f"no folder for {path.name} in {_NAMINGS} tries")
+    raise OSError(f"no folder for {path.name} in {_MAX_ATTEMPTS} tries")
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder that may be there by now, or not any more."""
+    """Create a folder; others may create or remove it at the same time."""
     with suppress(FileNotFoundError, FileExistsError):
         folder.mkdir(parents=True)
 
 
 def _link(file: BinaryIO, path: Path) -> bool:
-    """Give a file a name; tell whether it could be given.
+    """Link a file to a path; return whether that was possible.
 
     Raises:
-        FileNotFoundError: its folder is gone.
+        FileNotFoundError: the folder does not exist.
     """
     descriptor = file.fileno()
     source = f"/proc/self/fd/{descriptor}"
     try:
-        # With any descriptor beside an absolute path, or Python would link the link itself.
+        # Only with `src_dir_fd` does Python follow the symbolic link (linkat(2), AT_SYMLINK_FOLLOW).
         os.link(source, path, src_dir_fd=descriptor, follow_symlinks=True)
     except FileNotFoundError:
         raise
@@ -203,7 +203,7 @@ def _link(file: BinaryIO, path: Path) -> bool:
     return True
 
 
-def _refuse_unless_gone(error: OSError) -> None:
+def _raise_unless_missing(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
 
@@ -219,7 +219,7 @@ def _copy_exactly(stream: BinaryIO, file: BinaryIO, size: int) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    # The new name itself must survive a power cut, or a record could point at nothing.
+    # The new name must survive a power failure, or a record could refer to a missing file.
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -228,11 +228,11 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _failures_named() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
         raise
     except OSError as error:
         part = "object store"
-        raise (NoSpace(part) if is_full(error) else Unavailable(part)) from error
+        raise (StorageFull(part) if is_disk_full(error) else Unavailable(part)) from error

@@ -1,21 +1,21 @@
-"""The pattern of blob keys: a key can never name anything outside its store."""
+"""The pattern of blob keys: a key cannot refer to anything outside its store."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-# No part begins with a dot, so none is `.`, `..` or hidden; files under way hide that way.
+# No part begins with a dot, so none is `.`, `..` or a temporary file.
 _KEY: Final = re.compile(
     r"[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,127}(?:/[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,127}){0,7}\Z"
 )
 
 
-def checked_key(key: str) -> str:
-    """Give the key back.
+def validate_key(key: str) -> str:
+    """Return the key if it is valid.
 
     Raises:
-        ValueError: it is outside the pattern.
+        ValueError: the key does not match the pattern.
     """
     if not _KEY.match(key):
         raise ValueError(

@@ -15,28 +15,28 @@ from minio.error import InvalidResponseError, S3Error, ServerError
 from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
-from shared.blobs.keys import checked_key
-from shared.blobs.sections import Section, skip
-from shared.blobs.store import BlobMissingError, Part
+from shared.blobs.keys import validate_key
+from shared.blobs.limited_reader import LimitedReader, skip
+from shared.blobs.store import BlobMissingError, ByteRange
 from shared.errors import Unavailable
 
-# One try that fails within the 5 s of contract.md 1; a read timeout is between two packets.
+# One attempt that fails within the 5 s of contract.md 1; the read timeout applies between packets.
 _TIMEOUT: Final = urllib3.Timeout(connect=2.0, read=4.0)
 _POOL_SIZE: Final = 32
-_GONE: Final = frozenset({"NoSuchKey", "NoSuchBucket", "NoSuchVersion"})
+_MISSING_CODES: Final = frozenset({"NoSuchKey", "NoSuchBucket", "NoSuchVersion"})
 _NOT_FOUND: Final = 404
-# The least that S3 takes as a part; the client holds up to four of them for one upload.
+# The smallest part that S3 accepts; the client holds up to four of them for one upload.
 _UPLOAD_PART_BYTES: Final = 5 * 1024 * 1024
-# What servers of one's own take, whatever they are called.
+# Self-hosted servers accept this one.
 _DEFAULT_REGION: Final = "us-east-1"
 _REGION: Final = re.compile(r"[a-z0-9-]{1,40}\Z")
-_OURS_ALREADY: Final = frozenset({"BucketAlreadyOwnedByYou", "BucketAlreadyExists"})
+_BUCKET_EXISTS_CODES: Final = frozenset({"BucketAlreadyOwnedByYou", "BucketAlreadyExists"})
 
 
 class S3Store:
-    """A blob store in one bucket, made on the first write (see `BlobStore`).
+    """A blob store in one bucket, which the first write creates (see `BlobStore`).
 
-    Nothing relies on conditional writes, ETags or range requests: servers differ in them
+    It does not rely on conditional writes, ETags or range requests, in which servers differ
     (queueing.md B2).
     """
 
@@ -52,7 +52,7 @@ class S3Store:
         `?region=` names the region that requests are signed for, where it is not us-east-1.
 
         Raises:
-            ValueError: the URL lacks its key, secret, host or bucket, or says what is not known.
+            ValueError: the URL lacks its key, secret, host or bucket, or has an unknown parameter.
         """
         parts = urlsplit(blob_url)
         bucket = parts.path.strip("/")
@@ -64,34 +64,34 @@ class S3Store:
             access_key=unquote(parts.username),
             secret_key=unquote(parts.password),
             secure=parts.scheme == "s3",
-            # A region that is given is not asked for, which saves a request per process.
+            # With an explicit region the client does not request it from the server.
             region=_read_region(parts.query),
             http_client=urllib3.PoolManager(timeout=_TIMEOUT, retries=False, maxsize=_POOL_SIZE),
         )
         return cls(client, bucket)
 
     @property
-    def is_near(self) -> bool:
-        """Say no: a server holds them."""
+    def is_local(self) -> bool:
+        """False."""
         return False
 
-    def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
-        """Store exactly the next `size` bytes of the stream; see `BlobStore.put`. What is brief
-        lasts as everything does.
+    def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
+        """Store exactly the next `size` bytes of the stream; see `BlobStore.put`. `is_transient` is
+        ignored.
         """
         self._ensure_bucket()
-        with _failures_named(key):
-            whole = cast("BinaryIO", _Whole(stream, size))
-            self._client.put_object(self._bucket, checked_key(key), whole, size)
+        with _translate_errors(key):
+            whole = cast("BinaryIO", _ExactReader(stream, size))
+            self._client.put_object(self._bucket, validate_key(key), whole, size)
 
-    def put_all(self, key: str, stream: BinaryIO) -> int:
-        """Store all bytes of the stream; see `BlobStore.put_all`."""
+    def put_stream(self, key: str, stream: BinaryIO) -> int:
+        """Store all bytes of the stream; see `BlobStore.put_stream`."""
         self._ensure_bucket()
-        with _failures_named(key):
-            counted = _Counted(stream)
+        with _translate_errors(key):
+            counted = _CountingReader(stream)
             self._client.put_object(
                 self._bucket,
-                checked_key(key),
+                validate_key(key),
                 cast("BinaryIO", counted),
                 length=-1,
                 part_size=_UPLOAD_PART_BYTES,
@@ -99,64 +99,68 @@ class S3Store:
             return counted.size
 
     @contextmanager
-    def open(self, key: str, *, part: Part | None = None) -> Iterator[BinaryIO]:
+    def open(self, key: str, *, byte_range: ByteRange | None = None) -> Iterator[BinaryIO]:
         """Open the bytes for reading; see `BlobStore.open`."""
-        with _failures_named(key):
-            response = self._get(key, part)
+        with _translate_errors(key):
+            response = self._get(key, byte_range)
             try:
-                yield cast("BinaryIO", response) if part is None else _cut(response, part)
+                yield (
+                    cast("BinaryIO", response)
+                    if byte_range is None
+                    else _limit_response(response, byte_range)
+                )
             finally:
                 response.close()
                 response.release_conn()
 
     def read(self, key: str) -> bytes:
-        """Give all the bytes; see `BlobStore.read`."""
+        """Return all the bytes; see `BlobStore.read`."""
         with self.open(key) as stream:
             return stream.read()
 
     def delete(self, key: str) -> None:
         """Delete the bytes; see `BlobStore.delete`."""
         try:
-            with _failures_named(key):
-                self._client.remove_object(self._bucket, checked_key(key))
+            with _translate_errors(key):
+                self._client.remove_object(self._bucket, validate_key(key))
         except BlobMissingError:
             return
 
     def list_keys(self, prefix: str) -> Iterator[str]:
-        """Walk the keys of a prefix; see `BlobStore.list_keys`."""
-        checked_key(prefix.removesuffix("/"))
+        """Iterate over the keys of a prefix; see `BlobStore.list_keys`."""
+        validate_key(prefix.removesuffix("/"))
         try:
-            with _failures_named(prefix):
+            with _translate_errors(prefix):
                 found = self._client.list_objects(self._bucket, prefix=prefix, recursive=True)
                 for item in found:
                     if item.object_name is not None:
                         yield item.object_name
         except BlobMissingError:
-            return  # nothing was ever put
+            return  # the bucket does not exist yet
 
-    def remove_drafts(self, *, older_than_seconds: float) -> int:
-        """Leave uploads that broke off to a lifecycle rule of the bucket (deploy/README.md): servers
-        differ in whether they list them, and in when they say that they began.
+    def remove_temporary_files(self, *, older_than_seconds: float) -> int:
+        """Return 0: a lifecycle rule of the bucket removes incomplete uploads (deploy/docs/api.md), since
+        servers differ in whether and how they list them.
         """
         return 0
 
     def check(self) -> None:
-        """Make sure the bucket is there; see `BlobStore.check`."""
+        """Check that the bucket exists; see `BlobStore.check`."""
         self._has_bucket = False
         self._ensure_bucket()
 
-    def _get(self, key: str, part: Part | None) -> BaseHTTPResponse:
-        if part is None:
-            return self._client.get_object(self._bucket, checked_key(key))
-        wanted = f"bytes={part.offset}-{part.offset + part.length - 1}"
+    def _get(self, key: str, byte_range: ByteRange | None) -> BaseHTTPResponse:
+        if byte_range is None:
+            return self._client.get_object(self._bucket, validate_key(key))
+        wanted = f"bytes={byte_range.offset}-{byte_range.offset + byte_range.length - 1}"
         return self._client.get_object(
-            self._bucket, checked_key(key), request_headers={"Range": wanted}
+            self._bucket, validate_key(key), request_headers={"Range": wanted}
         )
 
     def _ensure_bucket(self) -> None:
         if self._has_bucket:
             return
-        with _failures_named(self._bucket):
+        with _translate_errors(self._bucket):
             if not self._client.bucket_exists(self._bucket):
                 self._make_bucket()
         self._has_bucket = True
@@ -165,21 +169,21 @@ class S3Store:
         try:
             self._client.make_bucket(self._bucket)
         except S3Error as error:
-            # Another process of the farm was first.
-            if error.code not in _OURS_ALREADY:
+            # Another process has created it.
+            if error.code not in _BUCKET_EXISTS_CODES:
                 raise
 
 
-def _cut(response: BaseHTTPResponse, part: Part) -> BinaryIO:
-    """Give the part of an answer: its status does not tell whether the server knows ranges."""
+def _limit_response(response: BaseHTTPResponse, byte_range: ByteRange) -> BinaryIO:
+    """Return the requested range of a response; servers without range support send the whole object."""
     stream = cast("BinaryIO", response)
     if "Content-Range" not in response.headers:
-        skip(stream, part.offset)
-    return Section(stream, part.length)
+        skip(stream, byte_range.offset)
+    return LimitedReader(stream, byte_range.length)
 
 
-class _Counted(RawIOBase):
-    """A stream that knows how much was read of it."""
+class _CountingReader(RawIOBase):
+    """A stream that counts the bytes read."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -194,8 +198,8 @@ class _Counted(RawIOBase):
         return piece
 
 
-class _Whole(RawIOBase):
-    """The next `size` bytes of a stream, which must have them all."""
+class _ExactReader(RawIOBase):
+    """The next `size` bytes of a stream; reading raises ValueError if the stream ends before."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self._stream = stream
@@ -217,21 +221,21 @@ def _read_region(query: str) -> str:
     asked = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
     regions = asked.pop("region", [_DEFAULT_REGION])
     if asked or len(regions) != 1 or not _REGION.match(regions[0]):
-        raise ValueError("blob URL: all that may follow the bucket is ?region=NAME")
+        raise ValueError("blob URL: only ?region=NAME may follow the bucket")
     return regions[0]
 
 
 @contextmanager
-def _failures_named(key: str) -> Iterator[None]:
+def _translate_errors(key: str) -> Iterator[None]:
     try:
         yield
     except S3Error as error:
-        if error.code in _GONE:
+        if error.code in _MISSING_CODES:
             raise BlobMissingError(key) from error
         raise Unavailable("object store") from error
     except InvalidResponseError as error:
-        # Some servers answer a missing key with a content type the client does not read.
-        if f"Response code: {_NOT_FOUND}," in str(error):  # it has the status in its text alone
+        # Some servers answer a missing key with a content type that the client rejects.
+        if f"Response code: {_NOT_FOUND}," in str(error):  # the exception has no status attribute
             raise BlobMissingError(key) from error
         raise Unavailable("object store") from error
     except (ServerError, HTTPError, OSError) as error:

@@ -1,1 +1,1 @@
-"""The database: units of work, tables, and the repositories over them."""
+"""The database: units of work, tables and repositories."""

@@ -1,7 +1,7 @@
-"""Accounts, their people and their keys, as operators change them and the front reads them.
+"""Accounts, users and API keys.
 
-Whoever changes an account or a key drops the cached states of its keys after the commit
-(`key_digests_of`, `AdmissionCache.drop`); until then the change is not seen.
+After a change of an account or a key is committed, the caller invalidates the cached states of its keys
+(`key_digests_of`, `AdmissionCache.drop`); until then the change has no effect.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, or_, select, update
 
-from shared.buckets.key_state import KeyState
 from shared.clock import now
-from shared.db.people import UserRef
 from shared.db.session import Session
 from shared.db.tables import accounts, api_keys, users, workspaces
+from shared.db.user_refs import UserRef
 from shared.identifiers import digest_api_key, display_api_key, new_api_key, new_id
+from shared.redis_state.key_state import KeyState
 
 PLANS: Final = ("free", "paid")
-MAX_PAGES: Final = 2**53 - 1  # what every JSON reader can hold
+MAX_PAGES: Final = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 
 _EMAIL: Final = re.compile(r"[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}\Z")
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}\Z")
@@ -31,7 +31,7 @@ _RATE_LIMIT: Final = re.compile(r"[1-9][0-9]{0,8}/(second|minute)\Z")
 
 @dataclass(frozen=True, slots=True)
 class CreatedAccount:
-    """A new account with its first key; `api_key` is shown here and never again."""
+    """A new account with its first key; `api_key` is not stored."""
 
     account_id: str
     workspace_id: str | None
@@ -42,7 +42,7 @@ class CreatedAccount:
 
 @dataclass(frozen=True, slots=True)
 class CreatedKey:
-    """A new key; `api_key` is shown here and never again."""
+    """A new key; `api_key` is not stored."""
 
     key_id: str
     api_key: str
@@ -50,7 +50,7 @@ class CreatedKey:
 
 @dataclass(frozen=True, slots=True)
 class AccountInfo:
-    """An account as lists show it: its terms and its state."""
+    """An account with its terms and its state."""
 
     account_id: str
     name: str
@@ -66,10 +66,11 @@ class AccountInfo:
 
 @dataclass(frozen=True, slots=True)
 class KeyInfo:
-    """A key as lists show it: `display` is its first 7 and last 4 characters."""
+    """A key without its secret: `display` is its first 7 and last 4 characters."""
 
     key_id: str
     display: str
+    name: str | None
     user: UserRef
     created_at: datetime
     expires_at: datetime | None
@@ -88,10 +89,10 @@ def create_account(  # noqa: PLR0913 - the options of the operator command, by n
     with_workspace: bool = True,
     verified: bool = True,
 ) -> CreatedAccount:
-    """Make an account with one user and one key; without a name the user is called by the address.
+    """Create an account with one user and one key; the name defaults to the email address.
 
     Raises:
-        ValueError: a value is out of its range; the text names it and what is accepted.
+        ValueError: a value is out of range; the message names it and what is accepted.
     """
     shown_name = email if name is None else name
     _check_person(email, shown_name)
@@ -125,13 +126,20 @@ def create_account(  # noqa: PLR0913 - the options of the operator command, by n
 
 
 def create_key(
-    session: Session, account_id: str, *, expires_at: datetime | None = None
+    session: Session,
+    account_id: str,
+    *,
+    expires_at: datetime | None = None,
+    name: str | None = None,
 ) -> CreatedKey:
-    """Make another key for the account's user; `expires_at` is aware, None means never.
+    """Create another key for the account's user; `expires_at` is aware, None means never.
 
     Raises:
         LookupError: there is no such account.
+        ValueError: the name is not 1 to 200 characters without control characters.
     """
+    if name is not None:
+        _check_name(name)
     user_id = session.scalar(
         select(users.c.id).where(users.c.account_id == account_id).order_by(users.c.id).limit(1)
     )
@@ -145,6 +153,7 @@ def create_key(
             user_id=user_id,
             digest=digest_api_key(api_key),
             display=display_api_key(api_key),
+            name=name,
             created_at=now(),
             expires_at=expires_at,
         )
@@ -153,7 +162,7 @@ def create_key(
 
 
 def revoke_key(session: Session, key_id: str) -> str:
-    """Revoke a key for good and give its digest; repeating keeps the first time.
+    """Revoke a key and return its digest; a repeated call keeps the first time.
 
     Raises:
         LookupError: there is no such key.
@@ -169,8 +178,23 @@ def revoke_key(session: Session, key_id: str) -> str:
     return digest
 
 
+def count_live_keys(session: Session, account_id: str, *, at: datetime) -> int:
+    """Count the keys of an account that are neither revoked nor expired.
+
+    Locks the account's row, so that concurrent calls for an account run one after another.
+    """
+    session.execute(select(accounts.c.id).where(accounts.c.id == account_id).with_for_update())
+    columns = api_keys.c
+    query = select(func.count()).where(
+        columns.account_id == account_id,
+        columns.revoked_at.is_(None),
+        or_(columns.expires_at.is_(None), columns.expires_at > at),
+    )
+    return session.scalar(query) or 0
+
+
 def list_keys(session: Session, account_id: str) -> Sequence[KeyInfo]:
-    """Give the account's keys, oldest first.
+    """Return the account's keys, oldest first.
 
     Raises:
         LookupError: there is no such account.
@@ -186,6 +210,7 @@ def list_keys(session: Session, account_id: str) -> Sequence[KeyInfo]:
         KeyInfo(
             key_id=row.id,
             display=row.display,
+            name=row.name,
             user=UserRef(row.user_id, row.user_name, row.user_email),
             created_at=row.created_at,
             expires_at=row.expires_at,
@@ -198,7 +223,7 @@ def list_keys(session: Session, account_id: str) -> Sequence[KeyInfo]:
 def list_accounts(
     session: Session, *, after: str | None = None, limit: int = 1000
 ) -> Sequence[AccountInfo]:
-    """Give accounts in the order of their ids, those that come after `after`."""
+    """Return accounts ordered by id, those after `after`."""
     query = select(accounts).order_by(accounts.c.id).limit(limit)
     if after is not None:
         query = query.where(accounts.c.id > after)
@@ -206,7 +231,7 @@ def list_accounts(
 
 
 def get_account(session: Session, account_id: str) -> AccountInfo:
-    """Give an account.
+    """Return an account.
 
     Raises:
         LookupError: there is no such account.
@@ -228,11 +253,11 @@ def set_account(  # noqa: PLR0913 - the options of the operator command, by name
     disabled: bool | None = None,
     verified: bool | None = None,
 ) -> None:
-    """Change what is given of an account; None leaves as it is.
+    """Change the given terms of an account; None leaves a term unchanged.
 
     Raises:
         LookupError: there is no such account.
-        ValueError: a value is out of its range; the text names it and what is accepted.
+        ValueError: a value is out of range; the message names it and what is accepted.
     """
     _check_account(session, account_id)
     _check_terms(plan=plan, max_pages=max_pages, max_draft_pages=max_draft_pages)
@@ -251,13 +276,22 @@ def set_account(  # noqa: PLR0913 - the options of the operator command, by name
 
 
 def key_digests_of(session: Session, account_id: str) -> Sequence[str]:
-    """Give the digests of all keys of an account, for dropping their cached states."""
+    """Return the digests of all keys of an account, to invalidate their cached states."""
     query = select(api_keys.c.digest).where(api_keys.c.account_id == account_id)
     return session.scalars(query).all()
 
 
+def find_key_digest(session: Session, account_id: str, key_id: str) -> str | None:
+    """Return the digest of an account's key, None if there is no such key."""
+    query = select(api_keys.c.digest).where(
+        api_keys.c.id == key_id, api_keys.c.account_id == account_id
+    )
+    digest: str | None = session.scalar(query)
+    return digest
+
+
 def find_key_state(session: Session, key_digest: str) -> KeyState | None:
-    """Give what a key opens, None when there is no such key."""
+    """Return the state of a key, None if there is no such key."""
     row = (
         session.execute(
             select(
@@ -325,6 +359,10 @@ def _check_account(session: Session, account_id: str) -> None:
 def _check_person(email: str, name: str) -> None:
     if not _EMAIL.match(email):
         raise ValueError(f"email: {email!r} is not an address such as name@example.org.")
+    _check_name(name)
+
+
+def _check_name(name: str) -> None:
     if not _NAME.match(name):
         raise ValueError(f"name: {name!r} is not 1 to 200 characters without control characters.")
 

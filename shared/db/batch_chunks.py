@@ -1,4 +1,4 @@
-"""The chunks of batches: who is at one, and what its slices gave."""
+"""The chunks of batches: their state, and the results of their slices."""
 
 from __future__ import annotations
 
@@ -9,27 +9,37 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, RowMapping, and_, insert, select, update
 
-from shared.batches.records import Batch, BatchStatus, Chunk, ChunkStatus, Ended, ItemStatus, Slice
+from shared.batches.records import (
+    Batch,
+    BatchStatus,
+    Chunk,
+    ChunkStatus,
+    DocumentResult,
+    ItemStatus,
+    Slice,
+)
 from shared.db.batches import find_batch
 from shared.db.session import Session
 from shared.db.tables import batch_chunks, batch_items, batch_parts, batches
-from shared.problems import write_error_body
+from shared.error_bodies import write_error_body
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """What a slice stored: nothing where no document of it succeeded."""
+    """The blob of a slice's PDFs; `blob_key` is None if no document succeeded."""
 
     blob_key: str | None
     bytes: int
 
 
-def start_slice(session: Session, asked: Slice, *, at: datetime) -> tuple[Batch, Chunk] | None:
-    """Note that a worker is at a chunk; None when there is nothing to do for what was asked."""
-    row = session.execute(select(batch_chunks).where(_is(asked.batch_id, asked.number))).mappings()
+def start_slice(session: Session, requested: Slice, *, at: datetime) -> tuple[Batch, Chunk] | None:
+    """Mark a chunk as running and return it; None if the requested slice is already done or cancelled."""
+    row = session.execute(
+        select(batch_chunks).where(_is(requested.batch_id, requested.number))
+    ).mappings()
     chunk = next((_read(found) for found in row), None)
-    batch = find_batch(session, asked.batch_id)
-    if chunk is None or batch is None or chunk.done != asked.done:
+    batch = find_batch(session, requested.batch_id)
+    if chunk is None or batch is None or chunk.done != requested.done:
         return None
     if chunk.status in (ChunkStatus.DONE, ChunkStatus.CANCELLED):
         return None
@@ -47,23 +57,23 @@ def start_slice(session: Session, asked: Slice, *, at: datetime) -> tuple[Batch,
 
 
 def cancel_chunk(session: Session, chunk: Chunk) -> None:
-    """Note that the rest of a chunk is not rendered any more."""
+    """Mark the rest of a chunk as cancelled."""
     _set_status(session, chunk, ChunkStatus.CANCELLED)
 
 
 def commit_slice(
     session: Session,
     chunk: Chunk,
-    ended: Sequence[Ended],
+    ended: Sequence[DocumentResult],
     part: StoredPart,
     *,
     done_bytes: int,
     at: datetime,
 ) -> bool:
-    """Record how the next documents of a chunk ended; all of it, or nothing and False when another
-    run of the same slice was first.
+    """Record the results of the next documents of a chunk. Return False, and record nothing, if another
+    run of the same slice has committed first.
 
-    `done_bytes` is how much of the chunk's bytes is behind it now.
+    `done_bytes` is the number of the chunk's bytes that are processed then.
     """
     done = chunk.done + len(ended)
     succeeded = sum(each.error is None for each in ended)
@@ -124,7 +134,7 @@ def _read(row: RowMapping) -> Chunk:
     )
 
 
-def _item_row(chunk: Chunk, ended: Ended, at: datetime) -> dict[str, Any]:
+def _item_row(chunk: Chunk, ended: DocumentResult, at: datetime) -> dict[str, Any]:
     place = ended.place
     return {
         "batch_id": chunk.batch_id,

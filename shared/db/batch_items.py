@@ -1,4 +1,4 @@
-"""The documents of batches as they are told, those that have not ended too; and their parts."""
+"""The documents of batches as clients see them, ended or not, and the parts that hold their PDFs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from typing import Final
 
 from sqlalchemy import RowMapping, and_, select
 
-from shared.batches.records import Batch, BatchStatus, Chunk, ChunkStatus, Item, ItemStatus, Place
+from shared.batches.records import (
+    Batch,
+    BatchItem,
+    BatchStatus,
+    Chunk,
+    ChunkStatus,
+    ItemStatus,
+    PdfLocation,
+)
 from shared.db.session import Session
 from shared.db.tables import batch_chunks, batch_items, batch_parts
 
@@ -18,8 +26,8 @@ _WITH_ROW: Final = (ItemStatus.SUCCEEDED, ItemStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What one slice of a batch gave: the documents from `first_index` on, and where their PDFs lie."""
+class BatchPart:
+    """The result of one slice: `count` documents from `first_index` on, and the blob of their PDFs."""
 
     first_index: int
     count: int
@@ -29,8 +37,8 @@ class Part:
 
 def list_items(
     session: Session, batch: Batch, *, after: int, limit: int, status: ItemStatus | None
-) -> tuple[list[Item], bool]:
-    """Give documents in input order, from the one after index `after` on, and whether more follow."""
+) -> tuple[list[BatchItem], bool]:
+    """Return documents in input order, starting after index `after`, and whether more follow."""
     if status in _WITH_ROW:
         found = _read_ended(session, batch, after=after, limit=limit + 1, status=status)
     elif status is None:
@@ -41,16 +49,16 @@ def list_items(
     return found[:limit], len(found) > limit
 
 
-def find_item(session: Session, batch: Batch, index: int) -> Item | None:
-    """Give one document of a batch, None when it has none of this index."""
+def find_item(session: Session, batch: Batch, index: int) -> BatchItem | None:
+    """Return one document of a batch, None if the index is out of range."""
     if not 0 <= index < batch.total:
         return None
     [item] = _list_all(session, batch, after=index - 1, limit=1)
     return item
 
 
-def list_parts(session: Session, batch_id: str, *, after: int, limit: int) -> list[Part]:
-    """Give the parts of a batch in order, those that begin after index `after`."""
+def list_parts(session: Session, batch_id: str, *, after: int, limit: int) -> list[BatchPart]:
+    """Return the parts of a batch in order, those starting after index `after`."""
     columns = batch_parts.c
     query = (
         select(columns.first_index, columns["count"], columns.blob_key, columns.bytes)
@@ -58,31 +66,31 @@ def list_parts(session: Session, batch_id: str, *, after: int, limit: int) -> li
         .order_by(columns.first_index)
         .limit(limit)
     )
-    return [Part(*row) for row in session.execute(query)]
+    return [BatchPart(*row) for row in session.execute(query)]
 
 
-def list_items_of_part(session: Session, batch: Batch, part: Part) -> list[Item]:
-    """Give the documents of a part, all of which have ended."""
+def list_items_of_part(session: Session, batch: Batch, part: BatchPart) -> list[BatchItem]:
+    """Return the documents of a part, all of which have ended."""
     return _read_ended(session, batch, after=part.first_index - 1, limit=part.count)
 
 
-def _list_all(session: Session, batch: Batch, *, after: int, limit: int) -> list[Item]:
+def _list_all(session: Session, batch: Batch, *, after: int, limit: int) -> list[BatchItem]:
     ended = {item.index: item for item in _read_ended(session, batch, after=after, limit=limit)}
     last = min(after + limit, batch.total - 1)
     if len(ended) < last - after:
         for item in _list_unended(session, batch, after=after):
             if item.index > last:
                 break
-            # Both were read from one moment, but a chunk's cursor is behind where rows are doubled.
+            # A document that has a row may still be after its chunk's cursor: the row takes precedence.
             ended.setdefault(item.index, item)
     return [ended[index] for index in sorted(ended) if index <= last]
 
 
-def _list_unended(session: Session, batch: Batch, *, after: int) -> Iterator[Item]:
-    """Walk the documents that have no row yet."""
+def _list_unended(session: Session, batch: Batch, *, after: int) -> Iterator[BatchItem]:
+    """Yield the documents that have no row yet."""
     for chunk in _read_chunks(session, batch.id):
         for index in range(max(chunk.next_index, after + 1), chunk.first_index + chunk.count):
-            yield Item(index, _status_of(index, chunk, batch))
+            yield BatchItem(index, _status_of(index, chunk, batch))
 
 
 def _status_of(index: int, chunk: Chunk, batch: Batch) -> ItemStatus:
@@ -112,7 +120,7 @@ def _read_ended(
     after: int,
     limit: int,
     status: ItemStatus | None = None,
-) -> list[Item]:
+) -> list[BatchItem]:
     items, parts = batch_items.c, batch_parts.c
     is_part = and_(parts.batch_id == items.batch_id, parts.first_index == items.part_first_index)
     query = (
@@ -129,9 +137,9 @@ def _read_ended(
     return [_read_item(row) for row in session.execute(query).mappings()]
 
 
-def _read_item(row: RowMapping) -> Item:
+def _read_item(row: RowMapping) -> BatchItem:
     ended_at: datetime | None = row["ended_at"]
-    return Item(
+    return BatchItem(
         index=row["index"],
         status=ItemStatus(row["status"]),
         pages=row["pages"],
@@ -140,5 +148,7 @@ def _read_item(row: RowMapping) -> Item:
         finished_at=ended_at,
         part_key=row["blob_key"],
         warnings=row["warnings"],
-        place=None if row["offset"] is None else Place(row["offset"], row["length"], row["crc32"]),
+        place=None
+        if row["offset"] is None
+        else PdfLocation(row["offset"], row["length"], row["crc32"]),
     )

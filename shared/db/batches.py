@@ -1,4 +1,4 @@
-"""Batches as the database knows them: accepted, cancelled, finished, told."""
+"""The records of batches: accepting, listing, cancelling, assembling and finishing them."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from sqlalchemy import RowMapping, case, exists, func, insert, literal, select, 
 from shared.batches.records import (
     Batch,
     BatchKind,
+    BatchOutput,
     BatchStatus,
     Chunk,
     ChunkStatus,
-    Counts,
-    CsvHead,
-    Output,
+    CsvHeader,
+    DocumentCounts,
 )
 from shared.clock import timestamp
-from shared.db.batch_turns import add_turn
-from shared.db.hooks import Event, Happening, enqueue
 from shared.db.newest import list_newest
+from shared.db.rotation import add_to_rotation
 from shared.db.session import Session
-from shared.db.slots import lives_in
+from shared.db.slots import belongs_to_slots
 from shared.db.tables import IS_OPEN, Instant, batch_chunks, batches
+from shared.db.webhooks import WebhookEvent, WebhookNotification, enqueue
+from shared.error_bodies import write_error_body
 from shared.errors import ErrorBody
 from shared.jobs import Allowance, Meter, PinnedTemplate
-from shared.problems import write_error_body
 
-# contract.md 6: what a batch gave is kept for a day; its record a week.
-RESULT_KEPT: Final = timedelta(hours=24)
-RECORD_KEPT: Final = timedelta(days=7)
+# contract.md 6: the results of a batch are kept for a day, its record for a week.
+RESULT_RETENTION: Final = timedelta(hours=24)
+RECORD_RETENTION: Final = timedelta(days=7)
 
 _UNENDED: Final = (BatchStatus.QUEUED, BatchStatus.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
-class AssemblyTry:
-    """Which try this is to make the one PDF of a batch, from 1, and when the first was."""
+class AssemblyAttempt:
+    """An attempt to assemble a merged PDF: its number, from 1, and when the first one was made."""
 
     number: int
     first_at: datetime
 
 
-def write_batch(batch: Batch, counts: Counts) -> dict[str, Any]:
+def write_batch(batch: Batch, counts: DocumentCounts) -> dict[str, Any]:
     """Write the record as clients see it (contract.md 6)."""
     record: dict[str, Any] = {
         "id": batch.id,
@@ -62,7 +62,7 @@ def write_batch(batch: Batch, counts: Counts) -> dict[str, Any]:
 
 
 def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
-    """Record a batch and its chunks: from now on it is accepted."""
+    """Insert a batch and its chunks; with the commit it is accepted."""
     row = {
         "id": batch.id,
         "account_id": batch.account_id,
@@ -72,7 +72,7 @@ def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
         "status": batch.status,
         "output": batch.output,
         "kind": batch.kind,
-        "charset": None,  # what is stored is UTF-8, whatever was sent
+        "charset": None,  # the stored body is UTF-8
         "header": asdict(batch.head) if batch.head else None,
         "is_draft": batch.is_draft,
         "template": batch.template,
@@ -84,13 +84,13 @@ def add_batch(session: Session, batch: Batch, chunks: Iterable[Chunk]) -> None:
         "created_at": batch.created_at,
         "traceparent": batch.traceparent,
     }
-    add_turn(session, batch.account_id, at=batch.created_at)
+    add_to_rotation(session, batch.account_id, at=batch.created_at)
     session.execute(insert(batches).values(row))
     session.execute(insert(batch_chunks), [_chunk_row(chunk) for chunk in chunks])
 
 
 def find_batch(session: Session, batch_id: str, *, account_id: str | None = None) -> Batch | None:
-    """Return a batch; with an account, as its clients see it: None when it is another's or removed."""
+    """Return a batch; with an account, None if it belongs to another one or is deleted."""
     query = select(batches).where(batches.c.id == batch_id)
     if account_id is not None:
         query = query.where(batches.c.account_id == account_id, batches.c.removed_at.is_(None))
@@ -98,8 +98,8 @@ def find_batch(session: Session, batch_id: str, *, account_id: str | None = None
     return None if row is None else read_batch(row)
 
 
-def count_items(session: Session, batch: Batch) -> Counts:
-    """Count the documents of a batch by how far they are."""
+def count_items(session: Session, batch: Batch) -> DocumentCounts:
+    """Count the documents of a batch by state."""
     return _count(batch, *_sum_chunks(session, [batch.id]).get(batch.id, (0, 0, 0, 0)))
 
 
@@ -110,8 +110,8 @@ def list_batches(
     statuses: Iterable[BatchStatus],
     limit: int,
     start_after: str | None,
-) -> list[tuple[Batch, Counts]]:
-    """Return up to `limit` batches of an account, newest first, each with how far it is.
+) -> list[tuple[Batch, DocumentCounts]]:
+    """Return up to `limit` batches of an account, newest first, each with its document counts.
 
     `start_after` is the last batch of the page before.
     """
@@ -125,7 +125,7 @@ def list_batches(
     return [(batch, _count(batch, *sums.get(batch.id, (0, 0, 0, 0)))) for batch in found]
 
 
-def count_unfinished(session: Session, account_id: str) -> int:
+def count_unfinished_batches(session: Session, account_id: str) -> int:
     """Count the batches of an account that have not ended."""
     query = (
         select(func.count())
@@ -136,7 +136,7 @@ def count_unfinished(session: Session, account_id: str) -> int:
 
 
 def has_running_chunk(session: Session, batch_id: str) -> bool:
-    """Tell whether a worker is at a batch, as it still may be for seconds after it was cancelled."""
+    """Return whether a worker is rendering a batch, which continues for seconds after a cancellation."""
     running = exists().where(
         batch_chunks.c.batch_id == batch_id, batch_chunks.c.status == ChunkStatus.RUNNING
     )
@@ -144,7 +144,7 @@ def has_running_chunk(session: Session, batch_id: str) -> bool:
 
 
 def cancel_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
-    """Cancel what of a batch is not begun and tell whether it had not ended before."""
+    """Cancel an unfinished batch and its queued chunks; return False if it had already ended."""
     cancelled = session.execute(
         update(batches)
         .where(batches.c.id == batch_id, batches.c.status.in_(_UNENDED))
@@ -162,9 +162,9 @@ def cancel_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
 
 
 def finish_batch(session: Session, batch_id: str, *, at: datetime) -> Batch | None:
-    """Finish a batch whose chunks are all done and that needs no assembling; give it if this did.
+    """Finish a batch without a merged PDF whose chunks are all done; return it if this call finished it.
 
-    Its account's webhooks are told in the same unit of work.
+    The same unit of work queues the notifications of its account's webhooks.
     """
     return _finish(session, batch_id, at, needs_assembling=False, result={})
 
@@ -172,13 +172,15 @@ def finish_batch(session: Session, batch_id: str, *, at: datetime) -> Batch | No
 def finish_merged_batch(
     session: Session, batch_id: str, *, result_key: str | None, result_bytes: int, at: datetime
 ) -> Batch | None:
-    """Finish a merged batch with its one PDF, None where no document succeeded; give it if this did."""
+    """Finish a merged batch; `result_key` is None if no document succeeded. Return it if this call did."""
     result = {"result_key": result_key, "result_bytes": result_bytes}
     return _finish(session, batch_id, at, needs_assembling=True, result=result)
 
 
-def begin_assembly(session: Session, batch_id: str, *, at: datetime) -> AssemblyTry | None:
-    """Count a try to make the one PDF of a batch, None when the batch has ended."""
+def begin_assembly_attempt(
+    session: Session, batch_id: str, *, at: datetime
+) -> AssemblyAttempt | None:
+    """Count an attempt to assemble a batch and return it; None if the batch has ended."""
     columns = batches.c
     row = session.execute(
         update(batches)
@@ -189,11 +191,11 @@ def begin_assembly(session: Session, batch_id: str, *, at: datetime) -> Assembly
         )
         .returning(columns.assembly_tries, columns.assembly_begun_at)
     ).first()
-    return None if row is None else AssemblyTry(*row)
+    return None if row is None else AssemblyAttempt(*row)
 
 
-def take_back_assembly(session: Session, batch_id: str) -> None:
-    """Take a try back that failed for nothing the batch can do about."""
+def revert_assembly_attempt(session: Session, batch_id: str) -> None:
+    """Uncount an attempt that failed for a reason outside of the batch."""
     columns = batches.c
     session.execute(
         update(batches)
@@ -202,24 +204,24 @@ def take_back_assembly(session: Session, batch_id: str) -> None:
     )
 
 
-def finish_merged_batch_in_vain(
+def fail_merged_batch(
     session: Session, batch_id: str, *, error: ErrorBody, at: datetime
 ) -> Batch | None:
-    """Finish a merged batch that gets no PDF, for this reason; give it if this did."""
+    """Finish a merged batch without a PDF because of an error; return it if this call finished it."""
     result = {"error": write_error_body(error, at=at)}
     return _finish(session, batch_id, at, needs_assembling=True, result=result)
 
 
 def is_complete(session: Session, batch_id: str) -> bool:
-    """Tell whether all chunks of a batch are done."""
+    """Return whether all chunks of a batch are done."""
     return not session.scalar(select(_has_unended_chunk(batch_id)))
 
 
 def list_complete(
     session: Session, *, limit: int, slots: AbstractSet[str] | None = None
 ) -> list[Batch]:
-    """Give unfinished batches whose chunks are all done, of the accounts that fall to these slots."""
-    # Of a batch that runs no chunk is cancelled: what is not done is open.
+    """Return unfinished batches whose chunks are all done, of the accounts in `slots`."""
+    # A running batch has no cancelled chunk, so every chunk that is not done is open.
     chunk_left = (
         select(batch_chunks.c.number)
         .where(batch_chunks.c.batch_id == batches.c.id, IS_OPEN)
@@ -228,15 +230,15 @@ def list_complete(
     query = (
         select(batches)
         .where(batches.c.status == BatchStatus.RUNNING, ~chunk_left)
-        .where(lives_in(batches.c.account_id, slots))
+        .where(belongs_to_slots(batches.c.account_id, slots))
         .order_by(batches.c.created_at)
         .limit(limit)
     )
     return [read_batch(row) for row in session.execute(query).mappings()]
 
 
-def list_under_way(session: Session, *, limit: int) -> list[tuple[Batch, Counts]]:
-    """Give batches that have not ended, oldest first, with how far each is."""
+def list_unfinished_batches(session: Session, *, limit: int) -> list[tuple[Batch, DocumentCounts]]:
+    """Return unfinished batches, oldest first, each with its document counts."""
     query = (
         select(batches)
         .where(batches.c.status.in_(_UNENDED))
@@ -247,10 +249,10 @@ def list_under_way(session: Session, *, limit: int) -> list[tuple[Batch, Counts]
     return [(batch, count_items(session, batch)) for batch in found]
 
 
-def remove_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
-    """Remove a batch that has ended from its clients' reach and tell whether it was there.
+def soft_delete_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
+    """Hide an ended batch from its clients; return whether there was one.
 
-    The keeper deletes its bytes and rows, of which there may be 100,000, in its next round.
+    The maintenance process deletes its blobs and rows, of which there may be 100,000, in its next round.
     """
     columns = batches.c
     removed = session.execute(
@@ -263,8 +265,8 @@ def remove_batch(session: Session, batch_id: str, *, at: datetime) -> bool:
     return removed.first() is not None
 
 
-def forget_body(session: Session, batch_id: str) -> None:
-    """Note that the body of a batch is not kept any more."""
+def clear_body_key(session: Session, batch_id: str) -> None:
+    """Record that the body of a batch is deleted."""
     session.execute(update(batches).where(batches.c.id == batch_id).values(body_key=None))
 
 
@@ -278,9 +280,9 @@ def read_batch(row: RowMapping | Mapping[str, Any]) -> Batch:
         user_id=row["user_id"],
         request_id=row["request_id"],
         status=BatchStatus(row["status"]),
-        output=Output(row["output"]),
+        output=BatchOutput(row["output"]),
         kind=BatchKind(row["kind"]),
-        head=CsvHead(tuple(head["columns"]), head["delimiter"]) if head else None,
+        head=CsvHeader(tuple(head["columns"]), head["delimiter"]) if head else None,
         is_draft=row["is_draft"],
         template=row["template"],
         pinned=PinnedTemplate(**row["pinned"]),
@@ -308,7 +310,7 @@ def _finish(
     needs_assembling: bool,
     result: Mapping[str, Any],
 ) -> Batch | None:
-    is_merged = batches.c.output == Output.MERGED
+    is_merged = batches.c.output == BatchOutput.MERGED
     row = (
         session.execute(
             update(batches)
@@ -327,17 +329,17 @@ def _finish(
     if row is None:
         return None
     batch = read_batch(row)
-    told = Happening(
+    notification = WebhookNotification(
         batch.account_id,
-        Event.BATCH_FINISHED,
+        WebhookEvent.BATCH_FINISHED,
         lambda: write_batch(batch, count_items(session, batch)),
     )
-    enqueue(session, [told], at=at)
+    enqueue(session, [notification], at=at)
     return batch
 
 
 def _sum_chunks(session: Session, batch_ids: Sequence[str]) -> Mapping[str, tuple[int, ...]]:
-    """Return of each batch the documents that run, succeeded and failed, and the pages."""
+    """Return for each batch the documents running, succeeded and failed, and the pages."""
     columns = batch_chunks.c
     is_running = case((columns.status == ChunkStatus.RUNNING, 1), else_=0)
     query = (
@@ -357,10 +359,10 @@ def _sum_chunks(session: Session, batch_ids: Sequence[str]) -> Mapping[str, tupl
     }
 
 
-def _count(batch: Batch, running: int, succeeded: int, failed: int, pages: int) -> Counts:
+def _count(batch: Batch, running: int, succeeded: int, failed: int, pages: int) -> DocumentCounts:
     left = batch.total - succeeded - failed - running
     queued = 0 if batch.status is BatchStatus.CANCELLED else left
-    return Counts(queued, running, succeeded, failed, pages)
+    return DocumentCounts(queued, running, succeeded, failed, pages)
 
 
 def _has_unended_chunk(batch_id: str) -> Any:
@@ -370,7 +372,7 @@ def _has_unended_chunk(batch_id: str) -> Any:
 
 
 def _end(status: BatchStatus, at: datetime) -> dict[str, Any]:
-    expires_at = at + RESULT_KEPT
+    expires_at = at + RESULT_RETENTION
     return {
         "status": status,
         "finished_at": at,

@@ -1,4 +1,4 @@
-"""Named files of a workspace, of one kind: records, and the room that uploads reserve (hazards.md 4 and 9)."""
+"""Named files of a workspace, of one kind: records, and reservations of uploads (hazards.md 4 and 9)."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from sqlalchemy import RowMapping, Select, Table, delete, func, insert, select, update
 
-from shared.db import people
-from shared.db.people import UserRef
+from shared.db import user_refs
 from shared.db.session import Session
 from shared.db.tables import workspaces
+from shared.db.user_refs import UserRef
 from shared.identifiers import new_id
 
-# A crashed upload holds its room no longer than this; a live one takes seconds.
+# The lifetime of a reservation, in case an upload crashes; uploads take seconds.
 _RESERVATION_LIFE: Final = timedelta(minutes=10)
 
 
-class Facts(Protocol):
-    """What a worker found in an uploaded file: a dataclass whose fields are columns of its table."""
+class FileProperties(Protocol):
+    """Properties of an uploaded file: a dataclass whose fields are columns of its table."""
 
     @property
     def bytes(self) -> int:
-        """Return the size in bytes."""
+        """The size in bytes."""
 
     @property
     def sha256(self) -> str:
-        """Return the digest in hexadecimal."""
+        """The digest in hexadecimal."""
 
 
-F = TypeVar("F", bound=Facts)
+F = TypeVar("F", bound=FileProperties)
 
 
 @dataclass(frozen=True, slots=True)
 class FileRecord(Generic[F]):
-    """A stored file; its bytes are in the blob store under its workspace and `facts.sha256`."""
+    """A stored file; its blob key consists of its workspace and `properties.sha256`."""
 
     name: str
-    facts: F
+    properties: F
     created_at: datetime
     created_by: UserRef
     updated_at: datetime
@@ -48,7 +48,7 @@ class FileRecord(Generic[F]):
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceUsage:
-    """What a workspace holds of one kind of file."""
+    """The files of one kind in a workspace: total size and number."""
 
     total_bytes: int
     count: int
@@ -56,7 +56,7 @@ class WorkspaceUsage:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Room for one upload, until it is recorded or released."""
+    """Reserved space for one upload, until it is recorded or released."""
 
     id: str
     workspace_id: str
@@ -64,7 +64,7 @@ class Reservation:
 
 
 class WorkspaceFullError(Exception):
-    """The workspace has no room for an upload; `usage` includes the uploads in progress."""
+    """The workspace has no space for an upload; `usage` includes uploads in progress."""
 
     def __init__(self, usage: WorkspaceUsage) -> None:
         super().__init__(f"{usage.total_bytes} bytes under {usage.count} names")
@@ -72,17 +72,17 @@ class WorkspaceFullError(Exception):
 
 
 class StoredFiles(Generic[F]):
-    """The records of one kind of file, their reservations, and how much a workspace may hold.
+    """The records of one kind of file, their reservations, and the limits of a workspace.
 
-    Both tables have the columns `workspace_id`, `name`, `bytes` and `sha256`; the records have one
-    for each field of `facts` beside.
+    Both tables have the columns `workspace_id`, `name`, `bytes` and `sha256`; the records also have one
+    for each field of `properties`.
     """
 
     def __init__(
         self,
         records: Table,
         reservations: Table,
-        facts: type[F],
+        properties: type[F],
         *,
         folder: str,
         max_bytes: int,
@@ -90,46 +90,46 @@ class StoredFiles(Generic[F]):
     ) -> None:
         self._records = records
         self._reservations = reservations
-        self._facts = facts
-        self._columns: Final = tuple(field.name for field in fields(facts))  # type: ignore[arg-type]
+        self._properties = properties
+        self._columns: Final = tuple(field.name for field in fields(properties))  # type: ignore[arg-type]
         self.folder: Final = folder
         self.max_bytes = max_bytes
         self.max_count = max_count
 
     def blob_key(self, workspace_id: str, sha256: str) -> str:
-        """Return the key of a file's bytes in the blob store."""
+        """Return the blob key of a file."""
         return f"{self.folder}/{workspace_id}/{sha256}"
 
     def find(self, session: Session, workspace_id: str, name: str) -> FileRecord[F] | None:
-        """Return the file of a name, None when the workspace has none."""
+        """Return the file of a name, None if there is none."""
         query = self._select(workspace_id).where(self._records.c.name == name)
         row = session.execute(query).mappings().first()
         return self._read(row) if row else None
 
-    def find_facts(self, session: Session, workspace_id: str, sha256: str) -> F | None:
-        """Return the facts of bytes that a workspace holds under any name, None when it holds none."""
+    def find_properties(self, session: Session, workspace_id: str, sha256: str) -> F | None:
+        """Return the properties of a file with this content under any name, None if there is none."""
         query = self._select(workspace_id).where(self._records.c.sha256 == sha256).limit(1)
         row = session.execute(query).mappings().first()
-        return self._read(row).facts if row else None
+        return self._read(row).properties if row else None
 
     def list(
         self, session: Session, workspace_id: str, *, limit: int, start_after: str | None
     ) -> Sequence[FileRecord[F]]:
-        """Return up to `limit` files with names past `start_after`, by name."""
+        """Return up to `limit` files with names after `start_after`, ordered by name."""
         query = self._select(workspace_id).order_by(self._records.c.name).limit(limit)
         if start_after is not None:
             query = query.where(self._records.c.name > start_after)
-        # All rows at once: one by one the driver takes as long again as the database.
+        # All rows at once: fetching them one by one doubles the time.
         return [self._read(row) for row in session.execute(query).mappings().all()]
 
     def list_names(self, session: Session, workspace_id: str) -> Sequence[str]:
-        """Return the names of all files of a workspace, in order."""
+        """Return the names of all files of a workspace, sorted."""
         columns = self._records.c
         query = select(columns.name).where(columns.workspace_id == workspace_id)
         return session.execute(query.order_by(columns.name)).scalars().all()
 
     def measure(self, session: Session, workspace_id: str) -> WorkspaceUsage:
-        """Return what a workspace holds."""
+        """Return the size and number of a workspace's files."""
         row = session.execute(
             select(func.coalesce(func.sum(self._records.c.bytes), 0), func.count()).where(
                 self._records.c.workspace_id == workspace_id
@@ -138,48 +138,53 @@ class StoredFiles(Generic[F]):
         return WorkspaceUsage(int(row[0]), int(row[1]))
 
     def reserve(
-        self, session: Session, workspace_id: str, name: str, *, facts: F, at: datetime
+        self, session: Session, workspace_id: str, name: str, *, properties: F, at: datetime
     ) -> Reservation:
-        """Hold room for an upload, counting only what it adds to the file that it replaces.
+        """Reserve space for an upload; a file that it replaces is not counted.
 
         Raises:
-            WorkspaceFullError: bytes or names would pass their limit.
+            WorkspaceFullError: bytes or names would exceed their limit.
         """
         lock_workspace(session, workspace_id)
         self._drop_stale(session, workspace_id, at=at)
-        self._check_room(session, workspace_id, name, facts.bytes)
+        self._check_room(session, workspace_id, name, properties.bytes)
         reservation = Reservation(new_id("res"), workspace_id, name)
         session.execute(
             insert(self._reservations).values(
                 id=reservation.id,
                 workspace_id=workspace_id,
                 name=name,
-                bytes=facts.bytes,
-                sha256=facts.sha256,
+                bytes=properties.bytes,
+                sha256=properties.sha256,
                 reserved_at=at,
             )
         )
         return reservation
 
     def release(self, session: Session, reservation: Reservation) -> None:
-        """Release the room of an upload that failed."""
+        """Release the reservation of an upload that failed."""
         session.execute(delete(self._reservations).where(self._reservations.c.id == reservation.id))
 
     def record(
-        self, session: Session, reservation: Reservation, *, facts: F, user: UserRef, at: datetime
+        self,
+        session: Session,
+        reservation: Reservation,
+        *,
+        properties: F,
+        user: UserRef,
+        at: datetime,
     ) -> tuple[FileRecord[F], str | None]:
-        """Point the name at bytes that are in the blob store, and end their reservation.
+        """Record a file whose blob is stored, and end its reservation.
 
-        Returns the record, and the SHA-256 of the bytes that the name held before, None if it was
-        free.
+        Returns the record, and the SHA-256 of the replaced file, None if there was none.
 
         Raises:
-            WorkspaceFullError: the reservation had lapsed and its room is taken.
+            WorkspaceFullError: the reservation had expired and its space is taken.
         """
         workspace_id, name = reservation.workspace_id, reservation.name
-        self._end(session, reservation, size=facts.bytes)
+        self._end(session, reservation, size=properties.bytes)
         before = self.find(session, workspace_id, name)
-        values: dict[str, Any] = {column: getattr(facts, column) for column in self._columns}
+        values: dict[str, Any] = {column: getattr(properties, column) for column in self._columns}
         values |= {"updated_at": at, "updated_by": user.id}
         key = {"workspace_id": workspace_id, "name": name}
         if before is None:
@@ -189,10 +194,10 @@ class StoredFiles(Generic[F]):
             session.execute(update(self._records).filter_by(**key).values(**values))
         after = self.find(session, workspace_id, name)
         assert after is not None
-        return after, before.facts.sha256 if before else None
+        return after, before.properties.sha256 if before else None
 
     def delete(self, session: Session, workspace_id: str, name: str) -> str | None:
-        """Delete the record of a name; returns the SHA-256 it pointed at, None when there was none."""
+        """Delete the record of a name; return the SHA-256 of its file, None if there was none."""
         lock_workspace(session, workspace_id)
         file = self.find(session, workspace_id, name)
         if file is None:
@@ -201,17 +206,17 @@ class StoredFiles(Generic[F]):
         session.execute(
             delete(self._records).where(columns.workspace_id == workspace_id, columns.name == name)
         )
-        return file.facts.sha256
+        return file.properties.sha256
 
     def is_referenced(self, session: Session, workspace_id: str, sha256: str) -> bool:
-        """Report whether a record or an upload in progress needs these bytes.
+        """Return whether a record or an upload in progress refers to this content.
 
-        The answer holds until the unit of work ends when the workspace was locked in it before.
+        The result holds until the unit of work ends if it has locked the workspace before.
         """
         return sha256 in self.find_needed(session, workspace_id)
 
     def find_needed(self, session: Session, workspace_id: str) -> frozenset[str]:
-        """Return the SHA-256 of all bytes that records of a workspace or uploads in progress need."""
+        """Return the SHA-256 of all content that records and uploads in progress of a workspace refer to."""
         return frozenset(
             digest
             for table in (self._records, self._reservations)
@@ -250,23 +255,23 @@ class StoredFiles(Generic[F]):
             raise WorkspaceFullError(usage)
 
     def _select(self, workspace_id: str) -> Select[Any]:
-        joined, authors = people.join_authors(self._records)
+        joined, authors = user_refs.join_authors(self._records)
         query = select(self._records, *authors).select_from(joined)
         return query.where(self._records.c.workspace_id == workspace_id)
 
     def _read(self, row: RowMapping) -> FileRecord[F]:
         return FileRecord(
             name=row["name"],
-            facts=self._facts(**{column: row[column] for column in self._columns}),
+            properties=self._properties(**{column: row[column] for column in self._columns}),
             created_at=row["created_at"],
-            created_by=people.read_creator(row),
+            created_by=user_refs.read_creator(row),
             updated_at=row["updated_at"],
-            updated_by=people.read_updater(row),
+            updated_by=user_refs.read_updater(row),
         )
 
 
 def lock_workspace(session: Session, workspace_id: str) -> None:
-    """Lock the workspace's uploads against every other change until the unit of work ends."""
+    """Lock a workspace against concurrent uploads and deletions until the unit of work ends."""
     session.execute(
         select(workspaces.c.id).where(workspaces.c.id == workspace_id).with_for_update()
     )

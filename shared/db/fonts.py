@@ -12,8 +12,8 @@ from shared.limits import MAX_WORKSPACE_FONT_BYTES, MAX_WORKSPACE_FONTS
 
 
 @dataclass(frozen=True, slots=True)
-class FontFacts:
-    """What a worker found in a font file; `faces` are JSON values as the interface writes them."""
+class FontFileProperties:
+    """Properties of a font file; `faces` are JSON values as in the interface."""
 
     format: str
     bytes: int
@@ -24,7 +24,7 @@ class FontFacts:
 FONTS: Final = StoredFiles(
     fonts,
     font_reservations,
-    FontFacts,
+    FontFileProperties,
     folder="fonts",
     max_bytes=MAX_WORKSPACE_FONT_BYTES,
     max_count=MAX_WORKSPACE_FONTS,

@@ -1,4 +1,4 @@
-"""Idempotency keys: which job or batch the first call with a key made."""
+"""Idempotency keys: the job or batch that the first call with a key created."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from shared.db.session import Session
 from shared.db.tables import idempotency_keys
 from shared.db.upsert import insert_or_ignore
 
-KEY_KEPT: Final = timedelta(hours=24)  # contract.md 6
-# A call that still receives its body holds its key so long after it last said so.
+KEY_RETENTION: Final = timedelta(hours=24)  # contract.md 6
+# A call that is still receiving its body renews its lease within this time.
 LEASE: Final = timedelta(seconds=30)
 
 _COLUMNS: Final = idempotency_keys.c
 
 
 class Call(StrEnum):
-    """The calls that take a key; the same key with another call is another key."""
+    """The calls that accept a key; keys of different calls are independent."""
 
     PDF = "pdf"
     BATCHES = "batches"
@@ -29,7 +29,7 @@ class Call(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """A client's key, in its account and for its call."""
+    """A client's key, unique within its account and call."""
 
     account_id: str
     call: Call
@@ -38,7 +38,7 @@ class IdempotencyKey:
 
 @dataclass(frozen=True, slots=True)
 class FirstCall:
-    """What is known of the first call with a key; `fingerprint` is None while it is received."""
+    """The first call with a key; `fingerprint` is None until its body is received."""
 
     fingerprint: str | None
     job_id: str | None
@@ -46,31 +46,31 @@ class FirstCall:
 
 
 def find_first_call(session: Session, key: IdempotencyKey, *, at: datetime) -> FirstCall | None:
-    """Give the call that a key stands for now, None when it is free."""
+    """Return the first call with a key, None if the key is unused."""
     row = session.execute(select(idempotency_keys).where(_is(key))).mappings().first()
     if row is None or row["expires_at"] <= at:
         return None
     if row["fingerprint"] is None and row["leased_until"] <= at:
-        return None  # its process ended before it was received
+        return None  # its process ended while receiving the body
     return FirstCall(row["fingerprint"], row["job_id"], row["batch_id"])
 
 
-def take_key(
+def bind_key_to_job(
     session: Session, key: IdempotencyKey, *, fingerprint: str, job_id: str, at: datetime
 ) -> FirstCall | None:
-    """Let the key stand for a job; gives the call it stands for already, and changes nothing then.
+    """Bind a key to a job; if the key is in use, change nothing and return its first call.
 
-    Call it in the unit of work that puts the job on record.
+    Call it in the unit of work that inserts the job.
     """
     return _insert(session, key, at, fingerprint=fingerprint, job_id=job_id)
 
 
-def hold_key(
+def lease_key(
     session: Session, key: IdempotencyKey, *, holder: str, at: datetime
 ) -> FirstCall | None:
-    """Hold the key for a call that is still received; gives the call it stands for already.
+    """Lease a key while its call is being received, or renew the lease of the same holder.
 
-    Held again by the same holder, it is held for longer.
+    If the key is in use, return its first call.
     """
     held = update(idempotency_keys).where(_is(key), _COLUMNS.holder == holder)
     if session.execute(held.values(leased_until=at + LEASE)).rowcount:
@@ -78,29 +78,29 @@ def hold_key(
     return _insert(session, key, at, holder=holder, leased_until=at + LEASE)
 
 
-def keep_key(
+def bind_key_to_batch(
     session: Session, key: IdempotencyKey, *, holder: str, fingerprint: str, batch_id: str
 ) -> bool:
-    """Let a held key stand for a batch; False when its holder has lost it meanwhile."""
+    """Bind a leased key to a batch; return False if the holder has lost the lease."""
     held = update(idempotency_keys).where(_is(key), _COLUMNS.holder == holder)
     kept = held.values(fingerprint=fingerprint, batch_id=batch_id, holder=None, leased_until=None)
     return bool(session.execute(kept).rowcount)
 
 
-def free_key(
+def release_key(
     session: Session,
     key: IdempotencyKey,
     *,
     holder: str | None = None,
     job_id: str | None = None,
 ) -> None:
-    """Free a key that its holder gives back, or whose job gave no answer worth keeping."""
+    """Release a key by its holder, or because its job has no result to return again."""
     owned = _COLUMNS.holder == holder if holder is not None else _COLUMNS.job_id == job_id
     session.execute(delete(idempotency_keys).where(_is(key), owned))
 
 
 def remove_expired_keys(session: Session, *, at: datetime, limit: int) -> int:
-    """Remove keys past their time and give how many."""
+    """Delete expired keys and return how many."""
     keys = (_COLUMNS.account_id, _COLUMNS.call, _COLUMNS.key)
     due = select(*keys).where(_COLUMNS.expires_at <= at).order_by(_COLUMNS.expires_at).limit(limit)
     found = session.execute(due).all()
@@ -119,7 +119,7 @@ def _insert(session: Session, key: IdempotencyKey, at: datetime, **values: Any) 
         "call": key.call.value,
         "key": key.key,
         "created_at": at,
-        "expires_at": at + KEY_KEPT,
+        "expires_at": at + KEY_RETENTION,
         **values,
     }
     wanted = insert_or_ignore(session, idempotency_keys, row).returning(_COLUMNS.key)
@@ -128,7 +128,7 @@ def _insert(session: Session, key: IdempotencyKey, at: datetime, **values: Any) 
     first = find_first_call(session, key, at=at)
     if first is not None:
         return first
-    # The row that is there stands for nothing any more. Whoever removes it first takes the key.
+    # The existing row has expired. The process that deletes it first gets the key.
     stale = (_COLUMNS.expires_at <= at) | (
         _COLUMNS.fingerprint.is_(None) & (_COLUMNS.leased_until <= at)
     )

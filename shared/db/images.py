@@ -11,8 +11,8 @@ from shared.limits import MAX_WORKSPACE_BYTES, MAX_WORKSPACE_IMAGES
 
 
 @dataclass(frozen=True, slots=True)
-class ImageFacts:
-    """What a worker found in an image file; `width` and `height` are pixels, or CSS pixels of an SVG."""
+class ImageFileProperties:
+    """Properties of an image file; `width` and `height` are pixels, for SVG CSS pixels."""
 
     content_type: str
     bytes: int
@@ -24,7 +24,7 @@ class ImageFacts:
 IMAGES: Final = StoredFiles(
     images,
     image_reservations,
-    ImageFacts,
+    ImageFileProperties,
     folder="images",
     max_bytes=MAX_WORKSPACE_BYTES,
     max_count=MAX_WORKSPACE_IMAGES,

@@ -1,4 +1,4 @@
-"""Jobs that are on record: accepted before they run, kept for days after they ended."""
+"""The job table: jobs recorded before they run and kept for days after their end."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from typing import Any, Final
 from sqlalchemy import RowMapping, Select, bindparam, delete, func, literal, select, update
 
 from shared.clock import timestamp
-from shared.db.hooks import Event, Happening, enqueue
 from shared.db.newest import list_newest
 from shared.db.session import Session
-from shared.db.slots import lives_in
+from shared.db.slots import belongs_to_slots
 from shared.db.tables import jobs
 from shared.db.upsert import add_rows
+from shared.db.webhooks import WebhookEvent, WebhookNotification, enqueue
 from shared.jobs import Lane
 
-RESULT_KEPT: Final = timedelta(hours=24)  # contract.md 6
-RECORD_KEPT: Final = timedelta(days=7)
+RESULT_RETENTION: Final = timedelta(hours=24)  # contract.md 6
+RECORD_RETENTION: Final = timedelta(days=7)
 
 
 class JobStatus(StrEnum):
-    """How far a job is (contract.md 6)."""
+    """The state of a job (contract.md 6)."""
 
     QUEUED = "queued"
-    RUNNING = "running"  # known to the queue alone: the table says `queued` until the end
+    RUNNING = "running"  # only known in the queue: the table has `queued` until the end
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
     @property
     def is_final(self) -> bool:
-        """Tell whether the job has ended."""
+        """Whether the job has ended."""
         return self not in (JobStatus.QUEUED, JobStatus.RUNNING)
 
 
@@ -53,21 +53,21 @@ _NEW: Final = (
     "sweep_at",
 )
 _EVENTS: Final = {
-    JobStatus.SUCCEEDED: Event.JOB_SUCCEEDED,
-    JobStatus.FAILED: Event.JOB_FAILED,
+    JobStatus.SUCCEEDED: WebhookEvent.JOB_SUCCEEDED,
+    JobStatus.FAILED: WebhookEvent.JOB_FAILED,
 }
 _FINAL: Final = tuple(status.value for status in JobStatus if status.is_final)
-# Made once: to make one takes as long as to run it, and every job comes by these.
+# Built once: building a statement takes as long as running it, and every job uses these.
 _IS_JOB: Final = jobs.c.id == bindparam("of_job")
 _FIND: Final = select(jobs).where(_IS_JOB)
-# In one order, so that of two who end the same jobs one waits for the other.
+# In a fixed order, to avoid deadlocks between processes that end the same jobs.
 _TAKE_OPEN: Final = (
     select(jobs)
     .where(jobs.c.id.in_(bindparam("of_jobs", expanding=True)), jobs.c.status.not_in(_FINAL))
     .order_by(jobs.c.id)
     .with_for_update()
 )
-# A message may be 64 KB, and no list tells it.
+# Without the message, which may be 64 KB and is in no list.
 _LIST: Final[Select[Any]] = (
     select(
         *(column for column in jobs.c if column is not jobs.c.message), literal("").label("message")
@@ -78,9 +78,9 @@ _LIST: Final[Select[Any]] = (
 _END: Final = update(jobs).where(_IS_JOB)
 
 
-@dataclass(slots=True)  # not frozen, which takes 2 µs more to make one; nothing changes it
+@dataclass(slots=True)  # not frozen: that would cost 2 µs for each; treat it as immutable
 class JobRecord:
-    """A job as the table has it. `error` is the error body its client gets."""
+    """A row of the job table. `error` is the error body for the client."""
 
     id: str
     account_id: str
@@ -109,7 +109,7 @@ class JobRecord:
 
 @dataclass(frozen=True, slots=True)
 class JobEnd:
-    """How a job ended. A success has a PDF and its pages, a failure the error body."""
+    """The end of a job: a PDF and its pages, or the error body."""
 
     status: JobStatus
     started_at: datetime | None = None
@@ -142,13 +142,13 @@ def write_job(job: JobRecord) -> dict[str, Any]:
 
 
 def add_jobs(session: Session, records: Sequence[JobRecord]) -> None:
-    """Put new jobs on record."""
+    """Insert new jobs."""
     if records:
         add_rows(session, jobs, [_new_row(record) for record in records])
 
 
 def find_job(session: Session, job_id: str) -> JobRecord | None:
-    """Give a job, whoever's it is; None when there is none on record."""
+    """Return a job of any account, None if there is none."""
     row = session.execute(_FIND, {"of_job": job_id}).mappings().first()
     return None if row is None else _record(row)
 
@@ -163,8 +163,8 @@ def list_jobs(
 ) -> Sequence[JobRecord]:
     """Return up to `limit` jobs of an account, newest first, without their messages.
 
-    `statuses` are those of the table, which knows no running jobs; `start_after` is the last job
-    of the page before.
+    `statuses` are those of the table, which has no running jobs; `start_after` is the last job of the
+    previous page.
     """
     words = [status.value for status in statuses]
     newest = list_newest(
@@ -175,26 +175,26 @@ def list_jobs(
 
 
 def end_jobs(session: Session, ends: Mapping[str, JobEnd], *, at: datetime) -> AbstractSet[str]:
-    """Record how jobs ended and tell their accounts' webhooks, together; give those that were open.
+    """Record the ends of jobs and enqueue their webhooks; return the ids of jobs that were open.
 
-    A job that is on record as ended, or is no more, stays as it is.
+    Jobs that have already ended or were deleted are left unchanged.
     """
     rows = session.execute(_TAKE_OPEN, {"of_jobs": list(ends)}).mappings().all()
     if not rows:
         return frozenset()
     values = {row["id"]: _end_values(ends[row["id"]], at) for row in rows}
     session.execute(_END, [{"of_job": job_id, **each} for job_id, each in values.items()])
-    enqueue(session, _tell(rows, ends, values), at=at)
+    enqueue(session, _make_notifications(rows, ends, values), at=at)
     return values.keys()
 
 
 def remove_job(session: Session, job_id: str) -> bool:
-    """Take an ended job off the record; its idempotency key stays. Tell whether it was there."""
+    """Delete an ended job; its idempotency key stays. Return whether there was one."""
     gone = delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(_FINAL))
     return session.execute(gone.returning(jobs.c.id)).first() is not None
 
 
-def list_unfinished(
+def list_unfinished_jobs(
     session: Session,
     lane: Lane,
     *,
@@ -202,68 +202,68 @@ def list_unfinished(
     limit: int,
     slots: AbstractSet[str] | None = None,
 ) -> Sequence[JobRecord]:
-    """Give jobs that have not ended and were queued last before an instant, oldest first.
+    """Return unfinished jobs that were queued last before an instant, oldest first.
 
-    `slots` say of which accounts: those that fall to them, all without.
+    `slots` selects the accounts of a shard; None means all accounts.
     """
     found = (
         select(jobs)
         .where(jobs.c.status == JobStatus.QUEUED.value, jobs.c.queued_at < before)
-        .where(jobs.c.lane == lane.value, lives_in(jobs.c.account_id, slots))
+        .where(jobs.c.lane == lane.value, belongs_to_slots(jobs.c.account_id, slots))
         .order_by(jobs.c.queued_at, jobs.c.id)
         .limit(limit)
     )
     return [_record(row) for row in session.execute(found).mappings()]
 
 
-def touch_jobs(session: Session, job_ids: Iterable[str], *, at: datetime) -> None:
-    """Note that jobs were given to the queue again."""
+def mark_jobs_requeued(session: Session, job_ids: Iterable[str], *, at: datetime) -> None:
+    """Record that jobs were queued again."""
     open_ones = update(jobs).where(jobs.c.id.in_(list(job_ids)), jobs.c.status.not_in(_FINAL))
     session.execute(open_ones.values(queued_at=at))
 
 
-def count_unfinished(session: Session) -> int:
-    """Count the jobs that have not ended."""
+def count_unfinished_jobs(session: Session) -> int:
+    """Return the number of unfinished jobs."""
     counted = select(func.count()).where(jobs.c.status == JobStatus.QUEUED.value)
     return session.scalar(counted) or 0
 
 
-def list_due(
+def list_due_jobs(
     session: Session, *, at: datetime, limit: int, slots: AbstractSet[str] | None = None
 ) -> Sequence[JobRecord]:
-    """Give jobs of some accounts there is something to clean up of, those longest due first."""
+    """Return jobs of some accounts that are due for cleanup, longest due first."""
     found = (
         select(jobs)
-        .where(jobs.c.sweep_at <= at, lives_in(jobs.c.account_id, slots))
+        .where(jobs.c.sweep_at <= at, belongs_to_slots(jobs.c.account_id, slots))
         .order_by(jobs.c.sweep_at)
         .limit(limit)
     )
     return [_record(row) for row in session.execute(found).mappings()]
 
 
-def forget_result(
-    session: Session, job: JobRecord, *, record_kept: timedelta = RECORD_KEPT
+def mark_result_deleted(
+    session: Session, job: JobRecord, *, record_retention: timedelta = RECORD_RETENTION
 ) -> None:
-    """Note that a job's PDF is deleted; its record goes that long after its end."""
+    """Record that a job's PDF is deleted; its record expires `record_retention` after its end."""
     assert job.finished_at is not None
     session.execute(
         update(jobs)
         .where(jobs.c.id == job.id)
-        .values(pdf_key=None, sweep_at=job.finished_at + record_kept)
+        .values(pdf_key=None, sweep_at=job.finished_at + record_retention)
     )
 
 
-def _tell(
+def _make_notifications(
     rows: Sequence[RowMapping], ends: Mapping[str, JobEnd], values: Mapping[str, dict[str, Any]]
-) -> list[Happening]:
-    """Say what webhooks are told of the ends of some jobs, of which they were the rows before."""
+) -> list[WebhookNotification]:
+    """Return the webhook notifications for the ends of jobs; `rows` are the rows before the update."""
 
     def write(row: RowMapping) -> Mapping[str, Any]:
         end = values[row["id"]] | {"status": ends[row["id"]].status}
         return write_job(replace(_record(row), **end))
 
     return [
-        Happening(row["account_id"], _EVENTS[status], partial(write, row))
+        WebhookNotification(row["account_id"], _EVENTS[status], partial(write, row))
         for row in rows
         if (status := ends[row["id"]].status) in _EVENTS
     ]
@@ -281,13 +281,13 @@ def _end_values(end: JobEnd, at: datetime) -> dict[str, Any]:
         "pdf_size": end.pdf_size,
         "warnings": list(end.warnings) or None,
         "finished_at": at,
-        "expires_at": at + RESULT_KEPT,
-        "sweep_at": at + RESULT_KEPT,
+        "expires_at": at + RESULT_RETENTION,
+        "sweep_at": at + RESULT_RETENTION,
     }
 
 
 def _new_row(record: JobRecord) -> dict[str, Any]:
-    # What a new job cannot have yet is left out: each column of a row costs a conversion.
+    # Columns that a new job leaves empty are omitted: each one costs a conversion.
     row = {name: getattr(record, name) for name in _NEW}
     return row | {"status": record.status.value, "lane": record.lane.value}
 

@@ -1,4 +1,4 @@
-"""The rows of the usage ledger: read in the order in which they occurred, and removed when they are old."""
+"""The rows of the usage ledger: reading them in order of time, and deleting old ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.db.tables import Instant, usage_ledger
 
 
 class LedgerRow(NamedTuple):
-    """One metered job, as the table has it. `period` is the first day of its account's billing period."""
+    """One metered job. `period` is the first day of its account's billing period."""
 
     job_id: str
     account_id: str
@@ -32,10 +32,10 @@ def read_ledger(
     account_id: str | None = None,
     at_once: int = 5_000,
 ) -> Iterator[LedgerRow]:
-    """Yield the rows of what occurred in a span of time, `until` left out, in that order.
+    """Yield the rows of events from `since` to before `until`, ordered by time.
 
-    Read some thousand at a time, each in a unit of work of its own: however long it takes, no other
-    process waits for it. Rows never change; one that is recorded meanwhile may be missing.
+    Reads `at_once` rows in each unit of work, so that no other process waits for it. Rows never change;
+    rows recorded meanwhile may be missing.
 
     Raises:
         Unavailable: the database does not answer.
@@ -51,9 +51,9 @@ def read_ledger(
 
 
 def prune_ledger(session: Session, *, before: datetime, limit: int) -> int:
-    """Remove some of the rows of what occurred before an instant and return how many.
+    """Delete up to `limit` rows of events before an instant and return how many.
 
-    The totals of billing periods stay: they are kept beside the rows.
+    The totals of billing periods are kept.
     """
     columns = usage_ledger.c
     old = (

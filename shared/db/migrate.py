@@ -1,4 +1,4 @@
-"""Bring a database's tables up to date, from Python, safely from several processes at once."""
+"""Migration of a database to the newest revision, safe to run in several processes at once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shared.db.public import publish_public_templates
 from shared.db.session import open_database
 
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
-_LOCK_KEY: Final = 0x7072657373  # any number that is ours alone among PostgreSQL's advisory locks
+_LOCK_KEY: Final = 0x7072657373  # of PostgreSQL's advisory lock for migrations
 
 
 def upgrade(database_url: str) -> None:
-    """Bring the database to the newest revision, and the public templates to this release's.
+    """Migrate the database to the newest revision, and publish this release's public templates.
 
-    A second process waits, then finds it done.
+    Concurrent calls run one after another; only the first has work to do.
 
     Raises:
         Unavailable: the database does not answer.

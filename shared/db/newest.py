@@ -1,4 +1,4 @@
-"""Reading the newest rows of an account: a few entries of one index, however many rows there are."""
+"""Queries for the newest rows of an account, which read only a few index entries."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ def select_newest(
 ) -> Select[str]:
     """Select the ids of an account's newest rows with one of the statuses, older than `start_after`.
 
-    Ids begin with their time (decisions/0175). Each status is one range of the index on account,
-    status and id, read from its end: one index serves every filter, and no filter reads past `limit`
-    entries of a status.
+    Ids sort by time (decision 0318). Each status is a range of the index on account, status and id, read
+    from its end: one index serves every filter, and reads at most `limit` entries of each status.
     """
     ranges = [
         _select_range(table, account_id, status=status, limit=limit, start_after=start_after)
@@ -51,13 +50,13 @@ def _select_range(
     table: Table, account_id: str, *, status: str, limit: int, start_after: str | None
 ) -> Select[str]:
     columns, start = (table.c.account_id, table.c.status), (account_id, status)
-    # In the order of the index, and not by `==`: PostgreSQL would sort by the id alone then, and walk
-    # the primary key past the rows of all other accounts where it takes them for few.
+    # A row comparison instead of `==`: otherwise PostgreSQL may scan the primary key backwards past the
+    # rows of other accounts.
     query = select(table.c.id).where(tuple_(*columns) >= start, tuple_(*columns) <= start)
     if start_after is not None:
         query = query.where(tuple_(*columns, table.c.id) < (*start, start_after))
     if "removed_at" in table.c:
         query = query.where(table.c.removed_at.is_(None))
     ordered = query.order_by(*(column.desc() for column in (*columns, table.c.id)))
-    # SQLite takes ORDER BY and LIMIT inside a union in a subquery only.
+    # SQLite accepts ORDER BY and LIMIT inside a union only in a subquery.
     return select(ordered.limit(limit).subquery())

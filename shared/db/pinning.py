@@ -1,4 +1,4 @@
-"""Resolving a template reference to the one text it names now, in one indexed read."""
+"""Resolution of a template reference to its current content, by one indexed query."""
 
 from __future__ import annotations
 
@@ -12,28 +12,34 @@ from shared.db.templates import reader_account, template_not_found
 from shared.errors import ErrorKind, ServiceError
 from shared.identifiers import has_id_shape
 from shared.jobs import PinnedTemplate
-from shared.references import Latest, Live, Numbered, Tagged, TemplateReference
+from shared.references import (
+    LatestVersion,
+    LiveContent,
+    NumberedVersion,
+    TaggedVersion,
+    TemplateReference,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who resolves a reference: slugs are the workspace's, and there are none without one."""
+    """The account and workspace that resolve a reference; slugs belong to the workspace."""
 
     account_id: str
     workspace_id: str | None
 
 
 def get_pinned(session: Session, reader: Reader, reference: TemplateReference) -> PinnedTemplate:
-    """Resolve a reference to the one text it names now.
+    """Resolve a reference to its current content.
 
     Raises:
-        ServiceError: 404, with `ERR_TEMPLATE_NOT_FOUND` when the reader has no such template,
-            without a code when the template has no such version or tag.
+        ServiceError: 404, with `ERR_TEMPLATE_NOT_FOUND` if the reader has no such template, without a
+            code if the template has no such version or tag.
     """
     row = _find(session, reader, reference)
     if row is None:
         raise template_not_found(reference.identifier)
-    if isinstance(reference.selector, Live):
+    if isinstance(reference.selector, LiveContent):
         if row["deleted_at"] is not None:
             raise template_not_found(reference.identifier)
         return PinnedTemplate(row["id"], None, row["sha256"])
@@ -43,17 +49,17 @@ def get_pinned(session: Session, reader: Reader, reference: TemplateReference) -
 
 
 def _find(session: Session, reader: Reader, reference: TemplateReference) -> RowMapping | None:
-    """Find the template, with the version the selector names if there is one."""
+    """Return the template's row, with the selected version if there is one."""
     source, is_asked = _select_template(reader, reference.identifier)
     version_is: ColumnElement[bool]
     match reference.selector:
-        case Live():
+        case LiveContent():
             version_is = versions.c.version == 0  # numbers start at 1
-        case Latest():
+        case LatestVersion():
             version_is = versions.c.version == templates.c.version_count
-        case Numbered(version):
+        case NumberedVersion(version):
             version_is = versions.c.version == version
-        case Tagged(tag):
+        case TaggedVersion(tag):
             tag_is = and_(tags.c.template_id == templates.c.id, tags.c.tag == tag)
             source = source.outerjoin(tags, tag_is)
             version_is = versions.c.version == tags.c.version
@@ -83,9 +89,9 @@ def _select_template(reader: Reader, identifier: str) -> tuple[FromClause, Colum
 
 def _selector_not_found(reference: TemplateReference) -> ServiceError:
     match reference.selector:
-        case Numbered(version):
+        case NumberedVersion(version):
             missing = f"published version {version}"
-        case Tagged(tag):
+        case TaggedVersion(tag):
             missing = f"tag {tag!r}"
         case _:
             missing = f"published version yet, so {str(reference)!r} names nothing"

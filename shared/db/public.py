@@ -1,4 +1,4 @@
-"""The templates that ship with the product, `service-*`: everybody reads and renders them."""
+"""The public templates `service-*` that ship with the product."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 
 from sqlalchemy import insert, update
 
-from shared.db.people import UserRef
 from shared.db.session import Session
 from shared.db.tables import accounts, templates, users
-from shared.db.templates import PUBLIC_ACCOUNT, find_live_sha256, keep_content
+from shared.db.templates import PUBLIC_ACCOUNT, find_live_sha256, store_content
 from shared.db.upsert import insert_or_ignore
+from shared.db.user_refs import UserRef
 from shared.db.versions import publish_version
 
 FOLDER: Final = Path(__file__).parent / "public_templates"
@@ -20,9 +20,9 @@ PUBLISHER: Final = UserRef("usr_public", "Pressroom", "templates@pressroom.inval
 
 
 def publish_public_templates(session: Session, *, at: datetime) -> None:
-    """Bring the public templates to what this release ships; repeating changes nothing.
+    """Publish the public templates of this release; repeated calls change nothing.
 
-    A text that changed is a new version: references to older versions render what they did.
+    Changed content becomes a new version, so references to older versions are unaffected.
     """
     _make_publisher(session, at=at)
     for file in sorted(FOLDER.glob("service-*.xml")):
@@ -30,7 +30,7 @@ def publish_public_templates(session: Session, *, at: datetime) -> None:
 
 
 def _make_publisher(session: Session, *, at: datetime) -> None:
-    """Make the account that holds them; it has no key, so nobody can act for it."""
+    """Create the account that owns the public templates; it has no key."""
     account = {
         "id": PUBLIC_ACCOUNT,
         "name": PUBLISHER.name,
@@ -52,7 +52,7 @@ def _make_publisher(session: Session, *, at: datetime) -> None:
 
 
 def _publish(session: Session, template_id: str, content: str, *, at: datetime) -> None:
-    digest = keep_content(session, content, at=at)
+    digest = store_content(session, content, at=at)
     held = find_live_sha256(session, PUBLIC_ACCOUNT, template_id)
     if held == digest:
         return

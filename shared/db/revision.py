@@ -1,4 +1,4 @@
-"""Which revision a database has, read without Alembic, which takes longer to load than most commands."""
+"""The revision of a database, read without Alembic, which takes longer to import than most commands run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _NUMBER_LENGTH: Final = 4
 
 
 def find_newest_revision() -> str:
-    """Return the newest revision there is: their files are numbered in their order."""
+    """Return the newest revision; migration files are numbered in order."""
     return max(file.name[:_NUMBER_LENGTH] for file in _VERSIONS.glob("[0-9]*.py"))
 
 
 def is_current(database: Database) -> bool:
-    """Tell whether a database has the newest revision.
+    """Return whether a database has the newest revision.
 
     Raises:
         Unavailable: it does not answer.

@@ -1,4 +1,4 @@
-"""The database as units of work: all of one lands, or nothing of it."""
+"""Database connections and units of work, each one transaction."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from shared.clock import ticks
-from shared.errors import NoSpace, Unavailable
-from shared.telemetry.watch import UNWATCHED, Store, Watch, timed
+from shared.errors import StorageFull, Unavailable
+from shared.telemetry.store_observer import NULL_OBSERVER, Store, StoreObserver, timed
 
-Session: TypeAlias = Connection  # the house's word for the connection of one unit of work
+Session: TypeAlias = Connection  # the connection of one unit of work
 
 DEFAULT_CONNECTIONS: Final = 5
-_FILE_CONNECTIONS: Final = 32  # to SQLite they cost a file descriptor each
+_FILE_CONNECTIONS: Final = 32  # each costs SQLite a file descriptor
 _POOL_SECONDS: Final = 3
 # Shorter than the 5 s within which a 503 is due (contract.md 1), like `lock_timeout` below.
 _BUSY_TIMEOUT_MS: Final = 4_000
-_PATIENT: Final = f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}"
-_IMPATIENT: Final = "PRAGMA busy_timeout = 0"
+_WAIT_FOR_LOCK: Final = f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}"
+_FAIL_ON_LOCK: Final = "PRAGMA busy_timeout = 0"
 _PRIVATE_MODE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _RETRY_SECONDS: Final = 0.002
 _PRIMARY_CODE: Final = 0xFF  # of SQLite's extended result codes
 _POSTGRES_OPTIONS: Final[Mapping[str, Any]] = {
     "connect_timeout": 3,
-    # A server that stopped answering is found out within the 5 s of contract.md 1.
+    # A server that stops responding is detected within the 5 s of contract.md 1.
     "tcp_user_timeout": 4_000,
     "options": "-c lock_timeout=4s -c statement_timeout=30s -c timezone=UTC",
 }
@@ -42,51 +42,55 @@ _READS_ONLY: Final = "pressroom_reads_only"
 
 
 class Database:
-    """One database and its pool of connections. Make it after a fork, never before."""
+    """A database and its connection pool. Create it after a fork, never before."""
 
     def __init__(
-        self, engine: Engine, *, snapshot_options: Mapping[str, Any], watch: Watch = UNWATCHED
+        self,
+        engine: Engine,
+        *,
+        snapshot_options: Mapping[str, Any],
+        observer: StoreObserver = NULL_OBSERVER,
     ) -> None:
         self._engine = engine
-        self._watch = watch
+        self._observer = observer
         self._snapshot_options = snapshot_options
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Open a unit of work that may write: it commits at the end and rolls back on an error.
+        """Open a unit of work that may write; it commits at the end and rolls back on an exception.
 
-        On SQLite it takes the one writing place at its start, so that what it read still holds
-        when it writes.
+        On SQLite it acquires the write lock at its start (BEGIN IMMEDIATE), so that rows it has read do not
+        change before it writes.
 
         Raises:
             Unavailable: the database does not answer, or stayed locked for 4 s.
         """
         with (
-            timed(self._watch, Store.DATABASE, "write"),
-            _failures_named(),
+            timed(self._observer, Store.DATABASE, "write"),
+            _translate_errors(),
             self._engine.begin() as session,
         ):
             yield session
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """Open a unit of work that only reads, all of it from one moment; it waits for no writer.
+        """Open a read-only unit of work on one snapshot; it does not wait for writers.
 
         Raises:
             Unavailable: the database does not answer.
         """
         with (
-            timed(self._watch, Store.DATABASE, "read"),
-            _failures_named(),
+            timed(self._observer, Store.DATABASE, "read"),
+            _translate_errors(),
             self._engine.connect() as connection,
         ):
             yield connection.execution_options(**self._snapshot_options)
 
     def check(self) -> None:
-        """Ask the database for an answer.
+        """Check that the database answers.
 
         Raises:
-            Unavailable: there is none.
+            Unavailable: it does not.
         """
         with self.snapshot() as session:
             session.execute(text("SELECT 1"))
@@ -97,19 +101,19 @@ class Database:
 
 
 def open_database(
-    url: str, *, connections: int = DEFAULT_CONNECTIONS, watch: Watch = UNWATCHED
+    url: str, *, connections: int = DEFAULT_CONNECTIONS, observer: StoreObserver = NULL_OBSERVER
 ) -> Database:
     """Open the database of a URL, `sqlite:////path` or `postgresql+psycopg://user:pw@host/db`.
 
-    At most `connections` are open to PostgreSQL at once; a unit of work that gets none within 3 s
-    is refused. `?pooler=transaction` says that PgBouncer in transaction mode stands in between.
-    Nothing is connected before the first unit of work.
+    At most `connections` are open to PostgreSQL; a unit of work that gets none within 3 s raises
+    `Unavailable`. `?pooler=transaction` declares PgBouncer in transaction mode. The first unit of work
+    connects.
 
     Raises:
-        ValueError: the URL cannot be read, or names another kind of pooler.
+        ValueError: the URL is malformed, or names an unsupported kind of pooler.
     """
     if make_url(url).get_backend_name() == "sqlite":
-        return Database(_open_sqlite(url), snapshot_options={_READS_ONLY: True}, watch=watch)
+        return Database(_open_sqlite(url), snapshot_options={_READS_ONLY: True}, observer=observer)
     address, options = _read_pooler(make_url(url))
     return Database(
         create_engine(
@@ -122,14 +126,14 @@ def open_database(
             connect_args={**_POSTGRES_OPTIONS, **options},
         ),
         snapshot_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
-        watch=watch,
+        observer=observer,
     )
 
 
 def _read_pooler(url: URL) -> tuple[URL, Mapping[str, Any]]:
     """Return the URL without `pooler`, and what psycopg needs for it.
 
-    A statement is prepared on a server connection, and the next transaction may get another one.
+    Prepared statements belong to a server connection, and the next transaction may use another one.
     """
     pooler = url.query.get("pooler")
     if pooler is None:
@@ -145,21 +149,23 @@ def _open_sqlite(url: str) -> Engine:
         pool_size=_FILE_CONNECTIONS,
         max_overflow=0,
         pool_timeout=_POOL_SECONDS,
-        hide_parameters=True,  # an error's text goes to the log, clients' data do not
+        hide_parameters=True,  # error messages are logged, and must not contain clients' data
         connect_args={"timeout": _BUSY_TIMEOUT_MS / 1000, "check_same_thread": False},
     )
-    event.listen(engine, "do_connect", _keep_private)
+    event.listen(engine, "do_connect", _restrict_permissions)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _keep_private(_dialect: Any, _record: Any, arguments: Sequence[Any], _options: Any) -> None:
-    """Let the owner alone read the file; its `-wal` and `-shm` get the same mode from SQLite."""
+def _restrict_permissions(
+    _dialect: Any, _record: Any, arguments: Sequence[Any], _options: Any
+) -> None:
+    """Restrict the file to its owner; SQLite gives `-wal` and `-shm` the same mode."""
     path = Path(arguments[0])
     if not path.is_absolute():
-        return  # `:memory:`; SQLAlchemy makes the path of a file absolute
-    # SQLite itself reports, as it connects, what is wrong with the path.
+        return  # `:memory:`; paths of files are absolute here
+    # SQLite reports errors of the path when it connects.
     with suppress(OSError):
         path.touch(mode=_PRIVATE_MODE)
         if path.stat().st_mode & _OTHERS:
@@ -167,25 +173,24 @@ def _keep_private(_dialect: Any, _record: Any, arguments: Sequence[Any], _option
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
-    # The driver's own idea of when a transaction begins would let two units read the same
-    # state and both write; `_begin_sqlite` says it instead.
+    # `_begin_sqlite` starts transactions: the driver's deferred ones would let two units of work read the
+    # same state and both write.
     connection.isolation_level = None
-    connection.execute(_PATIENT)
-    _write_ahead(connection)
+    connection.execute(_WAIT_FOR_LOCK)
+    _enable_wal(connection)
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    # Where several open a new database at once SQLite refuses this without waiting, since two that
-    # waited for each other would wait for ever. Of one that is in this mode nothing is asked.
-    _insist(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+def _enable_wal(connection: sqlite3.Connection) -> None:
+    # SQLite fails this immediately while others open the same new database, to avoid a deadlock. It has no
+    # effect on a database that is already in this mode.
+    _retry_while_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"))
 
 
-def _insist(try_once: Callable[[], object]) -> None:
-    """Repeat what a lock of the database refuses, for 4 s; others run between two attempts.
+def _retry_while_busy(try_once: Callable[[], object]) -> None:
+    """Retry for 4 s while the database is locked, yielding to other greenlets between attempts.
 
-    SQLite's own wait stops the whole process where requests are greenlets of one thread, and would be
-    in vain where one of them holds the lock.
+    SQLite's own busy handler would block all greenlets of the thread, also the one that holds the lock.
     """
     give_up_at = ticks() + _BUSY_TIMEOUT_MS / 1000
     while True:
@@ -202,43 +207,43 @@ def _insist(try_once: Callable[[], object]) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     driver = connection.connection.driver_connection
-    assert driver is not None  # it is connected
+    assert driver is not None  # the connection is open
     if connection.get_execution_options().get(_READS_ONLY, False):
         driver.execute("BEGIN")
         return
-    driver.execute(_IMPATIENT)
+    driver.execute(_FAIL_ON_LOCK)
     try:
-        _insist(lambda: driver.execute("BEGIN IMMEDIATE"))
+        _retry_while_busy(lambda: driver.execute("BEGIN IMMEDIATE"))
     finally:
-        driver.execute(_PATIENT)
+        driver.execute(_WAIT_FOR_LOCK)
 
 
 @contextmanager
-def _failures_named() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except PoolTimeout as error:
         raise Unavailable("database") from error
     except sqlite3.OperationalError as error:
-        # A new connection's first statements and new rows run below SQLAlchemy and come unwrapped.
-        raise _outage(error) from error
+        # Statements run directly on the driver raise its exceptions, not SQLAlchemy's.
+        raise _unavailable(error) from error
     except DBAPIError as error:
         if _is_outage(error):
-            raise _outage(error.orig) from error
+            raise _unavailable(error.orig) from error
         raise
 
 
-def _outage(error: BaseException | None) -> Unavailable:
+def _unavailable(error: BaseException | None) -> Unavailable:
     is_full = (
         getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
         or getattr(error, "sqlstate", None) == _POSTGRES_DISK_FULL
     )
-    return NoSpace("database") if is_full else Unavailable("database")
+    return StorageFull("database") if is_full else Unavailable("database")
 
 
 def _is_outage(error: DBAPIError) -> bool:
     if isinstance(error.orig, sqlite3.Error):
-        # SQLite calls a misspelt statement operational too (code 1); that is a defect of ours.
+        # SQLite also reports invalid SQL as OperationalError (code 1), which is a bug and not an outage.
         code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         return isinstance(error, OperationalError) and code != sqlite3.SQLITE_ERROR
     return isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated

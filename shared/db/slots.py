@@ -1,4 +1,4 @@
-"""Asking for what belongs to the accounts of one shard (`shared.shards`)."""
+"""SQL conditions that select the accounts of a shard (`shared.shards`)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from sqlalchemy import ColumnElement, func, true
 from shared.shards import SLOT_LENGTH
 
 
-def lives_in(account_id: ColumnElement[Any], slots: AbstractSet[str] | None) -> ColumnElement[bool]:
-    """Give the condition that an account falls to one of these slots; without any it always does."""
+def belongs_to_slots(
+    account_id: ColumnElement[Any], slots: AbstractSet[str] | None
+) -> ColumnElement[bool]:
+    """Return the condition that an account is in one of `slots`; None means every account."""
     if slots is None:
         return true()
-    return write_slot(account_id).in_(sorted(slots))
+    return slot_expression(account_id).in_(sorted(slots))
 
 
-def write_slot(account_id: ColumnElement[Any]) -> ColumnElement[str]:
-    """Write `shared.shards.slot_of` as the database computes it."""
+def slot_expression(account_id: ColumnElement[Any]) -> ColumnElement[str]:
+    """Return `shared.shards.slot_of` as an SQL expression."""
     return func.substr(account_id, func.length(account_id) - (SLOT_LENGTH - 1))

@@ -1,4 +1,4 @@
-"""Slugs of a workspace: readable names, each of one template, at most one for each."""
+"""Slugs of a workspace: readable names of templates, at most one for each template."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import delete, insert, select, update
 from shared.db.files import lock_workspace
 from shared.db.session import Session
 from shared.db.tables import slugs
-from shared.db.templates import find_live_sha256, own_not_found
+from shared.db.templates import find_live_sha256, own_template_not_found
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 
 MOST_LISTED: Final = 1000  # interface.md, Limits
@@ -20,23 +20,23 @@ MOST_LISTED: Final = 1000  # interface.md, Limits
 
 @dataclass(frozen=True, slots=True)
 class Slug:
-    """A slug and the template it names, which may be deleted."""
+    """A slug and its template, which may be deleted."""
 
     slug: str
     template_id: str
 
 
 class Assignment(Enum):
-    """What an assignment came to."""
+    """The outcome of an assignment."""
 
-    NEW = auto()  # the template had no slug, or another one, which is released
+    NEW = auto()  # any other slug of the template is released
     REPEATED = auto()
 
 
 def assign_slug(
     session: Session, account_id: str, workspace_id: str, *, slug: str, template_id: str
 ) -> Assignment:
-    """Let a slug name a template, in place of the slug it had.
+    """Assign a slug to a template, replacing its current slug.
 
     Raises:
         ServiceError: 404, the account has no such template; 400, `template_id` is a slug of the
@@ -48,14 +48,14 @@ def assign_slug(
             raise ServiceError(
                 400, f"Invalid template {template_id!r}: it is a slug; accepted is a template id."
             )
-        raise own_not_found(template_id)
+        raise own_template_not_found(template_id)
     holder = find_holder(session, workspace_id, slug)
     if holder == template_id:
         return Assignment.REPEATED
     if holder is not None:
         raise ServiceError(
             409,
-            f"slug already in use: {slug!r} names another template, which must release it first.",
+            f"slug already in use: {slug!r} is assigned to another template; release it first.",
             code=ErrorCode.SLUG_TAKEN,
         )
     moved = session.execute(
@@ -68,7 +68,7 @@ def assign_slug(
 
 
 def find_holder(session: Session, workspace_id: str, slug: str) -> str | None:
-    """Give the id of the template a slug names, None when it is free."""
+    """Return the id of a slug's template, None if the slug is free."""
     return session.scalar(
         select(slugs.c.template_id).where(
             slugs.c.workspace_id == workspace_id, slugs.c.slug == slug
@@ -77,7 +77,7 @@ def find_holder(session: Session, workspace_id: str, slug: str) -> str | None:
 
 
 def list_slugs(session: Session, workspace_id: str) -> Sequence[Slug]:
-    """Give the workspace's slugs by name, `MOST_LISTED` at most."""
+    """Return the workspace's slugs sorted by name, at most `MOST_LISTED`."""
     query = (
         select(slugs.c.slug, slugs.c.template_id)
         .where(slugs.c.workspace_id == workspace_id)
@@ -88,7 +88,7 @@ def list_slugs(session: Session, workspace_id: str) -> Sequence[Slug]:
 
 
 def release_slug(session: Session, workspace_id: str, slug: str) -> None:
-    """Free a slug; its template, if there still is one, is not touched.
+    """Release a slug, even if its template was deleted.
 
     Raises:
         ServiceError: 404, it is not assigned.

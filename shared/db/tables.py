@@ -1,4 +1,4 @@
-"""The tables, as the repositories of this folder see them; nobody else imports them."""
+"""Table definitions, private to `shared.db`."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from sqlalchemy import (
 
 
 class Instant(TypeDecorator[datetime]):
-    """An aware instant in UTC; SQLite, which keeps no zone, gets it without one."""
+    """An aware instant in UTC; SQLite stores it without a time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give the database the instant in UTC."""
+        """Convert an instant to UTC for the database."""
         if value is None:
             return None
         moment = value.astimezone(UTC)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """Give the caller the instant, aware."""
+        """Convert a value of the database to an aware instant in UTC."""
         if value is None:
             return None
         moment: datetime = value
@@ -52,11 +52,11 @@ class Instant(TypeDecorator[datetime]):
 
 
 def _ordered(length: int) -> String:
-    """Give the type of a name that pages are ordered by: by code point, whatever the locale."""
+    """Return a string type that sorts by code point, independent of the locale."""
     return String(length).with_variant(String(length, collation="C"), "postgresql")
 
 
-# One rule names every constraint, so that migrations can address them on both databases.
+# Constraints have names on both databases, so that migrations can refer to them.
 metadata: Final = MetaData(
     naming_convention={
         "ix": "ix_%(column_0_N_label)s",
@@ -111,12 +111,13 @@ api_keys: Final = Table(
     Column("user_id", ForeignKey("users.id"), nullable=False),
     Column("digest", String(64), nullable=False, unique=True),
     Column("display", String(16), nullable=False),
+    Column("name", Text),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant),
     Column("revoked_at", Instant),
 )
 
-# Rows here never change: what a queued job was pinned to is what its retry renders.
+# Rows never change, so that a retried job renders the same content.
 contents: Final = Table(
     "contents",
     metadata,
@@ -136,14 +137,14 @@ templates: Final = Table(
     Column("created_by", ForeignKey("users.id"), nullable=False),
     Column("updated_at", Instant, nullable=False),
     Column("updated_by", ForeignKey("users.id"), nullable=False),
-    # Raised by each publish under the row's lock, so it is also the newest version's number.
+    # Incremented by each publish under the row's lock: the number of the newest version.
     Column("version_count", BigInteger, nullable=False, server_default="0"),
     Column("deleted_at", Instant),
     Index("ix_templates_account_id_id", "account_id", "id"),
     Index("ix_templates_account_id_name_id", "account_id", "name", "id"),
 )
 
-# Rows here never change and are never deleted (interface.md, States and transitions).
+# Rows never change and are never deleted (interface.md, States and transitions).
 versions: Final = Table(
     "versions",
     metadata,
@@ -167,7 +168,7 @@ tags: Final = Table(
     ForeignKeyConstraint(["template_id", "version"], ["versions.template_id", "versions.version"]),
 )
 
-# What happened to the tags of a template, in order of `id`; it outlives them.
+# The history of a template's tags, ordered by `id`; kept after a tag is removed.
 tag_events: Final = Table(
     "tag_events",
     metadata,
@@ -207,7 +208,7 @@ images: Final = Table(
     Column("updated_by", ForeignKey("users.id"), nullable=False),
 )
 
-# Room held for an upload between the check of the quota and the record (hazards.md 9).
+# Space reserved for an upload between the check of the quota and the record (hazards.md 9).
 image_reservations: Final = Table(
     "image_reservations",
     metadata,
@@ -219,7 +220,7 @@ image_reservations: Final = Table(
     Column("reserved_at", Instant, nullable=False),
 )
 
-# `faces` are the properties of the fonts of the file, as the interface writes them.
+# `faces` are the properties of the file's fonts, as JSON of the interface.
 fonts: Final = Table(
     "fonts",
     metadata,
@@ -246,8 +247,8 @@ font_reservations: Final = Table(
     Column("reserved_at", Instant, nullable=False),
 )
 
-# One row for each metered job, never changed; the totals beside it are its sums. Neither refers
-# to its account by a foreign key: what was metered is recorded, whatever became of the account.
+# One row for each metered job, never changed; `usage_totals` has its sums. Neither has a foreign key to
+# the account: metered usage is recorded even if the account was deleted.
 usage_ledger: Final = Table(
     "usage_ledger",
     metadata,
@@ -273,8 +274,19 @@ usage_totals: Final = Table(
     Column("calls", BigInteger, nullable=False),
 )
 
-# What was answered 202 stands here first. Neither jobs nor batches refer to their account or user
-# by a foreign key: what was accepted runs to its end, whatever became of them.
+# The same sums by day in UTC, for reports only.
+usage_days: Final = Table(
+    "usage_days",
+    metadata,
+    Column("account_id", String(64), primary_key=True),
+    Column("day", String(10), primary_key=True),
+    Column("allowance", String(16), primary_key=True),
+    Column("pages", BigInteger, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+)
+
+# A job is inserted before its request is answered 202. Jobs and batches have no foreign key to account or
+# user: accepted work runs to its end even if those were deleted.
 jobs: Final = Table(
     "jobs",
     metadata,
@@ -284,7 +296,7 @@ jobs: Final = Table(
     Column("user_id", String(64), nullable=False),
     Column("status", String(16), nullable=False),
     Column("lane", String(16), nullable=False),
-    # The encoded RenderJob; a body too large for it lies in the blob store.
+    # The encoded RenderJob; larger bodies are in the blob store.
     Column("message", Text, nullable=False),
     Column("is_draft", Boolean, nullable=False),
     Column("template", Text),
@@ -295,12 +307,12 @@ jobs: Final = Table(
     Column("pdf_key", String(255)),
     Column("pdf_size", BigInteger),
     Column("created_at", Instant, nullable=False),
-    # Since when it waits for a worker: since it was accepted, or queued again, or postponed to.
+    # When it was accepted or queued again, or the time it is postponed to.
     Column("queued_at", Instant, nullable=False),
     Column("started_at", Instant),
     Column("finished_at", Instant),
     Column("expires_at", Instant),
-    # When there is something to clean up next: the PDF at its expiry, the record days later.
+    # When the next cleanup is due: the PDF at its expiry, the record days later.
     Column("sweep_at", Instant),
     Column("warnings", JSON(none_as_null=True)),
     # The slice that has claimed it; kept once it has ended.
@@ -313,7 +325,7 @@ jobs: Final = Table(
     Index("ix_jobs_account_id_status_id", "account_id", "status", "id"),
     Index("ix_jobs_status_finished_at", "status", "finished_at"),
     Index("ix_jobs_sweep_at", "sweep_at"),
-    # The accepted renders of an account that no slice has claimed, in the order they are claimed in.
+    # The unclaimed accepted renders of an account, in claiming order.
     Index(
         "ix_jobs_waiting_account_id_queued_at",
         "account_id",
@@ -330,7 +342,7 @@ jobs: Final = Table(
     ),
 )
 
-# A slice of an account's accepted renders in the queue or at work; it claims them as it runs.
+# A queued or running slice of an account's accepted renders; it claims them while it runs.
 job_slices: Final = Table(
     "job_slices",
     metadata,
@@ -341,7 +353,7 @@ job_slices: Final = Table(
     Index("ix_job_slices_account_id", "account_id"),
 )
 
-# The first answer to a key. A row without fingerprint is a call that still reads its body: it
+# The first call with a key. A row without fingerprint is a call that is still receiving its body: it
 # holds the key until `leased_until`.
 idempotency_keys: Final = Table(
     "idempotency_keys",
@@ -383,14 +395,14 @@ batches: Final = Table(
     Column("result_bytes", BigInteger),
     Column("created_at", Instant, nullable=False),
     Column("started_at", Instant),
-    # When a chunk of it was last given to the queue: whoever was fed longest ago is fed next.
+    # When a slice of it was last queued; the least recently queued batch is next.
     Column("fed_at", Instant),
     Column("finished_at", Instant),
     Column("expires_at", Instant),
     Column("sweep_at", Instant),
-    # When its client removed it: from then on it exists for the keeper alone, which deletes it.
+    # When its client deleted it: hidden since then, until the maintenance process deletes the rows.
     Column("removed_at", Instant),
-    # Of a merged batch: how often its one PDF was begun, and what is told where there will be none.
+    # For merged batches: the number of assembly attempts, and the error if all failed.
     Column("assembly_tries", Integer, nullable=False, server_default="0"),
     Column("assembly_begun_at", Instant),
     Column("error", JSON(none_as_null=True)),
@@ -403,7 +415,7 @@ batches: Final = Table(
     Index("ix_batches_status_created_at", "status", "created_at"),
     Index("ix_batches_account_id_status_id", "account_id", "status", "id"),
     Index("ix_batches_sweep_at", "sweep_at"),
-    # The batches of an account in the order in which they are fed.
+    # The unfinished batches of an account in scheduling order.
     Index(
         "ix_batches_unfinished_account_id_fed_at",
         "account_id",
@@ -414,20 +426,20 @@ batches: Final = Table(
     ),
 )
 
-# The accounts with unfinished batches or accepted renders, the one that was fed longest ago first.
+# The rotation of accounts with unfinished batches or accepted renders, least recently served first.
 batch_turns: Final = Table(
     "batch_turns",
     metadata,
     Column("account_id", String(64), primary_key=True),
     Column("fed_at", Instant, nullable=False),
     Column("created_at", Instant, nullable=False),
-    # When a slice of its accepted renders was queued last: they take turns with its batches.
+    # When a slice of its accepted renders was last queued; they alternate with its batches.
     Column("jobs_fed_at", Instant),
     Index("ix_batch_turns_fed_at_created_at", "fed_at", "created_at"),
 )
 
-# A stretch of a batch's documents that is worked off in order, a slice at a time: `done` documents
-# and `done_bytes` of the body's stretch are behind it.
+# A range of a batch's documents that is rendered in order, one slice at a time: `done` documents and
+# `done_bytes` of its body are finished.
 batch_chunks: Final = Table(
     "batch_chunks",
     metadata,
@@ -445,7 +457,7 @@ batch_chunks: Final = Table(
     Column("failed", BigInteger, nullable=False, server_default="0"),
     Column("pages", BigInteger, nullable=False, server_default="0"),
     CheckConstraint("status IN ('queued', 'running', 'done', 'cancelled')", name="status_known"),
-    # What is left of each batch; with its numbers, so that they are summed without the rows.
+    # The open chunks of each batch; includes the counts, for index-only scans.
     Index(
         "ix_batch_chunks_open_batch_id",
         "batch_id",
@@ -463,8 +475,8 @@ batch_chunks: Final = Table(
     ),
 )
 
-# The conditions of the partial indexes above. Literals and not parameters: SQLite takes such an index
-# only where the query has the index's own words, PostgreSQL only where it can prove the one by the other.
+# The conditions of the partial indexes above. Literals, not parameters: SQLite uses a partial index only if
+# the query contains its exact terms, PostgreSQL only if it can prove the implication.
 _QUEUED: Final[ColumnElement[str]] = literal_column("'queued'")
 _RUNNING: Final[ColumnElement[str]] = literal_column("'running'")
 _BATCH: Final[ColumnElement[str]] = literal_column("'batch'")
@@ -479,7 +491,7 @@ IS_ACCEPTED: Final = and_(jobs.c.status == _QUEUED, jobs.c.lane == _BATCH)
 IS_WAITING: Final = and_(IS_ACCEPTED, jobs.c.slice_id.is_(None))
 IS_CLAIMED: Final = and_(jobs.c.status == _QUEUED, jobs.c.slice_id.is_not(None))
 
-# What one slice gave: the bytes of its documents, one after the other, or merged into one PDF.
+# The result of one slice: its PDFs concatenated in one blob, or merged into one PDF.
 batch_parts: Final = Table(
     "batch_parts",
     metadata,
@@ -492,7 +504,7 @@ batch_parts: Final = Table(
     Index("ix_batch_parts_created_at", "created_at"),
 )
 
-# The documents of a batch that have ended; one without a row has not.
+# The documents of a batch that have ended.
 batch_items: Final = Table(
     "batch_items",
     metadata,
@@ -518,7 +530,7 @@ webhooks: Final = Table(
     Column("account_id", String(64), nullable=False, index=True),
     Column("url", Text, nullable=False),
     Column("events", JSON(none_as_null=True), nullable=False),
-    # Encrypted (shared.encryption): each delivery is signed with them.
+    # Encrypted (shared.encryption); deliveries are signed with it.
     Column("secret", Text, nullable=False),
     Column("previous_secret", Text),
     Column("previous_secret_until", Instant),
@@ -526,8 +538,8 @@ webhooks: Final = Table(
     Column("disabled_at", Instant),
 )
 
-# The outbox: written with the end that it tells of. No foreign key to the webhook, which may be
-# removed at the very moment a job ends.
+# The outbox, written in the transaction of the event. No foreign key to the webhook, which may be deleted
+# concurrently.
 webhook_deliveries: Final = Table(
     "webhook_deliveries",
     metadata,

@@ -1,4 +1,4 @@
-"""Tags of a template: movable names of its versions, and the history of their moves."""
+"""Tags of a template: movable names of its versions, and their history."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import RowMapping, Select, delete, insert, select, update
 
-from shared.db import people
-from shared.db.people import UserRef
+from shared.db import user_refs
 from shared.db.session import Session
 from shared.db.tables import tag_events, tags
 from shared.db.templates import lock_template
+from shared.db.user_refs import UserRef
 from shared.db.versions import get_version
 
 PAGE: Final = 100  # contract.md 4
@@ -24,7 +24,7 @@ Action = Literal["created", "moved", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A tag and the version it names."""
+    """A tag and the version it points at."""
 
     tag: str
     version: int
@@ -34,7 +34,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class TagEvent:
-    """One change of a tag. `version` is None when it was removed, `previous_version` when created."""
+    """One change of a tag. `version` is None if it was removed, `previous_version` if it was created."""
 
     action: Action
     version: int | None
@@ -53,12 +53,12 @@ def set_tag(
     user: UserRef,
     at: datetime,
 ) -> None:
-    """Point a tag at a published version; pointing it where it points changes nothing.
+    """Point a tag at a published version; without a change nothing is recorded.
 
     Raises:
         ServiceError: 404, the account has no such template, or the template no such version.
     """
-    # The lock makes the order of the history the order of the moves.
+    # The lock keeps the history in the order of the changes.
     lock_template(session, account_id, template_id)
     get_version(session, template_id, version)
     before = find_tag(session, template_id, tag)
@@ -78,7 +78,7 @@ def set_tag(
 def remove_tag(
     session: Session, account_id: str, template_id: str, tag: str, *, user: UserRef, at: datetime
 ) -> bool:
-    """Remove a tag; its history stays. Tell whether it was held.
+    """Remove a tag and keep its history; return whether the tag existed.
 
     Raises:
         ServiceError: 404, the account has no such template.
@@ -93,7 +93,7 @@ def remove_tag(
 
 
 def find_tag(session: Session, template_id: str, tag: str) -> Tag | None:
-    """Give a tag, None when it is not held."""
+    """Return a tag, None if it does not exist."""
     row = session.execute(_tags(template_id).where(tags.c.tag == tag)).mappings().first()
     return _tag(row) if row else None
 
@@ -101,7 +101,7 @@ def find_tag(session: Session, template_id: str, tag: str) -> Tag | None:
 def list_tags(
     session: Session, template_id: str, *, limit: int, start_after: str | None
 ) -> Sequence[Tag]:
-    """Give up to `limit` tags past `start_after`, by name."""
+    """Return up to `limit` tags after `start_after`, sorted by name."""
     query = _tags(template_id).order_by(tags.c.tag).limit(limit)
     if start_after is not None:
         query = query.where(tags.c.tag > start_after)
@@ -109,8 +109,8 @@ def list_tags(
 
 
 def list_history(session: Session, template_id: str, tag: str, *, limit: int) -> Sequence[TagEvent]:
-    """Give the `limit` most recent changes of a tag, held or removed, newest first."""
-    joined, columns = people.join_author(tag_events, by="by")
+    """Return the `limit` most recent changes of a tag, which may be removed, newest first."""
+    joined, columns = user_refs.join_author(tag_events, by="by")
     query = (
         select(tag_events, *columns)
         .select_from(joined)
@@ -124,7 +124,7 @@ def list_history(session: Session, template_id: str, tag: str, *, limit: int) ->
             row["version"],
             row["previous_version"],
             row["at"],
-            people.read_author(row),
+            user_refs.read_author(row),
         )
         for row in session.execute(query).mappings()
     ]
@@ -145,9 +145,9 @@ def _note(session: Session, template_id: str, tag: str, event: TagEvent) -> None
 
 
 def _tags(template_id: str) -> Select[Any]:
-    joined, columns = people.join_author(tags, by="updated_by")
+    joined, columns = user_refs.join_author(tags, by="updated_by")
     return select(tags, *columns).select_from(joined).where(tags.c.template_id == template_id)
 
 
 def _tag(row: RowMapping) -> Tag:
-    return Tag(row["tag"], row["version"], row["updated_at"], people.read_author(row))
+    return Tag(row["tag"], row["version"], row["updated_at"], user_refs.read_author(row))

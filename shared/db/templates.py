@@ -1,6 +1,6 @@
-"""Templates: a record that changes, over contents that never do.
+"""Templates: mutable records that refer to immutable content.
 
-A deleted template keeps its row: its versions, tags and slug still refer to it (contract.md 3).
+A deleted template keeps its row, to which its versions, tags and slug refer (contract.md 3).
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any, Final
 
 from sqlalchemy import RowMapping, Select, insert, select, update
 
-from shared.db import people
-from shared.db.people import UserRef
+from shared.db import user_refs
 from shared.db.session import Session
 from shared.db.tables import contents, slugs, templates
-from shared.db.upsert import insert_or_renew
+from shared.db.upsert import upsert_row
+from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import PUBLIC_PREFIX, new_template_id
 
-PUBLIC_ACCOUNT: Final = "acc_public"  # holds the templates that ship with the product
-EMPTY_SHA256: Final = sha256(b"").hexdigest()  # a template without content has this one
+PUBLIC_ACCOUNT: Final = "acc_public"  # owns the templates that ship with the product
+EMPTY_SHA256: Final = sha256(b"").hexdigest()  # of a template without content
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateRecord:
-    """A template of an account; `sha256` names its live content, `versions` counts the published."""
+    """A template of an account; `sha256` identifies its live content, `versions` is the number published."""
 
     id: str
     name: str
@@ -43,14 +43,14 @@ class TemplateRecord:
 def create_template(
     session: Session, account_id: str, *, name: str, content: str, user: UserRef, at: datetime
 ) -> TemplateRecord:
-    """Make a template under a fresh id."""
+    """Create a template under a new id."""
     template_id = new_template_id()
     session.execute(
         insert(templates).values(
             id=template_id,
             account_id=account_id,
             name=name,
-            sha256=keep_content(session, content, at=at),
+            sha256=store_content(session, content, at=at),
             created_at=at,
             created_by=user.id,
             updated_at=at,
@@ -61,17 +61,17 @@ def create_template(
 
 
 def get_template(session: Session, template_id: str) -> TemplateRecord:
-    """Give a template that is known to be there, whoever's it is.
+    """Return an existing template of any account.
 
     Raises:
-        NoResultFound: it is not.
+        NoResultFound: there is none.
     """
     query = _records().where(templates.c.id == template_id)
     return _record(session.execute(query).mappings().one())
 
 
 def find_live_sha256(session: Session, account_id: str, template_id: str) -> str | None:
-    """Name a template's live content, None when the account has no template of that id."""
+    """Return the SHA-256 of a template's live content, None if the account has no such template."""
     return session.scalar(
         select(templates.c.sha256).where(
             templates.c.id == template_id,
@@ -82,12 +82,12 @@ def find_live_sha256(session: Session, account_id: str, template_id: str) -> str
 
 
 def reader_account(account_id: str, template_id: str) -> str:
-    """Give the account a template id is read from: public templates are everybody's."""
+    """Return the owner of a template id as seen by an account; public templates are readable by all."""
     return PUBLIC_ACCOUNT if template_id.startswith(PUBLIC_PREFIX) else account_id
 
 
 def lock_template(session: Session, account_id: str, template_id: str) -> RowMapping:
-    """Give a template's row, deleted or not, and keep every other change of it out until the end.
+    """Lock and return a template's row, deleted or not, until the unit of work ends.
 
     Raises:
         ServiceError: 404, the account has no template of that id.
@@ -102,15 +102,15 @@ def lock_template(session: Session, account_id: str, template_id: str) -> RowMap
         .first()
     )
     if row is None:
-        raise own_not_found(template_id)
+        raise own_template_not_found(template_id)
     return row
 
 
 def check_known(session: Session, account_id: str, template_id: str) -> None:
-    """Check that the caller may read a template, which may be deleted: its versions stay.
+    """Check that an account may read a template; a deleted one counts, since its versions stay readable.
 
     Raises:
-        ServiceError: 404, there is none of that id for the caller.
+        ServiceError: 404, the account cannot read a template of that id.
     """
     owner = reader_account(account_id, template_id)
     query = select(templates.c.id).where(
@@ -121,24 +121,22 @@ def check_known(session: Session, account_id: str, template_id: str) -> None:
 
 
 def template_not_found(identifier: str) -> ServiceError:
-    """Say that the account has no such template; whether another has one is not told."""
+    """Return the error for an unknown template; it does not reveal templates of other accounts."""
     return _not_found(f"There is no template {identifier!r}.")
 
 
-def own_not_found(template_id: str) -> ServiceError:
-    """Say that the account has no template of that id to change."""
+def own_template_not_found(template_id: str) -> ServiceError:
+    """Return the error for a template id that the account cannot change."""
     if template_id.startswith(PUBLIC_PREFIX):
         return _not_found(
-            f"Template {template_id!r} cannot be changed: public templates are only read and "
-            "rendered. Make one of your own with its content."
+            f"Template {template_id!r} cannot be changed: public templates are read-only. Create a "
+            "template with its content instead."
         )
     return _id_not_found(template_id)
 
 
 def _id_not_found(template_id: str) -> ServiceError:
-    return _not_found(
-        f"No template has the id {template_id!r}; a slug does not stand for one here."
-    )
+    return _not_found(f"No template has the id {template_id!r}; slugs are not accepted here.")
 
 
 def _not_found(message: str) -> ServiceError:
@@ -146,13 +144,13 @@ def _not_found(message: str) -> ServiceError:
 
 
 def lock_live(session: Session, account_id: str, template_id: str) -> TemplateRecord:
-    """Return a template, and keep every other change of it out until the unit of work ends.
+    """Lock and return a template that is not deleted, until the unit of work ends.
 
     Raises:
         ServiceError: 404, the account has no template of that id.
     """
     if lock_template(session, account_id, template_id)["deleted_at"] is not None:
-        raise own_not_found(template_id)
+        raise own_template_not_found(template_id)
     return get_template(session, template_id)
 
 
@@ -164,9 +162,9 @@ def list_templates(
     limit: int,
     start_after: str | None,
 ) -> Sequence[TemplateRecord]:
-    """Return up to `limit` templates of some accounts with ids past `start_after`, by id.
+    """Return up to `limit` templates of some accounts with ids after `start_after`, ordered by id.
 
-    `name` leaves only those that are called so.
+    `name` selects only those with that name.
     """
     found: list[TemplateRecord] = []
     for owner in owners:
@@ -189,7 +187,7 @@ def replace_content(
     user: UserRef,
     at: datetime,
 ) -> TemplateRecord | None:
-    """Give a template new live content, None when the account has no template of that id."""
+    """Replace a template's live content; return None if the account has no template of that id."""
     changed = session.execute(
         update(templates)
         .where(
@@ -197,7 +195,7 @@ def replace_content(
             templates.c.account_id == account_id,
             templates.c.deleted_at.is_(None),
         )
-        .values(sha256=keep_content(session, content, at=at), updated_at=at, updated_by=user.id)
+        .values(sha256=store_content(session, content, at=at), updated_at=at, updated_by=user.id)
     )
     return get_template(session, template_id) if changed.rowcount else None
 
@@ -205,9 +203,9 @@ def replace_content(
 def rename_template(
     session: Session, account_id: str, template_id: str, *, name: str
 ) -> TemplateRecord | None:
-    """Give a template another name, None when the account has no template of that id.
+    """Rename a template; return None if the account has no template of that id.
 
-    `updated_at` and `updated_by` tell of its content and stay.
+    `updated_at` and `updated_by` describe its content and do not change.
     """
     changed = session.execute(
         update(templates)
@@ -222,7 +220,7 @@ def rename_template(
 
 
 def delete_template(session: Session, account_id: str, template_id: str, *, at: datetime) -> bool:
-    """Remove a template's live content from reach; tell whether the account had the template."""
+    """Mark a template as deleted; return whether the account had the template."""
     removed = session.execute(
         update(templates)
         .where(
@@ -235,19 +233,19 @@ def delete_template(session: Session, account_id: str, template_id: str, *, at: 
     return bool(removed.rowcount)
 
 
-def keep_content(session: Session, content: str, *, at: datetime) -> str:
-    """Keep a text under its SHA-256 (of its UTF-8 bytes) and give that; repeating renews its time.
+def store_content(session: Session, content: str, *, at: datetime) -> str:
+    """Store content under the SHA-256 of its UTF-8 bytes and return that; a repeated call renews its time.
 
-    The row is locked by that, so that no sweep removes it before the unit of work names it.
+    This locks the row, so that cleanup cannot delete it before the unit of work refers to it.
     """
     digest = sha256(content.encode()).hexdigest()
     row = {"sha256": digest, "content": content, "created_at": at}
-    session.execute(insert_or_renew(session, contents, row, renewed=("created_at",)))
+    session.execute(upsert_row(session, contents, row, updated=("created_at",)))
     return digest
 
 
 def get_content(session: Session, digest: str) -> str:
-    """Give the text kept under a SHA-256.
+    """Return the content of a SHA-256.
 
     Raises:
         LookupError: there is none.
@@ -261,7 +259,7 @@ def get_content(session: Session, digest: str) -> str:
 
 
 def _records() -> Select[Any]:
-    joined, columns = people.join_authors(templates)
+    joined, columns = user_refs.join_authors(templates)
     joined = joined.outerjoin(slugs, slugs.c.template_id == templates.c.id)
     return select(templates, slugs.c.slug, *columns).select_from(joined)
 
@@ -274,7 +272,7 @@ def _record(row: RowMapping) -> TemplateRecord:
         versions=row["version_count"],
         sha256=row["sha256"],
         created_at=row["created_at"],
-        created_by=people.read_creator(row),
+        created_by=user_refs.read_creator(row),
         updated_at=row["updated_at"],
-        updated_by=people.read_updater(row),
+        updated_by=user_refs.read_updater(row),
     )

@@ -1,4 +1,4 @@
-"""What was rendered for the record and is not in the usage ledger: its events were lost."""
+"""Recorded renders that are missing from the usage ledger, because their events were lost."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from shared.db.jobs import JobStatus
 from shared.db.session import Session
 from shared.db.tables import batch_items, batch_parts, batches, jobs, usage_ledger
 from shared.jobs import RenderJob, read_meter
-from shared.metering import PageEvent
+from shared.metering import UsageEvent
 
 
 def list_unmetered_jobs(
     session: Session, *, after: datetime, until: datetime, limit: int
-) -> list[PageEvent]:
-    """Give the events of jobs that succeeded in a span of time, those that ended first first."""
+) -> list[UsageEvent]:
+    """Return the missing events of jobs that succeeded in a time span, ordered by their end."""
     query = (
         _unmetered_jobs()
         .where(jobs.c.finished_at > after, jobs.c.finished_at <= until)
@@ -27,22 +27,22 @@ def list_unmetered_jobs(
     return _read_jobs(session, query)
 
 
-def find_unmetered_job(session: Session, job_id: str) -> list[PageEvent]:
-    """Give the event of a job that succeeded, nothing where the ledger has it or it did not."""
+def find_unmetered_job(session: Session, job_id: str) -> list[UsageEvent]:
+    """Return the missing event of a job; empty if the job failed or is in the ledger."""
     return _read_jobs(session, _unmetered_jobs().where(jobs.c.id == job_id))
 
 
 def list_unmetered_items(
     session: Session, *, after: datetime, until: datetime, limit: int
-) -> list[PageEvent]:
-    """Give the events of documents of batches whose slices ended in a span of time."""
+) -> list[UsageEvent]:
+    """Return the missing events of batch documents whose slices ended in a time span."""
     ended_at = batch_parts.c.created_at
     query = _unmetered_items().where(ended_at > after, ended_at <= until)
     return _read_items(session, query.order_by(ended_at).limit(limit))
 
 
-def list_unmetered_of_batch(session: Session, batch_id: str, *, before: int) -> list[PageEvent]:
-    """Return the events of a batch's documents up to an index."""
+def list_unmetered_of_batch(session: Session, batch_id: str, *, before: int) -> list[UsageEvent]:
+    """Return the missing events of a batch's documents below an index."""
     items = batch_items.c
     query = _unmetered_items().where(items.batch_id == batch_id, items["index"] < before)
     return _read_items(session, query)
@@ -50,7 +50,7 @@ def list_unmetered_of_batch(session: Session, batch_id: str, *, before: int) -> 
 
 def _unmetered_items() -> Select[Any]:
     items, parts = batch_items.c, batch_parts.c
-    # By index too: the database would read all documents of the batch for each of its parts.
+    # The index range avoids reading all documents of the batch for each part.
     is_part = and_(
         parts.batch_id == items.batch_id,
         parts.first_index == items.part_first_index,
@@ -69,11 +69,11 @@ def _unmetered_items() -> Select[Any]:
     )
 
 
-def _read_items(session: Session, query: Select[Any]) -> list[PageEvent]:
+def _read_items(session: Session, query: Select[Any]) -> list[UsageEvent]:
     events = []
     for item_job_id, raw_meter, pages, ended_at in session.execute(query):
         meter = read_meter(raw_meter)
-        events.append(PageEvent.of(meter, item_job_id, pages=pages, at=ended_at))
+        events.append(UsageEvent.of(meter, item_job_id, pages=pages, at=ended_at))
     return events
 
 
@@ -86,15 +86,15 @@ def _unmetered_jobs() -> Select[Any]:
     )
 
 
-def _read_jobs(session: Session, query: Select[Any]) -> list[PageEvent]:
+def _read_jobs(session: Session, query: Select[Any]) -> list[UsageEvent]:
     events = []
     for job_id, message, pages, finished_at in session.execute(query):
         meter = RenderJob.decode(message).meter
-        events.append(PageEvent.of(meter, job_id, pages=pages, at=finished_at))
+        events.append(UsageEvent.of(meter, job_id, pages=pages, at=finished_at))
     return events
 
 
 def _job_id(batch_id: ColumnElement[str], index: ColumnElement[int]) -> ColumnElement[str]:
-    """Write `shared.batches.records.item_job_id` as the database computes it."""
+    """Return `shared.batches.records.item_job_id` as an SQL expression."""
     random_part = func.substr(batch_id, len("batch_") + 1)
     return literal("job_") + random_part + literal("-") + cast(index, String)

@@ -1,60 +1,92 @@
-"""The usage ledger: one row for each metered job, and the totals that are its sums."""
+"""The usage ledger: one row for each metered job, and totals by billing period and by day."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import Table, select, update
 
 from shared.db.session import Session
-from shared.db.tables import usage_ledger, usage_totals
-from shared.db.upsert import insert_new, insert_or_ignore
+from shared.db.tables import usage_days, usage_ledger, usage_totals
+from shared.db.upsert import insert_ignoring_conflicts, insert_or_ignore
 from shared.jobs import Allowance
-from shared.metering import PageEvent, Totals, Usage
+from shared.metering import Totals, Usage, UsageEvent
 
 
-def record_events(session: Session, events: Iterable[PageEvent], *, at: datetime) -> int:
-    """Write events to the ledger, each job once, and raise the totals by what was new.
+@dataclass(frozen=True, slots=True)
+class DayUsage:
+    """The usage of an account on one day in UTC."""
 
-    Ledger and totals change in the caller's one unit of work, so repeating a batch that was
-    committed changes nothing. Gives how many events were new.
+    day: date
+    used: Totals
+
+
+def record_events(session: Session, events: Iterable[UsageEvent], *, at: datetime) -> int:
+    """Insert events into the ledger, each job once, and add new ones to the totals; return how many are new.
+
+    Ledger and totals change in the caller's unit of work, so repeating a committed batch changes nothing.
     """
-    # In order, here and below: two counters that meet would deadlock on PostgreSQL otherwise.
+    # In a fixed order, here and below, to avoid deadlocks between counters on PostgreSQL.
     in_order = sorted(events, key=lambda event: event.job_id)
     fresh = _write_new(session, in_order, at)
-    sums: defaultdict[tuple[str, str, Allowance], Usage] = defaultdict(Usage)
-    for event in fresh:
-        key = (event.account_id, event.period, event.allowance)
-        sums[key] = Usage(sums[key].pages + event.pages, sums[key].calls + 1)
-    for key in sorted(sums):
-        _raise_total(session, key, sums[key])
+    _increment_totals(session, usage_totals, [(event, event.period) for event in fresh])
+    _increment_totals(session, usage_days, [(event, _day_of(event)) for event in fresh])
     return len(fresh)
 
 
 def find_totals(session: Session, account_id: str, period: str) -> Totals:
-    """Give what an account used in a billing period, zeros when nothing is recorded.
+    """Return the usage of an account in a billing period, zeros if there is none.
 
-    The stream may hold events that are not recorded yet.
+    Events that are still in the stream are not included.
     """
     rows = session.execute(
         select(usage_totals.c.allowance, usage_totals.c.pages, usage_totals.c.calls).where(
             usage_totals.c.account_id == account_id, usage_totals.c.period == period
         )
     )
-    used = {Allowance(allowance): Usage(pages, calls) for allowance, pages, calls in rows}
+    return _totals({Allowance(allowance): Usage(pages, calls) for allowance, pages, calls in rows})
+
+
+def list_days(session: Session, account_id: str, *, first: date, end: date) -> Sequence[DayUsage]:
+    """Return the usage of an account on each day from `first` to before `end`, in order.
+
+    Days without a render are omitted. Events that are still in the stream are not included.
+    """
+    columns = usage_days.c
+    rows = session.execute(
+        select(columns.day, columns.allowance, columns.pages, columns.calls)
+        .where(
+            columns.account_id == account_id,
+            columns.day >= first.isoformat(),
+            columns.day < end.isoformat(),
+        )
+        .order_by(columns.day)
+    )
+    days: dict[str, dict[Allowance, Usage]] = {}
+    for day, allowance, pages, calls in rows:
+        days.setdefault(day, {})[Allowance(allowance)] = Usage(pages, calls)
+    return [DayUsage(date.fromisoformat(day), _totals(used)) for day, used in days.items()]
+
+
+def _totals(used: Mapping[Allowance, Usage]) -> Totals:
     return Totals(
         used.get(Allowance.PRODUCTION, Usage()),
         used.get(Allowance.DRAFT, Usage()),
     )
 
 
-def _write_new(session: Session, events: Sequence[PageEvent], at: datetime) -> list[PageEvent]:
-    """Write rows for those events that have none, all in one statement, and give those events."""
+def _day_of(event: UsageEvent) -> str:
+    return event.occurred_at.astimezone(UTC).date().isoformat()
+
+
+def _write_new(session: Session, events: Sequence[UsageEvent], at: datetime) -> list[UsageEvent]:
+    """Insert the events that have no row yet, in one statement, and return them."""
     if not events:
         return []
-    by_job: dict[str, PageEvent] = {}
+    by_job: dict[str, UsageEvent] = {}
     for event in events:
         by_job.setdefault(event.job_id, event)
     rows = [
@@ -69,18 +101,30 @@ def _write_new(session: Session, events: Sequence[PageEvent], at: datetime) -> l
         }
         for event in by_job.values()
     ]
-    written = insert_new(session, usage_ledger).returning(usage_ledger.c.job_id)
+    written = insert_ignoring_conflicts(session, usage_ledger).returning(usage_ledger.c.job_id)
     return [by_job[job_id] for job_id in session.scalars(written, rows)]
 
 
-def _raise_total(session: Session, key: tuple[str, str, Allowance], used: Usage) -> None:
-    account_id, period, allowance = key
-    columns = usage_totals.c
-    names = {"account_id": account_id, "period": period, "allowance": allowance.value}
-    # The row is made first and raised then, whoever else makes it at the same moment.
-    session.execute(insert_or_ignore(session, usage_totals, {**names, "pages": 0, "calls": 0}))
+def _increment_totals(
+    session: Session, table: Table, events: Sequence[tuple[UsageEvent, str]]
+) -> None:
+    """Add events to the sums of a table, keyed by account, period or day, and allowance."""
+    sums: defaultdict[tuple[str, str, Allowance], Usage] = defaultdict(Usage)
+    for event, span in events:
+        key = (event.account_id, span, event.allowance)
+        sums[key] = Usage(sums[key].pages + event.pages, sums[key].calls + 1)
+    for key in sorted(sums):
+        _increment_total(session, table, key, sums[key])
+
+
+def _increment_total(
+    session: Session, table: Table, key: tuple[str, str, Allowance], used: Usage
+) -> None:
+    names = dict(zip((column.name for column in table.primary_key), key, strict=True))
+    # Inserting first makes the increment safe against concurrent inserts.
+    session.execute(insert_or_ignore(session, table, {**names, "pages": 0, "calls": 0}))
     session.execute(
-        update(usage_totals)
+        update(table)
         .filter_by(**names)
-        .values(pages=columns.pages + used.pages, calls=columns.calls + used.calls)
+        .values(pages=table.c.pages + used.pages, calls=table.c.calls + used.calls)
     )

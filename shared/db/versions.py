@@ -1,4 +1,4 @@
-"""Published versions of a template: numbered from 1 without gaps, never changed, never deleted."""
+"""PublishResult versions of a template: numbered from 1 without gaps, never changed, never deleted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from sqlalchemy import RowMapping, Select, insert, select, update
 
-from shared.db import people
-from shared.db.people import UserRef
+from shared.db import user_refs
 from shared.db.session import Session
 from shared.db.tables import templates, versions
-from shared.db.templates import EMPTY_SHA256, lock_template, own_not_found
+from shared.db.templates import EMPTY_SHA256, lock_template, own_template_not_found
+from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 
 PAGE: Final = 50  # contract.md 4
@@ -21,7 +21,7 @@ PAGE: Final = 50  # contract.md 4
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A published version; `sha256` names its content."""
+    """A published version; `sha256` identifies its content."""
 
     version: int
     sha256: str
@@ -31,8 +31,8 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """What a publish came to: a new version, or the newest one when the content is the same."""
+class PublishResult:
+    """The result of publishing: a new version, or the newest one if its content is the same."""
 
     version: Version
     is_new: bool
@@ -46,26 +46,26 @@ def publish_version(
     message: str,
     user: UserRef,
     at: datetime,
-) -> Published:
+) -> PublishResult:
     """Publish a template's live content under the next number.
 
     Raises:
         ServiceError: 404, the account has no such template; 400, it has no content.
     """
-    # Held to the end, so that publishes of one template go one after the other.
+    # Locked until the commit, so that versions of a template are published one after another.
     template = lock_template(session, account_id, template_id)
     if template["deleted_at"] is not None:
-        raise own_not_found(template_id)
+        raise own_template_not_found(template_id)
     digest, count = template["sha256"], template["version_count"]
     if digest == EMPTY_SHA256:
         raise ServiceError(
             400,
-            f"Template {template_id!r} has no content yet; there is nothing to publish.",
+            f"Template {template_id!r} has no content to publish.",
             code=ErrorCode.TEMPLATE_EMPTY,
         )
     newest = find_version(session, template_id, count)
     if newest is not None and newest.sha256 == digest:
-        return Published(newest, is_new=False)
+        return PublishResult(newest, is_new=False)
     session.execute(
         insert(versions).values(
             template_id=template_id,
@@ -79,27 +79,27 @@ def publish_version(
     session.execute(
         update(templates).where(templates.c.id == template_id).values(version_count=count + 1)
     )
-    return Published(get_version(session, template_id, count + 1), is_new=True)
+    return PublishResult(get_version(session, template_id, count + 1), is_new=True)
 
 
 def list_versions(session: Session, template_id: str, *, limit: int) -> Sequence[Version]:
-    """Give up to `limit` versions, newest first."""
+    """Return up to `limit` versions, newest first."""
     query = _records(template_id).order_by(versions.c.version.desc()).limit(limit)
     return [_record(row) for row in session.execute(query).mappings()]
 
 
 def find_version(session: Session, template_id: str, version: int) -> Version | None:
-    """Give the version of a number, None when none is published under it."""
+    """Return a version by number, None if it is not published."""
     query = _records(template_id).where(versions.c.version == version)
     row = session.execute(query).mappings().first()
     return _record(row) if row else None
 
 
 def get_version(session: Session, template_id: str, version: int) -> Version:
-    """Give the version of a number.
+    """Return a version by number.
 
     Raises:
-        ServiceError: 404 without a code, none is published under it.
+        ServiceError: 404 without a code, it is not published.
     """
     found = find_version(session, template_id, version)
     if found is None:
@@ -112,7 +112,7 @@ def get_version(session: Session, template_id: str, version: int) -> Version:
 
 
 def _records(template_id: str) -> Select[Any]:
-    joined, columns = people.join_author(versions, by="created_by")
+    joined, columns = user_refs.join_author(versions, by="created_by")
     query = select(versions, *columns).select_from(joined)
     return query.where(versions.c.template_id == template_id)
 
@@ -123,5 +123,5 @@ def _record(row: RowMapping) -> Version:
         sha256=row["sha256"],
         message=row["message"],
         created_at=row["created_at"],
-        created_by=people.read_author(row),
+        created_by=user_refs.read_author(row),
     )

@@ -1,25 +1,27 @@
-"""The one way out: every address that a client gives is fetched or called through here (hazards.md 5)."""
+"""Guarded HTTP requests to URLs given by clients (SSRF protection, hazards.md 5)."""
 
-from shared.outbound.client import Answered, Downloaded, Fetched, Outbound, Told
+from shared.outbound.client import CachingInfo, DownloadResult, FetchResult, Outbound, PostResult
 from shared.outbound.failures import (
+    NotCachedError,
     Reason,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.outbound.fetcher import Ask, Fetcher, FetcherBusy
+from shared.outbound.fetcher import Fetcher, FetcherBusy, FetchRequest
 
 __all__ = [
-    "Answered",
-    "Ask",
-    "Downloaded",
-    "Fetched",
+    "CachingInfo",
+    "DownloadResult",
+    "FetchRequest",
+    "FetchResult",
     "Fetcher",
     "FetcherBusy",
+    "NotCachedError",
     "Outbound",
+    "PostResult",
     "Reason",
     "TargetRefusedError",
     "TargetTooLargeError",
     "TargetUnreachableError",
-    "Told",
 ]

@@ -1,6 +1,6 @@
-"""Which network addresses are public unicast: the IANA special-purpose registries, written out.
+"""Classification of network addresses by the IANA special-purpose registries.
 
-The standard library's `is_global` has changed between its releases; a guard must not.
+The standard library's `is_global` changes between releases, so it is not used.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _CLOSED_IPV4: Final = tuple(
         "10.0.0.0/8",
         "100.64.0.0/10",  # shared by carriers (RFC 6598)
         "127.0.0.0/8",
-        "168.63.129.16/32",  # a cloud's platform service, inside its public range
-        "169.254.0.0/16",  # link local, with the metadata services of most clouds
+        "168.63.129.16/32",  # a cloud's platform service in a public range
+        "169.254.0.0/16",  # link local; metadata services of most clouds
         "172.16.0.0/12",
         "192.0.0.0/24",
         "192.0.2.0/24",  # documentation
@@ -32,14 +32,14 @@ _CLOSED_IPV4: Final = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-# All that is unicast today; v4-mapped, NAT64, unique local, link local and multicast lie outside.
+# Global unicast; excludes v4-mapped, NAT64, unique local, link local and multicast addresses.
 _UNICAST_IPV6: Final = IPv6Network("2000::/3")
 _CLOSED_IPV6: Final = tuple(
     IPv6Network(network)
     for network in (
         "2001::/23",  # protocols: Teredo, ORCHID, benchmarks
         "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4, which has an IPv4 address inside
+        "2002::/16",  # 6to4, which embeds an IPv4 address
         "3fff::/20",  # documentation
     )
 )
@@ -57,7 +57,7 @@ _PRIVATE_IPV6: Final = (IPv6Network("::1/128"), IPv6Network("fc00::/7"))
 
 
 def is_public(address: str) -> bool:
-    """Tell whether this is the address of one machine on the public internet."""
+    """Return whether an address is public unicast."""
     parsed = ip_address(address)
     if isinstance(parsed, IPv4Address):
         return not any(parsed in network for network in _CLOSED_IPV4)
@@ -65,10 +65,10 @@ def is_public(address: str) -> bool:
 
 
 def is_private(address: str) -> bool:
-    """Tell whether this is an address of a closed network or of this machine.
+    """Return whether an address is private or loopback.
 
-    Link-local addresses are not among them: the metadata services of clouds live there, and no
-    setting opens those.
+    Link-local addresses are excluded: they contain the metadata services of clouds, which no setting
+    permits.
     """
     parsed = ip_address(address)
     if isinstance(parsed, IPv4Address):

@@ -1,4 +1,4 @@
-"""Connections to judged addresses only, bounded in time and bytes whatever the other side does."""
+"""Connections to checked addresses only, limited in time and bytes."""
 
 from __future__ import annotations
 
@@ -21,105 +21,107 @@ from shared.outbound.failures import Reason, TargetRefusedError, TargetUnreachab
 from shared.outbound.targets import Target
 
 CONNECT_SECONDS: Final = 3.0
-# What a socket connects to: family, and the address as `socket.connect` takes it.
+# Address family, and the address as `socket.connect` takes it.
 Endpoint = tuple[int, tuple[Any, ...]]
 Resolve = Callable[[str, int], list[Endpoint]]
 
 
-class _Bounded:
-    """A socket that gives up at an instant and after a number of bytes.
+class _BoundedSocket:
+    """A socket with a total time limit and a limit of received bytes.
 
-    A timeout alone begins anew with every byte that trickles in.
+    A plain timeout restarts with every received byte.
     """
 
     give_up_at: float = inf
     bytes_left: float = inf
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        """Receive as the socket does, within the bounds."""
-        self._wait_no_longer()
+        """Receive within the limits."""
+        self._limit_time()
         count: int = super().recv_into(*args, **kwargs)  # type: ignore[misc]
         self.bytes_left -= count
         if self.bytes_left < 0:
-            raise OSError("more bytes than are taken")
+            raise OSError("more bytes than accepted")
         return count
 
     def send(self, *args: Any, **kwargs: Any) -> int:
-        """Send as the socket does, within the time."""
-        self._wait_no_longer()
+        """Send within the time limit."""
+        self._limit_time()
         count: int = super().send(*args, **kwargs)  # type: ignore[misc]
         return count
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
-        """Send as the socket does, within the time."""
-        self._wait_no_longer()
+        """Send within the time limit."""
+        self._limit_time()
         super().sendall(*args, **kwargs)  # type: ignore[misc]
 
-    def _wait_no_longer(self) -> None:
+    def _limit_time(self) -> None:
         left = self.give_up_at - ticks()
         if left <= 0:
-            raise TimeoutError("the time is over")
+            raise TimeoutError("the deadline has passed")
         self.settimeout(left)  # type: ignore[attr-defined]
 
 
-class _PlainSocket(_Bounded, socket.socket):
+class _PlainSocket(_BoundedSocket, socket.socket):
     pass
 
 
-class _TlsSocket(_Bounded, ssl.SSLSocket):
+class _TlsSocket(_BoundedSocket, ssl.SSLSocket):
     pass
 
 
 def open_connection(
     target: Target, *, allow_private: bool, resolve: Resolve, give_up_at: float, limit_bytes: int
 ) -> HTTPConnection:
-    """Connect to a target whose every address was judged; names stay in Host, SNI and certificate.
+    """Connect to a target after checking every address of its host; Host, SNI and certificate use the name.
 
     Raises:
-        TargetRefusedError: an address of the host is not public unicast, or it has none.
-        TargetUnreachableError: nobody answers, or not with a certificate of that name.
+        TargetRefusedError: an address of the host is not permitted, or it has none.
+        TargetUnreachableError: no connection, or no valid certificate for the name.
     """
     connect_by = min(give_up_at, ticks() + CONNECT_SECONDS)
-    endpoints = _judge(target, _resolve_within(connect_by, target, resolve), allow_private)
+    endpoints = _check_endpoints(
+        target, _resolve_within(connect_by, target, resolve), allow_private
+    )
     connection = _make_connection(target, endpoints, connect_by)
     try:
         connection.connect()
     except (HTTPError, OSError) as error:
         connection.close()
-        raise TargetUnreachableError("its server offers no TLS that can be trusted") from error
+        raise TargetUnreachableError("its server has no valid TLS certificate") from error
     except BaseException:
         connection.close()
         raise
     bounded = connection.sock
-    assert isinstance(bounded, _Bounded)
+    assert isinstance(bounded, _BoundedSocket)
     bounded.give_up_at = give_up_at
-    # Heads and the framing of chunks come on top of what is asked for.
+    # Headers and chunk framing come on top of the body.
     bounded.bytes_left = limit_bytes + limit_bytes // 4 + 1_000_000
     return connection
 
 
-def judge_target(target: Target, *, allow_private: bool, resolve: Resolve) -> None:
-    """Judge every address of a target without connecting to one.
+def check_target(target: Target, *, allow_private: bool, resolve: Resolve) -> None:
+    """Check every address of a target's host without connecting.
 
     Raises:
-        TargetRefusedError: an address of the host is not public unicast, or it has none.
+        TargetRefusedError: an address of the host is not permitted, or it has none.
     """
     found = _resolve_within(ticks() + CONNECT_SECONDS, target, resolve)
-    _judge(target, found, allow_private)
+    _check_endpoints(target, found, allow_private)
 
 
 def resolve_host(host: str, port: int) -> list[Endpoint]:
-    """Ask the system's resolver for every address of a host.
+    """Resolve all addresses of a host with the system's resolver.
 
     Raises:
-        OSError: there is none.
+        OSError: the host has no address.
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [(family, address) for family, _, _, _, address in found]
 
 
 def _resolve_within(connect_by: float, target: Target, resolve: Resolve) -> list[Endpoint]:
-    """Resolve in a thread of its own: the resolver takes no timeout from its caller."""
+    """Resolve in a thread, since `getaddrinfo` has no timeout."""
     answer: list[list[Endpoint]] = []
 
     def ask() -> None:
@@ -132,7 +134,9 @@ def _resolve_within(connect_by: float, target: Target, resolve: Resolve) -> list
     return answer[0] if answer else []
 
 
-def _judge(target: Target, endpoints: list[Endpoint], allow_private: bool) -> list[Endpoint]:
+def _check_endpoints(
+    target: Target, endpoints: list[Endpoint], allow_private: bool
+) -> list[Endpoint]:
     if not endpoints:
         raise TargetRefusedError(Reason.HOST_UNKNOWN, f"{target.host} has no address")
     for _, (address, *_) in endpoints:
@@ -141,8 +145,8 @@ def _judge(target: Target, endpoints: list[Endpoint], allow_private: bool) -> li
     return endpoints
 
 
-class _Judged:
-    """A connection that does not resolve again, but takes the addresses that were judged."""
+class _AddressPinned:
+    """A connection that uses the checked addresses instead of resolving again (DNS rebinding)."""
 
     endpoints: list[Endpoint]
     connect_by: float
@@ -151,11 +155,11 @@ class _Judged:
         return _connect_any(self.endpoints, self.connect_by)
 
 
-class _PlainConnection(_Judged, HTTPConnection):
+class _PlainConnection(_AddressPinned, HTTPConnection):
     pass
 
 
-class _TlsConnection(_Judged, HTTPSConnection):
+class _TlsConnection(_AddressPinned, HTTPSConnection):
     pass
 
 
@@ -174,7 +178,7 @@ def _make_connection(
 
 def _connect_any(endpoints: list[Endpoint], connect_by: float) -> socket.socket:
     for tried, (family, address) in enumerate(endpoints):
-        # One that does not answer leaves the others their share of the time.
+        # The remaining time is shared between the remaining addresses.
         share = (connect_by - ticks()) / (len(endpoints) - tried)
         if share <= 0:
             break
@@ -186,7 +190,7 @@ def _connect_any(endpoints: list[Endpoint], connect_by: float) -> socket.socket:
         except OSError:
             sock.close()
             continue
-        # The handshake of TLS runs on what is left.
+        # The TLS handshake has the remaining time.
         sock.settimeout(max(connect_by - ticks(), 0.001))
         return sock
     raise TargetUnreachableError("its server cannot be connected to")
@@ -194,10 +198,10 @@ def _connect_any(endpoints: list[Endpoint], connect_by: float) -> socket.socket:
 
 @lru_cache(maxsize=1)
 def _tls_context() -> ssl.SSLContext:
-    """Make the one context: TLS 1.2 at least, the certificate and its name checked."""
+    """Return the shared context: TLS 1.2 or later, with certificate and host name checks."""
     context = ssl.create_default_context()
     if ssl.get_default_verify_paths().cafile is None:
-        # A machine without certificates of its own, as small containers are.
+        # Small containers have no CA certificates.
         context.load_verify_locations(certifi.where())
     context.sslsocket_class = _TlsSocket
     return context

@@ -1,4 +1,4 @@
-"""How a request to somebody else's server fails. Each text is fit for the client who gave the address."""
+"""Errors of outbound requests. Their messages may be shown to the client that gave the URL."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 
 
 class Reason(StrEnum):
-    """Why an address is refused, as far as its client is told.
+    """The reason of a refused URL that its client may see.
 
-    No reason tells what answers where: a host that is not public is refused before anything is
-    connected to, whatever it runs, and of a redirect only that its target is refused.
+    It does not reveal internal services: a host that is not public is refused before connecting, and a
+    refused redirect does not reveal its target.
     """
 
     MALFORMED = "malformed"
@@ -20,7 +20,7 @@ class Reason(StrEnum):
     HOST_UNKNOWN = "host-unknown"
     NOT_PUBLIC = "not-public"
     REDIRECT = "redirect"
-    OTHER = "other"  # told by a fetcher of another release
+    OTHER = "other"  # from a fetcher of another release
 
 
 _TEXTS: Final = {
@@ -34,14 +34,14 @@ _TEXTS: Final = {
     Reason.NOT_PUBLIC: "its host must have addresses on the public internet only",
     Reason.REDIRECT: "it redirects to an address that is refused",
     Reason.OTHER: (
-        "it must be an http or https address, without user name or password, of a host that the "
-        "public internet knows and that has public addresses only"
+        "it must be an http or https address without user name or password, of a public host that has "
+        "public addresses only"
     ),
 }
 
 
 class TargetRefusedError(Exception):
-    """The address may not be connected to. `cause` is for the log, never for the client."""
+    """The URL is not permitted. `cause` is for the log, never for the client."""
 
     def __init__(self, reason: Reason, cause: str) -> None:
         super().__init__(_TEXTS[reason])
@@ -49,9 +49,13 @@ class TargetRefusedError(Exception):
         self.cause: Final = cause
 
 
+class NotCachedError(Exception):
+    """The fetcher keeps nothing of the address that may be used now."""
+
+
 class TargetUnreachableError(Exception):
-    """The server at a permitted address gave no usable answer; the text says why."""
+    """The server of a permitted URL gave no usable response; the message states the reason."""
 
 
 class TargetTooLargeError(TargetUnreachableError):
-    """The answer has more bytes than were asked for at most."""
+    """The response exceeds the size limit of the request."""

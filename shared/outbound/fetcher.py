@@ -1,4 +1,4 @@
-"""Asking the fetcher: the process that alone goes out for what documents and uploads name."""
+"""Client of the fetcher, the only process that downloads URLs of documents and uploads."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from typing import Any, BinaryIO, Final
 from urllib.parse import urlsplit
 
 from shared.errors import Unavailable
-from shared.outbound.client import parse_noted
+from shared.outbound.client import parse_and_log
 from shared.outbound.failures import (
+    NotCachedError,
     Reason,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.telemetry.log import find_log_fields
+from shared.telemetry.log import get_log_fields
 
 FETCH_PATH: Final = "/fetch"
 CHECK_PATH: Final = "/check"
 STATUS_HEADER: Final = "X-Target-Status"
-# The same fields in the fetcher's log lines as in those of whoever asks.
+# Log fields of the caller that the fetcher's log lines repeat.
 LOG_FIELDS: Final = ("request", "job", "account")
 _CONNECT_SECONDS: Final = 2.0
-# On top of what the fetcher itself may take: its bookkeeping, and sending 50 MB over.
+# On top of the fetcher's own time limits: overhead, and transferring 50 MB.
 _MARGIN_SECONDS: Final = 5.0
 _CHECK_SECONDS: Final = 8.0
 _PIECE: Final = 256 * 1024
@@ -36,27 +37,28 @@ _AWAY: Final = (OSError, HTTPException, ValueError)
 
 
 class Refusal(StrEnum):
-    """Why the fetcher has no bytes for who asks."""
+    """The reason why the fetcher returns no body."""
 
     REFUSED = "refused"
     TOO_LARGE = "too_large"
     UNREACHABLE = "unreachable"
     BUSY = "busy"
+    NOT_CACHED = "not_kept"
 
 
 class FetcherBusy(Unavailable):
-    """The fetcher has no room at the moment, or none left for this account."""
+    """The fetcher is at its limit of concurrent fetches, in total or for this account."""
 
     def __init__(self) -> None:
         super().__init__("fetcher", retry_after_seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """One fetch: what, for which account, at most how many bytes, and how long it may last.
+class FetchRequest:
+    """A fetch request: URL, account, size limit and time limits.
 
-    `deadline_seconds` is the other server's time, `patience_seconds` that for a turn before it.
-    `is_fresh` has the address asked now, whatever the fetcher keeps.
+    `deadline_seconds` limits the download, `patience_seconds` the wait for a slot before it. `is_fresh`
+    bypasses the fetcher's cache; `is_cache_only` is answered from the cache alone.
     """
 
     url: str
@@ -65,19 +67,20 @@ class Ask:
     deadline_seconds: float
     patience_seconds: float
     is_fresh: bool = False
+    is_cache_only: bool = False
 
 
 class Fetcher:
-    """Has addresses fetched and judged. Safe to share between threads; holds no connection.
+    """Has URLs downloaded or checked by the fetcher. Thread-safe; keeps no connection.
 
-    `url` is the fetcher's own, from the operator: nothing a client says changes where it leads.
+    `url` is the fetcher's own address from the settings; clients cannot influence it.
     """
 
     def __init__(self, url: str) -> None:
         """Read the fetcher's address.
 
         Raises:
-            ValueError: it is not an http address with a host.
+            ValueError: it is not an http URL with a host.
         """
         parts = urlsplit(url)
         if parts.scheme != "http" or not parts.hostname:
@@ -86,52 +89,54 @@ class Fetcher:
         self._port: Final = parts.port or 80
 
     def check(self, url: str) -> None:
-        """Have an address judged, and all addresses of its host as they are now.
+        """Check a URL and the current addresses of its host.
 
         Raises:
-            TargetRefusedError: it may not be connected to.
-            Unavailable: the fetcher is away.
+            TargetRefusedError: the URL is not permitted.
+            Unavailable: the fetcher does not answer.
         """
-        parse_noted(url)
+        parse_and_log(url)
         with self._post(CHECK_PATH, {"url": url}, seconds=_CHECK_SECONDS) as answer:
             if answer.status != HTTPStatus.NO_CONTENT:
                 raise _read_failure(answer)
 
-    def download(self, ask: Ask, file: BinaryIO) -> int:
-        """Write what an address names into a file and give the status of its server.
+    def download(self, request: FetchRequest, file: BinaryIO) -> int:
+        """Download a URL into a file and return the status of its server.
 
         Nothing is written unless that is 2xx.
 
         Raises:
-            TargetRefusedError: the address, or one redirected to, may not be connected to.
-            TargetTooLargeError: there are more bytes than asked for at most.
-            TargetUnreachableError: its server gave no whole answer in time.
-            Unavailable: the fetcher is away, or has no turn for this; some bytes may be written.
+            TargetRefusedError: the URL, or one redirected to, is not permitted.
+            TargetTooLargeError: the body exceeds `limit_bytes`.
+            TargetUnreachableError: no complete response in time.
+            NotCachedError: the cache has no entry, and nothing else was requested.
+            Unavailable: the fetcher does not answer, or has no free slot; a part may have been written.
         """
-        # What is no address is refused here, so that nothing a client says makes an ask malformed.
-        parse_noted(ask.url)
-        asked = {
-            "url": ask.url,
-            "account": ask.account,
-            "limit_bytes": ask.limit_bytes,
-            "deadline_seconds": ask.deadline_seconds,
-            "patience_seconds": ask.patience_seconds,
-            "is_fresh": ask.is_fresh,
+        # Malformed URLs are refused here, so that a client cannot make the request to the fetcher invalid.
+        parse_and_log(request.url)
+        fields = {
+            "url": request.url,
+            "account": request.account,
+            "limit_bytes": request.limit_bytes,
+            "deadline_seconds": request.deadline_seconds,
+            "patience_seconds": request.patience_seconds,
+            "is_fresh": request.is_fresh,
+            "is_kept_only": request.is_cache_only,
         }
-        seconds = ask.deadline_seconds + ask.patience_seconds + _MARGIN_SECONDS
-        with self._post(FETCH_PATH, asked, seconds=seconds) as answer:
+        seconds = request.deadline_seconds + request.patience_seconds + _MARGIN_SECONDS
+        with self._post(FETCH_PATH, fields, seconds=seconds) as answer:
             if answer.status != HTTPStatus.OK:
                 raise _read_failure(answer)
             status = int(answer.headers.get(STATUS_HEADER, ""))
-            _copy(answer, file, limit_bytes=ask.limit_bytes)
+            _copy(answer, file, limit_bytes=request.limit_bytes)
             return status
 
     @contextmanager
     def _post(
-        self, path: str, asked: Mapping[str, Any], *, seconds: float
+        self, path: str, fields: Mapping[str, Any], *, seconds: float
     ) -> Iterator[HTTPResponse]:
         connection = HTTPConnection(self._host, self._port, timeout=_CONNECT_SECONDS)
-        body = json.dumps({**asked, "log": find_log_fields(LOG_FIELDS)})
+        body = json.dumps({**fields, "log": get_log_fields(LOG_FIELDS)})
         try:
             connection.connect()
             connection.sock.settimeout(seconds)
@@ -146,23 +151,23 @@ class Fetcher:
 def _copy(answer: HTTPResponse, file: BinaryIO, *, limit_bytes: int) -> None:
     wanted = int(answer.headers.get("Content-Length", ""))
     if wanted > limit_bytes:
-        raise ValueError("the fetcher sends more than was asked for")
+        raise ValueError("the fetcher sends more than the limit")
     while wanted and (piece := answer.read(min(_PIECE, wanted))):
         wanted -= len(piece)
         file.write(piece)
     if wanted:
-        raise HTTPException("the fetcher broke off")
+        raise HTTPException("the fetcher closed the connection")
 
 
 def _read_failure(answer: HTTPResponse) -> Exception:
-    """Make the failure that the fetcher tells of; what it cannot be read from is an outage of it."""
+    """Return the error that the fetcher reports; raise ValueError if the response is malformed."""
     said = json.loads(answer.read(_PIECE))
     if not isinstance(said, dict):
-        raise ValueError("no refusal")
+        raise ValueError("not a JSON object")
     match said.get("refusal"):
         case Refusal.REFUSED:
             return TargetRefusedError(
-                _read_reason(said.get("reason")), "the fetcher refuses it, and its log says why"
+                _read_reason(said.get("reason")), "refused by the fetcher, see its log"
             )
         case Refusal.TOO_LARGE:
             return TargetTooLargeError(str(said.get("text")))
@@ -170,6 +175,8 @@ def _read_failure(answer: HTTPResponse) -> Exception:
             return TargetUnreachableError(str(said.get("text")))
         case Refusal.BUSY:
             return FetcherBusy()
+        case Refusal.NOT_CACHED:
+            return NotCachedError()
         case other:
             raise ValueError(f"unknown refusal {other!r}")
 

@@ -1,4 +1,4 @@
-"""Reading an address once: what is judged here is what is connected to (hazards.md 5)."""
+"""Parsing of URLs; the parsed target is both checked and connected to (hazards.md 5)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 from shared.outbound.failures import Reason, TargetRefusedError
 
 _PORTS: Final = {"http": 80, "https": 443}
-_LONGEST: Final = 8192
-# Blanks and control characters are where parsers differ from each other.
+_MAX_URL_LENGTH: Final = 8192
+# White space and control characters, in which URL parsers differ.
 _UNSAFE: Final = re.compile(r"[\x00-\x20\x7f\\]")
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}")
 _ADDRESS: Final = re.compile(r"[0-9A-Fa-f:.]{2,45}")
@@ -20,7 +20,7 @@ _SAFE_IN_PATH: Final = "/%:@!$&'()*+,;=~?"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes: `host` is ASCII, an IPv6 address without its brackets."""
+    """The parts of a URL: `host` is ASCII, IPv6 addresses have no brackets."""
 
     scheme: str
     host: str
@@ -29,20 +29,20 @@ class Target:
 
     @property
     def url(self) -> str:
-        """Give the address back, as redirects are read against it."""
+        """The URL, as the base of redirects."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}{self.path}"
 
 
 def parse_target(url: str) -> Target:
-    """Parse an address.
+    """Parse a URL.
 
     Raises:
-        TargetRefusedError: it is no http or https address of a host, or has a user name in it.
+        TargetRefusedError: it is not an http or https URL with a host, or contains a user name.
     """
-    if len(url) > _LONGEST or _UNSAFE.search(url):
+    if len(url) > _MAX_URL_LENGTH or _UNSAFE.search(url):
         raise TargetRefusedError(
-            Reason.MALFORMED, "too long, or with blanks, backslashes or control characters"
+            Reason.MALFORMED, "too long, or contains white space, backslashes or control characters"
         )
     try:
         parts = urlsplit(url)
@@ -60,11 +60,11 @@ def parse_target(url: str) -> Target:
     )
 
 
-def follow(target: Target, location: str) -> Target:
-    """Parse the address a redirect names, which may be relative.
+def follow_redirect(target: Target, location: str) -> Target:
+    """Parse the URL of a redirect, which may be relative.
 
     Raises:
-        TargetRefusedError: as of `parse_target`.
+        TargetRefusedError: see `parse_target`.
     """
     try:
         return parse_target(urljoin(target.url, location))

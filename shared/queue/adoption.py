@@ -1,8 +1,8 @@
-"""Changing a farm's shards while it stands still: each is told of the others, and left without what
-may belong to accounts that live elsewhere now.
+"""Change the set of shards of a stopped farm.
 
-What must not be lost goes on: usage events, and what was counted, of a shard that leaves. All else is
-either on record, and the keeper queues it again, or a copy of what the database has.
+Each shard stores the new set and drops state of accounts that may have moved. Usage events and totals of
+a removed shard are moved to another one. All other state is either recorded in the database, from which
+the maintenance process queues it again, or a cache of the database.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from redis import Redis
 
 from shared.queue.connection import assert_durable, reachable, scan
-from shared.queue.layout import Layout, find_layout, write_layout
+from shared.queue.farm_totals import read_totals
 from shared.queue.names import (
     CLAIM_EXPIRY,
     DEAD_EVENTS,
@@ -25,26 +25,24 @@ from shared.queue.names import (
     FRESH_TOTALS,
     QUEUES,
     SENT_SLICES,
-    UNACKED,
-    UNACKED_INDEX,
     USAGE_STREAM,
 )
-from shared.queue.sums import read_sums
+from shared.queue.shard_layout import ShardLayout, find_layout, write_layout
 from shared.shards import count_moved
 
-# Copies of what the database has: states of keys, and what names stand for.
+# Caches of the database: states of API keys, and resolved template names.
 _COPIES: Final = ("key:*", "pins:*")
 _COUNTERS: Final = "usage:*:*"
 _AT_ONCE: Final = 500
 
 
 class BusyShardError(Exception):
-    """Somebody is connected to a shard; the text says which."""
+    """A client is connected to a shard; the message names both."""
 
 
 @dataclass(frozen=True, slots=True)
-class Adopted:
-    """What was done: the shards there are now, and the share of the accounts that moved, 0 to 1."""
+class AdoptionResult:
+    """The result of `adopt`: the current shards, and the share of accounts that moved, 0 to 1."""
 
     shards: tuple[str, ...]
     retired: tuple[str, ...]
@@ -53,11 +51,11 @@ class Adopted:
 
 
 def assert_idle(servers: Mapping[str, Redis]) -> None:
-    """Check that nobody but the caller is connected to these servers.
+    """Check that no client except the caller is connected to these servers.
 
     Raises:
-        BusyShardError: somebody is.
-        Unavailable: one is away.
+        BusyShardError: a server has other clients.
+        Unavailable: a server is unreachable.
     """
     for name, redis in servers.items():
         with reachable():
@@ -70,14 +68,14 @@ def assert_idle(servers: Mapping[str, Redis]) -> None:
             )
 
 
-def adopt(servers: Mapping[str, Redis], *, retired: Sequence[str] = ()) -> Adopted:
-    """Make these servers, by the names of the shards, one farm's; the retired ones leave it.
+def adopt(servers: Mapping[str, Redis], *, retired: Sequence[str] = ()) -> AdoptionResult:
+    """Configure these servers, by shard name, as the shards of one farm, and remove the retired ones.
 
-    No process of the farm may run. Broken off, it can be done again.
+    No process of the farm may run. After an interruption it can be repeated.
 
     Raises:
-        UnfitRedisError: one could lose what it accepts.
-        Unavailable: one is away.
+        UnfitRedisError: a server could lose accepted data.
+        Unavailable: a server is unreachable.
     """
     before = set()
     for redis in servers.values():
@@ -87,22 +85,24 @@ def adopt(servers: Mapping[str, Redis], *, retired: Sequence[str] = ()) -> Adopt
     staying = {name: redis for name, redis in servers.items() if name not in retired}
     names = tuple(sorted(staying))
     heir = staying[names[0]]
-    moved_events = sum(_bequeath(servers[name], heir) for name in retired)
-    _drain_alike(servers.values(), staying.values())
+    moved_events = sum(_move_durable(servers[name], heir) for name in retired)
+    _copy_drains(servers.values(), staying.values())
     for redis in staying.values():
-        _forget(redis)
+        _delete_stale(redis)
     for name in retired:
         with reachable():
             servers[name].delete(FARM_LAYOUT)
     for name, redis in staying.items():
-        write_layout(redis, Layout(name, names))
-    return Adopted(names, tuple(retired), count_moved(tuple(before) or names, names), moved_events)
+        write_layout(redis, ShardLayout(name, names))
+    return AdoptionResult(
+        names, tuple(retired), count_moved(tuple(before) or names, names), moved_events
+    )
 
 
-def _bequeath(redis: Redis, heir: Redis) -> int:
-    """Move what must not be lost to another server and count the usage events among it.
+def _move_durable(redis: Redis, heir: Redis) -> int:
+    """Move usage events, totals and claim expiries to another server; return the number of events.
 
-    Broken off between two steps, an event is there twice, and the ledger counts it once.
+    After an interruption an event may exist twice; the ledger counts it once.
     """
     count = 0
     for stream in (USAGE_STREAM, DEAD_EVENTS):
@@ -118,7 +118,7 @@ def _bequeath(redis: Redis, heir: Redis) -> int:
         lent = cast("list[tuple[bytes, float]]", redis.zrange(CLAIM_EXPIRY, 0, -1, withscores=True))
         if lent:
             heir.zadd(CLAIM_EXPIRY, dict(lent))
-        totals = read_sums(redis)
+        totals = read_totals(redis)
         redis.delete(FARM_TOTALS, FRESH_TOTALS, CLAIM_EXPIRY)
         pipe = heir.pipeline()
         for field, amount in totals.items():
@@ -127,8 +127,8 @@ def _bequeath(redis: Redis, heir: Redis) -> int:
     return count
 
 
-def _drain_alike(servers: Iterable[Redis], staying: Iterable[Redis]) -> None:
-    """Have a queue that was drained anywhere be so on every shard."""
+def _copy_drains(servers: Iterable[Redis], staying: Iterable[Redis]) -> None:
+    """Drain every queue that was drained on any shard on all remaining shards."""
     drained: dict[bytes, bytes] = {}
     with reachable():
         for redis in servers:
@@ -138,17 +138,17 @@ def _drain_alike(servers: Iterable[Redis], staying: Iterable[Redis]) -> None:
                 redis.hset(DRAINED, mapping=cast("Any", drained))
 
 
-def _forget(redis: Redis) -> None:
-    """Leave a server without what another shard may say otherwise from now on."""
+def _delete_stale(redis: Redis) -> None:
+    """Delete state that may conflict with that of another shard from now on."""
     with reachable():
         for pattern in _COPIES:
             for keys in scan(redis, pattern):
                 redis.unlink(*keys)
         for keys in scan(redis, _COUNTERS):
-            # They stay: neither they nor the ledger are above the truth, and the larger one counts.
+            # The counters stay: neither they nor the ledger exceed the true usage, and the larger one applies.
             pipe = redis.pipeline()
             for key in keys:
                 pipe.hdel(key, "seeded")
             pipe.execute()
-        # The keeper queues again what is on record, by the epoch; nobody waits for the rest.
-        redis.unlink(*QUEUES, UNACKED, UNACKED_INDEX, SENT_SLICES, FARM_EPOCH)
+        # A new epoch makes maintenance queue recorded work again; no client waits for the rest.
+        redis.unlink(*QUEUES, SENT_SLICES, FARM_EPOCH)

@@ -1,30 +1,28 @@
-"""The front's side of the queue: a job becomes a message that a worker takes."""
+"""Publishes jobs as tasks, requeues lost ones and withdraws them; used by the fronts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+import time
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from redis import Redis, RedisError
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis import Redis
 
 from shared.clock import ticks
 from shared.errors import Unavailable
 from shared.jobs import RenderJob
-from shared.queue.claims import CLAIM_TTL_SECONDS
+from shared.queue.admission_places import find_fetching
+from shared.queue.ages import read_heads
+from shared.queue.client_presence import PUBLISHED_SECONDS, ClientPresence
 from shared.queue.connection import reachable
-from shared.queue.lanes import queue_for
-from shared.queue.messages import Envelope, write_message
-from shared.queue.names import (
-    INTERACTIVE,
-    RENDER_TASK,
-    UNACKED,
-    job_key,
-    new_recorded_tag,
-    new_waited_tag,
-)
-from shared.queue.presence import AWAITED_SECONDS, ServerClock, publish
+from shared.queue.messages import TaskMessage
+from shared.queue.names import RENDER_TASK, job_key
+from shared.queue.publisher import Publisher
+from shared.queue.routing import queue_for
+from shared.queue.states import JobStates
+from shared.queue.worker_presence import TASK_LEASE_SECONDS, find_held_tasks
 from shared.telemetry.log import get_logger
 
 log: Final = get_logger(__name__)
@@ -32,148 +30,157 @@ log: Final = get_logger(__name__)
 # The worker's own alarm ends a render at its deadline, and its watchdog the process a second
 # later; Celery's hard limit stands behind both.
 HARD_LIMIT_GRACE_SECONDS: Final = 5.0
+_RECONNECT_SECONDS: Final = 0.1
+# A waiting front renews its presence at most a second later, sooner than `PUBLISHED_SECONDS`.
+_QUICK_SECONDS: Final = 1.0
 
 
-# A worker takes a message from the queue and writes down that it holds it in two steps (kombu's);
-# killed between them, it takes the message with it.
-_REQUEUE: Final = """
-if redis.call('HEXISTS', KEYS[1], 'deliveries') == 1 then return 0 end
-if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1 then return 0 end
-if redis.call('LPOS', KEYS[3], ARGV[2]) then return 0 end
-redis.call('LPUSH', KEYS[3], ARGV[2])
-return 1
-"""
+@dataclass(slots=True)
+class PublishedJob:
+    """A published job, and when it may be published again (`Broker.requeue_lost`)."""
 
-# Whoever is first has it: the worker that begins it, or this.
-_WITHDRAW: Final = """
-local state = redis.call('HMGET', KEYS[1], 'done', 'deliveries')
-if state[1] or tonumber(state[2] or '0') > 0 then return 0 end
-redis.call('HSET', KEYS[1], 'done', 'withdrawn')
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-redis.call('LREM', KEYS[2], 0, ARGV[2])
-return 1
-"""
-
-
-class Published(NamedTuple):
-    """A job as it stands in the queue, so that it can be told whether it still does."""
-
-    job_id: str
+    job: RenderJob
     queue: str
-    delivery_tag: str
-    message: str
+    published_at: float  # by the clock of Redis
+    requeue_after_seconds: float = TASK_LEASE_SECONDS
+    checked_at: float = field(default_factory=ticks)
+
+    @property
+    def job_id(self) -> str:
+        """The job's id."""
+        return self.job.id
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSnapshot:
+    """A snapshot of a queue: every task published before `passed_until` (seconds since 1970) has left it;
+    `held` are the tasks that workers hold, or whose images fronts fetch.
+    """
+
+    passed_until: float
+    held_tasks: AbstractSet[str]
 
 
 class Broker:
-    """Sends jobs to the workers."""
+    """Publishes jobs: state is in `redis`, messages are in the broker."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, publisher: Publisher) -> None:
         self._redis = redis
-        self._clock = ServerClock()
-        self._requeue = redis.register_script(_REQUEUE)
-        self._withdraw = redis.register_script(_WITHDRAW)
+        self._publisher = publisher
+        self._presence = ClientPresence(redis)
+        self._states = JobStates(redis)
 
-    def publish(self, job: RenderJob) -> Published:
-        """Queue a job that the caller waits for: call `Replies.wait` at once.
+    def publish(self, job: RenderJob) -> PublishedJob:
+        """Queue a job that the caller waits for: call `Replies.wait` immediately afterwards.
 
-        A repeated publish of the same job is harmless: only one run of it is committed. Where it is
-        not known whether Redis has queued it, it is waited for as if it had, and `requeue_forgotten`
-        makes up for it: a 503 now could be for a job that runs and is metered a moment later.
+        A job that is published twice is committed once.
 
         Raises:
-            Unavailable: Redis is away; the job is not queued, or nothing of it is metered.
+            Unavailable: Redis or the broker is unreachable. The job may be queued nevertheless, but is
+                neither committed nor metered.
         """
-        published = _write(job, new_waited_tag)
-        # A second time where the server refused because its clock shows another time than ours.
-        if not any(self._publish(published) for _ in range(2)):
-            raise Unavailable("queue")
+        message = _make_message(job)
+        published = PublishedJob(job, message.queue, message.published_at)
+        try:
+            self._publisher.send([message])
+        except Unavailable:
+            # The broker may have accepted the unconfirmed message, and a worker may have begun it.
+            if self._is_withdrawn(published):
+                raise
+        if ticks() - published.checked_at > _QUICK_SECONDS:
+            with reachable():
+                self._presence.renew(job.id)
         return published
 
-    def _publish(self, job: Published) -> bool:
-        """Queue a job with this front's word; tell whether it is, or may be, in the queue.
+    def _is_withdrawn(self, published: PublishedJob) -> bool:
+        """Withdraw a job that may be queued; return whether it never runs or its presence has expired.
 
-        Raises:
-            Unavailable: Redis is away, or heard of it too late.
+        While Redis is unreachable too, wait until the presence expires.
         """
-        # The word comes before the job can end, or a quick one would find nobody waiting.
-        asked_at, until = ticks(), self._clock.read() + AWAITED_SECONDS
-        with reachable(self._redis):
-            # A server that no connection can be had to has queued nothing: that is told apart here.
-            pool = self._redis.connection_pool
-            pool.release(pool.get_connection())
+        while ticks() - published.checked_at < PUBLISHED_SECONDS:
             try:
-                is_queued, seconds, microseconds = publish(
-                    self._redis, job.job_id, job.queue, job.message, until=until
-                )
-            except (RedisConnectionError, RedisTimeoutError):
-                # It may have been sent: it is waited for while its word holds.
-                if self._clock.read() >= until:
-                    raise
-                return True
-        shown = int(seconds) + int(microseconds) / 1e6
-        if not self._clock.note(shown, asked_at=asked_at) and not is_queued:
-            raise Unavailable("queue")
-        return bool(is_queued)
+                return self.withdraw(published)
+            except Unavailable:
+                time.sleep(_RECONNECT_SECONDS)
+        log.warning("job not withdrawn", job=published.job_id)
+        return True
 
     def queue_recorded(self, jobs: Mapping[str, RenderJob]) -> None:
-        """Queue jobs that stand in the job table, given by their encoded messages; twice in the queue
-        is harmless.
+        """Queue jobs of the job table, by encoded message.
 
         Raises:
-            Unavailable: Redis is away; the keeper queues the jobs later.
+            Unavailable: the broker is unreachable; maintenance queues the jobs later.
         """
-        if jobs:
-            published = [_write(job, new_recorded_tag, encoded=each) for each, job in jobs.items()]
-            with reachable(self._redis):
-                self._redis.lpush(INTERACTIVE, *(each.message for each in published))
+        self._publisher.send([_make_message(job, encoded) for encoded, job in jobs.items()])
 
-    def requeue_forgotten(self, job: Published) -> bool:
-        """Queue a job again that is neither begun nor queued nor held by a worker; tell whether.
+    def requeue_lost(self, published: PublishedJob) -> bool:
+        """Queue a job again if it has left the queue and no worker holds it; return whether it was.
 
-        Does nothing while Redis is away.
+        Its worker died, or an AMQP broker, which redelivers such a message itself, lost its files. The
+        first check is after `TASK_LEASE_SECONDS`; the interval doubles with each requeue. Return False
+        while Redis is unreachable.
         """
-        keys = [job_key(job.job_id), UNACKED, job.queue]
-        try:
-            requeued = self._requeue(keys=keys, args=[job.delivery_tag, job.message])
-        except RedisError:
+        if ticks() - published.checked_at < published.requeue_after_seconds:
             return False
-        if requeued:
-            log.warning("job was forgotten by the queue and is queued again", job=job.job_id)
-        return bool(requeued)
+        try:
+            with reachable():
+                has_ended = self._redis.hexists(job_key(published.job_id), "done")
+            if has_ended or not self._is_lost(published):
+                return False
+            message = _make_message(published.job)
+            published.published_at, published.checked_at = message.published_at, ticks()
+            published.requeue_after_seconds *= 2
+            self._publisher.send([message])
+        except Unavailable:
+            return False
+        log.warning("job was lost by the queue and is queued again", job=published.job_id)
+        return True
 
-    def withdraw(self, job: Published) -> bool:
-        """Take a job back that no worker has begun; tell whether it was. Nothing of it is committed then.
+    def _is_lost(self, published: PublishedJob) -> bool:
+        if published.job_id in find_held_tasks(self._redis):
+            return False
+        head = self._publisher.queues.read([published.queue])[published.queue]
+        return head.has_passed(published.published_at)
+
+    def withdraw(self, published: PublishedJob) -> bool:
+        """Withdraw a job that no worker has begun; return whether it was withdrawn. It never runs then.
+
+        Its message stays in the queue; the worker that receives it drops it.
 
         Raises:
-            Unavailable: Redis is away.
+            Unavailable: Redis is unreachable.
         """
-        keys = [job_key(job.job_id), job.queue]
-        with reachable(self._redis):
-            return bool(self._withdraw(keys=keys, args=[CLAIM_TTL_SECONDS, job.message]))
+        return self._states.withdraw(published.job_id)
+
+    def read_queue(self, queue: str) -> QueueSnapshot:
+        """Return a snapshot of a queue.
+
+        Raises:
+            Unavailable: Redis or the broker is unreachable.
+        """
+        # In this order: a task that is delivered in between is then among the held ones.
+        head = read_heads(self._redis, self._publisher.queues, [queue])[queue]
+        return QueueSnapshot(
+            head.passed_until, find_held_tasks(self._redis) | find_fetching(self._redis)
+        )
 
 
 def queue_of_job(job: RenderJob) -> str:
-    """Name the queue that a job waits in."""
+    """Return the name of the queue that a job waits in."""
     return queue_for(job.purpose, job.lane)
 
 
-def _write(
-    job: RenderJob,
-    new_tag: Callable[[str, str], str],
-    *,
-    encoded: str | None = None,
-) -> Published:
-    queue = queue_of_job(job)
-    envelope = Envelope(
-        task=RENDER_TASK,
-        id=job.id,
-        queue=queue,
-        delivery_tag=new_tag(queue, job.id),
+def _make_message(
+    job: RenderJob, encoded: Any = None, *, admitted_at: float | None = None
+) -> TaskMessage:
+    return TaskMessage(
+        RENDER_TASK,
+        job.id,
+        queue_of_job(job),
+        encoded or job.encode(),
         limit_seconds=_limit_seconds(job),
-        admitted_at=job.admitted_at,
+        admitted_at=job.admitted_at if admitted_at is None else admitted_at,
     )
-    message = write_message(envelope, [encoded or job.encode()])
-    return Published(job.id, queue, envelope.delivery_tag, message)
 
 
 def _limit_seconds(job: RenderJob) -> float:

@@ -1,7 +1,7 @@
-"""Claim check: bytes too large for a message lie aside, and the message carries a ticket (design.md 1).
+"""Claim check: a message refers to bytes too large for it, which are stored elsewhere (design.md 1).
 
-A blob store that is near holds them at a seventh of what Redis takes, which writes them to its log
-too: 0.9 ms of 1 MB instead of 7 (decision 0180).
+A local blob store takes a seventh of the time of Redis, which writes them to its log too: 0.9 ms for
+1 MB instead of 7 (decision 0341).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from redis import Redis
 
 from shared.clock import epoch
 from shared.errors import Unavailable
-from shared.jobs import Claim, ClaimHome
+from shared.jobs import Claim, ClaimStorage
 from shared.limits import INLINE_BODY_BYTES, KB, REDIS_BODY_BYTES
 from shared.queue.connection import reachable
 from shared.queue.names import CLAIM_EXPIRY, claim_key
@@ -28,53 +28,55 @@ _SWEEP_AT_ONCE: Final = 20
 CLAIM_FOLDER: Final = "claims/"  # of their keys in the blob store
 
 
-class BlobHome(Protocol):
-    """What claims need of a blob store; `shared.blobs` has the real ones."""
+class ClaimBlobStore(Protocol):
+    """The methods of a blob store that claims use; implemented in `shared.blobs`."""
 
     @property
-    def is_near(self) -> bool:
-        """Return whether the bytes lie in a file system of this machine."""
+    def is_local(self) -> bool:
+        """Whether the bytes are in a file system of this machine."""
 
-    def put(self, key: str, stream: BinaryIO, size: int, *, is_brief: bool = False) -> None:
-        """Store `size` bytes of `stream`; what is brief need not survive the machine."""
+    def put(self, key: str, stream: BinaryIO, size: int, *, is_transient: bool = False) -> None:
+        """Store `size` bytes of `stream`; transient ones need not survive a crash of the machine."""
 
     def open(self, key: str) -> AbstractContextManager[BinaryIO]:
         """Open the bytes for reading."""
 
     def delete(self, key: str) -> None:
-        """Delete the bytes; deleting what is not there is no error."""
+        """Delete the bytes; a missing key is ignored."""
 
 
 class ClaimLostError(Exception):
-    """The bytes of a claim are gone: dropped, or past their time to live."""
+    """The bytes of a claim were deleted or have expired."""
 
 
 class Claims:
-    """Puts bytes aside and gives them back, by size: in the message, in Redis, in the blob store.
+    """Stores and loads bytes, by size: in the message, in Redis or in the blob store.
 
-    One that is near is preferred to Redis, which then holds what it does not take. Nothing of a near
-    store is listed to be swept: the keeper removes what nothing lists, later than any use of it.
+    A local blob store is preferred to Redis, which is used while the store fails. Keys of a local store
+    are not scheduled for expiry: maintenance removes unreferenced ones, later than any use of them.
 
-    Every method raises `Unavailable` when the home of the bytes is away.
+    Every method raises `Unavailable` while the storage of the bytes is unreachable.
     """
 
-    def __init__(self, redis: Redis, blobs: BlobHome) -> None:
+    def __init__(self, redis: Redis, blobs: ClaimBlobStore) -> None:
         self._redis = redis
         self._blobs = blobs
 
     def store(self, job_id: str, data: bytes) -> Claim:
-        """Put bytes aside for a job."""
+        """Store the bytes of a job."""
         return self.store_stream(job_id, BytesIO(data), len(data))
 
     def store_stream(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
-        """Put the next `size` bytes of a stream that can go back aside, without holding large ones
-        in memory.
-        """
+        """Store the next `size` bytes of a seekable stream, without holding large ones in memory."""
         if size <= INLINE_BODY_BYTES:
-            return Claim(ClaimHome.INLINE, size, data=stream.read(size))
+            return Claim(ClaimStorage.INLINE, size, data=stream.read(size))
+        return self.store_external(job_id, stream, size)
+
+    def store_external(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
+        """Store a stream outside the message, whose size would grow with several claims."""
         if size > REDIS_BODY_BYTES:
             return self._store_blob(job_id, stream, size)
-        if self._blobs.is_near:
+        if self._blobs.is_local:
             begin = stream.tell()
             with suppress(Unavailable):
                 return self._store_blob(job_id, stream, size)
@@ -85,74 +87,74 @@ class Claims:
         """Return the bytes of a claim.
 
         Raises:
-            ClaimLostError: they are gone.
+            ClaimLostError: the bytes were deleted or have expired.
         """
         return b"".join(self.stream(claim))
 
     def stream(self, claim: Claim) -> Iterator[bytes]:
-        """Return the bytes of a claim in pieces; nothing is read before the first is asked for.
+        """Yield the bytes of a claim in chunks; reading starts with the first iteration.
 
         Raises:
-            ClaimLostError: they are gone.
+            ClaimLostError: the bytes were deleted or have expired.
         """
         match claim.home:
-            case ClaimHome.INLINE:
+            case ClaimStorage.INLINE:
                 yield claim.data
-            case ClaimHome.REDIS:
+            case ClaimStorage.REDIS:
                 yield self._load_from_redis(claim)
-            case ClaimHome.BLOB:
+            case ClaimStorage.BLOB:
                 yield from self._stream_blob(claim)
 
-    def lend(self, key: str) -> None:
-        """Have bytes that will lie under a key of the blob store swept, unless they are kept in time."""
+    def schedule_expiry(self, key: str) -> None:
+        """Schedule the deletion of a key of the blob store, unless `cancel_expiry` is called in time."""
         self._sweep()
-        with reachable(self._redis):
+        with reachable():
             self._redis.zadd(CLAIM_EXPIRY, {key: epoch() + CLAIM_TTL_SECONDS})
 
-    def keep(self, key: str) -> None:
-        """Have the bytes of a lent key stay: they go on record now."""
-        with reachable(self._redis):
+    def cancel_expiry(self, key: str) -> None:
+        """Cancel the deletion of a key, whose bytes are recorded now."""
+        with reachable():
             self._redis.zrem(CLAIM_EXPIRY, key)
 
-    def find_listed(self, keys: Sequence[str]) -> frozenset[str]:
-        """Return those of some keys of the blob store whose time is not over."""
+    def find_unexpired(self, keys: Sequence[str]) -> frozenset[str]:
+        """Return the keys that are scheduled for deletion and have not expired."""
         if not keys:
             return frozenset()
-        with reachable(self._redis):
+        with reachable():
             times = self._redis.zmscore(CLAIM_EXPIRY, list(keys))
         at = epoch()
         return frozenset(
             key for key, time in zip(keys, times, strict=True) if time is not None and time > at
         )
 
-    def drop(self, claim: Claim) -> None:
-        """Forget a claim's bytes; dropping twice is no error."""
+    def delete_claim(self, claim: Claim) -> None:
+        """Delete a claim's bytes; missing ones are ignored."""
         match claim.home:
-            case ClaimHome.INLINE:
+            case ClaimStorage.INLINE:
                 return
-            case ClaimHome.REDIS:
-                with reachable(self._redis):
+            case ClaimStorage.REDIS:
+                with reachable():
                     self._redis.unlink(claim.key)
-            case ClaimHome.BLOB if self._blobs.is_near:
+            case ClaimStorage.BLOB if self._blobs.is_local:
                 self._blobs.delete(claim.key)
-            case ClaimHome.BLOB:
-                self._delete_listed(claim.key)
+            case ClaimStorage.BLOB:
+                self._delete_blob(claim.key)
 
     def _store_in_redis(self, job_id: str, data: bytes) -> Claim:
         key = _fresh_key(job_id)
-        with reachable(self._redis):
+        with reachable():
             self._redis.set(key, data, ex=CLAIM_TTL_SECONDS)
-        return Claim(ClaimHome.REDIS, len(data), key=key)
+        return Claim(ClaimStorage.REDIS, len(data), key=key)
 
     def _store_blob(self, job_id: str, stream: BinaryIO, size: int) -> Claim:
         key = f"{CLAIM_FOLDER}{_fresh_key(job_id)}"
-        if not self._blobs.is_near:
-            self.lend(key)
-        self._blobs.put(key, stream, size, is_brief=True)
-        return Claim(ClaimHome.BLOB, size, key=key)
+        if not self._blobs.is_local:
+            self.schedule_expiry(key)
+        self._blobs.put(key, stream, size, is_transient=True)
+        return Claim(ClaimStorage.BLOB, size, key=key)
 
     def _load_from_redis(self, claim: Claim) -> bytes:
-        with reachable(self._redis):
+        with reachable():
             data = cast("bytes | None", self._redis.get(claim.key))
         if data is None:
             raise ClaimLostError(claim.key)
@@ -166,22 +168,22 @@ class Claims:
         except KeyError as error:
             raise ClaimLostError(claim.key) from error
 
-    def _delete_listed(self, key: str) -> None:
+    def _delete_blob(self, key: str) -> None:
         self._blobs.delete(key)
-        with reachable(self._redis):
+        with reachable():
             self._redis.zrem(CLAIM_EXPIRY, key)
 
     def _sweep(self) -> None:
-        """Delete what nobody claimed in time: a blob store has no time to live of its own."""
-        with reachable(self._redis):
+        """Delete expired bytes: a blob store has no time to live of its own."""
+        with reachable():
             overdue = self._redis.zrangebyscore(
                 CLAIM_EXPIRY, "-inf", epoch(), start=0, num=_SWEEP_AT_ONCE
             )
         for key in cast("list[bytes]", overdue):
-            self._delete_listed(key.decode())
+            self._delete_blob(key.decode())
 
 
 def _fresh_key(job_id: str) -> str:
-    # A job that runs twice stores twice: each run has a key of its own, so that dropping the
-    # loser's bytes cannot take the winner's.
+    # Each run of a job has a key of its own, so that deleting the bytes of a run that lost cannot
+    # delete those of the committed one.
     return claim_key(job_id, secrets.token_hex(8))

@@ -1,4 +1,4 @@
-"""The farm's clock is that of Redis: processes follow it, and report how far their machines' differ."""
+"""Synchronises processes with the clock of Redis, and reports the skew of their machines' clocks."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from typing import Final
 
 from redis import Redis, RedisError
 
-from shared.clock import follow, machine_epoch, ticks
+from shared.clock import follow_clock, machine_epoch, ticks
 from shared.queue.connection import connect
 from shared.queue.names import CLOCKS, CLOCKS_SEEN
-from shared.queue.reports import Reports
+from shared.queue.process_reports import ProcessReports
 from shared.shards import ShardAddress
 from shared.telemetry.log import get_logger
 
-MOST_SKEW_SECONDS: Final = 5.0  # more is reported as a problem
-LOOK_EVERY_SECONDS: Final = 10.0
-_LOOK_AGAIN_SECONDS: Final = 1.0
-_FIRST_LOOK_SECONDS: Final = 1.0  # how long a process that starts waits for it
-# An answer that took longer does not tell what the server's clock shows.
-_QUICK_SECONDS: Final = 0.2
+MAX_SKEW_SECONDS: Final = 5.0  # a larger skew is reported as a problem
+SYNC_INTERVAL_SECONDS: Final = 10.0
+_RETRY_SECONDS: Final = 1.0
+_FIRST_SYNC_SECONDS: Final = 1.0  # how long a starting process waits for it
+# The time of a slower reply is too inaccurate.
+_MAX_ROUND_TRIP_SECONDS: Final = 0.2
 
-_REPORTS: Final = Reports(CLOCKS, CLOCKS_SEEN, valid_seconds=25.0)
+_REPORTS: Final = ProcessReports(CLOCKS, CLOCKS_SEEN, valid_seconds=25.0)
 
 log: Final = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ClockReport:
-    """How far the clock of a process's machine is ahead of Redis', in seconds."""
+    """The seconds by which the clock of a process's machine is ahead of that of Redis."""
 
     name: str
     ahead_seconds: float
 
     @property
     def is_skewed(self) -> bool:
-        """Return whether that is more than it may be."""
-        return abs(self.ahead_seconds) > MOST_SKEW_SECONDS
+        """Whether the skew exceeds `MAX_SKEW_SECONDS`."""
+        return abs(self.ahead_seconds) > MAX_SKEW_SECONDS
 
 
 class FarmClock:
-    """Has this process follow the clock of the first of some Redis servers, by shard.
+    """Synchronises this process with the clock of the first of several Redis servers, by shard.
 
-    `kind` is what the process is reported as; one without is not reported.
+    `kind` names the process in reports; without it, nothing is reported.
     """
 
     def __init__(self, servers: Mapping[str, Redis], *, kind: str = "") -> None:
@@ -59,51 +59,49 @@ class FarmClock:
 
     @classmethod
     def of_shards(cls, shards: Sequence[ShardAddress], *, kind: str = "") -> FarmClock:
-        """Make one with connections of its own; nothing is connected yet."""
+        """Make a clock with connections of its own, opened on first use."""
         return cls({shard.name: connect(shard.url) for shard in shards}, kind=kind)
 
     @property
     def skews(self) -> Mapping[str, float]:
-        """Return how far the machine's clock is ahead of each server's, in seconds, where known."""
+        """The seconds by which the machine's clock is ahead of each server's, where known."""
         return dict(self._skews)
 
     def ahead_of(self, shard: str) -> float:
-        """Return how far a server's clock is ahead of the one that is followed."""
+        """Return the seconds by which a server's clock is ahead of the first one's."""
         if shard not in self._skews or self._first not in self._skews:
             return 0.0
         ahead = self._skews[self._first] - self._skews[shard]
-        return ahead if abs(ahead) > _QUICK_SECONDS else 0.0
+        return ahead if abs(ahead) > _MAX_ROUND_TRIP_SECONDS else 0.0
 
-    def look(self) -> bool:
-        """Ask every server for its time; tell whether the first answered. It raises nothing."""
-        return all([self._ask(shard) for shard in self._servers][:1])
+    def sync(self) -> bool:
+        """Read the time of every server; return whether the first one answered. Never raises."""
+        return all([self._sync_with(shard) for shard in self._servers][:1])
 
-    def look_if_due(self) -> None:
-        """Ask again where that was some seconds ago; for a process without the thread."""
+    def sync_if_due(self) -> None:
+        """Synchronise if the last time is `SYNC_INTERVAL_SECONDS` ago; for processes without the thread."""
         if ticks() >= self._due_at:
-            self._due_at = ticks() + LOOK_EVERY_SECONDS
-            self.look()
+            self._due_at = ticks() + SYNC_INTERVAL_SECONDS
+            self.sync()
 
     def start(self) -> None:
-        """Ask now, for a second at most, and then again and again, in a thread that ends with the
-        process.
-        """
+        """Start a daemon thread that synchronises regularly; wait a second at most for its first time."""
         has_looked = Event()
         Thread(target=self._watch, args=(has_looked,), name="clock", daemon=True).start()
-        has_looked.wait(_FIRST_LOOK_SECONDS)
+        has_looked.wait(_FIRST_SYNC_SECONDS)
 
     def _watch(self, has_looked: Event) -> None:
         rest = Event()
         while True:
             try:
-                is_known = self.look()
+                is_known = self.sync()
             except Exception as error:
                 is_known = False
                 log.error("clock not compared", exc_info=error)
             has_looked.set()
-            rest.wait(LOOK_EVERY_SECONDS if is_known else _LOOK_AGAIN_SECONDS)
+            rest.wait(SYNC_INTERVAL_SECONDS if is_known else _RETRY_SECONDS)
 
-    def _ask(self, shard: str) -> bool:
+    def _sync_with(self, shard: str) -> bool:
         redis = self._servers[shard]
         try:
             asked_at = ticks()
@@ -111,27 +109,29 @@ class FarmClock:
             answered_at = ticks()
         except RedisError:
             return False
-        if answered_at - asked_at > _QUICK_SECONDS:
+        if answered_at - asked_at > _MAX_ROUND_TRIP_SECONDS:
             return False
         shown, at = seconds + microseconds / 1e6, (asked_at + answered_at) / 2
         self._skews[shard] = machine_epoch() - (shown + ticks() - at)
         if shard == self._first:
-            follow(shown, at=at)
+            follow_clock(shown, at=at)
         if self._name:
             self._report(redis, self._skews[shard])
         return True
 
     def _report(self, redis: Redis, skew: float) -> None:
         report = {"name": self._name, "ahead_seconds": round(skew, 3)}
-        with suppress(RedisError):  # as on a full disk: the next report is seconds away
-            _REPORTS.put(redis, self._name, report)
+        with suppress(
+            RedisError
+        ):  # for example a full disk: the next report follows within seconds
+            _REPORTS.store(redis, self._name, report)
 
 
 def find_clocks(redis: Redis) -> Sequence[ClockReport]:
-    """Return what the farm's processes reported of their machines' clocks in the last seconds.
+    """Return the clock reports of the farm's processes that are still valid.
 
     Raises:
-        Unavailable: Redis is away.
+        Unavailable: Redis is unreachable.
     """
     return [
         ClockReport(report["name"], float(report["ahead_seconds"]))

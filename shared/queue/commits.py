@@ -1,4 +1,4 @@
-"""The worker's side of a job's end: one atomic step decides it, whatever runs twice or comes late."""
+"""Commits of jobs by workers: one atomic step ends a job, whichever deliveries are repeated or late."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Final, TypeVar, cast
 from redis import Redis
 
 from shared.clock import epoch, now
-from shared.errors import ErrorBody, ErrorKind, outwait
+from shared.errors import ErrorBody, ErrorKind, retry_while_unavailable
 from shared.jobs import JobOutcome, Lane, OutcomeStatus, Purpose, RenderJob, encode_reply
 from shared.limits import MAX_DELIVERIES, REPLY_TTL_SECONDS
-from shared.metering import Metered, PageEvent, metering_args, usage_key, used_up
+from shared.metering import EndedDocument, UsageEvent, allowance_exceeded, metering_args, usage_key
+from shared.queue.client_presence import PUBLISHED_SECONDS
 from shared.queue.connection import reachable
+from shared.queue.farm_totals import encode_increments
 from shared.queue.names import (
     FARM_TOTALS,
     FRESH_TOTALS,
@@ -24,136 +26,160 @@ from shared.queue.names import (
     reply_key,
 )
 from shared.queue.scripts import register
-from shared.queue.sums import write_line
 from shared.telemetry.totals import count_outcome
 
 T = TypeVar("T")
 Argument = str | bytes | int | float
 
-# The state of a job outlives every message of it that might still come.
+# The state of a job outlives every message of it that may still be delivered.
 _STATE_SLACK_SECONDS: Final = 600
 _RECONNECT_SECONDS: Final = 0.2
 
 
-class Begin(StrEnum):
-    """What a delivery of a job is to do."""
+class DeliveryAction(StrEnum):
+    """The action for a delivery of a job."""
 
     RUN = "run"
-    ENDED = "ended"  # answered or given up already: nothing to do
-    OVERDUE = "overdue"  # past its deadline: nobody would get the answer
-    EXHAUSTED = "exhausted"  # it has brought its worker down before; fail it, do not run it
+    ENDED = "ended"  # answered or abandoned already: nothing to do
+    OVERDUE = "overdue"  # past its deadline: no client waits for it
+    EXHAUSTED = "exhausted"  # it has crashed workers before: fail it without running it
 
 
 class Commits:
-    """Begins and ends jobs, for any number of threads.
+    """Begins and ends jobs; thread-safe.
 
-    Its methods wait for a Redis that is away until the job's deadline, or as long as one run of
-    it may take, then raise `Unavailable`.
+    While Redis is unreachable, methods retry until the job's deadline, at most for the job's budget,
+    then raise `Unavailable`.
     """
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._begin = register(redis, "begin")
-        self._give_back = register(redis, "give_back")
+        self._uncount_delivery = register(redis, "uncount_delivery")
         self._commit = register(redis, "commit")
+        self._suspend = register(redis, "suspend")
 
-    def begin(self, job: RenderJob, *, delivery: int | None = None) -> Begin:
-        """Decide what to do with a delivery of the job, by its number, 0 where the job has ended; None
-        has it counted now.
+    def begin(self, job: RenderJob, *, published_at: float | None = None) -> DeliveryAction:
+        """Count a delivery of the job, and return the action for it.
+
+        `published_at` is in seconds since 1970. The front is assumed to wait for `PUBLISHED_SECONDS`
+        from then, or for as long as it renews its presence.
         """
-        if delivery is None:
-            delivery = _outwait(job, lambda: self._count_delivery(job))
+        delivery = _retry_until_deadline(job, lambda: self._count_delivery(job, published_at))
         if delivery == 0:
-            return Begin.ENDED
+            return DeliveryAction.ENDED
         if epoch() >= job.deadline:
-            return Begin.OVERDUE
-        return Begin.EXHAUSTED if delivery > MAX_DELIVERIES else Begin.RUN
+            return DeliveryAction.OVERDUE
+        return DeliveryAction.EXHAUSTED if delivery > MAX_DELIVERIES else DeliveryAction.RUN
 
-    def give_back(self, job: RenderJob) -> None:
-        """Take a delivery back that came to nothing through no fault of the job.
+    def uncount_delivery(self, job_id: str) -> None:
+        """Decrement the delivery count of a job that did not end, through no fault of its own.
 
         Raises:
-            Unavailable: Redis is away.
+            Unavailable: Redis is unreachable.
         """
-        with reachable(self._redis):
-            self._give_back(keys=[job_key(job.id)])
+        with reachable():
+            self._uncount_delivery(keys=[job_key(job_id)])
+
+    def suspend(self, job: RenderJob, outcome: JobOutcome) -> None:
+        """End a delivery of a job whose front must fetch images and queue it again."""
+        keys = [job_key(job.id), reply_key(job.id)]
+        args: list[Argument] = [job.id, encode_reply(outcome), REPLY_TTL_SECONDS]
+
+        def suspend() -> None:
+            with reachable():
+                self._suspend(keys=keys, args=args)
+
+        _retry_until_deadline(job, suspend)
 
     def commit(
-        self, job: RenderJob, outcome: JobOutcome, *, beside: Mapping[str, float] | None = None
+        self,
+        job: RenderJob,
+        outcome: JobOutcome,
+        *,
+        extra_totals: Mapping[str, float] | None = None,
     ) -> JobOutcome | None:
-        """End the job: outcome, usage event, counters and wake-up together or not at all.
+        """End the job: write outcome, usage event, counters and reply together or not at all.
 
-        `beside` are increments of the farm's totals that the worker counted meanwhile.
+        `extra_totals` are further increments of the farm's totals.
 
-        Return the outcome that was committed: the given one, or a failure in its place when the
-        allowance was used up meanwhile (402) or the front has stopped waiting (503). None when
-        nothing was, because the job has ended already or its deadline is over.
-        Only a render that succeeded is metered.
+        Return the committed outcome: the given one, or a failure if the allowance was used up meanwhile
+        (402) or the front has stopped waiting (503). Return None, without a commit, if the job has
+        already ended or its deadline has passed. Only a successful render is metered.
         """
-        # One token for all attempts: one whose answer was lost on the way is known again.
-        keys, args = _keys(job), _args(job, outcome, beside or {}, secrets.token_hex(8))
-        answer = _outwait(job, lambda: self._run_commit(keys, args))
-        return self._read(job, outcome, answer, beside=beside)
+        # One token for all attempts: a retry after a lost reply finds its own commit.
+        keys, args = (
+            _commit_keys(job),
+            _commit_args(job, outcome, extra_totals or {}, secrets.token_hex(8)),
+        )
+        answer = _retry_until_deadline(job, lambda: self._run_commit(keys, args))
+        return self._resolve_answer(job, outcome, answer, extra_totals=extra_totals)
 
     def commit_all(
-        self, ends: Sequence[tuple[RenderJob, JobOutcome]], *, beside: Mapping[str, float]
+        self, ends: Sequence[tuple[RenderJob, JobOutcome]], *, extra_totals: Mapping[str, float]
     ) -> list[JobOutcome | None]:
-        """End several jobs in one round trip, each for itself; return what `commit` does of each."""
+        """Commit several jobs in one round trip, each independently; return what `commit` returns of each."""
         if not ends:
             return []
-        counted = [beside, *[{}] * (len(ends) - 1)]
+        counted = [extra_totals, *[{}] * (len(ends) - 1)]
         calls = [
-            (_keys(job), _args(job, outcome, also, secrets.token_hex(8)))
+            (_commit_keys(job), _commit_args(job, outcome, also, secrets.token_hex(8)))
             for (job, outcome), also in zip(ends, counted, strict=True)
         ]
-        answers = _outwait(ends[0][0], lambda: self._run_commits(calls))
+        answers = _retry_until_deadline(ends[0][0], lambda: self._run_commits(calls))
         return [
-            self._read(job, outcome, answer, beside=also)
+            self._resolve_answer(job, outcome, answer, extra_totals=also)
             for (job, outcome), answer, also in zip(ends, answers, counted, strict=True)
         ]
 
-    def _read(
+    def _resolve_answer(
         self,
         job: RenderJob,
         outcome: JobOutcome,
         answer: list[bytes | int],
         *,
-        beside: Mapping[str, float] | None,
+        extra_totals: Mapping[str, float] | None,
     ) -> JobOutcome | None:
         match answer:
             case [b"committed"]:
                 return outcome
             case [b"over", int(used)]:
-                return self.commit(job, _quota_exceeded(job, used), beside=beside)
+                return self.commit(job, _quota_exceeded(job, used), extra_totals=extra_totals)
             case [b"unawaited"]:
-                return self.commit(job, _unawaited(job), beside=beside)
+                return self.commit(job, _client_gone(job), extra_totals=extra_totals)
             case _:
                 return None
 
     def _run_commit(self, keys: Sequence[str], args: Sequence[Argument]) -> list[bytes | int]:
-        with reachable(self._redis):
+        with reachable():
             return cast("list[bytes | int]", self._commit(keys=keys, args=args))
 
     def _run_commits(
         self, calls: Sequence[tuple[Sequence[str], Sequence[Argument]]]
     ) -> list[list[bytes | int]]:
-        with reachable(self._redis), self._redis.pipeline(transaction=False) as pipe:
+        with reachable(), self._redis.pipeline(transaction=False) as pipe:
             for keys, args in calls:
                 self._commit(keys=keys, args=args, client=pipe)
             return pipe.execute()
 
-    def _count_delivery(self, job: RenderJob) -> int:
-        with reachable(self._redis):
-            args: list[str | int] = [_state_ttl(job), str(epoch()) if job.is_recorded else ""]
+    def _count_delivery(self, job: RenderJob, published_at: float | None) -> int:
+        started_at = str(epoch()) if job.is_recorded else ""
+        awaited_until = ""
+        if published_at is not None and not job.is_recorded:
+            awaited_until = str(published_at + PUBLISHED_SECONDS)
+        with reachable():
+            args: list[str | int] = [_state_ttl(job), started_at, awaited_until]
             return int(cast("int", self._begin(keys=[job_key(job.id)], args=args)))
 
 
-def _outwait(job: RenderJob, attempt: Callable[[], T]) -> T:
+def _retry_until_deadline(job: RenderJob, attempt: Callable[[], T]) -> T:
     patient_until = min(job.deadline, epoch() + (job.budget_seconds or math.inf))
-    return outwait(attempt, seconds=patient_until - epoch(), pause_seconds=_RECONNECT_SECONDS)
+    return retry_while_unavailable(
+        attempt, seconds=patient_until - epoch(), pause_seconds=_RECONNECT_SECONDS
+    )
 
 
-def _keys(job: RenderJob) -> Sequence[str]:
+def _commit_keys(job: RenderJob) -> Sequence[str]:
     return (
         job_key(job.id),
         reply_key(job.id),
@@ -164,12 +190,12 @@ def _keys(job: RenderJob) -> Sequence[str]:
     )
 
 
-def _args(
-    job: RenderJob, outcome: JobOutcome, beside: Mapping[str, float], token: str
+def _commit_args(
+    job: RenderJob, outcome: JobOutcome, extra_totals: Mapping[str, float], token: str
 ) -> Sequence[Argument]:
     is_metered = job.purpose is Purpose.RENDER and outcome.status is OutcomeStatus.SUCCEEDED
-    event = PageEvent.of(job.meter, job.id, pages=outcome.pages, at=now())
-    metered = [Metered(outcome.pages, event)] if is_metered else []
+    event = UsageEvent.of(job.meter, job.id, pages=outcome.pages, at=now())
+    metered = [EndedDocument(outcome.pages, event)] if is_metered else []
     return (
         token,
         encode_reply(outcome),
@@ -177,13 +203,13 @@ def _args(
         _state_ttl(job),
         job.deadline,
         _reader(job),
-        write_line({**beside, **count_outcome(job, outcome)}),
+        encode_increments({**extra_totals, **count_outcome(job, outcome)}),
         *metering_args(job.meter, metered),
     )
 
 
-def fail(job: RenderJob, error: ErrorBody) -> JobOutcome:
-    """Make the outcome of a job that gave no PDF."""
+def failed_outcome(job: RenderJob, error: ErrorBody) -> JobOutcome:
+    """Return the outcome of a failed job."""
     return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
 
 
@@ -194,13 +220,13 @@ def _state_ttl(job: RenderJob) -> int:
 def _reader(job: RenderJob) -> str:
     if not job.is_recorded:
         return "front"
-    return "front and record" if job.lane is Lane.INTERACTIVE else "nobody"
+    return "front and record" if job.lane is Lane.INTERACTIVE else "record"
 
 
 def _quota_exceeded(job: RenderJob, used: int) -> JobOutcome:
-    return fail(job, used_up(job.meter, used))
+    return failed_outcome(job, allowance_exceeded(job.meter, used))
 
 
-def _unawaited(job: RenderJob) -> JobOutcome:
-    message = "The service lost touch with this request while it was rendered; try again."
-    return fail(job, ErrorBody(503, message, ErrorKind.UNAVAILABLE))
+def _client_gone(job: RenderJob) -> JobOutcome:
+    message = "The service lost the connection to this request while it was rendered; try again."
+    return failed_outcome(job, ErrorBody(503, message, ErrorKind.UNAVAILABLE))

@@ -1,23 +1,21 @@
-"""What lies in Redis at this moment, for the metrics that a farm is scaled by."""
+"""Current depths of the queues and of Redis, for the metrics that autoscaling uses."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Final
 
 from redis import Redis
 
+from shared.queue.admission_places import PlaceCount, PlaceState, count_places
+from shared.queue.ages import read_heads
 from shared.queue.connection import reachable
-from shared.queue.messages import read_admitted_at
-from shared.queue.names import (
-    DEAD_EVENTS,
-    DRAINED,
-    QUEUES,
-    UNACKED,
-    USAGE_STREAM,
-    queue_of,
-)
-from shared.queue.sums import read_sums
+from shared.queue.farm_totals import read_totals
+from shared.queue.names import DEAD_EVENTS, DRAINED, QUEUES, USAGE_STREAM
+from shared.queue.queues import QueueHead, Queues
+from shared.queue.redis_queues import RedisQueues
+from shared.queue.worker_presence import find_workers
 from shared.telemetry.readings import FarmDepth, QueueDepth
 
 _MILLISECONDS: Final = 1000
@@ -25,49 +23,70 @@ _MICROSECONDS: Final = 1_000_000
 
 
 class QueueReader:
-    """Reads counts from Redis; every method raises `Unavailable("queue")` when it is away."""
+    """Reads counts from the broker and from Redis; Redis is the default broker.
 
-    def __init__(self, redis: Redis) -> None:
+    Every method raises `Unavailable("queue")` while the broker or Redis is unreachable.
+    """
+
+    def __init__(self, redis: Redis, queues: Queues | None = None) -> None:
         self._redis = redis
+        self._queues = queues or RedisQueues(redis)
 
     def read_depth(self) -> FarmDepth:
-        """Count the jobs and events that are on their way."""
+        """Count the queued and running jobs, and the events not yet in the ledger."""
+        heads = read_heads(self._redis, self._queues, QUEUES)
+        places = count_places(self._redis)
+        running: Counter[str] = Counter()
+        for worker in find_workers(self._redis):
+            running.update(worker.held)
         with reachable(), self._redis.pipeline(transaction=False) as pipe:
-            for queue in QUEUES:
-                pipe.llen(queue)
-            for queue in QUEUES:
-                pipe.lindex(queue, -1)
-            # Their names and not the messages: each says its queue, and a message may be 64 KB.
-            pipe.hkeys(UNACKED)
             pipe.xlen(USAGE_STREAM)
             pipe.xlen(DEAD_EVENTS)
             pipe.xrange(USAGE_STREAM, count=1)
             pipe.hkeys(DRAINED)
             pipe.time()
-            found = pipe.execute()
-        lengths, oldest = found[: len(QUEUES)], found[len(QUEUES) : 2 * len(QUEUES)]
-        held, pending, dead, first, drained, (seconds, microseconds) = found[2 * len(QUEUES) :]
+            pending, dead, first, drained, (seconds, microseconds) = pipe.execute()
         at = seconds + microseconds / _MICROSECONDS
-        running = Counter(queue_of(tag.decode()) for tag in held)
         queues = {
-            queue: QueueDepth(
-                length, running[queue], _job_age(message, at), queue.encode() in drained
+            queue: _describe(
+                head,
+                places.get((queue, PlaceState.WAITING)),
+                running=running[queue],
+                is_drained=queue.encode() in drained,
+                at=at,
             )
-            for queue, length, message in zip(QUEUES, lengths, oldest, strict=True)
+            for queue, head in heads.items()
         }
-        return FarmDepth(queues, pending, dead, _entry_age(first, at))
+        return FarmDepth(queues, pending, dead, _entry_age(first, at), _count_by_state(places))
 
     def read_totals(self) -> dict[str, float]:
-        """Give the sums of what the farm counted, as `shared.telemetry.totals` has them."""
+        """Return the farm's totals, by the fields of `shared.telemetry.totals`."""
         with reachable():
-            return read_sums(self._redis)
+            return read_totals(self._redis)
 
 
-def _job_age(message: bytes | None, now: float) -> float:
-    if message is None:
-        return 0.0
-    admitted_at = read_admitted_at(message)
-    return 0.0 if admitted_at is None else max(now - admitted_at, 0.0)
+def _describe(
+    head: QueueHead, waiting: PlaceCount | None, *, running: int, is_drained: bool, at: float
+) -> QueueDepth:
+    """Return a queue's depth; jobs that wait for an admission place count as waiting in the queue."""
+    since = [] if head.admitted_at is None else [head.admitted_at]
+    if waiting is not None:
+        since.append(waiting.oldest_at)
+    return QueueDepth(
+        head.waiting + (waiting.jobs if waiting else 0),
+        running,
+        max(at - min(since, default=at), 0.0),
+        is_drained,
+    )
+
+
+def _count_by_state(places: Mapping[tuple[str, PlaceState], PlaceCount]) -> Mapping[str, int]:
+    counts = {
+        state.value: 0 for state in (PlaceState.HELD, PlaceState.WAITING, PlaceState.FETCHING)
+    }
+    for (_, state), count in places.items():
+        counts[state.value] += count.jobs
+    return counts
 
 
 def _entry_age(entries: list[Any], now: float) -> float:

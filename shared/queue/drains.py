@@ -1,4 +1,4 @@
-"""Queues that workers leave alone until they are told otherwise: the operator's word, in Redis."""
+"""Drained queues: workers consume nothing from them until an operator resumes them. Stored in Redis."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from shared.clock import epoch, ticks
 from shared.queue.connection import reachable
 from shared.queue.names import DRAINED, QUEUES
 
-# How long a front goes by what it read: a request asks Redis nothing more for it.
-_GOES_BY_SECONDS: Final = 1.0
-# A worker looks every 2 s, and takes one more message where it was asking for it already.
-SEEN_BY_ALL_SECONDS: Final = 4.0
+# How long a front caches the drained queues, to save a round trip in each request.
+_CACHE_SECONDS: Final = 1.0
+# Workers read the drained queues each second and act within half a second; a consume request already
+# sent may deliver one more message within another second.
+PROPAGATION_SECONDS: Final = 4.0
 
 
 class UnknownQueueError(LookupError):
-    """There is no queue of this name; the text has those there are."""
+    """There is no queue of this name; the message lists the existing ones."""
 
 
 class Drains:
-    """Says and hears which queues are drained; every method raises `Unavailable` without Redis.
+    """Drains and resumes queues; every method raises `Unavailable` while Redis is unreachable.
 
-    What is drained stays so over restarts of every process, as long as Redis keeps its files.
+    A drained queue stays drained over restarts of every process, as long as Redis keeps its files.
     """
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._known: frozenset[str] = frozenset()
-        self._read_at = -_GOES_BY_SECONDS
+        self._read_at = -_CACHE_SECONDS
 
     def drain(self, queue: str) -> bool:
-        """Have no worker take from a queue any more; tell whether that is new.
+        """Stop workers from consuming a queue; return whether it was not drained before.
 
         Raises:
             UnknownQueueError: there is no such queue.
@@ -42,7 +43,7 @@ class Drains:
             return bool(self._redis.hsetnx(DRAINED, queue, str(epoch())))
 
     def resume(self, queue: str) -> bool:
-        """Have workers take from a queue again; tell whether they did not.
+        """Let workers consume a queue again; return whether it was drained before.
 
         Raises:
             UnknownQueueError: there is no such queue.
@@ -52,14 +53,14 @@ class Drains:
             return bool(self._redis.hdel(DRAINED, queue))
 
     def find(self) -> dict[str, float]:
-        """Give the drained queues, and since when each is, in seconds since 1970."""
+        """Return the drained queues, each with the time it was drained at, in seconds since 1970."""
         with reachable():
             found = cast("dict[bytes, bytes]", self._redis.hgetall(DRAINED))
         return {queue.decode(): float(since) for queue, since in found.items()}
 
-    def holds(self, queue: str) -> bool:
-        """Tell whether a queue is drained, as of at most a second ago."""
-        if ticks() - self._read_at >= _GOES_BY_SECONDS:
+    def is_drained(self, queue: str) -> bool:
+        """Return whether a queue is drained, as of at most a second ago."""
+        if ticks() - self._read_at >= _CACHE_SECONDS:
             self._known = frozenset(self.find())
             self._read_at = ticks()
         return queue in self._known

@@ -1,15 +1,15 @@
-"""Every name the farm uses in Redis, once; `shared.metering.usage_key` names the counters."""
+"""Names of queues, tasks and Redis keys; `shared.metering.usage_key` names the counters."""
 
 from __future__ import annotations
 
-import secrets
 from typing import Final
 
 INTERACTIVE: Final = "interactive"  # single renders: a list, its newest message at the left
+PREVIEW: Final = "preview"  # pages for editors, in a list like it
 VALIDATE: Final = "validate"  # validations and inspections of uploads, in a list like it
-BATCH: Final = "batch"  # slices of what nobody waits for: batches and accepted renders
+BATCH: Final = "batch"  # slices of batches and of accepted renders, which no client waits for
 # Every queue that workers take from, for the metrics.
-QUEUES: Final = (INTERACTIVE, VALIDATE, BATCH)
+QUEUES: Final = (INTERACTIVE, PREVIEW, VALIDATE, BATCH)
 RENDER_TASK: Final = "pressroom.render"
 SLICE_TASK: Final = "pressroom.slice"  # some documents of a batch
 JOBS_TASK: Final = "pressroom.jobs"  # some of the accepted renders of an account
@@ -18,89 +18,72 @@ TASKS: Final = frozenset({RENDER_TASK, SLICE_TASK, JOBS_TASK, ASSEMBLE_TASK})
 
 USAGE_STREAM: Final = "usage"  # page events on their way to the ledger
 USAGE_GROUP: Final = "counter"
-DEAD_EVENTS: Final = "usage:dead"  # what the counter could not read, kept for a person to look at
+DEAD_EVENTS: Final = "usage:dead"  # events that the counter could not read, kept for inspection
 
-FARM_TOTALS: Final = "farm:totals"  # hash of what the farm counts, see shared.telemetry.totals
-FRESH_TOTALS: Final = "farm:totals:fresh"  # list of what is yet to be added to them
-FARM_EPOCH: Final = "farm:epoch"  # there as long as Redis has all that was put into it
-FARM_LAYOUT: Final = "farm:layout"  # which shard this is, of which farm's
-FARM_MEMORY: Final = "farm:memory"  # another value once Redis was emptied, see shared.queue.recall
-DRAINED: Final = "farm:drained"  # hash of the queues that workers leave alone: since when
-WORKERS: Final = "farm:workers"  # hash of what each worker says of itself
-WORKERS_SEEN: Final = "farm:workers:seen"  # sorted set of them, by when they last did
-CLOCKS: Final = "farm:clocks"  # hash of how far the clock of each process's machine is ahead
-CLOCKS_SEEN: Final = "farm:clocks:seen"  # sorted set of them, by when they last said so
-CLAIM_EXPIRY: Final = "claims:expiry"  # sorted set of claims in the blob store, by when to delete
+FARM_TOTALS: Final = "farm:totals"  # hash of the farm's totals, see shared.telemetry.totals
+FRESH_TOTALS: Final = "farm:totals:fresh"  # list of increments not yet added to them
+FARM_EPOCH: Final = "farm:epoch"  # exists until Redis loses its data
+FARM_LAYOUT: Final = "farm:layout"  # name of this shard, and of all shards of the farm
+FARM_MEMORY: Final = (
+    "farm:memory"  # random value, changes if Redis was emptied, see shared.queue.usage_replay
+)
+DRAINED: Final = "farm:drained"  # hash of drained queues: when each was drained
+WORKERS: Final = "farm:workers"  # hash of the workers' reports
+WORKERS_SEEN: Final = "farm:workers:seen"  # sorted set of workers, by the time of their last report
+QUEUES_PASSED: Final = "farm:queues:passed"  # sorted set of queues, see shared.queue.ages
+HELD_TASKS: Final = (
+    "farm:held"  # sorted set of tasks, by the last report of the worker that holds them
+)
+CLOCKS: Final = "farm:clocks"  # hash of the clock skew of each process's machine
+CLOCKS_SEEN: Final = "farm:clocks:seen"  # sorted set of processes, by the time of their last report
+CLAIM_EXPIRY: Final = "claims:expiry"  # sorted set of claims in the blob store, by expiry
 
-SENT_SLICES: Final = "batch:sent"  # hash of slices in the queue or at work: the message of each
+PLACES: Final = (
+    "places:jobs"  # hash of jobs with a place or waiting for one, see scripts/places.lua
+)
+PLACE_LEASES: Final = "places:leases"  # sorted set of these jobs, by the end of their lease
 
-UNACKED: Final = "unacked"  # kombu's hash of messages that a worker holds
-UNACKED_INDEX: Final = "unacked_index"  # kombu's sorted set of them, by when they were last held
-
-# What tags end in whose deliveries are counted by the worker that takes them, see `shared.queue.ahead`.
-_WAITED: Final = ":waited"
-_RECORDED: Final = ":recorded"
-
-
-def new_delivery_tag(queue: str, job_id: str) -> str:
-    """Make the tag of a message, by which kombu holds it: whose it is can be read from it."""
-    return f"{queue}:{job_id}:{secrets.token_hex(16)}"
-
-
-def new_waited_tag(queue: str, job_id: str) -> str:
-    """Make the tag of a message whose front waits."""
-    return new_delivery_tag(queue, job_id) + _WAITED
-
-
-def new_recorded_tag(queue: str, job_id: str) -> str:
-    """Make the tag of a message whose job is on record."""
-    return new_delivery_tag(queue, job_id) + _RECORDED
-
-
-def is_counted_as_taken(delivery_tag: str) -> bool:
-    """Tell whether whoever takes a message counts its delivery, and not the slot it is for."""
-    return delivery_tag.endswith((_WAITED, _RECORDED))
-
-
-def queue_of(delivery_tag: str) -> str:
-    """Give the queue of a held message, '' when its tag does not say."""
-    queue, colon, _ = delivery_tag.partition(":")
-    return queue if colon else ""
-
-
-def job_of(delivery_tag: str) -> str:
-    """Give the job of a held message, '' when its tag does not say."""
-    return [*delivery_tag.split(":"), "", ""][1]
+SENT_SLICES: Final = "batch:sent"  # hash of queued and running slices: when each was published
 
 
 def job_key(job_id: str) -> str:
-    """Name the hash of a job's state: `deliveries`, `awaited_until`, and `done` when it has ended.
+    """Return the key of a job's state, a hash: `deliveries`, `awaited_until`, and `done` if it has ended.
 
-    A recorded job's has `started_at` besides, and its `outcome`.
+    A recorded job also has `started_at` and `outcome`.
     """
     return f"job:{job_id}"
 
 
 def reply_key(job_id: str) -> str:
-    """Name the list that holds a job's outcome, and nothing else."""
+    """Return the key of the reply list, which holds a job's outcome."""
     return f"job:{job_id}:reply"
 
 
+def place_key(job_id: str) -> str:
+    """Return the key of the list that wakes the front of a job that waits for a place."""
+    return f"place:{job_id}"
+
+
 def claim_key(job_id: str, token: str) -> str:
-    """Name the bytes of a claim, in Redis or in the blob store."""
+    """Return the key of a claim's bytes, in Redis or in the blob store."""
     return f"job:{job_id}:{token}"
 
 
 def chunk_key(batch_id: str, number: int) -> str:
-    """Name the hash of a chunk's state, see `shared.queue.slices`."""
+    """Return the key of a chunk's state, a hash, see `shared.queue.slice_commits`."""
     return f"batch:{batch_id}:{number}"
 
 
 def cancelled_key(batch_id: str) -> str:
-    """Name the key that is there once a batch is cancelled."""
+    """Return the key that exists once a batch is cancelled."""
     return f"batch:{batch_id}:cancelled"
 
 
-def ending_key(name: str) -> str:
-    """Name the list that holds word of an end, for a while."""
+def completion_key(name: str) -> str:
+    """Return the key of the list that holds a notice of completion."""
     return f"ended:{name}"
+
+
+def preview_session_key(account_id: str, session: str) -> str:
+    """Return the key of the newest preview of a session."""
+    return f"preview:{account_id}:{session}"

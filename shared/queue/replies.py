@@ -1,4 +1,4 @@
-"""The front's side of a job's end: waiting costs nothing, giving up is final (design.md 2 and 3)."""
+"""Reply lists: fronts wait for outcomes, or abandon jobs for good (design.md 2 and 3)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final, cast
 from redis import Redis, RedisError
 
 from shared.clock import ticks
-from shared.jobs import Claim, ClaimHome, JobOutcome, decode_reply
+from shared.jobs import Claim, ClaimStorage, JobOutcome, OutcomeStatus, decode_reply
 from shared.queue.claims import CLAIM_TTL_SECONDS, Claims
-from shared.queue.connection import BLOCK_SECONDS, guarded, reachable
+from shared.queue.client_presence import AWAITED_SECONDS, ClientPresence
+from shared.queue.connection import BLOCK_SECONDS, reachable
 from shared.queue.names import FARM_TOTALS, job_key, reply_key
-from shared.queue.presence import AWAITED_SECONDS
 from shared.queue.scripts import register
 from shared.telemetry.totals import ABANDONED
 
@@ -23,15 +23,15 @@ _SWEEP_AT_ONCE: Final = 100
 
 
 class Replies:
-    """Waits for outcomes and fetches their PDFs; shared by the threads of a front process."""
+    """Waits for outcomes and fetches their PDFs; thread-safe."""
 
     def __init__(self, redis: Redis, claims: Claims) -> None:
         self._redis = redis
         self._claims = claims
         self._abandon = register(redis, "abandon")
-        self._await = register(redis, "await")
-        # Keys that were read and are of no more use. They go with the next wait's round trip
-        # rather than one of their own; should the process end first, their time to live ends too.
+        self._presence = ClientPresence(redis)
+        # Keys that were read and can be deleted, in the round trip of the next wait. If the process ends
+        # first, they expire.
         self._spent: deque[str] = deque()
 
     def wait(
@@ -41,16 +41,16 @@ class Replies:
         timeout_seconds: float,
         between: Callable[[], object] = lambda: None,
     ) -> JobOutcome | None:
-        """Wait until a job just published ends; None when it has not in time.
+        """Wait until a just published job ends or is suspended; return None after the time-out.
 
-        A restart of Redis in between is waited out while the outcome could still be committed.
+        Restarts of Redis are tolerated while the outcome can still be committed.
         `between` is called after each second without an outcome.
 
         Raises:
-            Unavailable: Redis stayed away for `AWAITED_SECONDS`; the job will not be metered.
+            Unavailable: Redis was unreachable for `AWAITED_SECONDS`; the job is not metered.
         """
         give_up_at = ticks() + timeout_seconds
-        is_noted = True  # with the message; each wait from the second on notes it again
+        is_noted = True  # `Broker.publish` did; each wait from the second on renews the presence
         while (left := give_up_at - ticks()) > 0:
             try:
                 text = self._wait_briefly(job_id, min(left, BLOCK_SECONDS), is_noted=is_noted)
@@ -60,51 +60,59 @@ class Replies:
                     is_noted = False
                     continue
             if text is not None:
-                self._spent.append(reply_key(job_id))
-                return decode_reply(text)
+                outcome = decode_reply(text)
+                if outcome.status is OutcomeStatus.SUSPENDED:
+                    self._take_out(job_id, text)
+                else:
+                    self._spent.append(reply_key(job_id))
+                return outcome
             between()
             is_noted = False
         return None
 
-    def abandon(self, job_id: str) -> JobOutcome | None:
-        """Abandon the job: from now on nothing of it is committed or metered.
+    def _take_out(self, job_id: str, text: bytes) -> None:
+        """Remove a reply from its list, to which the outcome may still be pushed."""
+        with reachable():
+            self._redis.lrem(reply_key(job_id), 1, text)  # type: ignore[arg-type] # bytes as they came
 
-        Return the outcome instead when the job ended just before.
+    def abandon(self, job_id: str) -> JobOutcome | None:
+        """Abandon the job, so that it is neither committed nor metered; return None.
+
+        If the job ended just before, return its outcome.
 
         Raises:
-            Unavailable: Redis is away; the job's own deadline ends it.
+            Unavailable: Redis is unreachable; the job ends at its deadline.
         """
         keys = [job_key(job_id), reply_key(job_id), FARM_TOTALS]
-        with reachable(self._redis):
+        with reachable():
             text = cast(
                 "bytes | None", self._abandon(keys=keys, args=[CLAIM_TTL_SECONDS, ABANDONED])
             )
         return None if text is None else decode_reply(text)
 
     def fetch_pdf(self, claim: Claim) -> Iterator[bytes]:
-        """Return the bytes of a PDF, `claim.size` in all, in pieces; they can be fetched once.
+        """Yield the bytes of a PDF, `claim.size` in total, in chunks; then delete them.
 
         Raises:
-            ClaimLostError: when the first piece is asked for and the bytes are gone.
+            ClaimLostError: the bytes were deleted or have expired; raised by the first iteration.
         """
         yield from self._claims.stream(claim)
-        if claim.home is ClaimHome.REDIS:
+        if claim.home is ClaimStorage.REDIS:
             self._spent.append(claim.key)
         else:
-            self._claims.drop(claim)
+            self._claims.delete_claim(claim)
 
     def _wait_briefly(self, job_id: str, seconds: float, *, is_noted: bool) -> bytes | None:
         reply = reply_key(job_id)
-        with guarded(self._redis):
-            if not is_noted:
-                self._await(keys=[job_key(job_id)], args=[AWAITED_SECONDS, CLAIM_TTL_SECONDS])
-            pipe = self._redis.pipeline(transaction=False)
-            if spent := self._take_spent():
-                pipe.unlink(*spent)
-            # The outcome is moved from the list onto itself: read without taking it out, so that
-            # an answer lost with its connection can be read again.
-            pipe.blmove(reply, reply, max(seconds, 0.01), "RIGHT", "LEFT")  # type: ignore[arg-type] # the server takes fractions
-            return cast("bytes | None", pipe.execute()[-1])
+        if not is_noted:
+            self._presence.renew(job_id)
+        pipe = self._redis.pipeline(transaction=False)
+        if spent := self._take_spent():
+            pipe.unlink(*spent)
+        # The outcome is moved from the list onto itself, which reads it without removing it: a reply
+        # lost with its connection can be read again.
+        pipe.blmove(reply, reply, max(seconds, 0.01), "RIGHT", "LEFT")  # type: ignore[arg-type] # the server takes fractions
+        return cast("bytes | None", pipe.execute()[-1])
 
     def _take_spent(self) -> list[str]:
         taken: list[str] = []
@@ -116,10 +124,10 @@ class Replies:
         return taken
 
     def _await_server(self, cause: RedisError, reply: str) -> bytes | None:
-        """Wait until Redis is back, for as long as this front's last word may hold there.
+        """Wait until Redis is reachable again, at most until this front's presence expires.
 
-        A Redis whose disk is full refuses to wait for an outcome, but one that was committed before
-        can be read: it is returned, for it is metered.
+        A Redis with a full disk refuses blocking reads, but an outcome that was already committed, and so
+        metered, can be read: return it.
         """
         lapses_at = ticks() + AWAITED_SECONDS
         is_over = False
@@ -127,11 +135,10 @@ class Replies:
             time.sleep(_RECONNECT_SECONDS)
             is_over = ticks() >= lapses_at
             try:
-                with guarded(self._redis):
-                    text = cast("bytes | None", self._redis.lindex(reply, -1))
-                    if text is not None:
-                        return text
-                    self._redis.ping()
+                text = cast("bytes | None", self._redis.lindex(reply, -1))
+                if text is not None:
+                    return text
+                self._redis.ping()
             except RedisError:
                 continue
             return None

@@ -1,7 +1,7 @@
-"""Loads the Lua scripts of the farm: one `.lua` file each, in `scripts/` beside the code that runs it.
+"""Loads the Lua scripts of the farm: one `.lua` file each, in `scripts/` of the package that runs it.
 
-A line `--- @include NAME` stands for the text of `NAME.lua` of `shared/queue/scripts`, for what several
-scripts do alike.
+A line `--- @include NAME` is replaced by the text of `NAME.lua` of `shared/queue/scripts`, which contains
+functions of several scripts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _QUEUE: Final = "shared.queue"
 def register(redis: Redis, name: str, *, package: str = _QUEUE) -> Script:
     """Return a script of a package, ready to be called with `keys` and `args`.
 
-    redis-py sends its digest, and its text where the server does not have it.
+    redis-py sends its digest, and its text if the server does not have it.
 
     Raises:
         FileNotFoundError: the package has no such script.
@@ -31,7 +31,7 @@ def register(redis: Redis, name: str, *, package: str = _QUEUE) -> Script:
 
 @cache
 def read_script(name: str, *, package: str = _QUEUE) -> str:
-    """Return the text of a script, with what it includes.
+    """Return the text of a script, with its includes.
 
     Raises:
         FileNotFoundError: the package has no such script.

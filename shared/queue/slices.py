@@ -1,4 +1,4 @@
-"""Slices in the queue, of batches and of accepted renders: sent by name, so that a lost one is found."""
+"""Queues slices of batches and of accepted renders, and finds lost ones by name."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from redis import Redis
 from shared.batches.records import JobSlice, Slice
 from shared.clock import epoch
 from shared.queue.connection import reachable
-from shared.queue.messages import Envelope, write_message
+from shared.queue.messages import TaskMessage
 from shared.queue.names import (
     ASSEMBLE_TASK,
     BATCH,
     JOBS_TASK,
     SENT_SLICES,
     SLICE_TASK,
-    UNACKED,
     cancelled_key,
 )
-from shared.queue.scripts import register
+from shared.queue.publisher import Publisher
+from shared.queue.worker_presence import find_held_tasks
 
-# What a slice may take besides its longest document: its other documents, and storing them.
+# Time for a slice beyond its longest document: its other documents, and storing them.
 _SLICE_SLACK_SECONDS: Final = 120.0
 _ASSEMBLE_SECONDS: Final = 3600.0
-_STOP_SECONDS: Final = 3600  # longer than any slice may take; the database knows for good
+_STOP_SECONDS: Final = 3600  # longer than any slice may take; the database has the final state
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """What a worker is asked to do: make the one PDF of a merged batch."""
+    """The task of assembling the PDF of a merged batch."""
 
     batch_id: str
 
     @property
     def name(self) -> str:
-        """Name it, the same for the same."""
+        """The deterministic name of the task."""
         return f"{self.batch_id}:assembly"
 
     def encode(self) -> Mapping[str, Any]:
-        """Write it for a message."""
+        """Encode the task as a message's argument."""
         return {"v": 1, "batch": self.batch_id}
 
     @classmethod
     def decode(cls, message: Mapping[str, Any]) -> Assembly:
-        """Read it from a message's argument.
+        """Decode a message's argument.
 
         Raises:
-            ValueError, KeyError, TypeError: it is none.
+            ValueError, KeyError, TypeError: the argument is invalid.
         """
         batch_id = message["batch"]
         if not isinstance(batch_id, str):
@@ -57,69 +57,59 @@ class Assembly:
         return cls(batch_id)
 
 
-Work: TypeAlias = Slice | JobSlice | Assembly
+BatchWork: TypeAlias = Slice | JobSlice | Assembly
 _TASKS: Final = {Slice: SLICE_TASK, JobSlice: JOBS_TASK, Assembly: ASSEMBLE_TASK}
 
 
 class SliceQueue:
-    """Sends slices and assemblies to the workers; every method raises `Unavailable` without Redis."""
+    """Publishes slices and assemblies; methods raise `Unavailable` while Redis is unreachable."""
 
-    def __init__(self, redis: Redis, *, render_budget: float) -> None:
+    def __init__(self, redis: Redis, publisher: Publisher, *, render_budget: float) -> None:
         self._redis = redis
-        self._find_lost = register(redis, "find_lost")
+        self._publisher = publisher
         self._slice_seconds = render_budget + _SLICE_SLACK_SECONDS
 
-    def send(self, work: Sequence[Work]) -> None:
-        """Queue work. Sent twice it is done twice, and counted once."""
+    def send(self, work: Sequence[BatchWork]) -> None:
+        """Queue work. Work that is sent twice runs twice, and is metered once."""
         if not work:
             return
-        messages = {each.name: self._write(each) for each in work}
-        with reachable(), self._redis.pipeline() as pipe:
-            for name, message in messages.items():
-                pipe.hset(SENT_SLICES, name, message)
-            pipe.lpush(BATCH, *messages.values())
-            pipe.execute()
+        messages = [self._make_message(each) for each in work]
+        sent_at = {message.id: str(message.published_at) for message in messages}
+        with reachable():
+            self._redis.hset(SENT_SLICES, mapping=sent_at)  # type: ignore[arg-type]
+        self._publisher.send(messages)
 
-    def find_lost(self, work: Sequence[Work]) -> list[Work]:
-        """Give what of this work is neither in the queue nor in a worker's hands.
+    def find_lost(self, work: Sequence[BatchWork]) -> list[BatchWork]:
+        """Return the work that is neither queued nor held by a worker.
 
-        A worker takes a message and writes down that it holds it in two steps: what is lost twice
-        in a row, seconds apart, is lost.
+        Workers report the tasks they hold once a second, so work counts as lost if two calls, seconds
+        apart, return it.
         """
         if not work:
             return []
-        args = [part for each in work for part in (each.name, _tag(each))]
         with reachable():
-            names = cast(
-                "list[bytes]", self._find_lost(keys=[SENT_SLICES, UNACKED, BATCH], args=args)
-            )
-        lost = {name.decode() for name in names}
-        return [each for each in work if each.name in lost]
+            found = self._redis.hmget(SENT_SLICES, [each.name for each in work])
+        sent_at = dict(zip(work, cast("list[bytes | None]", found), strict=True))
+        head = self._publisher.queues.read([BATCH])[BATCH]
+        held = find_held_tasks(self._redis)
+
+        def is_lost(each: BatchWork) -> bool:
+            at = sent_at[each]
+            return each.name not in held and (at is None or head.has_passed(float(at)))
+
+        return [each for each in work if is_lost(each)]
 
     def stop(self, batch_id: str) -> None:
-        """Have the runs of a batch stop before their next document."""
+        """Stop the runs of a batch before their next document."""
         with reachable():
             self._redis.set(cancelled_key(batch_id), 1, ex=_STOP_SECONDS)
 
-    def forget(self, work: Work) -> None:
-        """Forget work that is done."""
+    def remove(self, work: BatchWork) -> None:
+        """Remove work that is done."""
         with reachable():
             self._redis.hdel(SENT_SLICES, work.name)
 
-    def _write(self, work: Work) -> str:
-        task, seconds = _TASKS[type(work)], self._slice_seconds
-        if isinstance(work, Assembly):
-            seconds = _ASSEMBLE_SECONDS
-        envelope = Envelope(
-            task=task,
-            id=work.name,
-            queue=BATCH,
-            delivery_tag=_tag(work),
-            limit_seconds=seconds,
-            admitted_at=epoch(),
-        )
-        return write_message(envelope, [work.encode()])
-
-
-def _tag(work: Work) -> str:
-    return f"{BATCH}:{work.name}"
+    def _make_message(self, work: BatchWork) -> TaskMessage:
+        seconds = _ASSEMBLE_SECONDS if isinstance(work, Assembly) else self._slice_seconds
+        task = _TASKS[type(work)]
+        return TaskMessage(task, work.name, BATCH, work.encode(), seconds, admitted_at=epoch())

@@ -1,9 +1,8 @@
-"""A recorded job's state in the queue, for those who do not run it: the front and the keeper."""
+"""The state of recorded jobs in Redis, for fronts and maintenance."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,35 +13,26 @@ from redis import Redis, RedisError
 from shared.clock import epoch
 from shared.jobs import JobOutcome, decode_reply
 from shared.limits import STATE_TTL_SECONDS
-from shared.queue.connection import guarded, reachable
-from shared.queue.messages import read_admitted_at
-from shared.queue.names import FARM_EPOCH, UNACKED, job_key, job_of
+from shared.queue.connection import reachable
+from shared.queue.names import FARM_EPOCH, job_key
 from shared.queue.scripts import register
 
 CANCELLED: Final = "cancelled"
-OVERDUE: Final = "overdue"  # its deadline was over before it ended
-WITHDRAWN: Final = "withdrawn"  # taken out of a drained queue before a worker began it
-_SETTLED_TTL_SECONDS: Final = 600
+OVERDUE: Final = "overdue"  # its deadline passed before it ended
+WITHDRAWN: Final = "withdrawn"  # withdrawn from a drained queue before a worker began it
+_RECORDED_TTL_SECONDS: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A job that has ended in the queue: with an outcome, or closed before it had one."""
+class EndedJob:
+    """A job that has ended in Redis, with an outcome or closed without one."""
 
-    word: str
+    reason: str
     outcome: JobOutcome | None
 
 
-@dataclass(frozen=True, slots=True)
-class QueueView:
-    """What lies in a queue at a moment: when its oldest message came, and whose jobs are held."""
-
-    oldest: float | None
-    held: AbstractSet[str]
-
-
 class JobStates:
-    """Reads and closes the states of recorded jobs; whoever is answered may get `Unavailable`."""
+    """Reads and closes the states of recorded jobs; methods with a result may raise `Unavailable`."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -50,14 +40,14 @@ class JobStates:
         self._withdraw = register(redis, "withdraw")
 
     def find_started(self, job_id: str) -> datetime | None:
-        """Return when a worker first began the job, None when none did."""
-        with reachable(self._redis):
+        """Return when a worker first began the job, None if none did."""
+        with reachable():
             started = cast("bytes | None", self._redis.hget(job_key(job_id), "started_at"))
         return None if started is None else datetime.fromtimestamp(float(started), UTC)
 
     def list_started(self, job_ids: Sequence[str]) -> Mapping[str, datetime]:
-        """Return when workers first began jobs; those that none has begun are not in it."""
-        with reachable(self._redis), self._redis.pipeline(transaction=False) as pipe:
+        """Return when workers first began jobs, without jobs that were not begun."""
+        with reachable(), self._redis.pipeline(transaction=False) as pipe:
             for job_id in job_ids:
                 pipe.hget(job_key(job_id), "started_at")
             found = pipe.execute()
@@ -67,8 +57,8 @@ class JobStates:
             if started is not None
         }
 
-    def look_after(self, job_id: str, running_seconds: float) -> bool:
-        """Note since when a job runs, where that is not known, and return whether it has ended."""
+    def ensure_started(self, job_id: str, running_seconds: float) -> bool:
+        """Set the start of a running job if it is missing, and return whether the job has ended."""
         with reachable(), self._redis.pipeline() as pipe:
             pipe.hsetnx(job_key(job_id), "started_at", str(epoch() - running_seconds))
             pipe.expire(job_key(job_id), STATE_TTL_SECONDS)
@@ -76,24 +66,24 @@ class JobStates:
             return bool(pipe.execute()[-1])
 
     def count_deliveries(self, job_id: str) -> int:
-        """Return how often workers began the job."""
-        with reachable(self._redis):
+        """Return the number of deliveries of the job."""
+        with reachable():
             return int(cast("bytes | None", self._redis.hget(job_key(job_id), "deliveries")) or 0)
 
-    def find_end(self, job_id: str) -> Ended | None:
-        """Return how the job ended, None when it has not."""
-        with reachable(self._redis):
+    def find_end(self, job_id: str) -> EndedJob | None:
+        """Return the end of the job, None if it has not ended."""
+        with reachable():
             word, outcome = cast(
                 "list[bytes | None]", self._redis.hmget(job_key(job_id), "done", "outcome")
             )
         return None if word is None else _ended(word, outcome)
 
-    def close(self, job_id: str, word: str) -> Ended | None:
-        """End a job without an outcome: nothing of it is committed or metered from now on.
+    def close(self, job_id: str, word: str) -> EndedJob | None:
+        """End a job without an outcome, so that it is neither committed nor metered; return None.
 
-        Return how it ended instead when it had ended before.
+        If it had ended before, return its end.
         """
-        with reachable(self._redis):
+        with reachable():
             before = cast(
                 "list[bytes | None] | None",
                 self._close(keys=[job_key(job_id)], args=[word, STATE_TTL_SECONDS]),
@@ -102,46 +92,31 @@ class JobStates:
             return None
         return _ended(before[0], before[1])
 
-    def withdraw(self, job_id: str, queue: str) -> bool:
-        """Withdraw a job that no worker has begun from a queue and return whether it was. It never runs then."""
-        mark = f'"delivery_tag":"{queue}:{job_id}:'
-        with reachable(self._redis):
-            return bool(
-                self._withdraw(
-                    keys=[job_key(job_id), queue], args=[WITHDRAWN, STATE_TTL_SECONDS, mark]
-                )
-            )
+    def withdraw(self, job_id: str) -> bool:
+        """Withdraw a job that no worker has begun; return whether it was withdrawn. It never runs then."""
+        with reachable():
+            args: list[str | int] = [WITHDRAWN, STATE_TTL_SECONDS]
+            return bool(self._withdraw(keys=[job_key(job_id)], args=args))
 
-    def settle(self, job_ids: Iterable[str]) -> None:
-        """Let states expire soon: the jobs' ends are on record. Without Redis they expire later."""
-        with suppress(RedisError), guarded(self._redis):
+    def expire_soon(self, job_ids: Iterable[str]) -> None:
+        """Shorten the time to live of states whose ends are recorded; does nothing without Redis."""
+        with suppress(RedisError):
             pipe = self._redis.pipeline(transaction=False)
             for job_id in job_ids:
-                pipe.expire(job_key(job_id), _SETTLED_TTL_SECONDS)
+                pipe.expire(job_key(job_id), _RECORDED_TTL_SECONDS)
             pipe.execute()
 
-    def look(self, queue: str) -> QueueView:
-        """Look at a queue: all that came into it before its oldest message has left it."""
-        with reachable(self._redis), self._redis.pipeline() as pipe:
-            pipe.lindex(queue, -1)
-            pipe.hkeys(UNACKED)
-            oldest, held = pipe.execute()
-        return QueueView(
-            None if oldest is None else read_admitted_at(oldest),
-            {job_of(tag.decode()) for tag in held},
-        )
-
     def begin_epoch(self) -> bool:
-        """Return whether Redis has lost what it had, or never had anything; asked again, it has not."""
-        with reachable(self._redis):
+        """Start a new epoch if Redis has none, since it is new or has lost its data; return whether it had none."""
+        with reachable():
             return bool(self._redis.set(FARM_EPOCH, str(epoch()), nx=True))
 
     def read_epoch_age(self) -> float:
-        """Return for how many seconds Redis has had its memory; 0 when nobody has looked yet."""
-        with reachable(self._redis):
+        """Return the age of the epoch in seconds; 0 if there is none."""
+        with reachable():
             begun = cast("bytes | None", self._redis.get(FARM_EPOCH))
         return 0.0 if begun is None else max(epoch() - float(begun), 0.0)
 
 
-def _ended(word: bytes, outcome: bytes | None) -> Ended:
-    return Ended(word.decode(), None if outcome is None else decode_reply(outcome))
+def _ended(word: bytes, outcome: bytes | None) -> EndedJob:
+    return EndedJob(word.decode(), None if outcome is None else decode_reply(outcome))

@@ -1,4 +1,4 @@
-"""The usage stream: page events wait here, in order, until the ledger has them."""
+"""The usage stream, a Redis stream of usage events that are not yet in the ledger."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from redis.exceptions import ResponseError
 from shared.queue.connection import BLOCK_SECONDS, reachable
 from shared.queue.names import DEAD_EVENTS, FARM_TOTALS, USAGE_GROUP, USAGE_STREAM
 
-# An entry this old in another reader's hands was left by one that died. Taking a living reader's
+# An entry that is pending for this long is taken for one of a dead consumer. Claiming that of a live one
 # is harmless: the ledger counts each job once.
-LEFT_BEHIND_MS: Final = 5_000
+RECLAIM_IDLE_MS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of the stream: its id there, and the event's text."""
+class UsageEntry:
+    """An entry of the stream: its id, and the event's text."""
 
     id: bytes
     event: bytes
 
 
 class UsageStream:
-    """Reads the stream as one member of the counters' group.
+    """Reads the stream as a consumer of the counters' group.
 
-    Every method raises `Unavailable("queue")` when Redis is away.
+    Every method raises `Unavailable("queue")` while Redis is unreachable.
     """
 
     def __init__(self, redis: Redis, *, reader: str) -> None:
@@ -36,7 +36,7 @@ class UsageStream:
         self._reader = reader
 
     def open(self) -> None:
-        """Make the group, from the first event on; making it again changes nothing."""
+        """Create the consumer group, from the first event on, unless it exists."""
         with reachable():
             try:
                 self._redis.xgroup_create(USAGE_STREAM, USAGE_GROUP, id="0", mkstream=True)
@@ -44,8 +44,8 @@ class UsageStream:
                 if not str(error).startswith("BUSYGROUP"):
                     raise
 
-    def read(self, *, count: int) -> Sequence[Entry]:
-        """Take up to `count` new entries, waiting a second for the first."""
+    def read(self, *, count: int) -> Sequence[UsageEntry]:
+        """Read up to `count` new entries, waiting up to a second for the first."""
         with reachable():
             found = self._redis.xreadgroup(
                 USAGE_GROUP,
@@ -56,20 +56,20 @@ class UsageStream:
             )
         return [entry for _, entries in cast("Any", found) or () for entry in _entries(entries)]
 
-    def reclaim(self, *, count: int) -> Sequence[Entry]:
-        """Take over up to `count` entries that a reader took and never acknowledged."""
+    def reclaim(self, *, count: int) -> Sequence[UsageEntry]:
+        """Claim up to `count` entries that another consumer read and never acknowledged."""
         with reachable():
             found = self._redis.xautoclaim(
-                USAGE_STREAM, USAGE_GROUP, self._reader, LEFT_BEHIND_MS, count=count
+                USAGE_STREAM, USAGE_GROUP, self._reader, RECLAIM_IDLE_MS, count=count
             )
         return list(_entries(cast("Any", found)[1]))
 
     def acknowledge(
-        self, entries: Sequence[Entry], *, beside: Mapping[str, float] | None = None
+        self, entries: Sequence[UsageEntry], *, extra_totals: Mapping[str, float] | None = None
     ) -> None:
-        """Remove entries that the ledger has; a repeat changes nothing.
+        """Acknowledge and delete entries that the ledger has; idempotent.
 
-        `beside` are increments of the farm's totals, which a repeat may add twice.
+        `beside` are increments of the farm's totals, which a repeated call may add twice.
         """
         ids = [entry.id for entry in entries]
         if not ids:
@@ -77,12 +77,12 @@ class UsageStream:
         with reachable(), self._redis.pipeline() as pipe:
             pipe.xack(USAGE_STREAM, USAGE_GROUP, *ids)
             pipe.xdel(USAGE_STREAM, *ids)
-            for field, amount in (beside or {}).items():
+            for field, amount in (extra_totals or {}).items():
                 pipe.hincrbyfloat(FARM_TOTALS, field, amount)
             pipe.execute()
 
-    def bury(self, entry: Entry, *, reason: str) -> None:
-        """Move an entry that is no event to the dead ones, where a person can look at it."""
+    def dead_letter(self, entry: UsageEntry, *, reason: str) -> None:
+        """Move an unreadable entry to the dead-letter stream, for inspection."""
         with reachable(), self._redis.pipeline() as pipe:
             pipe.xadd(DEAD_EVENTS, {"event": entry.event, "reason": reason, "id": entry.id})
             pipe.xack(USAGE_STREAM, USAGE_GROUP, entry.id)
@@ -91,10 +91,10 @@ class UsageStream:
 
 
 def find_newest(redis: Redis) -> bytes | None:
-    """Return the id of the newest event that is not in the ledger yet, None when all are.
+    """Return the id of the newest event that is not yet in the ledger, None if all are.
 
     Raises:
-        Unavailable: Redis is away.
+        Unavailable: Redis is unreachable.
     """
     with reachable():
         found = cast("list[Any]", redis.xrevrange(USAGE_STREAM, count=1))
@@ -102,15 +102,15 @@ def find_newest(redis: Redis) -> bytes | None:
 
 
 def count_older(redis: Redis, newest: bytes) -> int:
-    """Count the events up to this one that are not in the ledger yet, to a thousand.
+    """Count the events up to `newest` that are not yet in the ledger, at most a thousand.
 
     Raises:
-        Unavailable: Redis is away.
+        Unavailable: Redis is unreachable.
     """
     with reachable():
         return len(cast("list[Any]", redis.xrange(USAGE_STREAM, max=newest, count=1000)))
 
 
-def _entries(found: Any) -> list[Entry]:
+def _entries(found: Any) -> list[UsageEntry]:
     # An entry that was deleted while it was pending comes back without fields.
-    return [Entry(entry_id, (fields or {}).get(b"event", b"")) for entry_id, fields in found]
+    return [UsageEntry(entry_id, (fields or {}).get(b"event", b"")) for entry_id, fields in found]

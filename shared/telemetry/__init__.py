@@ -1,1 +1,1 @@
-"""What operators read: logs and metrics."""
+"""Logs, metrics and traces."""

@@ -1,4 +1,4 @@
-"""What the whole farm did and has before it, as the usage counter exports it."""
+"""Metrics of the whole farm, exported by the usage counter."""
 
 from __future__ import annotations
 
@@ -13,65 +13,65 @@ from prometheus_client.registry import Collector
 
 from shared.clock import now
 from shared.errors import Unavailable
-from shared.shards import name_part
+from shared.shards import component_name
 from shared.telemetry import metrics
-from shared.telemetry.readings import Backlog, Census, FarmDepth
+from shared.telemetry.readings import Backlog, FarmDepth, StoreStatistics
 from shared.telemetry.registries import ClockSkews, Constants, write_gauge
 from shared.telemetry.totals import write_totals
 
 
 class ShardReader(Protocol):
-    """What one Redis server is asked; both methods raise `Unavailable` when it is away."""
+    """Reads the metrics of one Redis server; both methods raise `Unavailable` on an outage."""
 
     def read_depth(self) -> FarmDepth:
-        """Count what lies in it."""
+        """Return the depth of its queues and streams."""
 
     def read_totals(self) -> Mapping[str, float]:
-        """Give the sums of what was counted there."""
+        """Return its counters."""
 
 
 class FarmCollector(Collector):
-    """What Redis and the stores say at each scrape.
+    """Collects the farm's metrics from Redis and the stores at each scrape.
 
-    Exported by the usage counter, of which there is one, so that nothing is summed twice. While
-    Redis is away it says that and what it knows besides. Of several shards one that is away keeps
-    its part in the sums: they would fall and rise again, which looks like that much new work.
+    There is one usage counter, so nothing is counted twice. During an outage of Redis it exports the
+    outage and the metrics of the other stores. With several shards, the last counters of an unavailable
+    one stay in the sums: a drop and rise would look like new work.
     """
 
     def __init__(
-        self, shards: Mapping[str, ShardReader], *, read_census: Callable[[], Census]
+        self, shards: Mapping[str, ShardReader], *, read_statistics: Callable[[], StoreStatistics]
     ) -> None:
         self._shards = shards
-        self._read_census = read_census
+        self._read_census = read_statistics
         self._totals: dict[str, Mapping[str, float]] = {}
 
     def describe(self) -> Iterator[Metric]:
-        """Give nothing: registering must not ask Redis."""
+        """Return no metrics: registering must not query Redis."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """Give the metrics as they are now."""
-        census = self._read_census()
-        # At once, so that the answer comes within the patience for one of them.
+        """Yield the current metrics."""
+        statistics = self._read_census()
+        # Concurrently, so that the scrape takes no longer than one timeout.
         with ThreadPoolExecutor(len(self._shards)) as pool:
             looks = dict(zip(self._shards, pool.map(_look, self._shards.values()), strict=True))
         depths = {name: found[1] for name, found in looks.items() if found}
         self._totals |= {name: found[0] for name, found in looks.items() if found}
-        yield _parts(census, {name: name in depths for name in looks})
+        yield _parts(statistics, {name: name in depths for name in looks})
         if depths and len(self._totals) == len(self._shards):
             yield from write_totals(_add_up(self._totals.values()))
         if depths:
             yield from _depths(depths)
-        yield from _holdings(census)
+        yield from _holdings(statistics)
 
 
-def farm_registry(
+def make_farm_registry(
     collector: FarmCollector,
     *,
     blob_quota_bytes: int,
     read_skews: Callable[[], Mapping[str, float]] = dict,
 ) -> CollectorRegistry:
-    """Make the usage counter's registry."""
+    """Return the registry of the usage counter."""
     registry = CollectorRegistry()
     registry.register(collector)
     registry.register(Constants("counter", [(metrics.BLOB_QUOTA, blob_quota_bytes)]))
@@ -94,9 +94,9 @@ def _add_up(totals: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
     return sums
 
 
-def _parts(census: Census, shards: Mapping[str, bool]) -> Metric:
-    queues = {name_part(name, len(shards)): is_up for name, is_up in shards.items()}
-    parts = {**census.parts, **queues}
+def _parts(statistics: StoreStatistics, shards: Mapping[str, bool]) -> Metric:
+    queues = {component_name(name, len(shards)): is_up for name, is_up in shards.items()}
+    parts = {**statistics.parts, **queues}
     return write_gauge(metrics.PART_UP, {(part,): float(up) for part, up in sorted(parts.items())})
 
 
@@ -115,27 +115,33 @@ def _depths(depths: Mapping[str, FarmDepth]) -> Iterator[Metric]:
     yield write_gauge(
         metrics.DRAINED, {key: float(queue.is_drained) for key, queue in queues.items()}
     )
+    places: dict[tuple[str, ...], float] = {
+        (state, shard): count
+        for shard, depth in depths.items()
+        for state, count in depth.places.items()
+    }
+    yield write_gauge(metrics.PLACES, places)
     yield write_gauge(metrics.EVENTS_PENDING, {(): sum(each.events_pending for each in found)})
     yield write_gauge(metrics.EVENTS_DEAD, {(): sum(each.events_dead for each in found)})
     yield write_gauge(metrics.LEDGER_LAG, {(): max(each.ledger_lag_seconds for each in found)})
 
 
-def _holdings(census: Census) -> Iterator[Metric]:
-    used = {(use.account_id, use.allowance): use for use in census.accounts}
+def _holdings(statistics: StoreStatistics) -> Iterator[Metric]:
+    used = {(use.account_id, use.allowance): use for use in statistics.accounts}
     yield write_gauge(metrics.ACCOUNT_PAGES, {key: use.pages for key, use in used.items()})
     yield write_gauge(metrics.ACCOUNT_RENDERS, {key: use.calls for key, use in used.items()})
     yield write_gauge(
         metrics.ACCOUNT_CAP,
         {key: use.cap for key, use in used.items() if use.cap is not None},
     )
-    yield from _backlogs(census.backlogs)
-    yield write_gauge(metrics.BLOB_BYTES, {(): census.blob_bytes})
-    yield write_gauge(metrics.FULL_WORKSPACES, {(): census.nearly_full_workspaces})
+    yield from _backlogs(statistics.backlogs)
+    yield write_gauge(metrics.BLOB_BYTES, {(): statistics.blob_bytes})
+    yield write_gauge(metrics.FULL_WORKSPACES, {(): statistics.nearly_full_workspaces})
 
 
 def _backlogs(backlogs: Mapping[str, Backlog]) -> Iterator[Metric]:
     by_shard: dict[tuple[str, ...], Backlog] = {(name,): each for name, each in backlogs.items()}
-    at = now()  # an age goes on while the database is away
+    at = now()  # ages grow also while the database does not answer
     yield write_gauge(
         metrics.BATCHES_UNFINISHED, {key: each.batches for key, each in by_shard.items()}
     )

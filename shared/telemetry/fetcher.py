@@ -1,4 +1,4 @@
-"""What the fetcher exports."""
+"""Metrics of the fetcher."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from shared.telemetry import metrics
 from shared.telemetry.registries import Constants, make_counter, make_histogram, write_gauge
 
 
-class Look(StrEnum):
-    """Where an ask is answered from. `passed` asks for what lies there now."""
+class CacheResult(StrEnum):
+    """The cache result of a fetch request; `passed` requests bypass the cache."""
 
     HIT = "hit"
     REVALIDATED = "revalidated"
     MISS = "miss"
-    PASSED = "passed"
+    BYPASSED = "passed"
 
 
 class FetchOutcome(StrEnum):
-    """What became of a way out. `answered` is by a status without bytes, as 304 and 404 are."""
+    """The outcome of an outbound request; `answered` is a status without a body, such as 304 or 404."""
 
     FETCHED = "fetched"
     ANSWERED = "answered"
@@ -35,46 +35,46 @@ class FetchOutcome(StrEnum):
 
 
 class FetcherMetrics(Collector):
-    """The metrics of one fetcher; what it holds now is asked at each scrape."""
+    """The metrics of a fetcher; gauges are read at each scrape."""
 
     def __init__(
         self,
         *,
         count_under_way: Callable[[], int],
         count_waiting: Callable[[], int],
-        measure_kept: Callable[[], int],
+        measure_cache: Callable[[], int],
     ) -> None:
         self.registry: Final = CollectorRegistry()
         self._live = {
             metrics.FETCHES_IN_PROGRESS: count_under_way,
             metrics.FETCHES_WAITING: count_waiting,
-            metrics.FETCHER_KEPT_BYTES: measure_kept,
+            metrics.FETCHER_CACHE_BYTES: measure_cache,
         }
         self._fetches = make_counter(metrics.FETCHES, self.registry)
-        self._looks = make_counter(metrics.FETCHER_LOOKS, self.registry)
+        self._cache_results = make_counter(metrics.FETCHER_CACHE_REQUESTS, self.registry)
         self._seconds = make_histogram(metrics.FETCH_SECONDS, self.registry)
         for outcome in FetchOutcome:
             self._fetches.labels(outcome.value)
-        for look in Look:
-            self._looks.labels(look.value)
+        for result in CacheResult:
+            self._cache_results.labels(result.value)
         self.registry.register(Constants("fetcher"))
         self.registry.register(self)
 
-    def count_look(self, look: Look) -> None:
-        """Count where an ask was answered from."""
-        self._looks.labels(look.value).inc()
+    def count_cache_result(self, result: CacheResult) -> None:
+        """Count a request by its cache result."""
+        self._cache_results.labels(result.value).inc()
 
     def count_fetch(self, outcome: FetchOutcome, seconds: float) -> None:
-        """Count a way out, and the time it took where somebody was asked."""
+        """Count an outbound request, and its time if it was sent."""
         self._fetches.labels(outcome.value).inc()
         if outcome not in (FetchOutcome.BUSY, FetchOutcome.REFUSED):
             self._seconds.observe(seconds)
 
     def collect(self) -> Iterator[Metric]:
-        """Give what is held now."""
+        """Yield the gauges."""
         for spec, count in self._live.items():
             yield write_gauge(spec, {(): count()})
 
     def describe(self) -> Iterator[Metric]:
-        """Give nothing: the families are made at each scrape."""
+        """Return no metrics: they are created at each scrape."""
         return iter(())

@@ -1,4 +1,4 @@
-"""One log for everything a process runs: a constant event, fields beside it, one line each."""
+"""Structured logging of a process and its libraries: a constant event and fields, one line each."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor
 from shared import json_text
 from shared.clock import now
 
-# One for all fields: structlog's own has one each, and looks through all of a thread for every line.
+# One context variable for all fields: structlog's own uses one each, and scans all of them for every line.
 _context: Final[ContextVar[Mapping[str, Any]]] = ContextVar("log_context", default={})  # noqa: B039 - never changed
 _QUIET: Final = ("celery", "kombu", "urllib3", "minio", "alembic", "PIL")
 
 
 def set_up_logging(*, level: str, log_format: str) -> None:
-    """Send our log and every library's to stderr, as JSON lines or as text.
+    """Send the logs of the process and its libraries to stderr, as JSON lines or as text.
 
-    Call it once, before anything logs and before a fork. Libraries log from WARNING up.
+    Call it once, before any logging and before a fork. Noisy libraries log from WARNING up.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[_describe, structlog.stdlib.ExtraAdder()],
+            foreign_pre_chain=[_add_standard_fields, structlog.stdlib.ExtraAdder()],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *_writers(log_format),
@@ -43,22 +43,21 @@ def set_up_logging(*, level: str, log_format: str) -> None:
     logging.captureWarnings(True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
-    # Our own lines do not pass through `logging`: its record, its two formatters and its locks
-    # took three quarters of what a line costs.
+    # Own log lines bypass `logging`: its records, formatters and locks took three quarters of the time.
     descriptor = sys.stderr.fileno()
     structlog.configure(
-        processors=[_describe, *_writers(log_format)],
-        logger_factory=lambda name: _Lines(name, descriptor),
+        processors=[_add_standard_fields, *_writers(log_format)],
+        logger_factory=lambda name: _LineWriter(name, descriptor),
         wrapper_class=structlog.make_filtering_bound_logger(root.level),
         cache_logger_on_first_use=True,
     )
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
-    """Give a module's logger: `log.info("render finished", pages=3)`.
+    """Return a module's logger: `log.info("render finished", pages=3)`.
 
-    The event is a constant phrase and fields are identifiers and numbers: never a key, a
-    password, a body or a document's text.
+    Events are constant phrases, fields are identifiers and numbers: never a key, a password, a body or
+    text of a document.
     """
     logger: FilteringBoundLogger = structlog.get_logger(name)
     return logger
@@ -66,7 +65,7 @@ def get_logger(name: str) -> FilteringBoundLogger:
 
 @contextmanager
 def log_context(**fields: Any) -> Iterator[None]:
-    """Add fields to every line that is logged within, such as the request id and the job id."""
+    """Add fields, such as the request id, to every line logged within the block."""
     before = _context.set({**_context.get(), **fields})
     try:
         yield
@@ -74,20 +73,20 @@ def log_context(**fields: Any) -> Iterator[None]:
         _context.reset(before)
 
 
-def find_log_fields(names: Iterable[str]) -> dict[str, Any]:
-    """Give those of the named fields that `log_context` adds here, to be added elsewhere too."""
+def get_log_fields(names: Iterable[str]) -> dict[str, Any]:
+    """Return the named fields of the current `log_context`, to pass them to another process."""
     fields = _context.get()
     return {name: fields[name] for name in names if name in fields}
 
 
-class _Lines:
-    """Writes each line with one call, so that neither threads nor processes mix theirs.
+class _LineWriter:
+    """Writes each line with one system call, so that lines of threads and processes do not mix.
 
-    No lock is held: a process that is forked meanwhile could never take it. A line that cannot be
-    written, as on a full disk, is dropped: no request fails for want of a log.
+    It needs no lock, which a fork could leave locked in the child. Lines that cannot be written, as on a
+    full disk, are dropped, so that logging never fails a request.
     """
 
-    _is_cut = False  # of the process: the last line was written in part
+    _is_cut = False  # whether the process's last line was written in part
 
     def __init__(self, name: str, descriptor: int) -> None:
         self.name = name
@@ -95,23 +94,23 @@ class _Lines:
 
     def _write(self, line: str) -> None:
         data = f"{line}\n".encode("utf-8", "backslashreplace")
-        if _Lines._is_cut:
+        if _LineWriter._is_cut:
             data = b"\n" + data
         left = data
         try:
             while left:
                 left = left[os.write(self._descriptor, left) :]
         except OSError:
-            _Lines._is_cut |= 0 < len(left) < len(data)
+            _LineWriter._is_cut |= 0 < len(left) < len(data)
         else:
-            _Lines._is_cut = False
+            _LineWriter._is_cut = False
 
     debug = info = warning = error = critical = _write
 
 
-def _describe(logger: Any, method: str, event: EventDict) -> EventDict:
-    """Say of an event what holds for all; in one step, of which there are five in structlog."""
-    record = event.get("_record")  # a library's
+def _add_standard_fields(logger: Any, method: str, event: EventDict) -> EventDict:
+    """Add the standard fields to an event, in one processor instead of structlog's five."""
+    record = event.get("_record")  # set for lines of libraries
     return {
         **_context.get(),
         **event,
@@ -127,7 +126,7 @@ def _writers(log_format: str) -> list[Processor]:
         return [
             structlog.dev.ConsoleRenderer(
                 colors=sys.stderr.isatty(),
-                # The pretty one shows local variables: keys and documents.
+                # The default formatter shows local variables, which may be keys and documents.
                 exception_formatter=structlog.dev.plain_traceback,
             )
         ]
@@ -136,5 +135,5 @@ def _writers(log_format: str) -> list[Processor]:
 
 def _write_json(_logger: Any, _method: str, event: EventDict) -> str:
     line = json_text.encode(event, default=repr).decode()
-    # Escapes, where characters could mean something to the terminal that shows them.
+    # Escaped, since control characters could affect a terminal.
     return line if line.isascii() else json.dumps(event, default=repr, separators=(",", ":"))

@@ -1,10 +1,9 @@
-"""Every metric of the product, declared once; the prefix of all is `pressroom_`.
+"""Declarations of all metrics; their prefix is `pressroom_`.
 
-Who exports what: the front its own requests, each worker its slots and child processes, each
-keeper its repairs, each deliverer its attempts, each fetcher its fetches, and the usage counter,
-of which there is one, what the whole farm did
-(queueing.md 6). Label values come
-from closed sets; only `account` does not, and its number is bounded by a setting.
+The front exports its requests, a worker its slots and child processes, the maintenance process its
+repairs, a webhook process its attempts, a fetcher its fetches, and the usage counter, of which there is
+one, the metrics of the whole farm (queueing.md 6). Label values come from closed sets, except `account`,
+whose number a setting limits.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _STORE_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 
 
 class Kind(StrEnum):
-    """What a metric is; a counter's name gets `_total` when it is written."""
+    """The type of a metric; the exposed name of a counter ends in `_total`."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -32,14 +31,14 @@ class Kind(StrEnum):
 
 
 class Exporter(StrEnum):
-    """Whose `/metrics` has the metric."""
+    """The process that exports a metric."""
 
     FRONT = "front"
     WORKER = "worker"
     COUNTER = "counter"
-    FRONT_AND_COUNTER = "front, counter"  # the counter's are the workers' and its own
-    KEEPER = "keeper"
-    HOOKS = "hooks"
+    FRONT_AND_COUNTER = "front, counter"  # the counter exports those of workers and its own
+    MAINTENANCE = "maintenance"
+    WEBHOOKS = "webhooks"
     FETCHER = "fetcher"
     ALL = "all"
 
@@ -57,12 +56,12 @@ class Spec:
 
     @property
     def full_name(self) -> str:
-        """Give the name with the prefix, as `prometheus_client` wants it."""
+        """The name with the prefix, as `prometheus_client` takes it."""
         return PREFIX + self.name
 
     @property
     def series(self) -> tuple[str, ...]:
-        """Give the names under which Prometheus keeps the metric."""
+        """The names of the metric's series in Prometheus."""
         match self.kind:
             case Kind.COUNTER:
                 return (f"{self.full_name}_total",)
@@ -82,31 +81,29 @@ def _gauge(name: str, exporter: Exporter, text: str, *labels: str) -> Spec:
 
 # --- requests ---------------------------------------------------------------------------------
 REQUESTS: Final = _counter(
-    "http_requests", Exporter.FRONT, "Requests answered by the front.", "route", "method", "status"
+    "http_requests", Exporter.FRONT, "Requests completed by the front.", "route", "method", "status"
 )
 REQUEST_SECONDS: Final = Spec(
     "http_request_duration_seconds",
     Kind.HISTOGRAM,
     Exporter.FRONT,
-    "Time from a request's arrival to its answer, by the first digit of its status.",
+    "Duration of requests by status class.",
     ("route", "method", "status_class"),
     _REQUEST_SECONDS,
 )
 IN_PROGRESS: Final = _gauge(
-    "http_requests_in_progress", Exporter.FRONT, "Requests that the front is answering now."
+    "http_requests_in_progress", Exporter.FRONT, "Requests in progress in the front."
 )
 CONNECTIONS: Final = _gauge(
     "http_connections_max",
     Exporter.FRONT,
-    "Connections the front can have at once, over its processes.",
+    "Connections that the front accepts at once, over all its processes.",
 )
-ERRORS: Final = _counter(
-    "http_errors", Exporter.FRONT, "Requests answered with the error body, by its kind.", "kind"
-)
+ERRORS: Final = _counter("http_errors", Exporter.FRONT, "Error responses by kind of error.", "kind")
 REFUSALS: Final = _counter(
     "refusals",
     Exporter.FRONT,
-    "Requests refused for what their account may use: rate, pages, draft_pages, storage.",
+    "Requests refused because of a limit of their account: rate, pages, draft_pages or storage.",
     "reason",
 )
 
@@ -114,52 +111,73 @@ REFUSALS: Final = _counter(
 RENDERS: Final = _counter(
     "renders",
     Exporter.COUNTER,
-    "Renders ended, by body, allowance and outcome: succeeded, or the kind of failure.",
+    "Renders completed, by body, allowance and outcome: succeeded, or the kind of error.",
     "kind", "allowance", "outcome",
 )  # fmt: skip
 PAGES: Final = _counter(
     "pages", Exporter.COUNTER, "Pages metered, by body and allowance.", "kind", "allowance"
 )
 VALIDATIONS: Final = _counter(
-    "validations", Exporter.COUNTER, "Validations ended, by body and outcome.", "kind", "outcome"
+    "validations",
+    Exporter.COUNTER,
+    "Validations completed, by body and outcome.",
+    "kind",
+    "outcome",
 )
 INSPECTIONS: Final = _counter(
     "inspections", Exporter.COUNTER, "Uploads inspected, by kind and outcome.", "kind", "outcome"
 )
+PREVIEWS: Final = _counter(
+    "previews",
+    Exporter.COUNTER,
+    "Previews completed, by outcome, without superseded ones.",
+    "outcome",
+)
 ABANDONED: Final = _counter(
-    "renders_abandoned", Exporter.COUNTER, "Jobs the front gave up at their deadline."
+    "renders_abandoned", Exporter.COUNTER, "Jobs that timed out in the front."
 )
 STAGE_SECONDS: Final = Spec(
     "render_stage_seconds",
     Kind.HISTOGRAM,
     Exporter.COUNTER,
-    "Time of a render's stages: queue, merge, layout, finish.",
+    "Duration of the stages of a render: queue, merge, layout, finish.",
     ("stage",),
     _STAGE_SECONDS,
 )
 WAITING: Final = _gauge(
-    "queue_waiting", Exporter.COUNTER, "Jobs no worker has taken.", "queue", "shard"
+    "queue_waiting", Exporter.COUNTER, "Jobs waiting in the queue.", "queue", "shard"
 )
-RUNNING: Final = _gauge("queue_running", Exporter.COUNTER, "Jobs a worker holds.", "queue", "shard")
+RUNNING: Final = _gauge(
+    "queue_running", Exporter.COUNTER, "Jobs held by workers.", "queue", "shard"
+)
 OLDEST_SECONDS: Final = _gauge(
     "queue_oldest_seconds", Exporter.COUNTER, "Age of the oldest waiting job.", "queue", "shard"
 )
 DRAINED: Final = _gauge(
-    "queue_drained", Exporter.COUNTER, "1 while workers leave the queue alone.", "queue", "shard"
+    "queue_drained", Exporter.COUNTER, "1 while workers do not consume the queue.", "queue", "shard"
+)
+
+PLACES: Final = _gauge(
+    "places",
+    Exporter.COUNTER,
+    "Places of jobs with a waiting client: held (queued or running), waiting (for a place of the account or"
+    " the farm), fetching (remote images).",
+    "state",
+    "shard",
 )
 
 MESSAGES_DROPPED: Final = _counter(
     "messages_dropped",
     Exporter.COUNTER,
-    "What was in a queue and is no message of the farm's, by what is wrong with it: not JSON, not a"
-    " task, unknown task, too large, wrong arguments.",
+    "Invalid messages removed from queues, by reason: not JSON, not a task, unknown task, too large, wrong"
+    " arguments.",
     "reason",
 )
 
 # --- workers and their child processes ----------------------------------------------------------
 WORKER_UP: Final = _gauge("worker_up", Exporter.WORKER, "1 while the worker runs.")
 SLOTS: Final = _gauge("worker_slots", Exporter.WORKER, "Jobs this worker can run at once.")
-SLOTS_BUSY: Final = _gauge("worker_slots_busy", Exporter.WORKER, "Jobs this worker runs now.")
+SLOTS_BUSY: Final = _gauge("worker_slots_busy", Exporter.WORKER, "Jobs running in this worker.")
 WORKER_MEMORY: Final = _gauge(
     "worker_memory_bytes", Exporter.WORKER, "Resident memory of the worker's main process."
 )
@@ -172,37 +190,37 @@ CHILD_MEMORY: Final = _gauge(
 CHILD_MEMORY_LIMIT: Final = _gauge(
     "worker_child_memory_limit_bytes",
     Exporter.WORKER,
-    "Address space a child process may take before a render in it fails.",
+    "Limit of the address space of a child process.",
 )
 CHILD_STARTS: Final = _counter(
-    "worker_child_starts", Exporter.WORKER, "Child processes this worker started."
+    "worker_child_starts", Exporter.WORKER, "Child processes started by this worker."
 )
 CHILD_EXITS: Final = _counter(
     "worker_child_exits",
     Exporter.WORKER,
-    "Child processes that ended: recycled, killed (SIGKILL, as for want of memory), watchdog"
-    " (past its deadline), terminated, crashed (another signal), failed.",
+    "Child processes ended, by reason: recycled (including those that Celery reaped first), killed (SIGKILL,"
+    " for example out of memory), watchdog (deadline exceeded), terminated, crashed (another signal), failed.",
     "reason",
 )
 
 # --- usage --------------------------------------------------------------------------------------
 EVENTS_COUNTED: Final = _counter(
-    "usage_events", Exporter.COUNTER, "Usage events taken from the stream: new or repeated.",
+    "usage_events", Exporter.COUNTER, "Usage events read from the stream: new or repeated.",
     "result",
 )  # fmt: skip
 EVENTS_PENDING: Final = _gauge(
-    "usage_events_pending", Exporter.COUNTER, "Usage events not in the ledger yet."
+    "usage_events_pending", Exporter.COUNTER, "Usage events that are not in the ledger yet."
 )
-EVENTS_DEAD: Final = _gauge(
-    "usage_events_dead", Exporter.COUNTER, "Usage events nobody could read."
-)
+EVENTS_DEAD: Final = _gauge("usage_events_dead", Exporter.COUNTER, "Malformed usage events.")
 LEDGER_LAG: Final = _gauge(
-    "usage_ledger_lag_seconds", Exporter.COUNTER, "Age of the oldest event not in the ledger yet."
+    "usage_ledger_lag_seconds",
+    Exporter.COUNTER,
+    "Age of the oldest event that is not in the ledger yet.",
 )
 ACCOUNT_PAGES: Final = _gauge(
     "account_pages",
     Exporter.COUNTER,
-    "Pages of an account in its current billing period; of the accounts with the most pages.",
+    "Pages of the accounts with the most pages, in their current billing periods.",
     "account", "allowance",
 )  # fmt: skip
 ACCOUNT_RENDERS: Final = _gauge(
@@ -214,7 +232,7 @@ ACCOUNT_RENDERS: Final = _gauge(
 ACCOUNT_CAP: Final = _gauge(
     "account_pages_allowed",
     Exporter.COUNTER,
-    "Pages at which the same accounts are refused; none for those that never are.",
+    "Page limits of the same accounts; absent for accounts without a limit.",
     "account", "allowance",
 )  # fmt: skip
 
@@ -222,14 +240,14 @@ ACCOUNT_CAP: Final = _gauge(
 PART_UP: Final = _gauge(
     "part_up",
     Exporter.COUNTER,
-    "1 while a part answers: queue (of several shards each, as `queue NAME`), database, object_store.",
+    "1 while a server answers: queue (`queue NAME` for each of several shards), database, object_store.",
     "part",
 )
 STORE_SECONDS: Final = Spec(
     "store_duration_seconds",
     Kind.HISTOGRAM,
     Exporter.FRONT_AND_COUNTER,
-    "Time of a unit of work of the database (read, write) and of a request to the object store"
+    "Duration of units of work of the database (read, write) and of requests to the object store"
     " (put, open, read, delete).",
     ("store", "operation"),
     _STORE_SECONDS,
@@ -237,104 +255,105 @@ STORE_SECONDS: Final = Spec(
 STORE_FAILURES: Final = _counter(
     "store_failures",
     Exporter.FRONT_AND_COUNTER,
-    "Units of work and requests that found their store away.",
+    "Units of work and requests that failed because of an outage of their store.",
     "store", "operation",
 )  # fmt: skip
-CACHE_LOOKS: Final = _counter(
+CACHE_REQUESTS: Final = _counter(
     "cache_requests",
     Exporter.FRONT_AND_COUNTER,
-    "Looks into a cache: hit or miss.",
+    "Cache lookups: hit or miss.",
     "cache", "result",
 )  # fmt: skip
 BLOB_BYTES: Final = _gauge(
-    "blob_bytes", Exporter.COUNTER, "Bytes of all stored images, as their records say."
+    "blob_bytes", Exporter.COUNTER, "Bytes of all stored images according to their records."
 )
 BLOB_QUOTA: Final = _gauge(
     "blob_quota_bytes",
     Exporter.COUNTER,
-    "Bytes the operator allows the object store; 0 is no limit.",
+    "Quota of the object store in bytes; 0 means no limit.",
 )
 FULL_WORKSPACES: Final = _gauge(
-    "workspaces_nearly_full", Exporter.COUNTER, "Workspaces with nine tenths of their room in use."
+    "workspaces_nearly_full", Exporter.COUNTER, "Workspaces that use 90 % of their quota or more."
 )
 
-# --- jobs on record, and the keeper -------------------------------------------------------------
+# --- recorded jobs and maintenance --------------------------------------------------------------
 JOBS_UNFINISHED: Final = _gauge(
     "jobs_unfinished",
-    Exporter.KEEPER,
-    "Renders accepted with respond-async that have not ended; documents of batches are not among them.",
+    Exporter.MAINTENANCE,
+    "Unfinished renders accepted with respond-async, without documents of batches.",
 )
 BATCHES_UNFINISHED: Final = _gauge(
-    "batches_unfinished", Exporter.COUNTER, "Batches that have not ended.", "shard"
+    "batches_unfinished", Exporter.COUNTER, "Unfinished batches.", "shard"
 )
 DOCUMENTS_LEFT: Final = _gauge(
     "batch_documents_left",
     Exporter.COUNTER,
-    "Documents of batches and accepted renders that have not ended, wherever they wait.",
+    "Unfinished documents of batches and accepted renders, queued or not.",
     "shard",
 )
 OLDEST_BATCH_SECONDS: Final = _gauge(
     "batch_oldest_seconds",
     Exporter.COUNTER,
-    "Time since the oldest unfinished batch or accepted render was accepted; 0 without one.",
+    "Age of the oldest unfinished batch or accepted render; 0 if there is none.",
     "shard",
 )
-KEEPER_REPAIRS: Final = _counter(
-    "keeper_repairs", Exporter.KEEPER, "What the keeper set right or cleaned up, by its duty.",
+MAINTENANCE_REPAIRS: Final = _counter(
+    "keeper_repairs", Exporter.MAINTENANCE, "Repairs and cleanups by the maintenance process, by task.",
     "duty",
 )  # fmt: skip
-KEEPER_FAILURES: Final = _counter(
-    "keeper_failures", Exporter.KEEPER, "Rounds of a duty that failed, as while a store was away.",
+MAINTENANCE_FAILURES: Final = _counter(
+    "keeper_failures", Exporter.MAINTENANCE, "Failed rounds of a maintenance task, for example in an outage.",
     "duty",
 )  # fmt: skip
 
 # --- webhooks -----------------------------------------------------------------------------------
 WEBHOOK_ATTEMPTS: Final = _counter(
     "webhook_attempts",
-    Exporter.HOOKS,
-    "Attempts to deliver to a webhook: delivered, retried, failed (for good), disabled (by 410).",
+    Exporter.WEBHOOKS,
+    "Delivery attempts of webhooks: delivered, retried, failed (permanently), disabled (by 410).",
     "outcome",
 )
 WEBHOOKS_PENDING: Final = _gauge(
-    "webhooks_pending", Exporter.HOOKS, "Deliveries that wait to be made, or made again."
+    "webhooks_pending", Exporter.WEBHOOKS, "Webhook deliveries waiting for an attempt."
 )
 
-# --- images at addresses --------------------------------------------------------------------------
+# --- the fetcher ----------------------------------------------------------------------------------
 FETCHES: Final = _counter(
     "fetches",
     Exporter.FETCHER,
-    "Ways out: fetched, answered (by a status without bytes), unreachable, too_large, refused (the"
-    " address), busy (no turn in time), failed.",
+    "Outbound requests by outcome: fetched, answered (a status without body), unreachable, too_large,"
+    " refused (URL not permitted), busy (no free slot in time), failed.",
     "outcome",
 )
 FETCH_SECONDS: Final = Spec(
     "fetch_duration_seconds",
     Kind.HISTOGRAM,
     Exporter.FETCHER,
-    "Time of a way out, redirects included, without the wait for a turn.",
+    "Duration of outbound requests, including redirects, without the wait for a slot.",
     (),
     _REQUEST_SECONDS,
 )
 FETCHES_IN_PROGRESS: Final = _gauge(
-    "fetches_in_progress", Exporter.FETCHER, "Ways out under way now."
+    "fetches_in_progress", Exporter.FETCHER, "Outbound requests in progress."
 )
-FETCHES_WAITING: Final = _gauge("fetches_waiting", Exporter.FETCHER, "Asks that wait for a turn.")
-FETCHER_LOOKS: Final = _counter(
+FETCHES_WAITING: Final = _gauge(
+    "fetches_waiting", Exporter.FETCHER, "Fetch requests waiting for a slot."
+)
+FETCHER_CACHE_REQUESTS: Final = _counter(
     "fetcher_cache_requests",
     Exporter.FETCHER,
-    "Asks by where they were answered from: hit (what is kept), revalidated (by a 304), miss, passed"
-    " (not looked for).",
+    "Fetch requests by cache result: hit, revalidated (by a 304), miss, passed (cache bypassed).",
     "result",
 )
-FETCHER_KEPT_BYTES: Final = _gauge(
-    "fetcher_cache_bytes", Exporter.FETCHER, "Bytes kept of what was fetched."
+FETCHER_CACHE_BYTES: Final = _gauge(
+    "fetcher_cache_bytes", Exporter.FETCHER, "Bytes in the fetcher's cache."
 )
 
 CLOCK_AHEAD: Final = _gauge(
     "clock_ahead_seconds",
     Exporter.ALL,
-    "How far the clock of the process's machine is ahead of Redis', below 0 behind. Of the front, the"
-    " workers, the keeper and the counter.",
+    "Offset of the machine's clock to that of Redis; negative if it is behind. Exported by the front, the"
+    " workers, the maintenance process and the counter.",
     "shard",
 )
 BUILD_INFO: Final = _gauge("build_info", Exporter.ALL, "The running version.", "part", "version")
@@ -342,8 +361,8 @@ BUILD_INFO: Final = _gauge("build_info", Exporter.ALL, "The running version.", "
 ALL: Final[tuple[Spec, ...]] = tuple(
     value for value in list(globals().values()) if isinstance(value, Spec)
 )
-# Summed up in Redis by whoever ends a job or counts an event, and read from there.
+# Counted in Redis by the processes that complete jobs or record events.
 FARM_TOTALS: Final = (
-    RENDERS, PAGES, VALIDATIONS, INSPECTIONS, ABANDONED, MESSAGES_DROPPED, STAGE_SECONDS, EVENTS_COUNTED,
-    STORE_SECONDS, STORE_FAILURES, CACHE_LOOKS,
+    RENDERS, PAGES, VALIDATIONS, INSPECTIONS, PREVIEWS, ABANDONED, MESSAGES_DROPPED, STAGE_SECONDS, EVENTS_COUNTED,
+    STORE_SECONDS, STORE_FAILURES, CACHE_REQUESTS,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Traces by OpenTelemetry, sent by OTLP over HTTP; its own `OTEL_` variables say where to and how many."""
+"""Traces by OpenTelemetry, exported by OTLP over HTTP and configured by its `OTEL_` variables."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from shared.telemetry.traces import Fact
+from shared.telemetry.traces import SpanAttribute
 
 _HEADER: Final = "traceparent"
 _NANOSECONDS: Final = 1_000_000_000
-# A collector that does not answer must not keep a process from ending, nor its successor from beginning.
+# A collector that does not answer must not delay the exit of a process.
 _CLOSE_SECONDS: Final = 2.0
 
 
@@ -41,45 +41,51 @@ class OpenTelemetry:
         atexit.register(self.close)
 
     @contextmanager
-    def span(self, name: str, *, parent: str | None = None, **facts: Fact) -> Iterator[None]:
-        """Span the body; see `Traces.span`."""
+    def span(
+        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
+    ) -> Iterator[None]:
+        """Trace the body as a span; see `Traces.span`."""
         kind = SpanKind.INTERNAL if parent is None else SpanKind.CONSUMER
         with self._tracer.start_as_current_span(
-            name, context=self._context(parent), kind=kind, attributes=_named(facts)
+            name, context=self._context(parent), kind=kind, attributes=_named(attributes)
         ):
             yield
 
     @contextmanager
-    def serve(self, name: str, *, parent: str | None = None, **facts: Fact) -> Iterator[None]:
-        """Span the body as the answer to a request; see `Traces.serve`."""
+    def server_span(
+        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
+    ) -> Iterator[None]:
+        """Trace the body as a server span; see `Traces.server_span`."""
         with self._tracer.start_as_current_span(
             name,
-            # A thread serves one request after another: none is a part of the one before.
+            # An empty context: the thread's previous request is not the parent.
             context=self._context(parent) or Context(),
             kind=SpanKind.SERVER,
-            attributes=_named(facts),
+            attributes=_named(attributes),
         ):
             yield
 
-    def record(self, name: str, *, begin: float, end: float, **facts: Fact) -> None:
-        """Add a part that is over; see `Traces.record`."""
+    def record_span(
+        self, name: str, *, begin: float, end: float, **attributes: SpanAttribute
+    ) -> None:
+        """Record a finished span; see `Traces.record_span`."""
         span = self._tracer.start_span(
-            name, start_time=int(begin * _NANOSECONDS), attributes=_named(facts)
+            name, start_time=int(begin * _NANOSECONDS), attributes=_named(attributes)
         )
         span.end(int(end * _NANOSECONDS))
 
-    def tell(self, **facts: Fact) -> None:
-        """Add facts to the current span; see `Traces.tell`."""
-        trace.get_current_span().set_attributes(_named(facts))
+    def set_attributes(self, **attributes: SpanAttribute) -> None:
+        """Set attributes of the current span; see `Traces.set_attributes`."""
+        trace.get_current_span().set_attributes(_named(attributes))
 
     def traceparent(self) -> str | None:
-        """Give the current span as a header; see `Traces.traceparent`."""
+        """Return the current span as a `traceparent`; see `Traces.traceparent`."""
         carrier: dict[str, str] = {}
         self._propagator.inject(carrier)
         return carrier.get(_HEADER)
 
     def close(self) -> None:
-        """Send what was written; see `Traces.close`."""
+        """Export the remaining spans; see `Traces.close`."""
         sending = Thread(target=self._provider.shutdown, name="last traces", daemon=True)
         sending.start()
         sending.join(_CLOSE_SECONDS)
@@ -88,5 +94,5 @@ class OpenTelemetry:
         return None if parent is None else self._propagator.extract({_HEADER: parent}, Context())
 
 
-def _named(facts: dict[str, Fact]) -> dict[str, Fact]:
-    return {f"pressroom.{name}": fact for name, fact in facts.items()}
+def _named(attributes: dict[str, SpanAttribute]) -> dict[str, SpanAttribute]:
+    return {f"pressroom.{name}": fact for name, fact in attributes.items()}

@@ -1,4 +1,4 @@
-"""`/metrics` and `/healthz` on a port of their own, for processes that serve nothing else."""
+"""The HTTP endpoints `/metrics` and `/healthz` of processes without a web server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log: Final = get_logger(__name__)
 def start_probe(
     port: int, registry: CollectorRegistry, *, address: str
 ) -> ThreadingHTTPServer | None:
-    """Answer in a thread that ends with the process; port 0 means no probe, no address every one."""
+    """Serve in a daemon thread; port 0 disables the probe, an empty address means all addresses."""
     if port == 0:
         return None
     server = _ProbeServer((address, port), registry)
@@ -52,12 +52,12 @@ class _ProbeHandler(BaseHTTPRequestHandler):
                 self._answer(HTTPStatus.NOT_FOUND, "application/json", json.dumps(body).encode())
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
-        """Log nothing: a scrape every few seconds is no event."""
+        """Log nothing: scrapes come every few seconds."""
 
     def _answer_metrics(self) -> None:
         try:
             text = generate_latest(self.server.registry)
-        except Exception as error:  # noqa: BLE001 - whatever a collector meets, the probe goes on
+        except Exception as error:  # noqa: BLE001 - a failing collector must not end the probe
             log.warning("metrics not collected", cause=repr(error))
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, "text/plain", b"not available\n")
             return

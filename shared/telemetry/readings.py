@@ -1,4 +1,4 @@
-"""What is read of a farm for its metrics and for its operators: queues, backlog, usage, as values."""
+"""Readings of a farm for metrics and status reports: queues, backlog and usage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
-    """One queue: jobs waiting and running, the wait of the oldest, whether workers leave it alone."""
+    """One queue: jobs waiting and running, the age of the oldest, and whether it is drained."""
 
     waiting: int = 0
     running: int = 0
@@ -19,17 +19,20 @@ class QueueDepth:
 
 @dataclass(frozen=True, slots=True)
 class FarmDepth:
-    """What lies in one Redis: the queues by name, and usage events on their way to the ledger."""
+    """The state of one Redis server: queues by name, usage events that are not in the ledger yet, and
+    the number of jobs with a waiting client by state.
+    """
 
     queues: Mapping[str, QueueDepth]
     events_pending: int = 0
     events_dead: int = 0
     ledger_lag_seconds: float = 0.0
+    places: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class AccountUse:
-    """What an account used of one allowance in its current period; `cap` None is never refused."""
+class AccountUsage:
+    """The usage of an account in its current period; `cap` is None if it has no limit."""
 
     account_id: str
     allowance: str
@@ -40,8 +43,8 @@ class AccountUse:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How many batches are unfinished, how many documents of them and accepted renders are left, and when
-    the oldest of these was accepted.
+    """The unfinished batches, the remaining documents and accepted renders, and when the oldest was
+    accepted.
     """
 
     batches: int = 0
@@ -50,11 +53,11 @@ class Backlog:
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
-    """What the stores hold, read now and then and not at each scrape."""
+class StoreStatistics:
+    """Statistics of the stores, collected periodically and not at each scrape."""
 
     parts: Mapping[str, bool] = field(default_factory=dict)
-    accounts: tuple[AccountUse, ...] = ()
+    accounts: tuple[AccountUsage, ...] = ()
     blob_bytes: int = 0
     nearly_full_workspaces: int = 0
     backlogs: Mapping[str, Backlog] = field(default_factory=dict)  # by shard

@@ -1,8 +1,7 @@
-"""What worker processes count, as increments of one Redis hash.
+"""Counters of short-lived worker processes, as increments of one Redis hash.
 
-They come and go, so they keep no counters of their own: each outcome's numbers are added in the
-step that commits it, and `shared.telemetry.farm` reads the sums (queueing.md 6). A metric of
-the hash has a field for each set of labels: its name and their values.
+The increments of an outcome are added in the step that commits it, and `shared.telemetry.farm` reads the
+sums (queueing.md 6). The hash has a field for each metric and set of labels: the name and the values.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
 from shared.telemetry import metrics
 from shared.telemetry.metrics import Kind, Spec
-from shared.telemetry.watch import Cache, Store
+from shared.telemetry.store_observer import Cache, Store
 
-SUCCEEDED: Final = "succeeded"  # the outcome label of a job that failed in nothing
-ABANDONED: Final = metrics.ABANDONED.name  # the one field that the front adds to
+SUCCEEDED: Final = "succeeded"  # the outcome label of a successful job
+ABANDONED: Final = metrics.ABANDONED.name  # the only field that the front increments
 
 _SUM: Final = "sum"
 
 
 class Tally:
-    """Increments that wait for the next step that takes them to Redis; a `Watch` of one thread."""
+    """Collects increments until the next step that writes to Redis. For one thread; implements `StoreObserver`."""
 
     def __init__(self) -> None:
         self._sums: defaultdict[str, float] = defaultdict(float)
@@ -43,7 +42,7 @@ class Tally:
         self._sums[_field(spec, *labels, _SUM)] += value
 
     def observe_all(self, spec: Spec, values: Iterable[float], *labels: str) -> None:
-        """Add many values to a histogram; a third of what adding each takes."""
+        """Add many values to a histogram, in a third of the time of single calls."""
         found, total = Counter[int](), 0.0
         for value in values:
             found[bisect_left(spec.buckets, value)] += 1
@@ -53,26 +52,26 @@ class Tally:
         if found:
             self._sums[_field(spec, *labels, _SUM)] += total
 
-    def time_store(self, store: Store, operation: str, seconds: float) -> None:
-        """Note one piece of work of a store."""
+    def observe_store(self, store: Store, operation: str, seconds: float) -> None:
+        """Record the duration of an operation of a store."""
         self.observe(metrics.STORE_SECONDS, seconds, store.value, operation)
 
-    def count_failure(self, store: Store, operation: str) -> None:
-        """Note that a store was away."""
+    def count_store_failure(self, store: Store, operation: str) -> None:
+        """Count an operation that failed because of an outage."""
         self.count(metrics.STORE_FAILURES, store.value, operation)
 
-    def count_look(self, cache: Cache, *, is_hit: bool) -> None:
-        """Note one look into a cache."""
-        self.count(metrics.CACHE_LOOKS, cache.value, "hit" if is_hit else "miss")
+    def count_cache_request(self, cache: Cache, *, is_hit: bool) -> None:
+        """Count a cache lookup."""
+        self.count(metrics.CACHE_REQUESTS, cache.value, "hit" if is_hit else "miss")
 
     def drain(self) -> dict[str, float]:
-        """Give the increments so far, field to amount, and begin anew."""
+        """Return the increments by field, and reset them."""
         drained, self._sums = self._sums, defaultdict(float)
         return {field: round(amount, 6) for field, amount in drained.items()}
 
 
 def count_outcome(job: RenderJob, outcome: JobOutcome) -> dict[str, float]:
-    """Give the increments of one committed outcome: field of the hash to amount."""
+    """Return the increments of a committed outcome by field."""
     tally = Tally()
     kind, allowance = job.body_kind.value, job.meter.allowance.value
     result = outcome.error.kind.value if outcome.error else SUCCEEDED
@@ -81,6 +80,9 @@ def count_outcome(job: RenderJob, outcome: JobOutcome) -> dict[str, float]:
         return tally.drain()
     if job.purpose is Purpose.INSPECT:
         tally.count(metrics.INSPECTIONS, kind, result)
+        return tally.drain()
+    if job.purpose is Purpose.PREVIEW:
+        tally.count(metrics.PREVIEWS, result)
         return tally.drain()
     tally.count(metrics.RENDERS, kind, allowance, result)
     if outcome.status is OutcomeStatus.SUCCEEDED:
@@ -91,7 +93,7 @@ def count_outcome(job: RenderJob, outcome: JobOutcome) -> dict[str, float]:
 
 
 def write_totals(fields: Mapping[str, float]) -> Iterator[Metric]:
-    """Give the metrics that a hash of increments stands for."""
+    """Yield the metrics of a hash of increments."""
     by_name: defaultdict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
     for field in sorted(fields):
         name, *labels = field.split("|")
@@ -106,7 +108,7 @@ def write_totals(fields: Mapping[str, float]) -> Iterator[Metric]:
 def _counter(spec: Spec, sums: Mapping[tuple[str, ...], float]) -> Metric:
     family = CounterMetricFamily(spec.full_name, spec.text, labels=spec.labels)
     for labels, amount in sums.items():
-        # A field that an earlier release wrote with other labels is left where it is.
+        # Fields of an earlier release with other labels are ignored.
         if len(labels) == len(spec.labels):
             family.add_metric(labels, amount)
     if not spec.labels and () not in sums:

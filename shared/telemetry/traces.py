@@ -1,89 +1,74 @@
-"""Where a request spends its time, over all its processes; OpenTelemetry's when it is switched on."""
+"""Distributed tracing of requests over all processes, by OpenTelemetry if enabled."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Protocol, TypeAlias
 
-from shared.settings import WrongSetting
-
-Fact: TypeAlias = str | int | float | bool
+SpanAttribute: TypeAlias = str | int | float | bool
 
 
 class Traces(Protocol):
-    """Writes spans of work. A span begun inside another is a part of it.
+    """Records spans; a span started within another is its child.
 
-    Facts are identifiers and numbers, as in the log: never a key, a body or a document's text.
+    Attributes are identifiers and numbers, as in the log: never a key, a body or text of a document.
     """
 
     is_on: bool
 
     def span(
-        self, name: str, *, parent: str | None = None, **facts: Fact
+        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
     ) -> AbstractContextManager[None]:
-        """Span the body; `parent` is the `traceparent` of what asked for it elsewhere."""
+        """Trace the body as a span; `parent` is the `traceparent` of a span in another process."""
 
-    def serve(
-        self, name: str, *, parent: str | None = None, **facts: Fact
+    def server_span(
+        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
     ) -> AbstractContextManager[None]:
-        """Span the body as the answer to a request from outside."""
+        """Trace the body as the handling of an external request."""
 
-    def record(self, name: str, *, begin: float, end: float, **facts: Fact) -> None:
-        """Add a part of the current span that is over; the times are seconds since 1970."""
+    def record_span(
+        self, name: str, *, begin: float, end: float, **attributes: SpanAttribute
+    ) -> None:
+        """Record a finished child of the current span; the times are seconds since 1970."""
 
-    def tell(self, **facts: Fact) -> None:
-        """Add facts to the current span."""
+    def set_attributes(self, **attributes: SpanAttribute) -> None:
+        """Set attributes of the current span."""
 
     def traceparent(self) -> str | None:
-        """Give the current span as the W3C header says it, for a message; None without one."""
+        """Return the current span in the form of the W3C header, None without one."""
 
     def close(self) -> None:
-        """Send what was written, before the process ends; for some seconds and no longer."""
+        """Export the remaining spans before the process exits, within a few seconds."""
 
 
-class Untraced:
-    """Writes nothing, in no time."""
+class NullTracer:
+    """Tracing that is switched off."""
 
     is_on = False
     _nothing: Final[AbstractContextManager[None]] = nullcontext()
 
     def span(
-        self, name: str, *, parent: str | None = None, **facts: Fact
+        self, name: str, *, parent: str | None = None, **attributes: SpanAttribute
     ) -> AbstractContextManager[None]:
-        """Do nothing."""
+        """Ignore the call."""
         return self._nothing
 
-    serve = span
+    server_span = span
 
-    def record(self, name: str, *, begin: float, end: float, **facts: Fact) -> None:
-        """Do nothing."""
+    def record_span(
+        self, name: str, *, begin: float, end: float, **attributes: SpanAttribute
+    ) -> None:
+        """Ignore the call."""
 
-    def tell(self, **facts: Fact) -> None:
-        """Do nothing."""
+    def set_attributes(self, **attributes: SpanAttribute) -> None:
+        """Ignore the call."""
 
     def traceparent(self) -> str | None:
-        """Give None."""
+        """Return None."""
         return None
 
     def close(self) -> None:
-        """Do nothing."""
+        """Ignore the call."""
 
 
-UNTRACED: Final[Traces] = Untraced()
-
-
-def open_traces(part: str, *, is_on: bool) -> Traces:
-    """Give the traces of a process; call it after the fork, for its sender is a thread.
-
-    Raises:
-        WrongSetting: they are switched on and OpenTelemetry is not installed.
-    """
-    if not is_on:
-        return UNTRACED
-    try:
-        from shared.telemetry.otel import OpenTelemetry
-    except ImportError as error:
-        raise WrongSetting(
-            "PRESSROOM_TRACES: OpenTelemetry is not installed; install pressroom[traces]"
-        ) from error
-    return OpenTelemetry(part)
+NULL_TRACER: Final[Traces] = NullTracer()

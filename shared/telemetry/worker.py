@@ -1,4 +1,4 @@
-"""What one render worker exports: its slots, and the child processes in them."""
+"""Metrics of a render worker: its slots and their child processes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ _REASONS: Final = (RECYCLED, *_SIGNALS.values(), "crashed", "failed")
 
 
 class WorkerMetrics(Collector):
-    """The metrics of a worker's main process, which sees its children come and go.
+    """The metrics of a worker's main process; its renders are in the farm's totals.
 
-    `count_busy` and `find_children` (slot to process id) are asked at each scrape. Its renders are
-    in the farm's totals.
+    `count_busy` is called at each scrape.
     """
 
     def __init__(
@@ -37,12 +36,11 @@ class WorkerMetrics(Collector):
         slots: int,
         child_memory_mb: int,
         count_busy: Callable[[], int],
-        find_children: Callable[[], Mapping[int, int]],
         read_skews: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self.registry: Final = CollectorRegistry()
         self._count_busy = count_busy
-        self._find_children = find_children
+        self._find_children: Callable[[], Mapping[int, int]] = dict
         self._starts = make_counter(metrics.CHILD_STARTS, self.registry)
         self._exits = make_counter(metrics.CHILD_EXITS, self.registry)
         for reason in _REASONS:
@@ -56,16 +54,20 @@ class WorkerMetrics(Collector):
         self.registry.register(ClockSkews(read_skews))
         self.registry.register(self)
 
-    def child_started(self) -> None:
-        """Count a child process that began."""
+    def watch(self, find_children: Callable[[], Mapping[int, int]]) -> None:
+        """Set the function that returns the children, slot to process id; it is called at each scrape."""
+        self._find_children = find_children
+
+    def count_child_start(self) -> None:
+        """Count a started child process."""
         self._starts.inc()
 
-    def child_ended(self, exit_code: int | None) -> None:
-        """Count a child process that ended; a negative code is the signal that ended it."""
+    def count_child_exit(self, exit_code: int | None) -> None:
+        """Count an ended child process; a negative code is the signal that ended it."""
         self._exits.labels(_reason(exit_code)).inc()
 
     def collect(self) -> Iterator[Metric]:
-        """Give what is read at the scrape."""
+        """Yield the gauges."""
         yield write_gauge(metrics.SLOTS_BUSY, {(): self._count_busy()})
         yield write_gauge(metrics.WORKER_MEMORY, {(): _resident_bytes(os.getpid())})
         yield write_gauge(
@@ -74,12 +76,12 @@ class WorkerMetrics(Collector):
         )
 
     def describe(self) -> Iterator[Metric]:
-        """Give nothing: there is no pool yet when the worker's registry is made."""
+        """Return no metrics: the pool does not exist yet when the registry is created."""
         return iter(())
 
 
 def _reason(exit_code: int | None) -> str:
-    # The library's own codes for a child that had its number of jobs (155), or ended well.
+    # billiard's exit codes: 155 (0x9B) after the maximal number of jobs, 0 otherwise.
     if exit_code in (None, 0, 0x9B):
         return RECYCLED
     if exit_code in _SIGNALS:
@@ -91,4 +93,4 @@ def _resident_bytes(pid: int) -> int:
     try:
         return read_memory(pid).resident
     except OSError:
-        return 0  # it ended a moment ago
+        return 0  # the process has just ended

@@ -1,1 +1,1 @@
-"""The steps from one shape of the tables to the next; applied by shared.db.migrate."""
+"""Alembic migrations, applied by `shared.db.migrate`."""

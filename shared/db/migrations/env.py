@@ -1,4 +1,4 @@
-"""Runs migrations on the connection that shared.db.migrate holds the lock with."""
+"""Runs migrations on the connection of `shared.db.migrate`, which holds the lock."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
--- Begin a run of a chunk's next slice.
+-- Start a run of a chunk's next slice.
 --
 -- KEYS: 1 state of the chunk
 -- ARGV: 1 time to live of the state in seconds, 2 index of the first document
--- Returns: the whole state, fields and values in turns
--- Atomic: `work` names the document that a run was at when it last spoke. A run that finds one has died
---         with it; the death is counted and the run's own document noted in one step, or two runs would
---         count one death twice.
+-- Returns: the whole state, fields and values alternately
+-- Atomic: `work` is the document that a run was processing. If it is set at the start of a run, the run
+--         before died there; its death is counted and the new document set in one step, or two runs would
+--         count it twice.
 local work = redis.call('HGET', KEYS[1], 'work')
 if work then
-    -- The run that is careful names each document before it begins, so that its death is that one's.
+    -- A careful run sets each document before it starts it, so the death is attributed to that one.
     local index, careful = string.match(work, '^(%d+):(%d)$')
     if careful == '1' then redis.call('HINCRBY', KEYS[1], 'deaths:' .. index, 1) end
     redis.call('HSET', KEYS[1], 'careful', 1)

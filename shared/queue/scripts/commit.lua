@@ -1,19 +1,20 @@
--- End a job: outcome, usage event, counters and wake-up (decision 0003).
+-- Commit a job: outcome, usage event, counters and reply (decision 0320).
 --
 -- KEYS: 1 state of the job, 2 reply list, 3 usage counters of the account's period, 4 usage stream,
---       5 farm totals, 6 fresh lines for the farm totals
+--       5 farm totals, 6 lines of increments for the farm totals
 -- ARGV: 1 token of this attempt, 2 outcome, 3 its time to live in seconds, 4 that of the state,
---       5 deadline (seconds since 1970), 6 who reads the outcome ('front', 'front and record',
---       'nobody'), 7 line for the farm totals, 8 time to live of the counters, 9 allowance,
---       10 cap in pages ('' for none), 11.. pages and event of what is metered: none or one pair
--- Returns: {'committed'} also where this attempt was before; {'ended'} where another was, {'late'} past
---          the deadline, {'unawaited'} where the front waits no more, {'over', pages used} at the cap
--- Atomic: either everybody sees the job ended, metered and answered, or nobody. All comparisons come
+--       5 deadline (seconds since 1970), 6 reader of the outcome ('front', 'front and record',
+--       'record'), 7 line for the farm totals, 8 time to live of the counters, 9 allowance,
+--       10 cap in pages ('' for none), 11.. pages and event of a metered render: none or one pair
+-- Returns: {'committed'}, also if this attempt did before; {'ended'} if another did, {'late'} past the
+--          deadline, {'unawaited'} if the front no longer waits, {'over', pages used} at the cap
+-- Atomic: a job is ended, metered and answered together or not at all. All comparisons come
 --         before all writes, by the server's clock.
 --- @include metering
+--- @include places
 
--- A render has some twenty increments: one by one they took 0.1 ms of Redis and as much of the worker, as
--- a line that is added up with sixty others a tenth of it.
+-- A render has some twenty increments: one by one they cost Redis and the worker 0.1 ms each, as one of 64
+-- lines that are summed together a tenth of it.
 local function leave_line(lines, totals, line)
     if redis.call('RPUSH', lines, line) < 64 then return end
     local sums = {}
@@ -37,15 +38,16 @@ if #events > 0 then
     if now > tonumber(ARGV[5]) then return {'late'} end
     if reader == 'front' and state[2] and now > tonumber(state[2]) then return {'unawaited'} end
 end
-local judged = judge_events(KEYS[3], ARGV[9], ARGV[10], events)
-if judged.calls < #events / 2 then return {'over', tonumber(judged.verdicts[1])} end
-record_events(KEYS[3], KEYS[4], ARGV[9], judged, ARGV[8])
+local checked = check_events(KEYS[3], ARGV[9], ARGV[10], events)
+if checked.calls < #events / 2 then return {'over', tonumber(checked.verdicts[1])} end
+record_events(KEYS[3], KEYS[4], ARGV[9], checked, ARGV[8])
 redis.call('HSET', KEYS[1], 'done', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 if reader ~= 'front' then redis.call('HSET', KEYS[1], 'outcome', ARGV[2]) end
-if reader ~= 'nobody' then
+if reader ~= 'record' then
     redis.call('RPUSH', KEYS[2], ARGV[2])
     redis.call('EXPIRE', KEYS[2], ARGV[3])
 end
 leave_line(KEYS[6], KEYS[5], ARGV[7])
+release_place(find_job(KEYS[1]), true)
 return {'committed'}

@@ -1,9 +1,9 @@
--- Keep what a process reports of itself, and drop what long ended ones reported.
+-- Store the report of a process, and delete those of processes that ended long ago.
 --
--- KEYS: 1 reports by name of the process, 2 index of them by when they came
--- ARGV: 1 name of the process, 2 report, 3 seconds after which others are dropped
+-- KEYS: 1 reports by name of the process, 2 index of them by time
+-- ARGV: 1 name of the process, 2 report, 3 seconds after which others are deleted
 -- Returns: nothing
--- Atomic: hash and index stay the same set, by the server's clock.
+-- Atomic: hash and index stay consistent, by the server's clock.
 local time = redis.call('TIME')
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], time[1], ARGV[1])

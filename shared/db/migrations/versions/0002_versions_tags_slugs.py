@@ -1,4 +1,4 @@
-"""Versions, tags with their history, and slugs; deleted templates stay for their versions."""
+"""Versions, tags with their history, and slugs; deleted templates keep their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs, idempotency keys, batches with their items, webhooks with their deliveries."""
+"""Jobs, idempotency keys, batches and items, webhooks and deliveries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches: how often their one PDF was tried, what became of it, and the trace they belong to."""
+"""Batches: assembly attempts, the error of a failed assembly, and the trace context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # A process of the release before goes on adding rows without them.
+    # Nullable or with a default: processes of the previous release insert rows without them.
     op.add_column(
         "batches", sa.Column("assembly_tries", sa.Integer(), server_default="0", nullable=False)
     )

@@ -1,4 +1,4 @@
-"""Jobs and documents of batches: the warnings of their renders."""
+"""Jobs and batch documents: the warnings of their renders."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # A process of the release before goes on adding rows without them.
+    # Nullable or with a default: processes of the previous release insert rows without them.
     op.add_column("jobs", sa.Column("warnings", sa.JSON()))
     op.add_column("batch_items", sa.Column("warnings", sa.JSON()))

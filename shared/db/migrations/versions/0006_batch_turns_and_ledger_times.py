@@ -1,5 +1,5 @@
-"""Whose turn it is among the accounts with batches, indexes that find the next slice at once, and one
-by which the ledger is exported and pruned.
+"""The rotation of accounts with batches, indexes for scheduling slices, and an index for exporting and
+pruning the ledger.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("account_id", name=op.f("pk_batch_turns")),
     )
     op.create_index("ix_batch_turns_fed_at_created_at", "batch_turns", ["fed_at", "created_at"])
-    # Those accepted by a process of the release before, from here on, are added by the keeper.
+    # The maintenance process adds accounts of batches that the previous release accepts meanwhile.
     op.execute(
         "INSERT INTO batch_turns (account_id, fed_at, created_at)"
         " SELECT account_id, COALESCE(MAX(fed_at), '1970-01-01 00:00:00.000000'), MIN(created_at)"
@@ -47,7 +47,7 @@ def upgrade() -> None:
     _create_partial_index(
         "ix_batch_chunks_in_flight_queued_at", "batch_chunks", ["queued_at"], IN_FLIGHT
     )
-    # SQLite took it to look for the waiting chunks of one batch, and read those of all.
+    # SQLite used it to find the waiting chunks of one batch, and read those of all.
     op.drop_index("ix_batch_chunks_status_queued_at", "batch_chunks")
     op.create_index("ix_usage_ledger_occurred_at_job_id", "usage_ledger", ["occurred_at", "job_id"])
 

@@ -1,4 +1,4 @@
-"""Webhooks: room for secrets that are encrypted."""
+"""Webhooks: longer columns for encrypted secrets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # The deliverer encrypts the secrets that are there; it has the keys, a migration need not.
+    # The webhook process, which has the keys, encrypts existing secrets.
     with op.batch_alter_table("webhooks") as table:
         for column in ("secret", "previous_secret"):
             table.alter_column(column, type_=sa.Text(), existing_type=sa.String(length=128))

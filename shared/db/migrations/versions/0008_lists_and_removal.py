@@ -1,4 +1,4 @@
-"""Lists of jobs and batches by account, and batches that their clients removed."""
+"""Indexes for lists of jobs and batches by account; soft deletion of batches."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def upgrade() -> None:
     op.create_index("ix_jobs_account_id_status_id", "jobs", ["account_id", "status", "id"])
     op.create_index("ix_batches_account_id_status_id", "batches", ["account_id", "status", "id"])
     op.create_index("ix_templates_account_id_name_id", "templates", ["account_id", "name", "id"])
-    # Its columns are the first of the new one.
+    # The new index begins with the same columns.
     op.drop_index("ix_batches_account_id_status", "batches")

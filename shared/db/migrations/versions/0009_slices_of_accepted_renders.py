@@ -1,4 +1,4 @@
-"""Accepted renders are claimed in slices; their accounts take turns with those that have batches."""
+"""Slices of accepted renders, scheduled together with batches."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def upgrade() -> None:
         "ix_jobs_waiting_account_id_queued_at", ["account_id", "queued_at", "id"], WAITING
     )
     _create_partial_index("ix_jobs_claimed_slice_id", ["slice_id"], CLAIMED)
-    # What waits already, and what a front of the release before accepts from here on, is put in line
-    # by the keeper.
+    # The maintenance process adds the accounts of waiting renders, and of those that the previous release
+    # accepts meanwhile, to the rotation.
 
 
 def _create_partial_index(name: str, columns: list[str], where: str) -> None:

@@ -1,4 +1,4 @@
-"""Fonts of workspaces, and room held for their uploads."""
+"""Fonts of workspaces, and reservations of their uploads."""
 
 from __future__ import annotations
 

@@ -1,0 +1,36 @@
+"""Opens the blob store of a URL; the only module that knows the implementations."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from shared.blobs.store import BlobStore
+from shared.blobs.timed import TimedStore
+from shared.telemetry.store_observer import NULL_OBSERVER, StoreObserver
+
+
+def open_store(blob_url: str, *, observer: StoreObserver = NULL_OBSERVER) -> BlobStore:
+    """Open the store of a URL: `file:///folder`, `s3://key:secret@host[:port]/bucket`, or `s3+http`.
+
+    The first use connects.
+
+    Raises:
+        ValueError: the URL is none of these; the message names the accepted forms.
+    """
+    return TimedStore(_open(blob_url), observer)
+
+
+def _open(blob_url: str) -> BlobStore:
+    parts = urlsplit(blob_url)
+    if parts.scheme == "file" and parts.path:
+        from shared.blobs.folder import FolderStore
+
+        return FolderStore.of_url(blob_url)
+    if parts.scheme in {"s3", "s3+http"}:
+        from shared.blobs.s3 import S3Store
+
+        return S3Store.of_url(blob_url)
+    raise ValueError(
+        f"blob URL of scheme {parts.scheme!r}: expected file:///folder, "
+        "s3://key:secret@host/bucket or s3+http://key:secret@host:port/bucket"
+    )

@@ -1,1 +1,0 @@
-"""Small atomic counts and cached states in Redis."""

@@ -1,0 +1,251 @@
+"""Fair scheduling of slices: round-robin over accounts, and for each over its batches and accepted renders."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    ScalarSelect,
+    Select,
+    and_,
+    bindparam,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
+
+from shared.batches.records import ChunkStatus, JobSlice, Slice
+from shared.db.session import Session
+from shared.db.slots import belongs_to_slots
+from shared.db.tables import (
+    IS_IN_FLIGHT,
+    IS_OPEN,
+    IS_UNFINISHED,
+    IS_WAITING,
+    Instant,
+    batch_chunks,
+    batch_turns,
+    batches,
+    job_slices,
+    jobs,
+)
+from shared.identifiers import new_id
+
+ScheduledSlice: TypeAlias = Slice | JobSlice
+
+NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)  # the time of those without a queued slice yet
+# An account has at most as many queued slices as waiting accepted renders; counting stops here.
+_MOST_COUNTED: Final = 100
+# The largest clock difference between two machines; jobs are postponed by more than this.
+CLOCK_SLACK: Final = timedelta(seconds=1)
+
+_IN_QUEUE: Final = and_(IS_IN_FLIGHT, batch_chunks.c.status == ChunkStatus.QUEUED)
+_WAITS: Final = and_(
+    batch_chunks.c.status == ChunkStatus.QUEUED, batch_chunks.c.queued_at.is_(None)
+)
+IS_DUE: Final = and_(IS_WAITING, jobs.c.queued_at <= bindparam("due_at", type_=Instant))
+
+
+def needs_slices(
+    session: Session, *, window: int, at: datetime, slots: frozenset[str] | None = None
+) -> bool:
+    """Return whether fewer than `window` slices are queued and more are available.
+
+    `slots` selects the accounts of a shard; None means all accounts.
+    """
+    if _count_in_queue(session, slots) >= window:
+        return False
+    return session.execute(_next(slots), _due(at)).first() is not None
+
+
+def claim_slices(
+    session: Session, *, window: int, at: datetime, slots: frozenset[str] | None = None
+) -> list[ScheduledSlice]:
+    """Claim slices until `window` of them are queued, and return them.
+
+    The account whose last slice was queued longest ago is next, and likewise its batches; its accepted
+    renders count as one more batch. So an account delays another by no more than the window.
+    """
+    room = window - _count_in_queue(session, slots)
+    claimed: list[ScheduledSlice] = []
+    # A concurrent process may win a claim; then this call returns one slice less.
+    for turn in range(max(room, 0)):
+        found = session.execute(_next_free(slots), _due(at)).first()
+        if found is None:
+            break
+        # Distinct times, so that the slices of one call keep their order.
+        fed_at = at + timedelta(microseconds=turn)
+        if _is_jobs_turn(session, found):
+            claimed.append(_add_job_slice(session, found.account_id, fed_at))
+        else:
+            _record_turn(session, found.account_id, fed_at=fed_at)
+            is_next = batches.c.id == found.batch_id
+            session.execute(update(batches).where(is_next).values(fed_at=fed_at))
+            claimed += _claim_chunk(session, found.batch_id, at)
+    return claimed
+
+
+def list_in_flight(
+    session: Session, *, limit: int, slots: frozenset[str] | None = None
+) -> list[ScheduledSlice]:
+    """Return the slices of some accounts that are queued or running."""
+    columns = batch_chunks.c
+    chunks = (
+        select(columns.batch_id, columns.number, columns.done)
+        .where(IS_IN_FLIGHT, _is_of(slots))
+        .order_by(columns.queued_at)
+        .limit(limit)
+    )
+    of_jobs = (
+        select(job_slices.c.id)
+        .where(belongs_to_slots(job_slices.c.account_id, slots))
+        .order_by(job_slices.c.queued_at)
+        .limit(limit)
+    )
+    found: list[ScheduledSlice] = [Slice(*row) for row in session.execute(chunks)]
+    return found + [JobSlice(slice_id) for slice_id in session.scalars(of_jobs)]
+
+
+def _due(at: datetime) -> dict[str, datetime]:
+    return {"due_at": at + CLOCK_SLACK}
+
+
+def _is_jobs_turn(session: Session, found: Row[Any]) -> bool:
+    if found.batch_id is None or not found.has_jobs:
+        return bool(found.has_jobs)
+    fed_at = session.scalar(select(batches.c.fed_at).where(batches.c.id == found.batch_id))
+    return (found.jobs_fed_at or NEVER) <= (fed_at or NEVER)
+
+
+def _add_job_slice(session: Session, account_id: str, at: datetime) -> JobSlice:
+    _record_turn(session, account_id, fed_at=at, jobs_fed_at=at)
+    added = JobSlice(new_id("slice"))
+    row = {"id": added.id, "account_id": account_id, "is_running": False, "queued_at": at}
+    session.execute(insert(job_slices).values(row))
+    return added
+
+
+def _record_turn(session: Session, account_id: str, **times: datetime) -> None:
+    is_its_turn = batch_turns.c.account_id == account_id
+    session.execute(update(batch_turns).where(is_its_turn).values(**times))
+
+
+def _claim_chunk(session: Session, batch_id: str, at: datetime) -> list[Slice]:
+    columns = batch_chunks.c
+    next_number = (
+        select(func.min(columns.number)).where(columns.batch_id == batch_id, _WAITS)
+    ).scalar_subquery()
+    found = session.execute(
+        update(batch_chunks)
+        .where(columns.batch_id == batch_id, columns.number == next_number, _WAITS)
+        .values(queued_at=at)
+        .returning(columns.number, columns.done)
+    )
+    return [Slice(batch_id, number, done) for number, done in found]
+
+
+def _count_in_queue(session: Session, slots: frozenset[str] | None) -> int:
+    return int(session.scalar(_in_queue(slots)) or 0)
+
+
+# Cached: building this statement takes SQLAlchemy longer than running it.
+@lru_cache(maxsize=8)
+def _in_queue(slots: frozenset[str] | None) -> Select[Any]:
+    chunks = select(func.count()).select_from(batch_chunks).where(_IN_QUEUE, _is_of(slots))
+    of_jobs = (
+        select(func.count())
+        .select_from(job_slices)
+        .where(job_slices.c.is_running == false(), belongs_to_slots(job_slices.c.account_id, slots))
+    )
+    return select(chunks.scalar_subquery() + of_jobs.scalar_subquery())
+
+
+def _is_of(slots: frozenset[str] | None) -> ColumnElement[bool]:
+    if slots is None:
+        return true()
+    batch = select(batches.c.id).where(
+        batches.c.id == batch_chunks.c.batch_id, belongs_to_slots(batches.c.account_id, slots)
+    )
+    return batch.exists()
+
+
+@lru_cache(maxsize=8)
+def _next(slots: frozenset[str] | None) -> Select[Any]:
+    """Select the next account, its next batch, and whether it has accepted renders.
+
+    Accounts and batches are read in index order, up to the first batch with a waiting chunk; in two
+    parts, since the two databases sort NULL differently. Only batches whose chunks are all running are
+    skipped.
+    """
+    columns = batch_turns.c
+    batch_id = func.coalesce(
+        _first_batch(batches.c.fed_at.is_(None)), _first_batch(batches.c.fed_at.is_not(None))
+    )
+    has_jobs = _count_due_jobs() > _count_slices_of_jobs()
+    return (
+        select(
+            columns.account_id,
+            columns.jobs_fed_at,
+            batch_id.label("batch_id"),
+            has_jobs.label("has_jobs"),
+        )
+        .where(or_(batch_id.is_not(None), has_jobs), belongs_to_slots(columns.account_id, slots))
+        .order_by(columns.fed_at, columns.created_at)
+        .limit(1)
+    )
+
+
+@lru_cache(maxsize=8)
+def _next_free(slots: frozenset[str] | None) -> Select[Any]:
+    """Select and lock the next account, skipping accounts locked by other processes.
+
+    Claimers lock several accounts in changing order, so waiting for a lock could deadlock. The lock does
+    not block `ensure_in_rotation`.
+    """
+    return _next(slots).with_for_update(of=batch_turns, skip_locked=True, key_share=True)
+
+
+def _first_batch(fed: ColumnElement[bool]) -> ScalarSelect[str]:
+    has_more = (
+        select(batch_chunks.c.number)
+        .where(batch_chunks.c.batch_id == batches.c.id, IS_OPEN, _WAITS)
+        .exists()
+    )
+    return (
+        select(batches.c.id)
+        .where(batches.c.account_id == batch_turns.c.account_id, IS_UNFINISHED, fed, has_more)
+        .order_by(batches.c.fed_at, batches.c.created_at)
+        .limit(1)
+        .correlate(batch_turns)
+        .scalar_subquery()
+    )
+
+
+def _count_due_jobs() -> ScalarSelect[int]:
+    due = (
+        select(jobs.c.id)
+        .where(jobs.c.account_id == batch_turns.c.account_id, IS_DUE)
+        .limit(_MOST_COUNTED)
+        .correlate(batch_turns)
+        .subquery()
+    )
+    return select(func.count()).select_from(due).scalar_subquery()
+
+
+def _count_slices_of_jobs() -> ScalarSelect[int]:
+    columns = job_slices.c
+    return (
+        select(func.count())
+        .select_from(job_slices)
+        .where(columns.account_id == batch_turns.c.account_id, columns.is_running == false())
+        .correlate(batch_turns)
+        .scalar_subquery()
+    )

@@ -1,0 +1,56 @@
+"""The users who created and last changed a record (interface.md, `<user_ref>`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, FromClause, RowMapping, Table
+from sqlalchemy.sql.selectable import NamedFromClause
+
+from shared.db.tables import users
+
+_CREATOR: Final = users.alias("creator")
+_UPDATER: Final = users.alias("updater")
+_AUTHOR: Final = users.alias("author")
+
+
+@dataclass(frozen=True, slots=True)
+class UserRef:
+    """A reference to a user in a record: the user of the API key."""
+
+    id: str
+    name: str
+    email: str
+
+
+def join_authors(table: Table) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:
+    """Join a table's `created_by` and `updated_by` to users; return the join and its columns."""
+    joined = table.join(_CREATOR, table.c.created_by == _CREATOR.c.id)
+    joined = joined.join(_UPDATER, table.c.updated_by == _UPDATER.c.id)
+    return joined, [*_name_columns(_CREATOR), *_name_columns(_UPDATER)]
+
+
+def join_author(table: Table, *, by: str) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:
+    """Join the column `by` of a table to users; return the join and its columns."""
+    return table.join(_AUTHOR, table.c[by] == _AUTHOR.c.id), _name_columns(_AUTHOR)
+
+
+def read_author(row: RowMapping) -> UserRef:
+    """Read the user of a row selected with `join_author`."""
+    return UserRef(row["author_id"], row["author_name"], row["author_email"])
+
+
+def read_creator(row: RowMapping) -> UserRef:
+    """Read the creator of a row selected with `join_authors`."""
+    return UserRef(row["creator_id"], row["creator_name"], row["creator_email"])
+
+
+def read_updater(row: RowMapping) -> UserRef:
+    """Read the last editor of a row selected with `join_authors`."""
+    return UserRef(row["updater_id"], row["updater_name"], row["updater_email"])
+
+
+def _name_columns(person: NamedFromClause) -> list[ColumnElement[Any]]:
+    return [person.c[field].label(f"{person.name}_{field}") for field in ("id", "name", "email")]

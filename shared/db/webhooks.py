@@ -1,0 +1,493 @@
+"""Webhooks and their outbox: deliveries are inserted in the transaction of the event they report."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
+
+from shared.clock import timestamp
+from shared.db.session import Session
+from shared.db.tables import accounts, webhook_attempts, webhook_deliveries, webhooks
+from shared.encryption import SecretCipher
+from shared.errors import ErrorKind, ServiceError
+from shared.identifiers import new_id
+
+MAX_WEBHOOKS: Final = 20  # for each account
+SECRET_OVERLAP: Final = timedelta(
+    hours=24
+)  # the time after a rotation in which the old secret signs too
+DELIVERY_RETENTION: Final = timedelta(days=7)  # of the delivery log
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the prefix of secrets in Standard Webhooks
+
+# Built once: it runs whenever a job ends.
+_LISTENING: Final = (
+    select(webhooks.c.id, webhooks.c.account_id, webhooks.c.events)
+    .where(webhooks.c.account_id.in_(bindparam("of_accounts", expanding=True)))
+    .where(webhooks.c.disabled_at.is_(None))
+)
+
+
+class WebhookEvent(StrEnum):
+    """An event type that webhooks subscribe to (contract.md 6)."""
+
+    JOB_SUCCEEDED = "job.succeeded"
+    JOB_FAILED = "job.failed"
+    BATCH_FINISHED = "batch.finished"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookNotification:
+    """An event of an account. `write` returns the record as JSON of the interface."""
+
+    account_id: str
+    event: WebhookEvent
+    write: Callable[[], Mapping[str, Any]]
+
+
+class DeliveryStatus(StrEnum):
+    """The state of a delivery."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A webhook of an account; `disabled_at` is set if its target answered 410."""
+
+    id: str
+    url: str
+    events: tuple[WebhookEvent, ...]
+    created_at: datetime
+    disabled_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One delivery attempt: the status of the response, or the error if there was none."""
+
+    number: int
+    at: datetime
+    status: int | None
+    milliseconds: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The delivery of one event to one webhook, with all attempts so far."""
+
+    id: str
+    event: WebhookEvent
+    status: DeliveryStatus
+    created_at: datetime
+    next_attempt_at: datetime | None
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DueDelivery:
+    """A delivery leased for an attempt now. `secrets` are encrypted, the newest first."""
+
+    id: str
+    webhook_id: str
+    account_id: str
+    url: str
+    secrets: tuple[str, ...]
+    payload: str
+    created_at: datetime
+    attempts: int
+
+    def __repr__(self) -> str:
+        """Hide the secrets and the payload from logs and tracebacks."""
+        return f"DueDelivery(id={self.id!r}, webhook_id={self.webhook_id!r})"
+
+
+def create_webhook(
+    session: Session,
+    account_id: str,
+    *,
+    url: str,
+    events: Sequence[WebhookEvent],
+    secret: str,
+    at: datetime,
+) -> Webhook:
+    """Add a webhook; `secret` is encrypted (`shared.encryption`).
+
+    Raises:
+        ServiceError: 409, the account already has `MAX_WEBHOOKS`.
+    """
+    session.execute(
+        select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
+    ).one()
+    count = select(func.count()).select_from(webhooks).where(webhooks.c.account_id == account_id)
+    if (session.scalar(count) or 0) >= MAX_WEBHOOKS:
+        raise ServiceError(
+            409,
+            f"The account has {MAX_WEBHOOKS} webhooks, the limit; delete one first.",
+        )
+    webhook_id = new_id("hook")
+    session.execute(
+        insert(webhooks).values(
+            id=webhook_id,
+            account_id=account_id,
+            url=url,
+            events=[event.value for event in events],
+            secret=secret,
+            created_at=at,
+        )
+    )
+    return Webhook(webhook_id, url, tuple(events), at, None)
+
+
+def list_webhooks(session: Session, account_id: str) -> Sequence[Webhook]:
+    """Return an account's webhooks, oldest first."""
+    query = (
+        select(webhooks)
+        .where(webhooks.c.account_id == account_id)
+        .order_by(webhooks.c.created_at, webhooks.c.id)
+    )
+    return [_webhook(row) for row in session.execute(query)]
+
+
+def find_webhook(session: Session, account_id: str, webhook_id: str) -> Webhook:
+    """Return one of an account's webhooks.
+
+    Raises:
+        ServiceError: 404, the account has no webhook of that id.
+    """
+    row = session.execute(select(webhooks).where(*_own(account_id, webhook_id))).one_or_none()
+    if row is None:
+        raise _not_found(webhook_id)
+    return _webhook(row)
+
+
+def delete_webhook(session: Session, account_id: str, webhook_id: str) -> None:
+    """Delete a webhook and its log; pending deliveries are discarded.
+
+    Raises:
+        ServiceError: 404, the account has no webhook of that id.
+    """
+    if not session.execute(delete(webhooks).where(*_own(account_id, webhook_id))).rowcount:
+        raise _not_found(webhook_id)
+    session.execute(delete(webhook_deliveries).where(webhook_deliveries.c.webhook_id == webhook_id))
+
+
+def rotate_secret(
+    session: Session, account_id: str, webhook_id: str, *, secret: str, at: datetime
+) -> Webhook:
+    """Replace a webhook's secret with a new, encrypted one, and enable the webhook. The old secret also signs
+    for `SECRET_OVERLAP`.
+
+    Raises:
+        ServiceError: 404, the account has no webhook of that id.
+    """
+    changed = session.execute(
+        update(webhooks)
+        .where(*_own(account_id, webhook_id))
+        .values(
+            previous_secret=webhooks.c.secret,
+            previous_secret_until=at + SECRET_OVERLAP,
+            secret=secret,
+            disabled_at=None,
+        )
+    )
+    if not changed.rowcount:
+        raise _not_found(webhook_id)
+    return find_webhook(session, account_id, webhook_id)
+
+
+def enqueue(session: Session, notifications: Sequence[WebhookNotification], *, at: datetime) -> int:
+    """Insert the deliveries of events to their accounts' webhooks; return how many.
+
+    Call it in the unit of work that ends the jobs or the batch, so that both are committed together.
+    """
+    listening = defaultdict(list)
+    accounts_of = {"of_accounts": list({each.account_id for each in notifications})}
+    for row in session.execute(_LISTENING, accounts_of):
+        listening[row.account_id].append(row)
+    deliveries = [
+        delivery
+        for each in notifications
+        if (
+            subscribed := [row.id for row in listening[each.account_id] if each.event in row.events]
+        )
+        for delivery in _new_deliveries(each, subscribed, at)
+    ]
+    if deliveries:
+        session.execute(insert(webhook_deliveries), deliveries)
+    return len(deliveries)
+
+
+def _new_deliveries(
+    notification: WebhookNotification, webhook_ids: Sequence[str], at: datetime
+) -> Sequence[dict[str, Any]]:
+    told = {
+        "type": notification.event.value,
+        "timestamp": timestamp(at),
+        "data": notification.write(),
+    }
+    payload = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return [
+        {
+            "id": new_id("msg"),
+            "webhook_id": webhook_id,
+            "event": notification.event.value,
+            "payload": payload,
+            "created_at": at,
+            "next_attempt_at": at,
+            "status": DeliveryStatus.PENDING.value,
+        }
+        for webhook_id in webhook_ids
+    ]
+
+
+def list_deliveries(
+    session: Session, webhook_id: str, *, limit: int, start_after: str | None = None
+) -> tuple[Sequence[Delivery], bool]:
+    """Return a webhook's deliveries, newest first, and whether older ones follow.
+
+    `start_after` is the id of a delivery; an unknown one is ignored.
+    """
+    order = (webhook_deliveries.c.created_at, webhook_deliveries.c.id)
+    query = (
+        select(webhook_deliveries)
+        .where(webhook_deliveries.c.webhook_id == webhook_id)
+        .order_by(order[0].desc(), order[1].desc())
+        .limit(limit + 1)
+    )
+    if start_after is not None:
+        last = session.execute(
+            select(*order).where(
+                webhook_deliveries.c.id == start_after,
+                webhook_deliveries.c.webhook_id == webhook_id,
+            )
+        ).one_or_none()
+        if last is not None:
+            query = query.where(
+                or_(order[0] < last[0], (order[0] == last[0]) & (order[1] < last[1]))
+            )
+    rows = session.execute(query).all()
+    attempts = _find_attempts(session, [row.id for row in rows[:limit]])
+    return [_delivery(row, attempts.get(row.id, [])) for row in rows[:limit]], len(rows) > limit
+
+
+def has_due(session: Session, *, at: datetime, busy: Sequence[str] = ()) -> bool:
+    """Return whether `lease_due` would find a delivery."""
+    query = select(webhook_deliveries.c.id).where(*_is_due(at, busy)).limit(1)
+    return session.scalar(query) is not None
+
+
+def lease_due(
+    session: Session, *, at: datetime, until: datetime, limit: int, busy: Sequence[str] = ()
+) -> Sequence[DueDelivery]:
+    """Lease due deliveries, so that no other process attempts them before `until`.
+
+    Deliveries of `busy` accounts are skipped.
+    """
+    query = (
+        select(webhook_deliveries.c.id)
+        .where(*_is_due(at, busy))
+        .order_by(webhook_deliveries.c.next_attempt_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    ids = list(session.scalars(query))
+    if not ids:
+        return []
+    session.execute(
+        update(webhook_deliveries)
+        .where(webhook_deliveries.c.id.in_(ids))
+        .values(leased_until=until)
+    )
+    taken = (
+        select(webhook_deliveries, webhooks)
+        .join(webhooks, webhooks.c.id == webhook_deliveries.c.webhook_id)
+        .where(webhook_deliveries.c.id.in_(ids))
+        .order_by(webhook_deliveries.c.next_attempt_at)
+    )
+    return [_due(row, at) for row in session.execute(taken).mappings()]
+
+
+def record_attempt(
+    session: Session,
+    delivery_id: str,
+    attempt: Attempt,
+    *,
+    status: DeliveryStatus,
+    next_attempt_at: datetime | None,
+) -> None:
+    """Record an attempt and the next state of its delivery; do nothing if the delivery was deleted."""
+    changed = session.execute(
+        update(webhook_deliveries)
+        .where(webhook_deliveries.c.id == delivery_id)
+        .values(
+            attempts=attempt.number,
+            status=status.value,
+            last_status=attempt.status,
+            last_error=attempt.error,
+            next_attempt_at=next_attempt_at,
+            leased_until=None,
+        )
+    )
+    if not changed.rowcount:
+        return
+    # If a process was delayed past its lease, another one may have recorded this attempt.
+    session.execute(
+        delete(webhook_attempts).where(
+            webhook_attempts.c.delivery_id == delivery_id,
+            webhook_attempts.c.number == attempt.number,
+        )
+    )
+    session.execute(
+        insert(webhook_attempts).values(
+            delivery_id=delivery_id,
+            number=attempt.number,
+            at=attempt.at,
+            status=attempt.status,
+            milliseconds=attempt.milliseconds,
+            error=attempt.error,
+        )
+    )
+
+
+def disable_webhook(session: Session, webhook_id: str, *, at: datetime) -> None:
+    """Disable a webhook and mark its pending deliveries as failed."""
+    session.execute(update(webhooks).where(webhooks.c.id == webhook_id).values(disabled_at=at))
+    session.execute(
+        update(webhook_deliveries)
+        .where(
+            webhook_deliveries.c.webhook_id == webhook_id,
+            webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
+        )
+        .values(
+            status=DeliveryStatus.FAILED.value,
+            next_attempt_at=None,
+            last_error="the webhook was disabled: its target answered 410",
+        )
+    )
+
+
+def delete_old_deliveries(session: Session, *, before: datetime, limit: int) -> int:
+    """Delete up to `limit` deliveries created before an instant; return how many."""
+    old = (
+        select(webhook_deliveries.c.id)
+        .where(webhook_deliveries.c.created_at < before)
+        .order_by(webhook_deliveries.c.created_at)
+        .limit(limit)
+    )
+    ids = list(session.scalars(old))
+    if ids:
+        # Their attempts are deleted by the foreign key (ON DELETE CASCADE).
+        session.execute(delete(webhook_deliveries).where(webhook_deliveries.c.id.in_(ids)))
+    return len(ids)
+
+
+def count_pending(session: Session) -> int:
+    """Return the number of pending deliveries."""
+    query = (
+        select(func.count())
+        .select_from(webhook_deliveries)
+        .where(webhook_deliveries.c.status == DeliveryStatus.PENDING.value)
+    )
+    return session.scalar(query) or 0
+
+
+def _is_due(at: datetime, busy: Sequence[str]) -> tuple[Any, ...]:
+    passed_over = select(webhooks.c.id).where(webhooks.c.account_id.in_(busy))
+    return (
+        webhook_deliveries.c.status == DeliveryStatus.PENDING.value,
+        webhook_deliveries.c.next_attempt_at <= at,
+        or_(webhook_deliveries.c.leased_until.is_(None), webhook_deliveries.c.leased_until <= at),
+        *((webhook_deliveries.c.webhook_id.not_in(passed_over),) if busy else ()),
+    )
+
+
+def encrypt_secrets(session: Session, cipher: SecretCipher) -> int:
+    """Encrypt each secret that is not encrypted with the newest key, and return how many were not.
+
+    These include secrets that an earlier release stored as plain text.
+
+    Raises:
+        SecretUnreadableError: the key of a secret is not configured; nothing has been changed.
+    """
+    changed = 0
+    for row in session.execute(select(webhooks).with_for_update()).all():
+        stored = {"secret": row.secret, "previous_secret": row.previous_secret}
+        stale = {
+            column: cipher.encrypt(_read_secret(token, cipher))
+            for column, token in stored.items()
+            if token is not None and not cipher.is_current(token)
+        }
+        if stale:
+            session.execute(update(webhooks).where(webhooks.c.id == row.id).values(**stale))
+            changed += len(stale)
+    return changed
+
+
+def _read_secret(stored: str, cipher: SecretCipher) -> str:
+    return stored if stored.startswith(SECRET_PREFIX) else cipher.decrypt(stored)
+
+
+def _own(account_id: str, webhook_id: str) -> tuple[Any, Any]:
+    return webhooks.c.id == webhook_id, webhooks.c.account_id == account_id
+
+
+def _not_found(webhook_id: str) -> ServiceError:
+    return ServiceError(
+        404, f"The account has no webhook {webhook_id!r}.", kind=ErrorKind.NOT_FOUND
+    )
+
+
+def _webhook(row: Any) -> Webhook:
+    events = tuple(WebhookEvent(event) for event in row.events)
+    return Webhook(row.id, row.url, events, row.created_at, row.disabled_at)
+
+
+def _find_attempts(session: Session, ids: Sequence[str]) -> dict[str, list[Attempt]]:
+    query = (
+        select(webhook_attempts)
+        .where(webhook_attempts.c.delivery_id.in_(ids))
+        .order_by(webhook_attempts.c.delivery_id, webhook_attempts.c.number)
+    )
+    found: dict[str, list[Attempt]] = {}
+    for row in session.execute(query):
+        attempt = Attempt(row.number, row.at, row.status, row.milliseconds, row.error)
+        found.setdefault(row.delivery_id, []).append(attempt)
+    return found
+
+
+def _delivery(row: Any, attempts: Sequence[Attempt]) -> Delivery:
+    return Delivery(
+        row.id,
+        WebhookEvent(row.event),
+        DeliveryStatus(row.status),
+        row.created_at,
+        row.next_attempt_at,
+        tuple(attempts),
+    )
+
+
+def _due(row: Mapping[Any, Any], at: datetime) -> DueDelivery:
+    secrets = [row[webhooks.c.secret]]
+    until = row[webhooks.c.previous_secret_until]
+    if row[webhooks.c.previous_secret] and until is not None and until > at:
+        secrets.append(row[webhooks.c.previous_secret])
+    return DueDelivery(
+        id=row[webhook_deliveries.c.id],
+        webhook_id=row[webhook_deliveries.c.webhook_id],
+        account_id=row[webhooks.c.account_id],
+        url=row[webhooks.c.url],
+        secrets=tuple(secrets),
+        payload=row[webhook_deliveries.c.payload],
+        created_at=row[webhook_deliveries.c.created_at],
+        attempts=row[webhook_deliveries.c.attempts],
+    )

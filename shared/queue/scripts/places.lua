@@ -1,0 +1,167 @@
+-- Admission places: permits for the queued and running jobs with a waiting client.
+--
+-- places:jobs      hash of jobs: state ('held', 'waiting', 'fetching'), start of the state, queue and account
+-- places:leases    sorted set of these jobs, by the end of their lease
+-- places:held      sorted set of accounts, by number of held places
+-- places:recent    sorted set of accounts, by the time of their last job
+-- places:turns     sorted set of accounts with waiting jobs, in round-robin order
+-- places:line:ID   queue of an account's waiting jobs, the oldest at the left
+-- places:fetching  hash of accounts: number of jobs that wait for remote images
+-- places:seconds   hash of accounts: average time that recent jobs held a place
+-- places:facts     hash: held places, slots of the workers, the last position in `places:turns`
+-- place:JOB        list that wakes the front of a waiting job: 'held', or 'gone' if it no longer waits
+--
+-- The keys are not in KEYS: which of them a script needs depends on the state.
+
+local RECENT_SECONDS = 10  -- an account shares the slots for this long after its last job
+local QUEUE_SECONDS = 0.03  -- jobs queued beyond the slots take at most this time,
+local ALONE_SECONDS = 0.25  -- or this time if no other account is active
+local UNKNOWN_SECONDS = 1.0  -- assumed duration of a job of an account without recent jobs
+local WAKE_TTL_SECONDS = 60
+local CLEARED_AT_ONCE = 20
+
+-- Return the job of the key of its state.
+local function find_job(key)
+    return string.sub(key, 5)
+end
+
+local function read_clock()
+    local time = redis.call('TIME')
+    return tonumber(time[1]) + tonumber(time[2]) / 1000000
+end
+
+local function find_place(job)
+    local entry = redis.call('HGET', 'places:jobs', job)
+    if not entry then return nil end
+    local state, since, queue, account = string.match(entry, '^(%a+) (%S+) (%S+) (.+)$')
+    return {state = state, since = tonumber(since), queue = queue, account = account}
+end
+
+local function write_place(job, state, now, queue, account)
+    local entry = string.format('%s %.6f %s %s', state, now, queue, account)
+    redis.call('HSET', 'places:jobs', job, entry)
+end
+
+-- Active accounts share the slots. An account may exceed its share, but a place stays free for each other
+-- active account that holds none, up to half of the slots. Short jobs may queue beyond the slots, so that
+-- no slot idles while the next job is delivered.
+local function may_hold(account, now)
+    local facts = redis.call('HMGET', 'places:facts', 'slots', 'held')
+    local slots = math.max(tonumber(facts[1] or '0'), 1)
+    local mine = tonumber(redis.call('ZSCORE', 'places:held', account) or '0')
+    local seconds = tonumber(redis.call('HGET', 'places:seconds', account) or UNKNOWN_SECONDS)
+    local active = redis.call('ZCOUNT', 'places:recent', now - RECENT_SECONDS, '+inf')
+    local queue_seconds = active > 1 and QUEUE_SECONDS or ALONE_SECONDS
+    local limit = slots + math.min(math.floor(queue_seconds * slots / seconds), 4 * slots)
+    if mine >= math.max(math.floor(slots / math.max(active, 1)), 1) then
+        local idle = math.max(active - redis.call('ZCARD', 'places:held'), 0)
+        limit = limit - math.min(idle, math.floor(slots / 2))
+    end
+    return tonumber(facts[2] or '0') < limit
+end
+
+local function hold_place(job, now, queue, account)
+    write_place(job, 'held', now, queue, account)
+    redis.call('ZINCRBY', 'places:held', 1, account)
+    redis.call('HINCRBY', 'places:facts', 'held', 1)
+end
+
+local function append_account(account)
+    redis.call('ZADD', 'places:turns', redis.call('HINCRBY', 'places:facts', 'turn', 1), account)
+end
+
+local function note_seconds(account, seconds)
+    local before = tonumber(redis.call('HGET', 'places:seconds', account) or UNKNOWN_SECONDS)
+    local average = math.max(seconds, 0.7 * before + 0.3 * seconds, 0.0001)
+    if math.abs(average - before) > before / 10 then
+        redis.call('HSET', 'places:seconds', account, string.format('%.6f', average))
+    end
+end
+
+local function wake(job, state)
+    redis.call('RPUSH', 'place:' .. job, state)
+    redis.call('EXPIRE', 'place:' .. job, WAKE_TTL_SECONDS)
+end
+
+local function decrement_held(account)
+    if tonumber(redis.call('ZINCRBY', 'places:held', -1, account)) <= 0 then
+        redis.call('ZREM', 'places:held', account)
+    end
+    redis.call('HINCRBY', 'places:facts', 'held', -1)
+end
+
+local function remove_place(job, place)
+    redis.call('HDEL', 'places:jobs', job)
+    redis.call('ZREM', 'places:leases', job)
+    local account = place.account
+    if place.state == 'held' then
+        decrement_held(account)
+    elseif place.state == 'waiting' then
+        redis.call('LREM', 'places:line:' .. account, 1, job)
+        if redis.call('EXISTS', 'places:line:' .. account) == 0 then
+            redis.call('ZREM', 'places:turns', account)
+        end
+        wake(job, 'gone')
+    elseif redis.call('HINCRBY', 'places:fetching', account, -1) <= 0 then
+        redis.call('HDEL', 'places:fetching', account)
+    end
+end
+
+local function grant_one(account, now)
+    local line = 'places:line:' .. account
+    local job = redis.call('LPOP', line)
+    local place = job and find_place(job)
+    if place then
+        hold_place(job, now, place.queue, account)
+        wake(job, 'held')
+    end
+    if redis.call('EXISTS', line) == 1 then
+        append_account(account)
+    else
+        redis.call('ZREM', 'places:turns', account)
+    end
+end
+
+local function grant_places(now)
+    local has_granted = true
+    while has_granted do
+        has_granted = false
+        for _, account in ipairs(redis.call('ZRANGE', 'places:turns', 0, 63)) do
+            if may_hold(account, now) then
+                grant_one(account, now)
+                has_granted = true
+            end
+        end
+    end
+end
+
+-- Remove places with expired leases, and return whether there were any.
+local function remove_expired_places(now)
+    local lapsed = redis.call('ZRANGEBYSCORE', 'places:leases', '-inf', now, 'LIMIT', 0, CLEARED_AT_ONCE)
+    for _, job in ipairs(lapsed) do
+        local place = find_place(job)
+        if place then remove_place(job, place) else redis.call('ZREM', 'places:leases', job) end
+    end
+    return #lapsed > 0
+end
+
+-- Mark an account as active; if it is new, remove some that have long been inactive.
+local function mark_active(account, now)
+    if redis.call('ZADD', 'places:recent', now, account) == 0 then return end
+    local old = redis.call('ZRANGEBYSCORE', 'places:recent', '-inf', now - 6 * RECENT_SECONDS,
+        'LIMIT', 0, CLEARED_AT_ONCE)
+    for _, gone in ipairs(old) do
+        redis.call('ZREM', 'places:recent', gone)
+        redis.call('HDEL', 'places:seconds', gone)
+    end
+end
+
+-- Release the place of a job, if it has one, and grant it to the next job.
+local function release_place(job, has_ended)
+    local place = find_place(job)
+    if not place then return end
+    local now = read_clock()
+    remove_place(job, place)
+    if has_ended and place.state == 'held' then note_seconds(place.account, now - place.since) end
+    grant_places(now)
+end

@@ -1,0 +1,219 @@
+"""Commits of a batch's slices, and the state of a chunk while its slices run.
+
+A slice is committed in one atomic step (decision 0320, for many documents): its checkpoint, its usage
+events and the counters are written together or not at all. Another run of the same slice reads the
+checkpoint and completes the slice without committing it again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, cast
+
+from redis import Redis
+
+from shared.batches.records import Chunk, DocumentResult, PdfLocation, item_job_id
+from shared.clock import now
+from shared.errors import ErrorBody
+from shared.jobs import Meter, read_error
+from shared.metering import EndedDocument, UsageEvent, allowance_exceeded, metering_args, usage_key
+from shared.queue.connection import reachable
+from shared.queue.names import FARM_TOTALS, USAGE_STREAM, cancelled_key, chunk_key
+from shared.queue.scripts import register
+
+_STATE_TTL_SECONDS: Final = 2 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The result of one slice: the results of its documents, and where their bytes are stored.
+
+    `done_bytes` is the offset in the chunk after the slice's last document.
+    """
+
+    cursor: int
+    done_bytes: int
+    part_key: str | None
+    part_bytes: int
+    results: tuple[DocumentResult, ...]
+
+    def encode(self) -> str:
+        """Encode the checkpoint as JSON."""
+        # Not `asdict`: it takes three times as long, and runs for each document.
+        raw = {
+            "cursor": self.cursor,
+            "done_bytes": self.done_bytes,
+            "part_key": self.part_key,
+            "part_bytes": self.part_bytes,
+            "ended": [_encode_result(each) for each in self.results],
+        }
+        return json.dumps(raw, separators=(",", ":"))
+
+    @classmethod
+    def decode(cls, text: str | bytes) -> Checkpoint:
+        """Decode the JSON of `encode`."""
+        raw: dict[str, Any] = json.loads(text)
+        results = tuple(_decode_result(each) for each in raw.pop("ended"))
+        return cls(**raw, results=results)
+
+
+@dataclass(frozen=True, slots=True)
+class SliceStart:
+    """The state at the start of a run: the checkpoint of an earlier run, and deaths by document index."""
+
+    checkpoint: Checkpoint | None
+    is_careful: bool
+    deaths: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceStep:
+    """The state between two documents: whether the batch is cancelled, and the pages used."""
+
+    is_cancelled: bool
+    used: int
+
+
+class MissingCountersError(Exception):
+    """The counters of a capped account are missing: rebuild them from the ledger, then commit."""
+
+
+class SliceCommits:
+    """The state of chunks in Redis; every method raises `Unavailable` while Redis is unreachable."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._begin = register(redis, "begin_slice")
+        self._step = register(redis, "step_slice")
+        self._commit = register(redis, "commit_slice")
+
+    def begin(self, chunk: Chunk) -> SliceStart:
+        """Start a run of a chunk's next slice."""
+        with reachable():
+            flat = cast(
+                "list[bytes]",
+                self._begin(keys=[_key(chunk)], args=[_STATE_TTL_SECONDS, chunk.next_index]),
+            )
+        state = dict(zip(flat[::2], flat[1::2], strict=True))
+        has_journal = state.get(b"charged_at") == str(chunk.done).encode()
+        return SliceStart(
+            checkpoint=Checkpoint.decode(state[b"journal"]) if has_journal else None,
+            is_careful=state.get(b"careful") == b"1",
+            deaths={
+                int(field.removeprefix(b"deaths:")): int(count)
+                for field, count in state.items()
+                if field.startswith(b"deaths:")
+            },
+        )
+
+    def step(self, chunk: Chunk, meter: Meter, *, index: int, is_careful: bool) -> SliceStep:
+        """Record the next document, and return whether its batch is cancelled and the pages used."""
+        keys = [
+            _key(chunk),
+            cancelled_key(chunk.batch_id),
+            usage_key(meter.account_id, meter.period),
+        ]
+        args: list[str | int] = [
+            _STATE_TTL_SECONDS,
+            f"{index}:{int(is_careful)}",
+            meter.allowance.value,
+        ]
+        with reachable():
+            is_cancelled, used = cast("list[Any]", self._step(keys=keys, args=args))
+        return SliceStep(bool(is_cancelled), int(used))
+
+    def commit(self, chunk: Chunk, meter: Meter, journal: Checkpoint) -> Checkpoint | None:
+        """Meter a slice once and return the checkpoint that was committed, by this run or an earlier one.
+
+        Documents beyond the allowance have failed in it. Return None if the slice is already recorded.
+
+        Raises:
+            MissingCountersError: the account is capped and its counters are missing.
+        """
+        keys = [_key(chunk), usage_key(meter.account_id, meter.period), USAGE_STREAM]
+        args: list[str | int] = [
+            journal.cursor,
+            journal.encode(),
+            _STATE_TTL_SECONDS,
+            *metering_args(meter, _events(chunk, meter, journal.results)),
+        ]
+        with reachable():
+            match cast("list[bytes]", self._commit(keys=keys, args=args)):
+                case [b"charged", text, verdicts]:
+                    return _apply_verdicts(
+                        Checkpoint.decode(text) if text else journal, verdicts, meter
+                    )
+                case [b"unseeded"]:
+                    raise MissingCountersError
+                case _:
+                    return None
+
+    def mark_recorded(self, chunk: Chunk, totals: Mapping[str, float], *, cursor: int) -> None:
+        """Mark a slice as recorded in the database, and add `totals` to the farm's totals."""
+        key = _key(chunk)
+        with reachable(), self._redis.pipeline() as pipe:
+            if cursor >= chunk.count:
+                pipe.delete(key)
+                # A late run must still find the slice recorded.
+                pipe.hset(key, "settled", cursor)
+            else:
+                pipe.hset(key, "settled", cursor)
+                pipe.hdel(key, "work", "journal", "verdicts", "charged_at")
+            pipe.expire(key, _STATE_TTL_SECONDS)
+            for field, amount in totals.items():
+                pipe.hincrbyfloat(FARM_TOTALS, field, amount)
+            pipe.execute()
+
+    def mark_stopped(self, chunk: Chunk) -> None:
+        """Mark a run as stopped deliberately, so that the next run does not count a death."""
+        with reachable():
+            self._redis.hdel(_key(chunk), "work")
+
+
+def _key(chunk: Chunk) -> str:
+    return chunk_key(chunk.batch_id, chunk.number)
+
+
+def _events(chunk: Chunk, meter: Meter, ended: Sequence[DocumentResult]) -> Iterator[EndedDocument]:
+    at = now()
+    for each in ended:
+        job_id = item_job_id(chunk.batch_id, each.index)
+        event = None if each.error else UsageEvent.of(meter, job_id, pages=each.pages, at=at)
+        yield EndedDocument(each.pages, event)
+
+
+def _apply_verdicts(journal: Checkpoint, verdicts: bytes, meter: Meter) -> Checkpoint:
+    if not verdicts.strip(b","):
+        return journal
+    told = verdicts.decode().split(",")
+    ended = tuple(
+        DocumentResult(each.index, error=allowance_exceeded(meter, int(used))) if used else each
+        for each, used in zip(journal.results, told, strict=True)
+    )
+    return Checkpoint(
+        journal.cursor, journal.done_bytes, journal.part_key, journal.part_bytes, ended
+    )
+
+
+def _encode_result(ended: DocumentResult) -> dict[str, Any]:
+    place = ended.place
+    return {
+        "index": ended.index,
+        "pages": ended.pages,
+        "filename": ended.filename,
+        "error": asdict(ended.error) if ended.error else None,
+        "place": {"offset": place.offset, "length": place.length, "crc32": place.crc32}
+        if place
+        else None,
+        "warnings": ended.warnings,
+    }
+
+
+def _decode_result(raw: Mapping[str, Any]) -> DocumentResult:
+    error: ErrorBody | None = read_error(raw["error"]) if raw["error"] else None
+    place = PdfLocation(**raw["place"]) if raw["place"] else None
+    # Checkpoints of an earlier release have no warnings.
+    warnings = raw.get("warnings", ())
+    return DocumentResult(raw["index"], raw["pages"], raw["filename"], error, place, warnings)

@@ -1,0 +1,96 @@
+"""Presence of workers and leases of their tasks: each worker reports every second.
+
+The lease of a task lapses if no worker has reported it for `TASK_LEASE_SECONDS`: its worker died or lost it.
+Times are those of the Redis server, since the clocks of the workers' machines may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, field
+from typing import Final, cast
+
+from redis import Redis
+
+from shared.queue.ages import record_passed
+from shared.queue.connection import reachable
+from shared.queue.names import DRAINED, HELD_TASKS, WORKERS, WORKERS_SEEN
+from shared.queue.process_reports import ProcessReports
+from shared.queue.scripts import register
+
+REPORT_SECONDS: Final = 1.0
+TASK_LEASE_SECONDS: Final = 4.0
+_REPORTS: Final = ProcessReports(WORKERS, WORKERS_SEEN, valid_seconds=TASK_LEASE_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """A worker's report: host and process, queues, slots and busy slots.
+
+    `held` is the number of running and prefetched tasks, by queue.
+    """
+
+    name: str
+    queues: tuple[str, ...]
+    slots: int
+    busy: int
+    held: Mapping[str, int] = field(default_factory=dict)
+
+
+def report_worker(
+    redis: Redis,
+    worker: WorkerReport,
+    task_ids: Sequence[str] = (),
+    *,
+    passed: Mapping[str, float] | None = None,
+) -> AbstractSet[str]:
+    """Report a worker and renew the lease of the tasks it holds; return the drained queues.
+
+    `passed` is for brokers that do not report ages, see `shared.queue.ages`.
+
+    Raises:
+        Unavailable: Redis is unreachable.
+    """
+    with reachable(), redis.pipeline() as pipe:
+        _REPORTS.store(pipe, worker.name, asdict(worker))
+        register(redis, "renew_leases")(
+            keys=[HELD_TASKS], args=[TASK_LEASE_SECONDS, *task_ids], client=pipe
+        )
+        record_passed(pipe, passed or {})
+        pipe.hkeys(DRAINED)
+        drained = cast("list[bytes]", pipe.execute()[-1])
+    return {queue.decode() for queue in drained}
+
+
+def remove_worker(redis: Redis, name: str) -> None:
+    """Remove a worker that ends.
+
+    Raises:
+        Unavailable: Redis is unreachable; the report expires within seconds.
+    """
+    with reachable(), redis.pipeline() as pipe:
+        _REPORTS.remove(pipe, name)
+        pipe.execute()
+
+
+def find_workers(redis: Redis) -> Sequence[WorkerReport]:
+    """Return the workers that reported within `TASK_LEASE_SECONDS`, sorted by name.
+
+    Raises:
+        Unavailable: Redis is unreachable.
+    """
+    return [
+        WorkerReport(**{**word, "queues": tuple(word["queues"])}) for word in _REPORTS.find(redis)
+    ]
+
+
+def find_held_tasks(redis: Redis) -> AbstractSet[str]:
+    """Return the ids of the tasks with a valid lease.
+
+    Raises:
+        Unavailable: Redis is unreachable.
+    """
+    with reachable():
+        found = register(redis, "list_held")(keys=[HELD_TASKS], args=[TASK_LEASE_SECONDS])
+    return {task_id.decode() for task_id in cast("list[bytes]", found)}
