@@ -1,1 +1,1 @@
-"""The HTTP front: requests in, jobs to the queue, PDFs out."""
+"""The HTTP front: reads requests, queues jobs and returns PDFs."""

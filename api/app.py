@@ -1,4 +1,4 @@
-"""The front as one Flask app: who may ask, what there is to ask, and how failures end."""
+"""The Flask app: authentication and rate limits before each request, the routes, and the error handlers."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from typing import Final, Protocol
 
 from flask import Blueprint, Flask, Response, g, request
 
+from api.account.keys import KeyRoutes
 from api.account.routes import AccountRoutes
+from api.account.sessions import SessionRoutes
 from api.admission.framing import check_framing
 from api.admission.rate import check_rate, count_request, write_rate
 from api.auth.guard import authenticate
-from api.batches.routes import BatchRoutes, ItemJobId
-from api.cors import admit_origin, answer_options
+from api.batches.routes import BatchRoutes, ItemJobIdConverter
+from api.cors import add_cors_headers, make_options_response
+from api.error_handlers import register_error_handlers
 from api.files.kinds import FONT, IMAGE
 from api.files.routes import FileRoutes
-from api.hooks.routes import HookRoutes
 from api.jobs.routes import JobRoutes
-from api.ops.docs import DocsRoutes
+from api.openapi.routes import OpenApiRoutes
 from api.ops.health import HealthRoutes
-from api.ops.metrics import MetricsRoutes, name_method, name_route, observe_answer
+from api.ops.metrics import MetricsRoutes, method_label, observe_response, route_label
 from api.ports import Ports
-from api.problems import register_problems
+from api.previews.routes import PREVIEW_PATH, PreviewRoutes
 from api.render.routes import RenderRoutes
+from api.studio.routes import StudioRoutes
 from api.templates.routes import TemplateRoutes
 from api.templates.slugs import SlugRoutes
 from api.templates.tags import TagRoutes
 from api.templates.versions import VersionRoutes
+from api.webhooks.routes import WebhookRoutes
 from shared.clock import ticks
 from shared.identifiers import new_id
 from shared.telemetry import log
@@ -41,6 +45,7 @@ class _Routes(Protocol):
 
 _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     RenderRoutes,
+    PreviewRoutes,
     BatchRoutes,
     TemplateRoutes,
     VersionRoutes,
@@ -49,79 +54,83 @@ _ROUTES: Final[tuple[Callable[[Ports], _Routes], ...]] = (
     partial(FileRoutes, IMAGE),
     partial(FileRoutes, FONT),
     JobRoutes,
-    HookRoutes,
+    WebhookRoutes,
     AccountRoutes,
-    DocsRoutes,
+    SessionRoutes,
+    KeyRoutes,
+    StudioRoutes,
+    OpenApiRoutes,
     HealthRoutes,
     MetricsRoutes,
 )
 
 
 def create_app(ports: Ports) -> Flask:
-    """Make the app over the given ports."""
+    """Create the app over the given ports."""
     app = Flask("pressroom", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.url_map.converters["item_job"] = ItemJobId
-    # The same resource with a slash at its end: a redirect would have a body sent twice.
+    app.url_map.converters["item_job"] = ItemJobIdConverter
+    # A trailing slash names the same resource: a redirect would make clients send a body twice.
     app.url_map.strict_slashes = False
-    app.url_map.merge_slashes = False  # a path is what was sent; nothing is redirected
+    app.url_map.merge_slashes = False  # no redirects
 
-    app.before_request(lambda: _begin(ports))
-    app.after_request(lambda response: _finish(response, ports))
-    app.teardown_request(lambda error: _end(error, ports))
-    register_problems(app)
+    app.before_request(lambda: _before_request(ports))
+    app.after_request(lambda response: _after_request(response, ports))
+    app.teardown_request(lambda error: _teardown_request(error, ports))
+    register_error_handlers(app)
     for routes in _ROUTES:
         app.register_blueprint(routes(ports).blueprint())
     return app
 
 
-def _begin(ports: Ports) -> Response | None:
+def _before_request(ports: Ports) -> Response | None:
     ports.metrics.begin()
     if ports.traces.is_on:
-        name = f"{name_method(request)} {name_route(request)}"
-        g.span = ports.traces.serve(name, parent=request.headers.get("traceparent"))
+        name = f"{method_label(request)} {route_label(request)}"
+        g.span = ports.traces.server_span(name, parent=request.headers.get("traceparent"))
         g.span.__enter__()
-    g.begun_at = ticks()
+    g.started_at = ticks()
     g.request_id = new_id("req")
     check_framing(request.environ)
     if request.method == "OPTIONS":
-        return answer_options(request, ports)
-    # Before routing has its say: without a key, not even a 404 is told of what lies under /v2.
+        return make_options_response(request, ports)
+    # Before routing errors: without a key, a request under /v2 does not even get a 404.
     if request.path == "/v2" or request.path.startswith("/v2/"):
-        g.principal = authenticate(request.headers, ports)
-        g.spent = count_request(g.principal, ports)
-        check_rate(g.spent)
+        g.principal = authenticate(request.headers, ports, method=request.method)
+        is_preview = request.path.rstrip("/") == PREVIEW_PATH
+        g.rate_status = count_request(g.principal, ports, is_preview=is_preview)
+        check_rate(g.rate_status)
     return None
 
 
-def _end(error: BaseException | None, ports: Ports) -> None:
+def _teardown_request(error: BaseException | None, ports: Ports) -> None:
     ports.metrics.end()
     if ports.traces.is_on and "span" in g:
         g.span.__exit__(None if error is None else type(error), error, None)
 
 
-def _finish(response: Response, ports: Ports) -> Response:
+def _after_request(response: Response, ports: Ports) -> Response:
     response.headers.add("X-Content-Type-Options", "nosniff")
-    # What an x-api-key opened must not be kept by a cache that knows only of Authorization.
-    response.headers.add("Cache-Control", "no-store")
+    # Shared caches know that Authorization makes a response private, not that x-api-key does.
+    response.headers.setdefault("Cache-Control", "no-store")
     if response.status_code in (204, 304):
-        del response.headers["Content-Type"]  # Flask names one of what is not there
+        del response.headers["Content-Type"]  # Flask sets one even without content
     if ports.cors_origins:
-        admit_origin(request, response, ports)
-    if spent := g.get("spent"):
-        response.headers.update(write_rate(spent))
-    seconds = ticks() - g.begun_at
-    observe_answer(ports.metrics, request, response, seconds=seconds)
-    if "problem" in g:
-        ports.metrics.count_error(g.problem)
-    ports.traces.tell(request=g.request_id, status=response.status_code)
+        add_cors_headers(request, response, ports)
+    if rate_status := g.get("rate_status"):
+        response.headers.update(write_rate(rate_status))
+    seconds = ticks() - g.started_at
+    observe_response(ports.metrics, request, response, seconds=seconds)
+    if "error_body" in g:
+        ports.metrics.count_error(g.error_body)
+    ports.traces.set_attributes(request=g.request_id, status=response.status_code)
     if "principal" in g:
         _log.info(
             "request answered",
             request=g.request_id,
             account=g.principal.state.account_id,
             method=request.method,
-            route=name_route(request),
+            route=route_label(request),
             status=response.status_code,
             job=g.get("job_id"),
             milliseconds=round(seconds * 1000, 1),

@@ -1,7 +1,6 @@
-"""Calls from pages of other origins (the Fetch standard's CORS protocol), and `OPTIONS`.
+"""Cross-origin requests (the Fetch standard's CORS protocol) and `OPTIONS`.
 
-A key is sent in a header, never by a browser on its own: an origin that is admitted can do nothing
-for which its page has no key.
+Browsers never send the API key on their own, so an allowed origin still needs a key of its own.
 """
 
 from __future__ import annotations
@@ -26,42 +25,42 @@ _EXPOSED_HEADERS: Final = (
 )
 
 
-def answer_options(asked: Request, ports: Ports) -> Response:
-    """Answer `OPTIONS` with the methods of a path, and a preflight of an admitted origin with its leave.
+def make_options_response(request: Request, ports: Ports) -> Response:
+    """Return the response to `OPTIONS`: the methods of a path, and CORS headers for a preflight.
 
-    No key is asked for: a browser sends none with a preflight, and `/docs` tells as much.
+    It requires no key: browsers send none with a preflight, and `/docs` lists the methods anyway.
 
     Raises:
-        NotFound: there is nothing at the path.
+        NotFound: no route matches the path.
     """
-    error = asked.routing_exception
+    error = request.routing_exception
     if not isinstance(error, MethodNotAllowed):
-        assert error is not None, "no route offers OPTIONS itself"
+        assert error is not None, "no route handles OPTIONS itself"
         raise error
     methods = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
-    answer = Response(status=204, headers={"Allow": methods})
-    if "Access-Control-Request-Method" in asked.headers and is_admitted(asked, ports):
-        answer.headers.update(
+    response = Response(status=204, headers={"Allow": methods})
+    if "Access-Control-Request-Method" in request.headers and is_allowed_origin(request, ports):
+        response.headers.update(
             {
                 "Access-Control-Allow-Methods": methods,
                 "Access-Control-Allow-Headers": _ALLOWED_HEADERS,
                 "Access-Control-Max-Age": str(_MAX_AGE_SECONDS),
             }
         )
-    return answer
+    return response
 
 
-def admit_origin(asked: Request, answer: Response, ports: Ports) -> None:
-    """Let the page that asked read the answer, if its origin is admitted."""
-    answer.headers.add("Vary", "Origin")
-    if is_admitted(asked, ports):
-        answer.headers["Access-Control-Allow-Origin"] = asked.headers["Origin"]
-        answer.headers["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS
+def add_cors_headers(request: Request, response: Response, ports: Ports) -> None:
+    """Add the CORS headers that let a page of an allowed origin read the response."""
+    response.headers.add("Vary", "Origin")
+    if is_allowed_origin(request, ports):
+        response.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
+        response.headers["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS
 
 
-def is_admitted(asked: Request, ports: Ports) -> bool:
-    """Return whether the Origin of a request is one that the operator allows."""
-    origin = asked.headers.get("Origin")
+def is_allowed_origin(request: Request, ports: Ports) -> bool:
+    """Return whether the operator allows the Origin of a request."""
+    origin = request.headers.get("Origin")
     if origin is None:
         return False
     return _ANY in ports.cors_origins or origin in ports.cors_origins

@@ -1,4 +1,4 @@
-"""Long polls: `?wait=SECONDS` returns when the record is final, in time, or when the front stops."""
+"""Long polls: `?wait=SECONDS` returns once the record is final, after the time, or on shutdown."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from shared.clock import ticks
 
 _T = TypeVar("_T")
 
-# Set once this process has been told to stop. Renders that clients wait for still get their
-# answers; a long poll returns the record as it is, and the client repeats it elsewhere.
+# Set once this process shuts down. Synchronous renders are still completed; a long poll returns the
+# current record, and the client repeats it with another process.
 stopping: Final = Event()
 
 
@@ -22,9 +22,9 @@ def long_poll(
     is_final: Callable[[_T], bool],
     wait: Callable[[_T, float], object],
 ) -> _T:
-    """Return a record as soon as it is final, or as it is after `seconds` or when the front stops.
+    """Return a record once it is final, or the current one after `seconds` or on shutdown.
 
-    `wait` takes the record and the seconds left. It returns when the record may have changed, and
+    `wait` gets the record and the seconds left. It returns when the record may have changed, and
     within a second of `stopping`.
     """
     give_up_at = ticks() + seconds

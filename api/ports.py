@@ -1,26 +1,29 @@
-"""What the features of the front reach the rest of the farm through; wiring.py fills it."""
+"""The interfaces through which the features of the front use the rest of the farm; `api.wiring` builds them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from shared.batch_flow import BatchFlow
+from shared.batch_lifecycle import BatchLifecycle
 from shared.blobs.store import BlobStore
-from shared.buckets.keys import KeyStates
-from shared.buckets.pins import Pins, TemplatePins
-from shared.buckets.rate import RateLimiter
 from shared.db.session import Database
 from shared.encryption import SecretCipher
-from shared.job_flow import JobFlow
-from shared.job_intake import Intake
+from shared.job_intake import JobIntake
+from shared.job_lifecycle import JobLifecycle
 from shared.outbound import Fetcher
+from shared.queue.admission_places import AdmissionPlaces
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
 from shared.queue.drains import Drains
-from shared.queue.recall import Recall
+from shared.queue.preview_sessions import PreviewSessions
 from shared.queue.replies import Replies
+from shared.queue.usage_replay import UsageReplay
+from shared.redis_state.pins import Pins, TemplatePins
+from shared.redis_state.rate import Rate, RateLimiter
+from shared.redis_state.sharded_admission import ShardedAdmissionCache
+from shared.redis_state.studio_sessions import StudioSessions
 from shared.shards import PerShard
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.traces import Traces
@@ -28,9 +31,9 @@ from shared.telemetry.traces import Traces
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What the accounts of one shard share: their queue, and what Redis keeps of them.
+    """The ports of one shard: its queue and its state in Redis, shared by the accounts of the shard.
 
-    Without `enforces_default_rates` an account is limited only where a rate was set for it.
+    Without `enforces_default_rates` an account is limited only by a rate set for the account itself.
     """
 
     template_pins: TemplatePins
@@ -40,37 +43,43 @@ class Cell:
     enforces_default_rates: bool
     broker: Broker
     replies: Replies
-    recall: Recall
+    places: AdmissionPlaces
+    previews: PreviewSessions
+    usage_replay: UsageReplay
     drains: Drains
     claims: Claims
-    batches: BatchFlow
-    intake: Intake
-    job_flow: JobFlow
-    clock_ahead: Callable[[], float] = float  # of this shard's Redis, in seconds
+    batches: BatchLifecycle
+    intake: JobIntake
+    job_lifecycle: JobLifecycle
+    clock_ahead: Callable[[], float] = float  # the lead of this shard's Redis clock, in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The parts a request may need. Each raises `Unavailable` when it is away.
+    """The services that requests use. Each raises `Unavailable` when it cannot be reached.
 
-    `queue_checks` are of each shard, by the name that `/readyz` tells. `render_budget` is in seconds, from admission
-    to the last moment of an answer.
+    `queue_checks` has the check of each shard by its name in `/readyz`. `render_budget` and
+    `preview_budget` are seconds from admission to the deadline of the response.
     """
 
     database: Database
-    admissions: KeyStates
+    admissions: ShardedAdmissionCache
+    sessions: StudioSessions
     blobs: BlobStore
     fetcher: Fetcher
-    secrets: SecretCipher
+    secret_cipher: SecretCipher
     cells: PerShard[Cell]
     queue_checks: Mapping[str, Callable[[], None]]
     metrics: FrontMetrics
     traces: Traces
     render_budget: float
+    preview_budget: float
+    preview_rate: Rate
     max_unfinished_batches: int
     cors_origins: frozenset[str]
+    studio_local_http: bool
     clock: FarmClock | None = None
 
     def cell(self, account_id: str) -> Cell:
-        """Give what belongs to the shard that an account lives on."""
+        """Return the ports of the shard that an account is assigned to."""
         return self.cells.of(account_id)

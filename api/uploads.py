@@ -1,4 +1,4 @@
-"""Checks shared by uploads of every kind: names, media types, base64 data, digests."""
+"""Checks shared by all uploads: names, media types, base64 data, digests."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any, Final
 from flask import request
 
 from api.admission.body import Body
-from api.exchange import read_content_type
+from api.http import read_content_type
 from shared.errors import ServiceError
 from shared.identifiers import IMAGE_NAME
 from shared.limits import KB, MB
 
 MAX_DATA_BYTES: Final = 20 * MB  # contract.md 4: of the base64 form, decoded
-_PIECE: Final = 64 * KB
+_CHUNK_BYTES: Final = 64 * KB
 
 
-def check_upload_name(name: str, *, what: str) -> None:
+def check_upload_name(name: str, *, kind: str) -> None:
     """Check the name of an `image` or a `font`.
 
     Raises:
-        ServiceError: 400, naming the rule it breaks.
+        ServiceError: 400, with the violated rule.
     """
     if not 3 <= len(name) <= 64:
         rule = f"it has {len(name)} characters, accepted are 3 to 64"
@@ -32,19 +32,19 @@ def check_upload_name(name: str, *, what: str) -> None:
         rule = "accepted are lowercase letters, digits and single hyphens, no hyphen at an end"
     else:
         return
-    raise ServiceError(400, f"Invalid {what} name '{name[:100]}': {rule}.")
+    raise ServiceError(400, f"Invalid {kind} name '{name[:100]}': {rule}.")
 
 
-def read_upload_name(fields: dict[str, Any], *, what: str) -> str:
+def read_upload_name(fields: dict[str, Any], *, kind: str) -> str:
     """Return the name in a JSON body.
 
     Raises:
-        ServiceError: 400, there is none, or it breaks a rule.
+        ServiceError: 400, it is missing or violates a rule.
     """
     name = fields.get("name")
     if not isinstance(name, str):
         raise ServiceError(400, "The field name is required and must be a string.")
-    check_upload_name(name, what=what)
+    check_upload_name(name, kind=kind)
     return name
 
 
@@ -52,47 +52,47 @@ def check_media_type(accepted: Sequence[str]) -> None:
     """Check the declared type of the request's body.
 
     Raises:
-        ServiceError: 415, naming those accepted.
+        ServiceError: 415, listing the accepted types.
     """
     content_type = read_content_type(request)
-    if content_type is None or content_type.media not in accepted:
-        sent = content_type.media if content_type else "none"
+    if content_type is None or content_type.media_type not in accepted:
+        sent = content_type.media_type if content_type else "none"
         raise ServiceError(
             415, f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(accepted)}."
         )
 
 
-def decode_data(text: object, *, what: str, larger: str) -> bytes:
-    """Return the bytes of a base64 field; `larger` says how larger ones are sent.
+def decode_data(text: object, *, kind: str, larger_hint: str) -> bytes:
+    """Decode a base64 field; `larger_hint` says how to send larger files.
 
     Raises:
         ServiceError: 400, not base64; 413, too large.
     """
     if not isinstance(text, str):
-        raise ServiceError(400, f"The field data must be a string: the {what} in base64.")
+        raise ServiceError(400, f"The field data must be a string: the {kind} in base64.")
     if len(text) > (MAX_DATA_BYTES + 2) // 3 * 4:
-        raise _data_too_large(larger)
+        raise _data_too_large(larger_hint)
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
         raise ServiceError(
-            400, "The field data is not base64 without line breaks, padded at its end."
+            400, "The field data must be base64 with padding and without line breaks."
         ) from error
     if len(data) > MAX_DATA_BYTES:
-        raise _data_too_large(larger)
+        raise _data_too_large(larger_hint)
     return data
 
 
-def digest_of(body: Body) -> str:
-    """Return the SHA-256 of an upload in hexadecimal; its file stands at its start before and after."""
+def compute_sha256(body: Body) -> str:
+    """Return the SHA-256 of an upload in hexadecimal; its file is at its start before and after."""
     digest = hashlib.sha256()
-    while piece := body.file.read(_PIECE):
-        digest.update(piece)
+    while chunk := body.file.read(_CHUNK_BYTES):
+        digest.update(chunk)
     body.file.seek(0)
     return digest.hexdigest()
 
 
-def _data_too_large(larger: str) -> ServiceError:
+def _data_too_large(larger_hint: str) -> ServiceError:
     return ServiceError(
-        413, f"The field data is larger than {MAX_DATA_BYTES // MB} MB decoded; {larger}."
+        413, f"The field data is larger than {MAX_DATA_BYTES // MB} MB decoded; {larger_hint}."
     )

@@ -1,91 +1,115 @@
-"""The composition root of the front: the one place that chooses the parts."""
+"""The composition root of the front: chooses and connects the implementations."""
 
 from __future__ import annotations
 
 from api.ports import Cell, Ports
-from shared.batch_flow import BatchFlow
-from shared.blobs.store import open_store
-from shared.buckets.admission import AdmissionCache
-from shared.buckets.keys import KeyStates
-from shared.buckets.pins import TemplatePins, font_pins, image_pins
-from shared.buckets.rate import RateLimiter
+from shared.batch_lifecycle import BatchLifecycle
+from shared.blobs.factory import open_store
 from shared.db.session import open_database
-from shared.job_flow import JobFlow
-from shared.job_intake import Intake
+from shared.job_intake import JobIntake
+from shared.job_lifecycle import JobLifecycle
 from shared.outbound import Fetcher
+from shared.queue.admission_places import AdmissionPlaces
 from shared.queue.broker import Broker
 from shared.queue.claims import Claims
 from shared.queue.clocks import FarmClock
+from shared.queue.completions import CompletionNotices
 from shared.queue.connection import connect_each
 from shared.queue.drains import Drains
-from shared.queue.endings import Endings
-from shared.queue.layout import make_checks
-from shared.queue.recall import Recall
+from shared.queue.preview_sessions import PreviewSessions
+from shared.queue.publisher import Publisher
 from shared.queue.replies import Replies
+from shared.queue.shard_layout import make_checks
 from shared.queue.slices import SliceQueue
 from shared.queue.states import JobStates
+from shared.queue.usage_replay import UsageReplay
+from shared.redis_state.admission import AdmissionCache
+from shared.redis_state.pins import TemplatePins, font_pins, image_pins
+from shared.redis_state.rate import RateLimiter, parse_rate
+from shared.redis_state.sharded_admission import ShardedAdmissionCache
+from shared.redis_state.studio_sessions import SessionLimits, StudioSessions
 from shared.settings import Settings
 from shared.shards import PerShard, ShardAddress, slots_of
 from shared.telemetry.front import FrontMetrics
-from shared.telemetry.traces import open_traces
+from shared.telemetry.tracer_factory import open_tracer
 
 
 def wire(settings: Settings) -> Ports:
-    """Make the parts as the settings say. Nothing is connected yet: a part that is away makes
-    503s, not a front that does not start.
+    """Build the ports from the settings. Nothing is connected yet: without a service the front
+    starts and responds 503.
 
     Raises:
         WrongSetting: no key for secrets is set.
     """
     shards = settings.shards
     servers = connect_each(shards)
+    publishers = PerShard(shards, lambda shard: Publisher(settings.broker_of(shard)))
     clock = FarmClock.of_shards(shards, kind="front")
     metrics = FrontMetrics(
         settings.metrics_dir,
         connections=settings.api_processes * settings.api_connections,
         read_skews=lambda: clock.skews,
     )
-    blobs = open_store(settings.blob_url, watch=metrics)
+    blobs = open_store(settings.blob_url, observer=metrics)
     database = open_database(
-        settings.database_url, connections=settings.database_connections, watch=metrics
+        settings.database_url, connections=settings.database_connections, observer=metrics
     )
 
     def make_cell(shard: ShardAddress) -> Cell:
         redis, slots = servers.get(shard.name), slots_of(shard.name, servers.names)
-        claims, broker, endings = Claims(redis, blobs), Broker(redis), Endings(redis)
-        queue = SliceQueue(redis, render_budget=settings.render_budget)
-        batches = BatchFlow(database, blobs, queue, endings, slots)
+        publisher = publishers.get(shard.name)
+        claims, broker, endings = (
+            Claims(redis, blobs),
+            Broker(redis, publisher),
+            CompletionNotices(redis),
+        )
+        queue = SliceQueue(redis, publisher, render_budget=settings.render_budget)
+        batches = BatchLifecycle(database, blobs, queue, endings, slots)
         return Cell(
-            template_pins=TemplatePins(redis, watch=metrics),
+            template_pins=TemplatePins(redis, observer=metrics),
             image_pins=image_pins(redis),
             font_pins=font_pins(redis),
             rates=RateLimiter(redis),
             enforces_default_rates=settings.enforce_rate_limits,
             broker=broker,
             replies=Replies(redis, claims),
-            recall=Recall(redis),
+            places=AdmissionPlaces(redis, most_waiting=settings.max_waiting),
+            previews=PreviewSessions(redis),
+            usage_replay=UsageReplay(redis),
             drains=Drains(redis),
             claims=claims,
             batches=batches,
-            intake=Intake(database, broker, batches),
-            job_flow=JobFlow(database, JobStates(redis), endings, blobs, slots),
+            intake=JobIntake(database, broker, batches),
+            job_lifecycle=JobLifecycle(database, JobStates(redis), endings, blobs, slots),
             clock_ahead=lambda: clock.ahead_of(shard.name),
         )
 
     return Ports(
         database=database,
-        admissions=KeyStates(
-            PerShard(shards, lambda shard: AdmissionCache(servers.get(shard.name), watch=metrics))
+        admissions=ShardedAdmissionCache(
+            PerShard(
+                shards, lambda shard: AdmissionCache(servers.get(shard.name), observer=metrics)
+            )
+        ),
+        sessions=StudioSessions(
+            servers,
+            SessionLimits(
+                idle_seconds=settings.studio_idle_minutes * 60,
+                absolute_seconds=settings.studio_session_hours * 3600,
+            ),
         ),
         blobs=blobs,
         fetcher=Fetcher(settings.fetcher_url),
-        secrets=settings.secret_cipher,
+        secret_cipher=settings.secret_cipher,
         cells=PerShard(shards, make_cell),
-        queue_checks=make_checks(shards, servers.get),
+        queue_checks=make_checks(shards, servers.get, lambda shard: publishers.get(shard).check()),
         metrics=metrics,
         clock=clock,
-        traces=open_traces("front", is_on=settings.traces),
+        traces=open_tracer("front", is_on=settings.traces),
         render_budget=settings.render_budget,
+        preview_budget=settings.preview_budget,
+        preview_rate=parse_rate(settings.preview_rate),
         max_unfinished_batches=settings.max_unfinished_batches,
         cors_origins=frozenset(settings.cors_origins.split()),
+        studio_local_http=settings.studio_local_http,
     )

@@ -1,10 +1,10 @@
-"""What gunicorn loads, once in each of its processes: `api.wsgi:app`."""
+"""The WSGI application that each gunicorn process loads: `api.wsgi:app`."""
 
 from __future__ import annotations
 
 from api.app import create_app
-from api.slow_clients import SlowClients
-from api.stopping import Requests
+from api.client_timeouts import ClientTimeoutMiddleware
+from api.shutdown import InFlightRequests
 from api.wiring import wire
 from shared.settings import get_settings
 from shared.telemetry.log import set_up_logging
@@ -13,7 +13,7 @@ _settings = get_settings()
 set_up_logging(level=_settings.log_level, log_format=_settings.log_format)
 _ports = wire(_settings)
 for _cell in _ports.cells.values():
-    _cell.recall.start()
+    _cell.usage_replay.start()
 if _ports.clock is not None:
     _ports.clock.start()
-app = Requests(SlowClients(create_app(_ports)))
+app = InFlightRequests(ClientTimeoutMiddleware(create_app(_ports)))

@@ -1,1 +1,1 @@
-"""/v2/authcheck and /v2/account: what a key opens and what was used."""
+"""/v2/authcheck, /v2/account, /v2/keys and /v2/session: the account, its usage, keys and sessions."""

@@ -1,26 +1,22 @@
-"""The routes GET /v2/authcheck and GET /v2/account/usage."""
+"""The routes GET /v2/authcheck, /v2/account and /v2/account/usage."""
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, date, datetime
-from typing import Any, Final
+from typing import Any
 
 from flask import Blueprint, Response, request
 
+from api.account.timestamps import parse_date
 from api.admission.allowance import find_used
+from api.admission.rate import find_rate
 from api.auth.guard import Principal, current_principal
-from api.exchange import read_query, write_json
+from api.http import read_query, write_json, write_user
 from api.ports import Ports
 from shared.clock import timestamp
 from shared.db import usage
 from shared.errors import ServiceError
 from shared.metering import Totals
 from shared.periods import Period, find_period
-
-_DATE: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)?)?\Z", re.ASCII
-)
 
 
 class AccountRoutes:
@@ -30,10 +26,12 @@ class AccountRoutes:
         self._ports = ports
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("account", __name__)
         routes.get("/v2/authcheck")(self.check_key)
+        routes.get("/v2/account")(self.read_account)
         routes.get("/v2/account/usage")(self.report_usage)
+        routes.get("/v2/account/usage/days")(self.report_days)
         return routes
 
     def check_key(self) -> Response:
@@ -43,6 +41,26 @@ class AccountRoutes:
         read_query(request, ())
         status = f"Authenticated as account {state.account_id}, user {user.name} <{user.email}>."
         return write_json({"status": status})
+
+    def read_account(self) -> Response:
+        """Return the account's plan and rate limit, and the user of the key."""
+        principal = current_principal()
+        read_query(request, ())
+        state = principal.state
+        record: dict[str, Any] = {
+            "id": state.account_id,
+            "user": write_user(principal.user),
+            "key_id": state.key_id,
+            "plan": state.plan,
+            "has_workspace": state.workspace_id is not None,
+        }
+        rate = find_rate(principal, self._ports)
+        if rate is not None:
+            record["rate_limit"] = {
+                "requests": rate.requests,
+                "window_seconds": rate.window_seconds,
+            }
+        return write_json(record)
 
     def report_usage(self) -> Response:
         """Report the pages of a billing period."""
@@ -55,12 +73,28 @@ class AccountRoutes:
                 used = usage.find_totals(session, principal.state.account_id, period.key)
         return write_json(_report(principal, period, used))
 
+    def report_days(self) -> Response:
+        """Report the pages of a billing period by day, without days of no usage."""
+        principal = current_principal()
+        period = _read_period(read_query(request, ("date",)).get("date"), principal)
+        with self._ports.database.snapshot() as session:
+            days = usage.list_days(
+                session, principal.state.account_id, first=period.start, end=period.end
+            )
+        return write_json(
+            {
+                "startDate": timestamp(period.start_instant),
+                "endDate": timestamp(period.end_instant),
+                "days": [_write_day(day) for day in days],
+            }
+        )
+
 
 def _read_period(text: str | None, principal: Principal) -> Period:
     if text is None:
         return principal.period
     try:
-        return find_period(_parse_day(text), renewal_day=principal.state.renewal_day)
+        return find_period(parse_date(text), renewal_day=principal.state.renewal_day)
     except (ValueError, OverflowError) as error:
         raise ServiceError(
             400,
@@ -68,12 +102,14 @@ def _read_period(text: str | None, principal: Principal) -> Period:
         ) from error
 
 
-def _parse_day(text: str) -> date:
-    """Give the day, in UTC, of a date or of a timestamp; one without a zone is in UTC."""
-    if not _DATE.match(text):
-        raise ValueError
-    instant = datetime.fromisoformat(text)
-    return instant.date() if instant.tzinfo is None else instant.astimezone(UTC).date()
+def _write_day(day: usage.DayUsage) -> dict[str, Any]:
+    production, draft = day.used.production, day.used.draft
+    return {
+        "date": day.day.isoformat(),
+        "pagesGenerated": production.pages,
+        "apiCalls": production.calls,
+        "draft": {"pagesGenerated": draft.pages, "apiCalls": draft.calls},
+    }
 
 
 def _report(principal: Principal, period: Period, used: Totals) -> dict[str, Any]:

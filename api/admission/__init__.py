@@ -1,1 +1,1 @@
-"""What a request may cost: its body's size and its account's allowance."""
+"""Admission of requests: rate limits, body sizes and page allowances."""

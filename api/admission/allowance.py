@@ -1,4 +1,4 @@
-"""What an account used of its allowances in the current period, and whether it may go on."""
+"""The page allowances of an account, and their usage in the current billing period."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from shared.metering import Totals
 
 
 def check_allowance(principal: Principal, allowance: Allowance, ports: Ports) -> Meter:
-    """Give what the render is metered against.
+    """Check the allowance of an account, and return the meter of the render.
 
-    The check at the commit decides; this one spares a refused render its work. An account that
-    is never refused is not looked up.
+    The check at the commit decides; this one saves the work of a render that would be rejected. The usage
+    of an account without a limit is not read.
 
     Raises:
-        ServiceError: 402 when the allowance of a free account is used up.
+        ServiceError: 402, the allowance of a free account is used up.
     """
     cap = principal.state.cap(allowance)
     if cap is not None:
@@ -28,7 +28,7 @@ def check_allowance(principal: Principal, allowance: Allowance, ports: Ports) ->
 
 
 def find_used(principal: Principal, ports: Ports) -> Totals:
-    """Give what the account used; counters missing in Redis are rebuilt from the ledger."""
+    """Return the usage of the account; counters missing in Redis are rebuilt from the ledger."""
     if principal.used is not None:
         return principal.used
     account_id, period = principal.state.account_id, principal.period.key
@@ -38,7 +38,7 @@ def find_used(principal: Principal, ports: Ports) -> Totals:
     with ports.database.snapshot() as session:
         totals = usage.find_totals(session, account_id, period)
     ports.admissions.seed_usage(account_id, period, totals)
-    # Read back: what was counted before the rebuilding may not stand in the ledger yet.
+    # Read again: usage counted before the rebuild may not be in the ledger yet.
     return ports.admissions.find_usage(account_id, period) or totals
 
 

@@ -1,4 +1,4 @@
-"""Receiving a body within its limit, large ones on disk (hazards.md 7)."""
+"""Request bodies: received within a size limit, large ones on disk (hazards.md 7)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gunicorn.http.errors import (
 from werkzeug.exceptions import ClientDisconnected
 
 from api.admission.unpacking import UnpackedStream, is_packed
-from api.exchange import parse_json_object, read_content_type
+from api.http import parse_json_object, read_content_type
 from shared.errors import ServiceError
 from shared.limits import KB, MB
 
-SPOOL_BYTES: Final = 1 * MB  # a larger body waits on disk
+SPOOL_BYTES: Final = 1 * MB  # larger bodies are spooled to disk
 _FIELDS_BYTES: Final = 1 * MB
 _CHUNK: Final = 256 * KB
 _MALFORMED: Final = (ChunkMissingTerminator, InvalidChunkExtension, InvalidChunkSize)
@@ -33,35 +33,34 @@ _BROKEN: Final = (OSError, ParseException, ClientDisconnected)
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A received body: `file` stands at its start."""
+    """A received body; `file` is at its start."""
 
     file: BinaryIO
     size: int
 
     def read(self) -> bytes:
-        """Give all of it."""
+        """Return the whole body."""
         return self.file.read()
 
 
 @contextmanager
 def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
-    """Receive the body; it is gone when the block ends.
+    """Receive the body into a file, which is deleted when the block ends.
 
     Raises:
-        ServiceError: 413, before any is read when its Content-Length passes `limit` bytes, else as
-            soon as it does, unpacked where it is compressed; 400 when it ends before its end; 415
-            for a Content-Encoding other than gzip.
+        ServiceError: 413, the Content-Length is above `limit` bytes, or as soon as the decompressed body
+            is; 400, the body is cut short; 415 for a Content-Encoding other than gzip.
     """
     source = _open_source(request, limit=limit)
     with _open_spool(source.declared) as file:
         size = 0
-        # Never get_data(): it cuts a chunked body off at a limit and says nothing.
+        # Never get_data(): it silently truncates a chunked body at a limit.
         while size != source.declared and (chunk := source.read(_CHUNK)):
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
             file.write(chunk)
-        # The server hands a body that broke off as if it had ended.
+        # The server reports a truncated body as if it had ended.
         if source.declared is not None and size != source.declared:
             raise _broken_off()
         file.seek(0)
@@ -69,16 +68,16 @@ def receive_body(request: Request, *, limit: int) -> Iterator[Body]:
 
 
 class BodyStream:
-    """A body that is read as it comes, however large: nothing of it is kept here.
+    """A body that is streamed without being stored.
 
-    Raises `ServiceError` while reading: 413 as soon as it passes the limit, 400 when it ends before
-    its end. `note` is told of each piece.
+    Reading raises `ServiceError`: 413 as soon as it passes the limit, 400 if it is cut short. `note` is
+    called with each chunk.
     """
 
     def __init__(
         self, request: Request, *, limit: int, note: Callable[[bytes], object] = lambda _: None
     ) -> None:
-        """Begin; a body that is declared too large is refused before it is read.
+        """Open the body; one with a Content-Length above the limit is rejected before it is read.
 
         Raises:
             ServiceError: 413, 415.
@@ -89,7 +88,7 @@ class BodyStream:
         self._size = 0
 
     def read(self, size: int = -1) -> bytes:
-        """Give the next bytes, up to `size`; none at the end."""
+        """Return the next bytes, up to `size`; empty at the end."""
         declared = self._source.declared
         chunk = self._source.read(_CHUNK if size < 0 else min(size, _CHUNK))
         self._size += len(chunk)
@@ -102,15 +101,16 @@ class BodyStream:
 
 
 def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Receive a small JSON object of known fields; without a body there is none of them.
+    """Receive a small JSON object of known fields; without a body it is empty.
 
     Raises:
-        ServiceError: 415 for another type, 413 above 1 MB, 400 for what is no such object.
+        ServiceError: 415 for another Content-Type, 413 above 1 MB, 400 for invalid JSON or fields.
     """
     content_type = read_content_type(request)
-    if content_type is not None and content_type.media != "application/json":
+    if content_type is not None and content_type.media_type != "application/json":
         raise ServiceError(
-            415, f"Unaccepted Content-Type {content_type.media!r}; accepted is application/json."
+            415,
+            f"Unaccepted Content-Type {content_type.media_type!r}; accepted is application/json.",
         )
     with receive_body(request, limit=_FIELDS_BYTES) as body:
         data = body.read()
@@ -121,13 +121,13 @@ def receive_fields(request: Request, fields: tuple[str, ...]) -> dict[str, Any]:
 
 def _open_spool(declared: int | None) -> BinaryIO:
     if declared is not None and declared <= SPOOL_BYTES:
-        return BytesIO()  # the server gives no more than was declared
+        return BytesIO()  # the server returns at most the declared length
     return cast("BinaryIO", tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES))
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where a body is read from, and of how many bytes it is; None where only its end tells."""
+    """The reader of a body and its declared length, None for a chunked or compressed body."""
 
     read: Callable[[int], bytes]
     declared: int | None
@@ -144,7 +144,7 @@ def _open_source(request: Request, *, limit: int) -> _Source:
 
 
 class _PackedBody:
-    """The bytes of a compressed body as they come."""
+    """The compressed bytes of a body."""
 
     def __init__(self, request: Request, *, limit: int) -> None:
         self._stream = request.stream
@@ -153,7 +153,7 @@ class _PackedBody:
         self._size = 0
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, up to `size`; none at the end."""
+        """Return the next bytes, up to `size`; empty at the end."""
         if self._size == self._declared:
             return b""
         chunk = _read_chunk(self._stream, size)
@@ -169,20 +169,20 @@ def _read_chunk(stream: IO[bytes], size: int) -> bytes:
     try:
         return stream.read(size)
     except TimeoutError as error:
-        raise ServiceError(408, "The body came too slowly; send it again.") from error
+        raise ServiceError(408, "The request body was sent too slowly; send it again.") from error
     except _MALFORMED as error:
         raise ServiceError(
-            400, "The body is not in the chunked transfer coding of HTTP/1.1 (RFC 9112, 7.1)."
+            400, "The request body is not valid chunked transfer coding (RFC 9112, 7.1)."
         ) from error
     except _BROKEN as error:
         raise _broken_off() from error
 
 
 def _broken_off() -> ServiceError:
-    return ServiceError(400, "The body ended before its end; send it whole.")
+    return ServiceError(400, "The request body was cut short; send it again.")
 
 
 def _too_large(limit: int) -> ServiceError:
     return ServiceError(
-        413, f"The body is larger than {limit // MB} MB, which is the most accepted."
+        413, f"The request body is too large; at most {limit // MB} MB are accepted."
     )

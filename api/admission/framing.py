@@ -1,4 +1,4 @@
-"""Checks of the request head that RFC 9112 requires and gunicorn leaves out."""
+"""Checks of request headers that RFC 9112 requires and gunicorn does not make."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(:[
 
 
 def check_framing(environ: WSGIEnvironment) -> None:
-    """Check the Host and Transfer-Encoding fields; several Host fields are refused by gunicorn.
+    """Check the Host and Transfer-Encoding headers; gunicorn rejects several Host headers.
 
     Raises:
-        ServiceError: 400 for HTTP/1.1 without a Host, or a Host that is no host (section 3.2);
-            501 for a transfer coding other than chunked (section 6.1).
+        ServiceError: 400 for HTTP/1.1 without a Host, or an invalid Host (section 3.2); 501 for a
+            transfer coding other than chunked (section 6.1).
     """
     host = environ.get("HTTP_HOST")
     if host is None:
@@ -27,7 +27,7 @@ def check_framing(environ: WSGIEnvironment) -> None:
             raise ServiceError(400, "The Host header is missing; HTTP/1.1 requires it.")
     elif not _HOST.match(host):
         raise ServiceError(
-            400, "The Host header is malformed: accepted is a host name or address, and a port."
+            400, "The Host header is malformed: accepted is a host name or address with a port."
         )
     coding = environ.get("HTTP_TRANSFER_ENCODING")
     if coding is not None and coding.lower() != "chunked":

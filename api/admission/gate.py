@@ -1,4 +1,4 @@
-"""The gate between asking and queueing: nothing is queued without a ticket, and only this file makes one."""
+"""Admission of jobs: only this module creates tickets, and every queued job requires one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.jobs import Allowance, Meter
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Leave to queue one render or validation. The times are seconds since 1970."""
+    """The permission to queue one render, validation or preview. Times are seconds since 1970."""
 
     principal: Principal
     meter: Meter
@@ -22,20 +22,29 @@ class Ticket:
 
 
 def admit(principal: Principal, allowance: Allowance, ports: Ports) -> Ticket:
-    """Admit one render: the budget of its answer begins here (contract.md 4).
+    """Admit one render; its time budget starts now (contract.md 4).
 
     Raises:
         ServiceError: 402, the allowance is used up.
     """
-    return _write_ticket(principal, check_allowance(principal, allowance, ports), ports)
+    meter = check_allowance(principal, allowance, ports)
+    return _write_ticket(principal, meter, ports.render_budget)
 
 
 def admit_validation(principal: Principal, ports: Ports) -> Ticket:
-    """Admit one validation: it counts against no allowance."""
-    meter = Meter(principal.state.account_id, principal.period.key, Allowance.PRODUCTION, cap=None)
-    return _write_ticket(principal, meter, ports)
+    """Admit one validation, which is not metered."""
+    return _write_ticket(principal, _unmetered(principal), ports.render_budget)
 
 
-def _write_ticket(principal: Principal, meter: Meter, ports: Ports) -> Ticket:
+def admit_preview(principal: Principal, ports: Ports) -> Ticket:
+    """Admit one preview, which is not metered and has its own time budget."""
+    return _write_ticket(principal, _unmetered(principal), ports.preview_budget)
+
+
+def _unmetered(principal: Principal) -> Meter:
+    return Meter(principal.state.account_id, principal.period.key, Allowance.PRODUCTION, cap=None)
+
+
+def _write_ticket(principal: Principal, meter: Meter, budget_seconds: float) -> Ticket:
     admitted_at = epoch()
-    return Ticket(principal, meter, admitted_at, admitted_at + ports.render_budget)
+    return Ticket(principal, meter, admitted_at, admitted_at + budget_seconds)

@@ -1,4 +1,4 @@
-"""Bodies that come with `Content-Encoding: gzip`, unpacked as they are read (RFC 9110, 8.4)."""
+"""Streaming decompression of bodies with `Content-Encoding: gzip` (RFC 9110, 8.4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.limits import KB
 _NAMES: Final = ("gzip", "x-gzip")
 _ACCEPTED: Final = {"Accept-Encoding": "gzip"}
 _PIECE: Final = 64 * KB
-# A body may be of several members, which some writers make of 64 KB each; each costs by itself.
+# Some writers split a body into gzip members of 64 KB; each member has its own cost.
 _MOST_MEMBERS: Final = 10_000
 _GZIP: Final = 16 + zlib.MAX_WBITS
 
@@ -23,7 +23,7 @@ def is_packed(request: Request) -> bool:
     """Return whether the body is compressed.
 
     Raises:
-        ServiceError: 415 for a coding that is not accepted.
+        ServiceError: 415 for an unaccepted Content-Encoding.
     """
     coding = request.headers.get("Content-Encoding")
     if coding is None or (name := coding.strip().lower()) in ("", "identity"):
@@ -32,16 +32,16 @@ def is_packed(request: Request) -> bool:
         return True
     raise ServiceError(
         415,
-        f"Unaccepted Content-Encoding {coding[:100]!r}; accepted is gzip, or the body as it is.",
+        f"Unaccepted Content-Encoding {coding[:100]!r}; accepted is gzip, or no encoding.",
         headers=_ACCEPTED,
     )
 
 
 class UnpackedStream:
-    """The content of a gzip stream. However small the stream, no more than asked for is held.
+    """The decompressed content of a gzip stream, in bounded memory whatever the compression ratio.
 
-    `read_packed` reads up to a number of its bytes, none at the end. Raises `ServiceError` while
-    reading: 400 for what is no gzip, or ends too early.
+    `read_packed` reads up to a number of compressed bytes, none at the end. Reading raises
+    `ServiceError`: 400 for invalid or truncated gzip.
     """
 
     def __init__(self, read_packed: Callable[[int], bytes]) -> None:
@@ -52,7 +52,7 @@ class UnpackedStream:
         self._is_begun = False
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, up to `size`; none at the end."""
+        """Return the next bytes, up to `size`; empty at the end."""
         while True:
             if not self._packed:
                 self._packed = self._read_packed(_PIECE)
@@ -64,7 +64,7 @@ class UnpackedStream:
             try:
                 piece = self._member.decompress(self._packed, size)
             except zlib.error as error:
-                raise _broken("it is not gzip, or was damaged on its way") from error
+                raise _broken("it is not valid gzip") from error
             self._packed = self._member.unconsumed_tail or self._member.unused_data
             if piece:
                 return piece
@@ -78,12 +78,12 @@ class UnpackedStream:
     def _end(self, size: int) -> bytes:
         if not self._is_begun or self._member.eof:
             return b""
-        # What the library held back, since no more than `size` was asked for.
+        # Output that the library held back, because of `size`.
         rest = self._member.decompress(b"", size)
         if not rest and not self._member.eof:
-            raise _broken("it ends before its end")
+            raise _broken("it is truncated")
         return rest
 
 
 def _broken(reason: str) -> ServiceError:
-    return ServiceError(400, f"The body cannot be unpacked: {reason}; send it again.")
+    return ServiceError(400, f"The body cannot be decompressed: {reason}; send it again.")

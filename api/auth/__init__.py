@@ -1,1 +1,1 @@
-"""Who is asking: the key of a request and what it opens."""
+"""Authentication: API keys, session cookies, and the account of a request."""

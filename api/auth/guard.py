@@ -1,51 +1,60 @@
-"""Deciding who a request is from: steps 1 and 2 of contract.md 1."""
+"""Authentication of requests: steps 1 and 2 of contract.md 1."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn, cast
 
 from flask import g
 from werkzeug.datastructures import Headers
 
-from api.auth.keys import find_api_key, has_key_shape
+from api.auth.keys import find_api_key, is_well_formed_key
+from api.auth.sessions import (
+    check_same_origin,
+    find_session_token,
+    is_from_studio,
+    write_cleared_cookie,
+)
 from api.ports import Ports
-from shared.buckets.admission import Admission
-from shared.buckets.key_state import KeyState
 from shared.clock import now
 from shared.db.accounts import find_key_state
-from shared.db.people import UserRef
 from shared.db.pinning import Reader
+from shared.db.user_refs import UserRef
 from shared.errors import ErrorCode, ErrorKind, ServiceError
 from shared.identifiers import digest_api_key
 from shared.metering import Totals
 from shared.periods import Period, find_period
+from shared.redis_state.key_state import Admission, KeyState
+from shared.redis_state.studio_sessions import StudioSession
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who a request is from: a live key of a live account, in its current billing period.
+    """The authenticated key and account of a request, with the current billing period.
 
-    `used` is None where it was not read with the key, or is missing in Redis: ask `find_used`.
+    `used` is the account's usage, None if it was not read with the key or is missing in Redis; then
+    call `find_used`. `session` is None if the request has the key itself.
     """
 
+    key_digest: str
     state: KeyState
     period: Period
     used: Totals | None
+    session: StudioSession | None = None
 
     @property
     def user(self) -> UserRef:
-        """Give the user the key was made for, as records name one."""
+        """The user of the key."""
         state = self.state
         return UserRef(state.user_id, state.user_name or state.user_email, state.user_email)
 
     @property
     def reader(self) -> Reader:
-        """Give whose templates and slugs a reference is resolved among."""
+        """The account and workspace in which template references are resolved."""
         return Reader(self.state.account_id, self.state.workspace_id)
 
     def get_workspace(self) -> str:
-        """Give the account's workspace.
+        """Return the account's workspace.
 
         Raises:
             ServiceError: 409, the account has none.
@@ -53,34 +62,63 @@ class Principal:
         if self.state.workspace_id is None:
             raise ServiceError(
                 409,
-                "The account has no workspace; slugs and images are not available to it.",
+                "The account has no workspace, so slugs, images and fonts are not available.",
                 code=ErrorCode.WORKSPACE_UNRESOLVED,
             )
         return self.state.workspace_id
 
 
-def authenticate(headers: Headers, ports: Ports) -> Principal:
-    """Say who sent these headers. A cached key costs one Redis round trip at most, and no query.
+def authenticate(headers: Headers, ports: Ports, *, method: str) -> Principal:
+    """Authenticate a request by its headers.
+
+    A cached key costs at most one Redis round trip and no query; a session costs one more. A key takes
+    precedence over a session. A session cookie is ignored without the Studio's header, since browsers
+    send cookies on their own.
 
     Raises:
-        ServiceError: 401 without a live key, 403 when its account may not use the service.
+        ServiceError: 401 without a valid key or session; 403 if the account may not use the service, or
+            if another site uses the session.
     """
     key = find_api_key(headers)
-    if key is None:
-        _refuse_key("An API key is required, as 'Authorization: Bearer <API_KEY>' or 'x-api-key'.")
-    if not has_key_shape(key):
-        _refuse_key("The API key is not recognised.")
-    digest = digest_api_key(key)
-    admission = _find_admission(digest, ports)
-    if admission is None:
-        _refuse_key("The API key is not recognised.")
-    _check_state(admission.state)
-    return Principal(admission.state, admission.period, admission.used)
+    if key is None and is_from_studio(headers):
+        return _authenticate_session(headers, ports, method)
+    return _authenticate_key(_digest_key(key), ports)
 
 
 def current_principal() -> Principal:
-    """Give who the request at hand is from; the app authenticates before it routes."""
+    """Return the principal of the current request; the app authenticates before it routes."""
     return cast("Principal", g.principal)
+
+
+def _authenticate_session(headers: Headers, ports: Ports, method: str) -> Principal:
+    check_same_origin(headers, ports, method=method)
+    token = find_session_token(headers, ports)
+    if token is None:
+        _raise_unauthorized("You are not signed in; sign in with an API key.")
+    session = ports.sessions.find(token)
+    if session is None:
+        _raise_unauthorized(
+            "The session has ended; sign in again.", cookie=write_cleared_cookie(headers, ports)
+        )
+    return replace(_authenticate_key(session.key_digest, ports), session=session)
+
+
+def _digest_key(key: str | None) -> str:
+    if key is None:
+        _raise_unauthorized(
+            "An API key is required, as 'Authorization: Bearer <API_KEY>' or 'x-api-key'."
+        )
+    if not is_well_formed_key(key):
+        _raise_unauthorized("The API key is not recognised.")
+    return digest_api_key(key)
+
+
+def _authenticate_key(digest: str, ports: Ports) -> Principal:
+    admission = _find_admission(digest, ports)
+    if admission is None:
+        _raise_unauthorized("The API key is not recognised.")
+    _check_state(admission.state)
+    return Principal(digest, admission.state, admission.period, admission.used)
 
 
 def _find_admission(digest: str, ports: Ports) -> Admission | None:
@@ -92,28 +130,30 @@ def _find_admission(digest: str, ports: Ports) -> Admission | None:
     if state is None:
         return None
     ports.admissions.put(digest, state)
-    # Read again, for the counters. Just after a change of the key the cache keeps nothing.
+    # Read again for the usage counters. Just after a change of the key the cache stores nothing.
     period = find_period(now().date(), renewal_day=state.renewal_day)
     return ports.admissions.find(digest) or Admission(state, period, None)
 
 
 def _check_state(state: KeyState) -> None:
     if state.key_revoked:
-        _refuse_key("The API key is revoked.", ErrorCode.KEY_REVOKED)
+        _raise_unauthorized("The API key is revoked.", ErrorCode.KEY_REVOKED)
     if state.key_expires_at is not None and state.key_expires_at <= now():
-        _refuse_key("The API key has expired.", ErrorCode.KEY_EXPIRED)
+        _raise_unauthorized("The API key has expired.", ErrorCode.KEY_EXPIRED)
     if state.account_disabled:
-        _refuse_account("The account is disabled.", ErrorCode.ACCOUNT_DISABLED)
+        _raise_forbidden("The account is disabled.", ErrorCode.ACCOUNT_DISABLED)
     if not state.email_verified:
-        _refuse_account(
+        _raise_forbidden(
             "The email address of the account is not verified.", ErrorCode.EMAIL_NOT_VERIFIED
         )
 
 
-def _refuse_key(message: str, code: ErrorCode | None = None) -> NoReturn:
-    headers = {"WWW-Authenticate": "Bearer"}
+def _raise_unauthorized(
+    message: str, code: ErrorCode | None = None, *, cookie: str | None = None
+) -> NoReturn:
+    headers = {"WWW-Authenticate": "Bearer"} | ({} if cookie is None else {"Set-Cookie": cookie})
     raise ServiceError(401, message, kind=ErrorKind.AUTHENTICATION, code=code, headers=headers)
 
 
-def _refuse_account(message: str, code: ErrorCode) -> NoReturn:
+def _raise_forbidden(message: str, code: ErrorCode) -> NoReturn:
     raise ServiceError(403, message, kind=ErrorKind.AUTHENTICATION, code=code)

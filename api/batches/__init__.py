@@ -1,1 +1,1 @@
-"""Batches: many documents in one call, and what became of each."""
+"""Batches: many documents in one request, and the result of each."""

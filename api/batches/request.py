@@ -1,4 +1,4 @@
-"""Reading what is asked of batches: steps 4 and 5 of contract.md 1."""
+"""Parameters of batch requests: steps 4 and 5 of contract.md 1."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 
 from flask import Request
 
-from api.exchange import ContentType, read_choice, read_content_type, read_limit, read_query
-from shared.batches.records import BatchKind, BatchStatus, ItemStatus, Output, is_batch_id
+from api.http import ContentType, quote, read_choice, read_content_type, read_limit, read_query
+from shared.batches.records import BatchKind, BatchOutput, BatchStatus, ItemStatus, is_batch_id
 from shared.errors import ServiceError
 from shared.jobs import Allowance
 from shared.limits import MAX_BATCH_DOCUMENTS
@@ -19,26 +19,26 @@ from shared.references import TemplateReference, parse_reference
 _ARRAY: Final = "application/json"
 _KINDS: Final[Mapping[str, BatchKind]] = {
     "application/x-ndjson": BatchKind.NDJSON,
-    _ARRAY: BatchKind.NDJSON,  # which it is made while it is received
+    _ARRAY: BatchKind.NDJSON,  # converted while it is received
     "text/csv": BatchKind.CSV,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """What to make of the documents of a batch: everything but the body."""
+    """The parameters of a new batch, without the body."""
 
     kind: BatchKind
     is_array: bool
     charset: str | None
     template: TemplateReference
-    output: Output
+    output: BatchOutput
     allowance: Allowance
 
 
 @dataclass(frozen=True, slots=True)
 class ItemsQuery:
-    """Which documents of a batch to list."""
+    """The filter and cursor of a list of documents."""
 
     status: ItemStatus | None
     after: int
@@ -46,7 +46,7 @@ class ItemsQuery:
 
 @dataclass(frozen=True, slots=True)
 class BatchesQuery:
-    """Which batches of an account to list."""
+    """The filter and page of a list of batches."""
 
     statuses: tuple[BatchStatus, ...]
     limit: int
@@ -54,25 +54,27 @@ class BatchesQuery:
 
 
 def read_batch_request(request: Request) -> BatchRequest:
-    """Read parameters and type, before any of the body.
+    """Read the parameters and the Content-Type, before the body.
 
     Raises:
-        ServiceError: 400 for a parameter, 415 for the type.
+        ServiceError: 400 for a parameter, 415 for the Content-Type.
     """
     query = read_query(request, ("template", "draft", "output"))
     if "template" not in query:
         raise ServiceError(400, "The template query parameter is required for a batch.")
     template = parse_reference(query["template"], field="template")
-    output = read_choice(query, "output", Output) or Output.FILES
+    output = read_choice(query, "output", BatchOutput) or BatchOutput.FILES
     content_type = read_content_type(request)
-    kind = _KINDS.get(content_type.media) if content_type else None
+    kind = _KINDS.get(content_type.media_type) if content_type else None
     if content_type is None or kind is None:
         raise _unaccepted(content_type)
     if kind is BatchKind.NDJSON and content_type.charset not in (None, "utf-8"):
-        raise ServiceError(415, f"JSON is sent in UTF-8, not in {content_type.charset}.")
+        raise ServiceError(
+            415, f"Unaccepted charset {content_type.charset} for JSON; accepted is UTF-8."
+        )
     return BatchRequest(
         kind=kind,
-        is_array=content_type.media == _ARRAY,
+        is_array=content_type.media_type == _ARRAY,
         charset=content_type.charset,
         template=template,
         output=output,
@@ -81,7 +83,7 @@ def read_batch_request(request: Request) -> BatchRequest:
 
 
 def read_batches_query(request: Request) -> BatchesQuery:
-    """Read which batches are asked for.
+    """Read the parameters of a list of batches.
 
     Raises:
         ServiceError: 400 for a parameter.
@@ -91,14 +93,14 @@ def read_batches_query(request: Request) -> BatchesQuery:
     if start_after is not None and not is_batch_id(start_after):
         raise ServiceError(
             400,
-            f"Invalid start_after {_shown(start_after)}: accepted is the next_cursor of the page before.",
+            f"Invalid start_after {quote(start_after)}: accepted is the next_cursor of the previous page.",
         )
     statuses = tuple(BatchStatus) if status is None else (status,)
     return BatchesQuery(statuses, read_limit(query), start_after)
 
 
 def read_items_query(request: Request) -> ItemsQuery:
-    """Read which documents are asked for.
+    """Read the parameters of a list of documents.
 
     Raises:
         ServiceError: 400 for a parameter.
@@ -108,7 +110,7 @@ def read_items_query(request: Request) -> ItemsQuery:
     if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
         raise ServiceError(
             400,
-            f"Invalid start_after {_shown(text)}: accepted is the index of a document, from 0 to "
+            f"Invalid start_after {quote(text)}: accepted is the index of a document, from 0 to "
             f"{MAX_BATCH_DOCUMENTS - 1}.",
         )
     return ItemsQuery(read_choice(query, "status", ItemStatus), -1 if text is None else int(text))
@@ -120,9 +122,5 @@ def _unaccepted(content_type: ContentType | None) -> ServiceError:
         415,
         f"A Content-Type is required; {accepted}"
         if content_type is None
-        else f"Unaccepted Content-Type {content_type.media!r}; {accepted}",
+        else f"Unaccepted Content-Type {content_type.media_type!r}; {accepted}",
     )
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 100 else text[:100] + "…")

@@ -1,35 +1,39 @@
-"""The routes under /v2/batches, and those of /v2/jobs that name a document of a batch."""
+"""The routes under /v2/batches, and those under /v2/jobs for documents of batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any, Final
 
 from flask import Blueprint, Response, g, request
 from werkzeug.routing import BaseConverter
 
 from api.auth.guard import current_principal
-from api.batches.accepting import accept_batch
 from api.batches.archive import write_archive
+from api.batches.representations import write_item, write_item_job
 from api.batches.request import read_batch_request, read_batches_query, read_items_query
-from api.batches.views import write_item, write_item_job
-from api.exchange import read_query, read_wait, write_json
+from api.batches.submission import accept_batch
+from api.http import read_query, read_wait, start_stream, write_json
 from api.long_poll import long_poll, stopping
-from api.pdf import DEFAULT_FILENAME, read_filename, write_disposition, write_warning_headers
+from api.pdf_headers import (
+    DEFAULT_FILENAME,
+    read_filename,
+    write_content_disposition,
+    write_warning_headers,
+)
 from api.ports import Ports
 from shared.batches.records import (
     Batch,
+    BatchItem,
+    BatchOutput,
     BatchStatus,
-    Counts,
-    Item,
+    DocumentCounts,
     ItemStatus,
-    Output,
     find_item_of_job,
     is_batch_id,
     item_job_id,
 )
-from shared.blobs.store import BlobMissingError, Part
+from shared.blobs.store import BlobMissingError, ByteRange
 from shared.clock import now
 from shared.db.batch_items import find_item, list_items
 from shared.db.batches import (
@@ -37,18 +41,18 @@ from shared.db.batches import (
     find_batch,
     has_running_chunk,
     list_batches,
-    remove_batch,
+    soft_delete_batch,
     write_batch,
 )
 from shared.errors import ErrorKind, ServiceError
 from shared.limits import KB
 
-_ITEMS_A_PAGE: Final = 1000
-_PIECE: Final = 256 * KB
+_ITEMS_PER_PAGE: Final = 1000
+_CHUNK_BYTES: Final = 256 * KB
 
 
-class ItemJobId(BaseConverter):
-    """Job ids of documents of batches, before any other job id."""
+class ItemJobIdConverter(BaseConverter):
+    """Matches the job ids of documents of batches, before other job ids."""
 
     regex = r"job_[a-z2-7]{24}-[0-9]{1,9}"
     weight = 50
@@ -61,32 +65,32 @@ class BatchRoutes:
         self._ports = ports
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("batches", __name__)
-        routes.post("/v2/batches")(self.create)
+        routes.post("/v2/batches")(self.create_batch)
         routes.get("/v2/batches")(self.list_batches)
-        routes.get("/v2/batches/<batch_id>")(self.show)
-        routes.delete("/v2/batches/<batch_id>")(self.delete)
+        routes.get("/v2/batches/<batch_id>")(self.read_batch)
+        routes.delete("/v2/batches/<batch_id>")(self.delete_batch)
         routes.get("/v2/batches/<batch_id>/items")(self.list_items)
-        routes.get("/v2/batches/<batch_id>/result")(self.result)
-        routes.get("/v2/jobs/<item_job:job_id>")(self.show_item)
-        routes.get("/v2/jobs/<item_job:job_id>/pdf")(self.item_pdf)
+        routes.get("/v2/batches/<batch_id>/result")(self.read_result)
+        routes.get("/v2/jobs/<item_job:job_id>")(self.read_item)
+        routes.get("/v2/jobs/<item_job:job_id>/pdf")(self.read_item_pdf)
         routes.delete("/v2/jobs/<item_job:job_id>")(self.cancel_item)
         return routes
 
-    def create(self) -> Response:
-        """Accept a batch: it is on record before it is answered."""
-        asked = read_batch_request(request)
+    def create_batch(self) -> Response:
+        """Accept a batch; it is recorded before the response is sent."""
+        batch_request = read_batch_request(request)
         batch = accept_batch(
-            request, asked, current_principal(), self._ports, request_id=g.request_id
+            request, batch_request, current_principal(), self._ports, request_id=g.request_id
         )
-        self._ports.cell(batch.account_id).batches.try_feed()
-        waiting = Counts(queued=batch.total, running=0, succeeded=0, failed=0, pages=0)
+        self._ports.cell(batch.account_id).batches.try_enqueue_slices()
+        waiting = DocumentCounts(queued=batch.total, running=0, succeeded=0, failed=0, pages=0)
         headers = {"Location": f"/v2/batches/{batch.id}"}
         return write_json(write_batch(batch, waiting), 202, headers=headers)
 
-    def show(self, batch_id: str) -> Response:
-        """Tell how far a batch is, at its end if it comes within the time to wait."""
+    def read_batch(self, batch_id: str) -> Response:
+        """Return a batch, once it has ended or the time of the long poll is over."""
         seconds = read_wait(read_query(request, ("wait",)))
         long_poll(
             lambda: self._get(batch_id),
@@ -102,120 +106,122 @@ class BatchRoutes:
     def list_batches(self) -> Response:
         """List the account's batches, newest first."""
         account_id = current_principal().state.account_id
-        asked = read_batches_query(request)
+        query = read_batches_query(request)
         with self._ports.database.snapshot() as session:
             found = list_batches(
                 session,
                 account_id,
-                statuses=asked.statuses,
-                limit=asked.limit + 1,
-                start_after=asked.start_after,
+                statuses=query.statuses,
+                limit=query.limit + 1,
+                start_after=query.start_after,
             )
-        shown = found[: asked.limit]
-        body: dict[str, Any] = {"batches": [write_batch(*each) for each in shown]}
-        if len(found) > asked.limit:
-            body["next_cursor"] = shown[-1][0].id
+        page = found[: query.limit]
+        body: dict[str, Any] = {"batches": [write_batch(*each) for each in page]}
+        if len(found) > query.limit:
+            body["next_cursor"] = page[-1][0].id
         return write_json(body)
 
-    def delete(self, batch_id: str) -> Response:
-        """Cancel what is not begun; remove a batch that has ended, with what it gave."""
+    def delete_batch(self, batch_id: str) -> Response:
+        """Cancel an unfinished batch, or remove a finished one with its results."""
         read_query(request, ())
         batch = self._get(batch_id)
         if not batch.status.is_final:
             self._ports.cell(batch.account_id).batches.cancel(batch)
             return Response(status=204)
         with self._ports.database.session() as session:
-            remove_batch(session, batch.id, at=now())
+            soft_delete_batch(session, batch.id, at=now())
         return Response(status=204)
 
     def list_items(self, batch_id: str) -> Response:
-        """List documents in input order."""
-        asked = read_items_query(request)
+        """List the documents of a batch in input order."""
+        query = read_items_query(request)
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
             items, has_more = list_items(
-                session, batch, after=asked.after, limit=_ITEMS_A_PAGE, status=asked.status
+                session, batch, after=query.after, limit=_ITEMS_PER_PAGE, status=query.status
             )
         return write_json(
             {"items": [write_item(batch, item) for item in items], "has_more": has_more}
         )
 
-    def result(self, batch_id: str) -> Response:
-        """Send the zip, or the one PDF."""
+    def read_result(self, batch_id: str) -> Response:
+        """Return the zip or the merged PDF."""
         filename = read_filename(read_query(request, ("filename",)))
         with self._ports.database.snapshot() as session:
             batch = self._find(session, batch_id)
-            is_at_work = has_running_chunk(session, batch.id)
-        if batch.output is Output.FILES:
+            is_rendering = has_running_chunk(session, batch.id)
+        if batch.output is BatchOutput.FILES:
             raise ServiceError(
                 409,
-                "A batch of output=files has no result in one; each document is at "
+                "A batch with output=files has no single result; each document is at "
                 f"/v2/jobs/{{id}}/pdf, the first at /v2/jobs/{item_job_id(batch.id, 0)}/pdf.",
             )
-        if not batch.status.is_final or is_at_work:
+        if not batch.status.is_final or is_rendering:
             raise ServiceError(409, f"The batch has not ended; it is {batch.status}.")
         if batch.is_expired(now()):
             raise _expired("result of this batch")
-        if batch.output is Output.MERGED:
+        if batch.output is BatchOutput.MERGED:
             return self._send_merged(batch, filename)
         headers = {
             "Content-Type": "application/zip",
-            "Content-Disposition": write_disposition(
+            "Content-Disposition": write_content_disposition(
                 filename or batch.id, kind="attachment", extension=".zip", default=f"{batch.id}.zip"
             ),
         }
-        return Response(_started(write_archive(batch, self._ports)), 200, headers)
+        return Response(start_stream(write_archive(batch, self._ports)), 200, headers)
 
-    def show_item(self, job_id: str) -> Response:
-        """Tell how far a document is, at its end if it comes within the time to wait."""
+    def read_item(self, job_id: str) -> Response:
+        """Return the job of a document, once it has ended or the time of the long poll is over."""
         seconds = read_wait(read_query(request, ("wait",)))
         batch, item = long_poll(
             lambda: self._get_item(job_id),
             seconds=seconds,
             is_final=_is_item_final,
-            # Only the end of the whole batch is announced, so a document is read each second.
+            # Only the end of the whole batch is announced, so a document is polled every second.
             wait=lambda found, left: self._wait(found[0], min(left, 1.0)),
         )
         return write_json(write_item_job(batch, item))
 
-    def item_pdf(self, job_id: str) -> Response:
-        """Send the PDF of one document."""
+    def read_item_pdf(self, job_id: str) -> Response:
+        """Return the PDF of one document."""
         filename = read_filename(read_query(request, ("filename",)))
         batch, item = self._get_item(job_id)
         if item.status is not ItemStatus.SUCCEEDED:
             raise ServiceError(409, f"There is no PDF: the job is {item.status}.")
-        if batch.output is Output.MERGED:
+        if batch.output is BatchOutput.MERGED:
             raise ServiceError(
                 409,
-                "The documents of a batch of output=merged have no PDF of their own; the one of all "
+                "The documents of a batch with output=merged have no PDF of their own; the merged PDF "
                 f"is at /v2/batches/{batch.id}/result.",
             )
         if batch.is_expired(now()) or item.part_key is None:
             raise _expired("PDF of this job")
-        assert item.place is not None, "a success of its own has a place in its part"
+        assert item.place is not None, "a document that succeeded has a place in its part"
         headers = {
             "Content-Type": "application/pdf",
             "Content-Length": str(item.place.length),
-            "Content-Disposition": write_disposition(filename or item.filename or DEFAULT_FILENAME),
+            "Content-Disposition": write_content_disposition(
+                filename or item.filename or DEFAULT_FILENAME
+            ),
             "X-Page-Count": str(item.pages),
             "X-Job-Id": job_id,
             **write_warning_headers(item.warnings),
         }
-        part = Part(item.place.offset, item.place.length)
+        part = ByteRange(item.place.offset, item.place.length)
         return Response(self._send(item.part_key, part), 200, headers)
 
     def cancel_item(self, job_id: str) -> Response:
-        """Refuse: a document is cancelled with its batch."""
+        """Reject the request: a document is cancelled with its batch only."""
         read_query(request, ())
         batch, _ = self._get_item(job_id)
         raise ServiceError(
             409,
-            "The job is a document of a batch and cannot be cancelled or removed by itself; cancel "
-            f"the batch: DELETE /v2/batches/{batch.id}.",
+            "The job is a document of a batch and cannot be cancelled or removed on its own; cancel "
+            f"the batch with DELETE /v2/batches/{batch.id}.",
         )
 
     def _wait(self, batch: Batch, seconds: float) -> None:
-        endings = self._ports.cell(batch.account_id).batches.endings
+        endings = self._ports.cell(batch.account_id).batches.completions
         endings.wait(batch.id, seconds=seconds, until=stopping.is_set)
 
     def _get(self, batch_id: str) -> Batch:
@@ -229,26 +235,26 @@ class BatchRoutes:
             batch = find_batch(session, batch_id, account_id=account_id)
         if batch is None:
             raise ServiceError(
-                404, f"There is no batch {batch_id[:100]!r}.", kind=ErrorKind.NOT_FOUND
+                404, f"Batch {batch_id[:100]!r} does not exist.", kind=ErrorKind.NOT_FOUND
             )
         return batch
 
-    def _get_item(self, job_id: str) -> tuple[Batch, Item]:
+    def _get_item(self, job_id: str) -> tuple[Batch, BatchItem]:
         named = find_item_of_job(job_id)
         account_id = current_principal().state.account_id
         with self._ports.database.snapshot() as session:
             batch = find_batch(session, named[0], account_id=account_id) if named else None
             item = find_item(session, batch, named[1]) if batch and named else None
         if batch is None or item is None:
-            raise ServiceError(404, f"There is no job {job_id!r}.", kind=ErrorKind.NOT_FOUND)
+            raise ServiceError(404, f"Job {job_id!r} does not exist.", kind=ErrorKind.NOT_FOUND)
         return batch, item
 
     def _send_merged(self, batch: Batch, filename: str | None) -> Response:
         if batch.status is BatchStatus.CANCELLED:
             raise ServiceError(
                 409,
-                "There is no PDF: the batch was cancelled, and documents are merged when all of "
-                "them have ended. What was rendered before is kept by output=zip and files alone.",
+                "There is no PDF: the batch was cancelled before its documents were merged. Finished "
+                "PDFs of a cancelled batch are kept with output=zip and output=files only.",
             )
         if batch.error is not None:
             raise ServiceError(409, f"There is no PDF: {batch.error['message']}")
@@ -257,31 +263,26 @@ class BatchRoutes:
         headers = {
             "Content-Type": "application/pdf",
             "Content-Length": str(batch.result_bytes),
-            "Content-Disposition": write_disposition(filename or f"{batch.id}.pdf"),
+            "Content-Disposition": write_content_disposition(filename or f"{batch.id}.pdf"),
         }
         return Response(self._send(batch.result_key, None), 200, headers)
 
-    def _send(self, key: str, part: Part | None) -> Iterator[bytes]:
+    def _send(self, key: str, part: ByteRange | None) -> Iterator[bytes]:
         try:
-            return _started(_read(self._ports, key, part))
+            return start_stream(_read(self._ports, key, part))
         except BlobMissingError:
             raise _expired("result") from None
 
 
-def _is_item_final(found: tuple[Batch, Item]) -> bool:
+def _is_item_final(found: tuple[Batch, BatchItem]) -> bool:
     batch, item = found
     return batch.status.is_final or item.status not in (ItemStatus.QUEUED, ItemStatus.RUNNING)
 
 
-def _read(ports: Ports, key: str, part: Part | None) -> Iterator[bytes]:
-    with ports.blobs.open(key, part=part) as stream:
-        while piece := stream.read(_PIECE):
-            yield piece
-
-
-def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Fetch the first piece now, so that what fails there can still be said with a status."""
-    return chain([next(pieces)], pieces)
+def _read(ports: Ports, key: str, part: ByteRange | None) -> Iterator[bytes]:
+    with ports.blobs.open(key, byte_range=part) as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            yield chunk
 
 
 def _expired(what: str) -> ServiceError:

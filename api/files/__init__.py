@@ -1,1 +1,1 @@
-"""/v2/images and /v2/fonts: the stored files of a workspace."""
+"""/v2/images and /v2/fonts: the files stored in a workspace."""

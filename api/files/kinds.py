@@ -1,4 +1,4 @@
-"""The kinds of files that a workspace stores: what is accepted, and how each is described."""
+"""The kinds of stored files: accepted types, limits and JSON fields of each."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic
 
 from api.ports import Cell
-from shared.buckets.pins import Pins
 from shared.db.files import F, StoredFiles
-from shared.db.fonts import FONTS, FontFacts
-from shared.db.images import IMAGES, ImageFacts
+from shared.db.fonts import FONTS, FontFileProperties
+from shared.db.images import IMAGES, ImageFileProperties
 from shared.jobs import BodyKind
 from shared.limits import MAX_FONT_BYTES, MAX_IMAGE_BYTES
+from shared.redis_state.pins import Pins
 
 FONT_TYPES: Final = (
     "font/ttf",
@@ -27,51 +27,50 @@ IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/svg+xml")
 
 @dataclass(frozen=True, slots=True)
 class FileKind(Generic[F]):
-    """One kind of file; the routes are those of its plural.
+    """One kind of file; `plural` is also its path under /v2.
 
-    `larger` ends the message to a client whose base64 is too long: how larger files are sent.
-    `read_facts` takes what the worker found, the size in bytes and the SHA-256 in hexadecimal;
-    `write_facts` returns the JSON fields of the interface.
+    `larger_hint` ends the error message for base64 data over the limit. `read_facts` takes the worker's
+    findings, the size in bytes and the SHA-256 in hexadecimal; `write_properties` returns JSON fields.
     """
 
     singular: str
     plural: str
     formats: str
-    larger: str
+    larger_hint: str
     media_types: tuple[str, ...]
     max_bytes: int
     has_source_url: bool
     files: StoredFiles[F]
     body_kind: BodyKind
     read_facts: Callable[[Mapping[str, Any], int, str], F]
-    write_facts: Callable[[F], dict[str, Any]]
+    write_properties: Callable[[F], dict[str, Any]]
     pins: Callable[[Cell], Pins]
 
 
-def _read_image(found: Mapping[str, Any], size: int, sha256: str) -> ImageFacts:
-    return ImageFacts(found["content_type"], size, found["width"], found["height"], sha256)
+def _read_image(found: Mapping[str, Any], size: int, sha256: str) -> ImageFileProperties:
+    return ImageFileProperties(found["content_type"], size, found["width"], found["height"], sha256)
 
 
-def _write_image(facts: ImageFacts) -> dict[str, Any]:
+def _write_image(properties: ImageFileProperties) -> dict[str, Any]:
     return {
-        "content_type": facts.content_type,
-        "bytes": facts.bytes,
-        "width": facts.width,
-        "height": facts.height,
-        "sha256": facts.sha256,
+        "content_type": properties.content_type,
+        "bytes": properties.bytes,
+        "width": properties.width,
+        "height": properties.height,
+        "sha256": properties.sha256,
     }
 
 
-def _read_font(found: Mapping[str, Any], size: int, sha256: str) -> FontFacts:
-    return FontFacts(found["format"], size, sha256, list(found["faces"]))
+def _read_font(found: Mapping[str, Any], size: int, sha256: str) -> FontFileProperties:
+    return FontFileProperties(found["format"], size, sha256, list(found["faces"]))
 
 
-def _write_font(facts: FontFacts) -> dict[str, Any]:
+def _write_font(properties: FontFileProperties) -> dict[str, Any]:
     return {
-        "format": facts.format,
-        "bytes": facts.bytes,
-        "sha256": facts.sha256,
-        "faces": facts.faces,
+        "format": properties.format,
+        "bytes": properties.bytes,
+        "sha256": properties.sha256,
+        "faces": properties.faces,
     }
 
 
@@ -79,27 +78,27 @@ IMAGE: Final = FileKind(
     singular="image",
     plural="images",
     formats="a PNG, JPEG, WebP or SVG",
-    larger="PUT /v2/images/{name} takes images up to 50 MB",
+    larger_hint="PUT /v2/images/{name} accepts images up to 50 MB",
     media_types=IMAGE_TYPES,
     max_bytes=MAX_IMAGE_BYTES,
     has_source_url=True,
     files=IMAGES,
     body_kind=BodyKind.IMAGE,
     read_facts=_read_image,
-    write_facts=_write_image,
+    write_properties=_write_image,
     pins=lambda cell: cell.image_pins,
 )
 FONT: Final = FileKind(
     singular="font",
     plural="fonts",
     formats="a TrueType, OpenType or WOFF2 font",
-    larger="the limit of fonts is 20 MB",
+    larger_hint="the limit for fonts is 20 MB",
     media_types=FONT_TYPES,
     max_bytes=MAX_FONT_BYTES,
     has_source_url=False,
     files=FONTS,
     body_kind=BodyKind.FONT,
     read_facts=_read_font,
-    write_facts=_write_font,
+    write_properties=_write_font,
     pins=lambda cell: cell.font_pins,
 )

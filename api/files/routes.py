@@ -9,10 +9,10 @@ from flask import Blueprint, Response, request
 
 from api.admission.body import Body, receive_body
 from api.auth.guard import Principal, current_principal
-from api.exchange import parse_json_object, read_limit, read_query, write_json, write_user
 from api.files.kinds import FileKind
-from api.files.sources import Sources
+from api.files.source_urls import SourceUrlFetcher
 from api.files.store import FileStore
+from api.http import parse_json_object, read_limit, read_query, write_json, write_user
 from api.ports import Ports
 from api.uploads import check_media_type, check_upload_name, decode_data, read_upload_name
 from shared.clock import timestamp
@@ -27,7 +27,7 @@ class FileRoutes(Generic[F]):
     def __init__(self, kind: FileKind[F], ports: Ports) -> None:
         self._kind = kind
         self._ports = ports
-        self._sources = Sources(ports.fetcher) if kind.has_source_url else None
+        self._source_fetcher = SourceUrlFetcher(ports.fetcher) if kind.has_source_url else None
         self._store = FileStore(kind, ports)
 
     def blueprint(self) -> Blueprint:
@@ -49,27 +49,29 @@ class FileRoutes(Generic[F]):
         check_media_type(self._kind.media_types)
         principal.get_workspace()
         with receive_body(request, limit=self._kind.max_bytes) as body:
-            return self._answer(name, body, principal)
+            return self._store_upload(name, body, principal)
 
     def post_file(self) -> Response:
-        """Store a file sent in JSON, or the one at an address."""
+        """Store a file sent in JSON, or fetched from an address."""
         principal = current_principal()
         read_query(request, ())
         check_media_type(("application/json",))
         principal.get_workspace()
-        names = ("name", "source_url", "data") if self._sources else ("name", "data")
+        names = ("name", "source_url", "data") if self._source_fetcher else ("name", "data")
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
             fields = parse_json_object(body.read(), fields=names)
-        name = read_upload_name(fields, what=self._kind.singular)
-        if self._sources is not None and (url := _read_source(fields)) is not None:
+        name = read_upload_name(fields, kind=self._kind.singular)
+        if self._source_fetcher is not None and (url := _read_source_url(fields)) is not None:
             account_id = principal.state.account_id
-            with self._sources.receive_source(url, account_id=account_id) as body:
-                return self._answer(name, body, principal)
-        data = decode_data(fields.get("data"), what=self._kind.singular, larger=self._kind.larger)
-        return self._answer(name, Body(BytesIO(data), len(data)), principal)
+            with self._source_fetcher.fetch(url, account_id=account_id) as body:
+                return self._store_upload(name, body, principal)
+        data = decode_data(
+            fields.get("data"), kind=self._kind.singular, larger_hint=self._kind.larger_hint
+        )
+        return self._store_upload(name, Body(BytesIO(data), len(data)), principal)
 
     def list_files(self) -> Response:
-        """List records by name, and what the workspace holds."""
+        """List the files by name, with the total usage of the workspace."""
         principal = current_principal()
         query = read_query(request, ("limit", "start_after"))
         limit, start_after = read_limit(query), query.get("start_after")
@@ -86,7 +88,7 @@ class FileRoutes(Generic[F]):
         return write_json(body)
 
     def read_file(self, name: str) -> Response:
-        """Return the record of a name."""
+        """Return the record of a file."""
         principal = current_principal()
         read_query(request, ())
         self._check_name(name)
@@ -97,7 +99,7 @@ class FileRoutes(Generic[F]):
         return write_json(self._write(file))
 
     def delete_file(self, name: str) -> Response:
-        """Delete a file and release its room."""
+        """Delete a file and free its space."""
         principal = current_principal()
         read_query(request, ())
         self._check_name(name)
@@ -105,7 +107,7 @@ class FileRoutes(Generic[F]):
             raise self._not_found(name)
         return Response(status=204)
 
-    def _answer(self, name: str, body: Body, principal: Principal) -> Response:
+    def _store_upload(self, name: str, body: Body, principal: Principal) -> Response:
         if body.size == 0:
             kind = self._kind
             message = f"The {kind.singular} is empty; send the bytes of {kind.formats}."
@@ -116,7 +118,7 @@ class FileRoutes(Generic[F]):
     def _write(self, file: FileRecord[F]) -> dict[str, Any]:
         return {
             "name": file.name,
-            **self._kind.write_facts(file.facts),
+            **self._kind.write_properties(file.properties),
             "created_at": timestamp(file.created_at),
             "created_by": write_user(file.created_by),
             "updated_at": timestamp(file.updated_at),
@@ -124,15 +126,15 @@ class FileRoutes(Generic[F]):
         }
 
     def _check_name(self, name: str) -> None:
-        check_upload_name(name, what=self._kind.singular)
+        check_upload_name(name, kind=self._kind.singular)
 
     def _not_found(self, name: str) -> ServiceError:
         message = f"The workspace holds no {self._kind.singular} named '{name}'."
         return ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
 
 
-def _read_source(fields: dict[str, Any]) -> str | None:
-    """Return the address to fetch from; None when the body carries the bytes."""
+def _read_source_url(fields: dict[str, Any]) -> str | None:
+    """Return the address to fetch from, None if the request contains the bytes."""
     if ("source_url" in fields) == ("data" in fields):
         raise ServiceError(400, "Give either source_url or data, one or the other, not both.")
     url = fields.get("source_url")

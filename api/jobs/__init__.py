@@ -1,1 +1,1 @@
-"""Jobs on record: accepted, waited for, read back, cancelled; and the keys that make calls safe to repeat."""
+"""Recorded jobs: accepted, awaited, read, cancelled; and idempotency keys."""

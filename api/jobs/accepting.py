@@ -1,4 +1,4 @@
-"""Accepting a render for the record: before it is queued, and before it is answered."""
+"""Acceptance of recorded renders: recorded before they are queued and before the response."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from api.ports import Ports
 from shared.db.idempotency import FirstCall
 from shared.db.jobs import JobRecord, JobStatus
 from shared.errors import Unavailable
-from shared.job_flow import job_folder
 from shared.job_intake import KeyedCall
-from shared.jobs import Claim, ClaimHome, RenderJob
+from shared.job_lifecycle import job_folder
+from shared.jobs import Claim, ClaimStorage, RenderJob
 from shared.limits import INLINE_BODY_BYTES
 
-# Its front, its worker and the keeper each have had their chance to end a job by then.
+# After this time the front, the worker and maintenance have all had their chance to end a job.
 _OVERDUE_SLACK: Final = timedelta(seconds=60)
 
 
 def store_body(job_id: str, file: BinaryIO, size: int, ports: Ports) -> Claim:
-    """Put the body of a recorded job where it stays until the job has ended.
+    """Store the body of a recorded job until the job has ended.
 
     Raises:
-        Unavailable: the object store is away.
+        Unavailable: the object store cannot be reached.
     """
     if size <= INLINE_BODY_BYTES:
-        return Claim(ClaimHome.INLINE, size, data=file.read(size))
+        return Claim(ClaimStorage.INLINE, size, data=file.read(size))
     key = f"{job_folder(job_id)}body"
     ports.blobs.put(key, file, size)
-    return Claim(ClaimHome.BLOB, size, key=key)
+    return Claim(ClaimStorage.BLOB, size, key=key)
 
 
 def make_record(job: RenderJob, *, user_id: str, template: str | None) -> JobRecord:
-    """Make the record of a job that is accepted now; `template` is the reference as asked for."""
+    """Return the record of a new job; `template` is the reference as requested."""
     created_at = datetime.fromtimestamp(job.admitted_at, UTC)
     return JobRecord(
         id=job.id,
@@ -64,12 +64,12 @@ def make_record(job: RenderJob, *, user_id: str, template: str | None) -> JobRec
 def accept_job(
     job: RenderJob, record: JobRecord, call: KeyedCall | None, ports: Ports
 ) -> FirstCall | None:
-    """Put a job on record, then queue it: what is on record runs, whatever becomes of the queue.
+    """Record a job, then queue it: a recorded job runs even if the queue is lost.
 
-    Gives the call that the key stands for already; nothing is accepted then.
+    Returns the first call with the same key, if there is one; the job is not accepted then.
 
     Raises:
-        Unavailable: the database is away; nothing is accepted.
+        Unavailable: the database cannot be reached; the job is not accepted.
     """
     try:
         first = ports.cell(record.account_id).intake.accept(job, record, call)
@@ -82,7 +82,7 @@ def accept_job(
 
 
 def as_accepted(record: JobRecord) -> JobRecord:
-    """Give a record as it was when its job was accepted: the answer of the first call."""
+    """Return a record as it was when its job was accepted, for the response to a repeated call."""
     return replace(
         record,
         status=JobStatus.QUEUED,

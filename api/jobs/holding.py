@@ -1,4 +1,4 @@
-"""Holding an idempotency key while a long body is received, before anything is on record."""
+"""Locking of an idempotency key while a long body is received, before the batch is recorded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from typing import Final
 from api.jobs.idempotency import check_repeated, under_way
 from api.ports import Ports
 from shared.clock import now
-from shared.db.idempotency import FirstCall, IdempotencyKey, free_key, hold_key, keep_key
+from shared.db.idempotency import (
+    FirstCall,
+    IdempotencyKey,
+    bind_key_to_batch,
+    lease_key,
+    release_key,
+)
 from shared.db.session import Session
 from shared.errors import Unavailable
 from shared.identifiers import new_id
@@ -21,21 +27,21 @@ _RENEW_SECONDS: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A key in a call's hands, or what it stood for already; without a key it is neither."""
+    """A locked key, or the first call that used it; without a key it is neither."""
 
     key: IdempotencyKey | None
     holder: str
     first: FirstCall | None = None
 
     def keep(self, session: Session, *, fingerprint: str, batch_id: str) -> None:
-        """Let the key stand for a batch, in the unit of work that puts it on record.
+        """Store the batch of the key, in the transaction that records the batch.
 
         Raises:
-            ServiceError: 409, the key was lost to another call meanwhile.
+            ServiceError: 409, another call has taken the key in the meantime.
         """
         if self.key is None:
             return
-        is_kept = keep_key(
+        is_kept = bind_key_to_batch(
             session, self.key, holder=self.holder, fingerprint=fingerprint, batch_id=batch_id
         )
         if not is_kept:
@@ -44,18 +50,18 @@ class Holding:
 
 @contextmanager
 def hold(key: IdempotencyKey | None, ports: Ports) -> Iterator[Holding]:
-    """Hold a key for the block; one that `keep` was not called for is free after it.
+    """Lock a key for the block; without a call of `keep` it is released afterwards.
 
     Raises:
-        ServiceError: 409 while another call with the key is under way.
-        Unavailable: the database is away.
+        ServiceError: 409 while another call with the key is in progress.
+        Unavailable: the database cannot be reached.
     """
     holder = new_id("hold")
     if key is None:
         yield Holding(None, holder)
         return
     with ports.database.session() as session:
-        first = hold_key(session, key, holder=holder, at=now())
+        first = lease_key(session, key, holder=holder, at=now())
     if first is not None:
         check_repeated(first)
         yield Holding(key, holder, first)
@@ -67,10 +73,10 @@ def hold(key: IdempotencyKey | None, ports: Ports) -> Iterator[Holding]:
     finally:
         is_over.set()
         with suppress(Unavailable), ports.database.session() as session:
-            free_key(session, key, holder=holder)  # no longer the holder's when it was kept
+            release_key(session, key, holder=holder)  # does nothing after `keep`
 
 
 def _renew(key: IdempotencyKey, holder: str, ports: Ports, is_over: Event) -> None:
     while not is_over.wait(_RENEW_SECONDS):
         with suppress(Unavailable), ports.database.session() as session:
-            hold_key(session, key, holder=holder, at=now())
+            lease_key(session, key, holder=holder, at=now())

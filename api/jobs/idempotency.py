@@ -1,4 +1,4 @@
-"""Reading `Idempotency-Key`, and what a repeated call is told (contract.md 6)."""
+"""The `Idempotency-Key` header, and the errors of repeated calls (contract.md 6)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _RETRY_SECONDS: Final = 1
 
 
 def read_key(request: Request, account_id: str, call: Call) -> IdempotencyKey | None:
-    """Read the key of a call, None when it has none.
+    """Read the idempotency key of a request, None without one.
 
     Raises:
-        ServiceError: 400 for a key that is empty, too long, or of other characters.
+        ServiceError: 400, the key is empty, too long, or has invalid characters.
     """
     text = request.headers.get(HEADER)
     if text is None:
@@ -36,35 +36,34 @@ def read_key(request: Request, account_id: str, call: Call) -> IdempotencyKey | 
 
 
 def make_fingerprint(request: Request, call: Call, *, body_sha256: str) -> str:
-    """Make what is the same for the same call: route, query, type and body."""
+    """Return a digest of route, query, Content-Type and body, which identifies equal requests."""
     query = urlencode(sorted(request.args.items(multi=True)))
     parts = (call.value, query, request.headers.get("Content-Type", ""), body_sha256)
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def check_repeated(first: FirstCall, fingerprint: str | None = None) -> None:
-    """Let a repeated call go on to the answer of the first one.
+    """Check a repeated call against the first one.
 
-    Without its fingerprint, before the body is received, only a first call that is under way is
-    refused.
+    Without a fingerprint, before the body is received, only a first call in progress is an error.
 
     Raises:
-        ServiceError: 409 while the first call is under way, 422 when it was another request.
+        ServiceError: 409 while the first call is in progress; 422, it was a different request.
     """
     if first.fingerprint is None:
         raise under_way()
     if fingerprint is not None and first.fingerprint != fingerprint:
         raise ServiceError(
             422,
-            f"The {HEADER} was used before with another request; repeat that one unchanged, or "
-            "send this one with a key of its own.",
+            f"The {HEADER} was already used with a different request; repeat that request unchanged, or "
+            "send this one with a new key.",
         )
 
 
 def under_way() -> ServiceError:
-    """Make the refusal of a call whose first one has not been answered yet."""
+    """Return the error of a repeated call while the first one is in progress."""
     return ServiceError(
         409,
-        f"A request with this {HEADER} is under way; its answer is there when it has ended.",
+        f"A request with this {HEADER} is still in progress; try again in {_RETRY_SECONDS} s.",
         headers={"Retry-After": str(_RETRY_SECONDS)},
     )

@@ -11,8 +11,8 @@ from api.ports import Ports
 from shared.db.jobs import JobRecord, JobStatus, list_jobs
 from shared.errors import Unavailable
 
-# The table knows no running jobs: to find them, or those that wait, unended ones are read. A page
-# ends after so many, and its cursor goes on from there.
+# The table does not store which jobs are running: queued and running jobs are found among the unfinished
+# ones. The number of rows read for a page is limited; its cursor continues from there.
 _READ_AT_ONCE: Final = 1000
 _MOST_READ: Final = 5000
 _IN_TABLE: Final = tuple(status for status in JobStatus if status is not JobStatus.RUNNING)
@@ -21,7 +21,7 @@ _UNENDED: Final = (JobStatus.QUEUED,)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Jobs, and where the next page begins; None where there is none."""
+    """Jobs, and the cursor of the next page, None on the last one."""
 
     records: Sequence[JobRecord]
     next_cursor: str | None
@@ -30,17 +30,17 @@ class Page:
 def list_page(
     account_id: str, ports: Ports, *, status: JobStatus | None, limit: int, start_after: str | None
 ) -> Page:
-    """Return a page of jobs of a status, or of all.
+    """Return a page of jobs, optionally of one status.
 
-    Of queued or running ones alone a page may be short, even empty, and have a next one.
+    A page of only queued or running jobs can be short, even empty, and still have a next page.
 
     Raises:
-        Unavailable: the database is away; of queued or running jobs alone also Redis.
+        Unavailable: the database cannot be reached; for queued or running jobs also Redis.
     """
     if status is None or status.is_final:
         statuses = _IN_TABLE if status is None else (status,)
         found = _read(account_id, ports, statuses, limit=limit + 1, start_after=start_after)
-        with suppress(Unavailable):  # as `find_record`: those that run are told as queued then
+        with suppress(Unavailable):  # as in `find_record`: running jobs are then reported as queued
             found = _mark_running(found, account_id, ports)
         return _cut(found, limit)
     return _filter_unended(account_id, ports, status=status, limit=limit, start_after=start_after)
@@ -78,11 +78,11 @@ def _read(
 def _mark_running(
     records: Sequence[JobRecord], account_id: str, ports: Ports
 ) -> Sequence[JobRecord]:
-    """Return the records with the status of those that a worker has begun."""
+    """Return the records with the status of running jobs set."""
     unended = [record.id for record in records if not record.status.is_final]
     if not unended:
         return records
-    started = ports.cell(account_id).job_flow.states.list_started(unended)
+    started = ports.cell(account_id).job_lifecycle.states.list_started(unended)
     return [
         replace(record, status=JobStatus.RUNNING, started_at=started[record.id])
         if record.id in started

@@ -1,51 +1,185 @@
-"""Queueing a job that its client waits for: publish, wait within the budget, then its outcome."""
+"""Synchronous jobs: publish, wait within the time budget, and return the outcome."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Final
 
-from api.ports import Cell
+from api.jobs.remote_images import fetch_images
+from api.ports import Cell, Ports
 from shared.clock import epoch
-from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable
-from shared.jobs import JobOutcome, Purpose, RenderJob
-from shared.queue.broker import Published
-from shared.queue.lanes import queue_for
+from shared.errors import ErrorCode, ErrorKind, ServiceError, Unavailable, retry_while_unavailable
+from shared.jobs import JobOutcome, OutcomeStatus, Purpose, RenderJob
+from shared.queue.admission_places import PlaceRequest, PlaceState, WaitingLimitError
+from shared.queue.broker import PublishedJob, queue_of_job
+from shared.queue.client_presence import AWAITED_SECONDS
+from shared.queue.routing import queue_for
 
 _DOING: Final = {
     Purpose.RENDER: "render",
     Purpose.VALIDATE: "validation",
     Purpose.INSPECT: "inspection of the upload",
+    Purpose.PREVIEW: "preview",
 }
-# A drained queue is an operator's doing: minutes, rather than the seconds of a restart.
+# For these purposes a timeout distinguishes between no free worker and a slow one.
+_WITHDRAWN: Final = {
+    Purpose.INSPECT: "inspect the upload",
+    Purpose.PREVIEW: "draw the preview",
+}
+# An operator drains a queue for minutes, longer than the seconds of a restart.
 _DRAINED_RETRY_SECONDS: Final = 30
 _UNTAKEN_RETRY_SECONDS: Final = 10
+_RECONNECT_SECONDS: Final = 0.1
 
 
-def run_queued(job: RenderJob, cell: Cell, *, deadline: float, budget_seconds: float) -> JobOutcome:
+def run_queued(
+    job: RenderJob, ports: Ports, *, deadline: float, budget_seconds: float
+) -> JobOutcome:
     """Queue a job and return its outcome; `deadline` is the front's, in seconds since 1970.
 
     Raises:
-        ServiceError: 504 at the deadline, 503 where workers take nothing from the queue; nothing
-            of the job is metered after either.
+        ServiceError: 504 at the deadline; 503, the queue is drained; 429, too many jobs of the account
+            are waiting. The job is not metered after any of these.
     """
-    published = cell.broker.publish(job)
-    outcome = cell.replies.wait(
-        job.id,
-        timeout_seconds=deadline - epoch(),
-        between=lambda: _look_after(published, job.purpose, cell),
-    )
-    if outcome is None and job.purpose is Purpose.INSPECT and cell.broker.withdraw(published):
-        raise _untaken(budget_seconds)
-    # The last word is said in one atomic step: either the job ended before it, or never will.
-    outcome = outcome or cell.replies.abandon(job.id)
+    cell = ports.cell(job.meter.account_id)
+    asked = _ask_place(job)
+    with place_left_on_failure(job.id, cell):
+        try:
+            is_placed = await_place(asked, job.purpose, cell, deadline=deadline)
+        except ServiceError:
+            with suppress(Unavailable):
+                cell.claims.delete_claim(job.body)  # no worker will
+            raise
+        outcome = _run_placed(job, ports, deadline=deadline) if is_placed else None
+        if (
+            outcome is None
+            and job.purpose in _WITHDRAWN
+            and cell.job_lifecycle.states.withdraw(job.id)
+        ):
+            raise _untaken(job.purpose, budget_seconds)
+        # Abandoning is atomic: the job has either ended before it, or is never committed.
+        outcome = outcome or cell.replies.abandon(job.id)
     if outcome is None:
-        raise _timed_out(job.purpose, budget_seconds)
+        raise timed_out(job.purpose, budget_seconds)
     return outcome
 
 
+@contextmanager
+def place_left_on_failure(job_id: str, cell: Cell) -> Iterator[None]:
+    """Release the place of a job if the block raises: the job is not published, or has ended."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Unavailable):  # it expires within seconds
+            cell.places.release(job_id)
+        raise
+
+
+def await_place(asked: PlaceRequest, purpose: Purpose, cell: Cell, *, deadline: float) -> bool:
+    """Wait until a job may be published; return False at the deadline or if the job has ended.
+
+    Raises:
+        ServiceError: 429, too many jobs of the account are waiting; 503, the queue is drained.
+    """
+    is_held = _take_place(asked, cell)
+    while not is_held:
+        left = deadline - epoch()
+        if left <= 0:
+            return False
+        if cell.drains.is_drained(asked.queue):
+            raise drained(purpose)
+        state = retry_while_unavailable(
+            lambda: cell.places.wait(asked.job_id, seconds=deadline - epoch()),
+            seconds=min(left, AWAITED_SECONDS),
+            pause_seconds=_RECONNECT_SECONDS,
+        )
+        if state is PlaceState.ENDED:
+            return False
+        is_held = state is PlaceState.HELD
+        if state is None:  # Redis has lost its data
+            is_held = _take_place(asked, cell)
+    return True
+
+
+def _take_place(asked: PlaceRequest, cell: Cell) -> bool:
+    try:
+        return cell.places.acquire(asked)
+    except WaitingLimitError as full:
+        raise _line_full(full) from full
+
+
+def resume_suspended(
+    job: RenderJob, outcome: JobOutcome, ports: Ports, *, deadline: float
+) -> RenderJob | None:
+    """Fetch the images that a job is suspended for, and wait until it may be published again.
+
+    Returns the job with the images, or None at the deadline or if it has ended. An outcome of an earlier
+    round returns the job itself, which must not be published again.
+
+    Raises:
+        ServiceError: 503, the queue is drained.
+    """
+    if outcome.round != job.round:
+        return job
+    cell = ports.cell(job.meter.account_id)
+
+    def renew_place() -> None:
+        with suppress(Unavailable):
+            cell.places.renew(job.id)
+
+    fetched = fetch_images(
+        job,
+        outcome.wanted,
+        fetcher=ports.fetcher,
+        claims=cell.claims,
+        deadline=deadline,
+        between=renew_place,
+    )
+    if fetched is None or not await_place(_ask_place(job), job.purpose, cell, deadline=deadline):
+        return None
+    return fetched
+
+
+def _ask_place(job: RenderJob) -> PlaceRequest:
+    return PlaceRequest(job.id, job.meter.account_id, queue_of_job(job))
+
+
+def _run_placed(job: RenderJob, ports: Ports, *, deadline: float) -> JobOutcome | None:
+    cell = ports.cell(job.meter.account_id)
+    published = cell.broker.publish(job)
+    outcome = None
+    try:
+        while True:
+            outcome = cell.replies.wait(
+                job.id,
+                timeout_seconds=deadline - epoch(),
+                between=partial(_requeue_or_withdraw, published, cell),
+            )
+            if outcome is None or outcome.status is not OutcomeStatus.SUSPENDED:
+                return outcome
+            resumed = resume_suspended(job, outcome, ports, deadline=deadline)
+            outcome = None
+            if resumed is None:
+                return None
+            if resumed is not job:
+                job = resumed
+                published = cell.broker.publish(job)
+    finally:
+        if outcome is None and job.images:
+            _drop_images(job, cell)
+
+
+def _drop_images(job: RenderJob, cell: Cell) -> None:
+    """Delete the images of an abandoned job; for other jobs the worker deletes them."""
+    with suppress(Unavailable):
+        for claim in job.claims[1:]:
+            cell.claims.delete_claim(claim)
+
+
 def raise_failure(outcome: JobOutcome) -> None:
-    """Raise the failure of a job, where it failed.
+    """Raise the error of a failed job.
 
     Raises:
         ServiceError: the worker's error body.
@@ -65,44 +199,60 @@ def raise_failure(outcome: JobOutcome) -> None:
 
 
 def refuse_if_drained(purpose: Purpose, cell: Cell) -> None:
-    """Refuse what would wait for a worker in vain.
+    """Check that the queue of a purpose is not drained.
 
     Raises:
-        ServiceError: 503, the operator has drained the queue of this kind of work.
+        ServiceError: 503, an operator has drained the queue.
     """
-    if cell.drains.holds(queue_for(purpose)):
+    if cell.drains.is_drained(queue_for(purpose)):
         raise drained(purpose)
 
 
 def drained(purpose: Purpose) -> ServiceError:
-    """Make the refusal of what would wait in a drained queue."""
+    """Return the error of a request whose queue is drained."""
     return ServiceError(
         503,
-        f"No {_DOING[purpose]} is begun at the moment, while the service is looked after; try again later.",
+        f"No {_DOING[purpose]} can start at the moment: the service is paused for maintenance; try again in "
+        f"{_DRAINED_RETRY_SECONDS} s.",
         kind=ErrorKind.UNAVAILABLE,
         headers={"Retry-After": str(_DRAINED_RETRY_SECONDS)},
     )
 
 
-def _look_after(published: Published, purpose: Purpose, cell: Cell) -> None:
-    """Queue a job again that was forgotten; take it back when no worker is going to come for it."""
-    # Without Redis there is nothing to look after: who waits finds that out by himself.
+def _requeue_or_withdraw(published: PublishedJob, cell: Cell) -> None:
+    """Withdraw a job whose queue is drained; requeue one that the queue has lost."""
+    # Without Redis nothing can be done here: the wait itself fails.
     with suppress(Unavailable):
-        if cell.drains.holds(published.queue) and cell.broker.withdraw(published):
-            raise drained(purpose)
-    cell.broker.requeue_forgotten(published)
+        cell.places.renew(published.job_id)
+        if cell.drains.is_drained(published.queue) and cell.broker.withdraw(published):
+            raise drained(published.job.purpose)
+    cell.broker.requeue_lost(published)
 
 
-def _untaken(budget_seconds: float) -> ServiceError:
+def _untaken(purpose: Purpose, budget_seconds: float) -> ServiceError:
     return ServiceError(
         503,
-        f"No worker was free to inspect the upload within {budget_seconds:g} s; try again later.",
+        f"No worker was free to {_WITHDRAWN[purpose]} within {budget_seconds:g} s; try again in "
+        f"{_UNTAKEN_RETRY_SECONDS} s.",
         kind=ErrorKind.UNAVAILABLE,
         headers={"Retry-After": str(_UNTAKEN_RETRY_SECONDS)},
     )
 
 
-def _timed_out(purpose: Purpose, budget_seconds: float) -> ServiceError:
+def _line_full(full: WaitingLimitError) -> ServiceError:
+    seconds = full.retry_after_seconds
+    return ServiceError(
+        429,
+        f"Too many waiting requests: {full.waiting} renders of the account are already waiting; try again "
+        f"in {seconds} s, or send the documents as a batch to /v2/batches.",
+        kind=ErrorKind.RATE,
+        code=ErrorCode.RATE_LIMITED,
+        headers={"Retry-After": str(seconds)},
+    )
+
+
+def timed_out(purpose: Purpose, budget_seconds: float) -> ServiceError:
+    """Return the error of a job that exceeded its time budget."""
     cause = (
         "the file is too large or too complex"
         if purpose is Purpose.INSPECT
@@ -110,8 +260,7 @@ def _timed_out(purpose: Purpose, budget_seconds: float) -> ServiceError:
     )
     return ServiceError(
         504,
-        f"The {_DOING[purpose]} took longer than {budget_seconds:g} s, its time budget, and was "
-        f"stopped; {cause}.",
+        f"The {_DOING[purpose]} exceeded its time budget of {budget_seconds:g} s and was stopped; {cause}.",
         kind=ErrorKind.TIMEOUT,
         code=ErrorCode.RENDER_TIMEOUT,
     )

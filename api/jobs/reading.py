@@ -1,18 +1,17 @@
-"""Reading a job back: its record as it is now, and its result."""
+"""Reading of jobs: the current record and the result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from typing import Any, Final
 
 from flask import Response
 
-from api.exchange import write_json
+from api.http import start_stream, write_json
 from api.long_poll import long_poll, stopping
-from api.pdf import write_pdf_headers
+from api.pdf_headers import write_pdf_headers
 from api.ports import Ports
 from shared.blobs.store import BlobMissingError
 from shared.clock import now, ticks
@@ -24,24 +23,21 @@ _CHUNK: Final = 256 * KB
 
 
 def find_record(job_id: str, ports: Ports) -> JobRecord | None:
-    """Give a job as it is now, whoever's it is; whether it runs is the queue's to say."""
+    """Return the current record of a job of any account; the queue knows whether it is running."""
     with ports.database.snapshot() as session:
         record = find_job(session, job_id)
     if record is None or record.status.is_final:
         return record
     with suppress(Unavailable):
-        started_at = ports.cell(record.account_id).job_flow.states.find_started(job_id)
+        started_at = ports.cell(record.account_id).job_lifecycle.states.find_started(job_id)
         if started_at is not None:
             return replace(record, status=JobStatus.RUNNING, started_at=started_at)
     return record
 
 
 def poll_job(record: JobRecord, ports: Ports, *, seconds: float) -> JobRecord | None:
-    """Return a job as soon as it has ended, after `seconds` or when the front stops.
-
-    None when the job has been removed meanwhile.
-    """
-    endings = ports.cell(record.account_id).job_flow.endings
+    """Return a job once it has ended, after `seconds` or on shutdown, None if it has been removed."""
+    endings = ports.cell(record.account_id).job_lifecycle.completions
     return long_poll(
         lambda: find_record(record.id, ports),
         seconds=seconds,
@@ -53,9 +49,9 @@ def poll_job(record: JobRecord, ports: Ports, *, seconds: float) -> JobRecord | 
 def await_end(
     job_id: str, ports: Ports, *, seconds: float, between: Callable[[], object] = lambda: None
 ) -> JobRecord | None:
-    """Return a job as soon as it has ended, or as it is after this time; None when it is no more.
+    """Return a job once it has ended or after `seconds`, None if it has been removed.
 
-    A stop of the front does not cut this short. `between` is called after each second.
+    A shutdown does not shorten the wait. `between` is called every second.
     """
     give_up_at = ticks() + seconds
     while True:
@@ -63,14 +59,18 @@ def await_end(
         left = give_up_at - ticks()
         if record is None or record.status.is_final or left <= 0:
             return record
-        ports.cell(record.account_id).job_flow.endings.wait(job_id, seconds=left, between=between)
+        ports.cell(record.account_id).job_lifecycle.completions.wait(
+            job_id, seconds=left, between=between
+        )
 
 
 def write_result(record: JobRecord, ports: Ports, *, filename: str | None = None) -> Response:
-    """Answer with the PDF of a job that succeeded, under a name if one is given, or with the error body of one that failed.
+    """Return the PDF response of a job that succeeded, or the error response of one that failed.
+
+    `filename` overrides the document's own.
 
     Raises:
-        ServiceError: 410 when the PDF has expired, 409 when the job was cancelled.
+        ServiceError: 410, the PDF has expired; 409, the job was cancelled.
     """
     match record.status:
         case JobStatus.SUCCEEDED:
@@ -84,7 +84,7 @@ def write_result(record: JobRecord, ports: Ports, *, filename: str | None = None
 
 
 def no_result(record: JobRecord) -> ServiceError:
-    """Make the refusal of a result that there is none of, and say why."""
+    """Return the error of a job without a result, with the reason."""
     match record.status:
         case JobStatus.FAILED:
             reason = (record.error or {}).get("message", "")
@@ -93,7 +93,7 @@ def no_result(record: JobRecord) -> ServiceError:
             return ServiceError(409, "The job was cancelled and has no PDF.")
         case status:
             return ServiceError(
-                409, f"The job is {status}; its PDF is there when it has succeeded."
+                409, f"The job is {status}; its PDF is available once it has succeeded."
             )
 
 
@@ -110,12 +110,11 @@ def _write_pdf(record: JobRecord, ports: Ports, filename: str | None) -> Respons
         timings=record.timings or {},
         warnings=record.warnings or (),
     )
-    pieces = _read(record.pdf_key, ports)
     try:
-        first = next(pieces)  # what fails here can still be said with a status
+        chunks = start_stream(_read(record.pdf_key, ports))
     except BlobMissingError as error:
         raise _expired() from error
-    return Response(chain([first], pieces), 200, headers)
+    return Response(chunks, 200, headers)
 
 
 def _read(key: str, ports: Ports) -> Iterator[bytes]:

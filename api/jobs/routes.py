@@ -8,10 +8,10 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from api.auth.guard import current_principal
-from api.exchange import read_choice, read_limit, read_query, read_wait, write_json
+from api.http import read_choice, read_limit, read_query, read_wait, write_json
 from api.jobs.listing import list_page
 from api.jobs.reading import find_record, no_result, poll_job, write_result
-from api.pdf import read_filename
+from api.pdf_headers import read_filename
 from api.ports import Ports
 from shared.db.jobs import JobRecord, JobStatus, write_job
 from shared.errors import ErrorKind, ServiceError
@@ -27,7 +27,7 @@ class JobRoutes:
         self._ports = ports
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("jobs", __name__)
         routes.get("/v2/jobs")(self.list_jobs)
         routes.get("/v2/jobs/<job_id>")(self.read_job)
@@ -43,8 +43,8 @@ class JobRoutes:
         if start_after is not None and not _JOB_ID.match(start_after):
             raise ServiceError(
                 400,
-                f"Invalid start_after {start_after[:100]!r}: accepted is the next_cursor of the page "
-                "before.",
+                f"Invalid start_after {start_after[:100]!r}: accepted is the next_cursor of the previous "
+                "page.",
             )
         page = list_page(
             account_id, self._ports, status=status, limit=read_limit(query), start_after=start_after
@@ -55,7 +55,7 @@ class JobRoutes:
         return write_json(body)
 
     def read_job(self, job_id: str) -> Response:
-        """Give the record, at once or as soon as the job has ended."""
+        """Return a job, once it has ended or the time of the long poll is over."""
         seconds = read_wait(read_query(request, ("wait",)))
         record = self._get(job_id)
         if seconds and not record.status.is_final:
@@ -63,7 +63,7 @@ class JobRoutes:
         return write_json(write_job(record))
 
     def read_result(self, job_id: str) -> Response:
-        """Give the PDF."""
+        """Return the PDF."""
         filename = read_filename(read_query(request, ("filename",)))
         record = self._get(job_id)
         if record.status is not JobStatus.SUCCEEDED:
@@ -71,16 +71,16 @@ class JobRoutes:
         return write_result(record, self._ports, filename=filename)
 
     def delete_job(self, job_id: str) -> Response:
-        """Cancel the job, or remove it when it has ended."""
+        """Cancel a job, or remove one that has ended."""
         read_query(request, ())
         record = self._get(job_id)
         if not record.status.is_final:
-            self._ports.cell(record.account_id).job_flow.end_early(job_id, CANCELLED)
+            self._ports.cell(record.account_id).job_lifecycle.end_early(job_id, CANCELLED)
             record = self._get(job_id)
             if record.status is JobStatus.CANCELLED:
                 return Response(status=204)
-        # It had ended before it was cancelled, a moment or days ago.
-        self._ports.cell(record.account_id).job_flow.remove(record)
+        # It had already ended.
+        self._ports.cell(record.account_id).job_lifecycle.remove(record)
         return Response(status=204)
 
     def _get(self, job_id: str) -> JobRecord:
@@ -89,12 +89,12 @@ class JobRoutes:
 
 
 def _own(record: JobRecord | None, job_id: str) -> JobRecord:
-    """Give a job of the caller's account.
+    """Return a job of the authenticated account.
 
     Raises:
-        ServiceError: 404, the same for a job of another account and one that never was.
+        ServiceError: 404, the job does not exist or belongs to another account; the errors are equal.
     """
     account_id = current_principal().state.account_id
     if record is None or record.account_id != account_id:
-        raise ServiceError(404, f"There is no job {job_id[:100]!r}.", kind=ErrorKind.NOT_FOUND)
+        raise ServiceError(404, f"Job {job_id[:100]!r} does not exist.", kind=ErrorKind.NOT_FOUND)
     return record

@@ -1,1 +1,1 @@
-"""Health, readiness and metrics, without a key."""
+"""Liveness, readiness and metrics, without a key."""

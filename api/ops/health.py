@@ -1,4 +1,4 @@
-"""GET /healthz and GET /readyz: whether the process lives, and whether its parts do."""
+"""GET /healthz and GET /readyz: liveness of the process, and readiness of its dependencies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from flask import Blueprint, Response
 
-from api.exchange import write_json
+from api.http import write_json
 from api.ports import Ports
 from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.queue.connection import UnfitRedisError
@@ -25,25 +25,25 @@ class HealthRoutes:
         }
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("health", __name__)
-        routes.get("/healthz")(self.tell_alive)
-        routes.get("/readyz")(self.tell_ready)
+        routes.get("/healthz")(self.report_alive)
+        routes.get("/readyz")(self.report_ready)
         return routes
 
-    def tell_alive(self) -> Response:
-        """Say that the process answers; asks nobody else."""
+    def report_alive(self) -> Response:
+        """Report that the process is alive, without checking its dependencies."""
         return write_json({"status": "alive"})
 
-    def tell_ready(self) -> Response:
-        """Say whether every part answers, or name those that are down.
+    def report_ready(self) -> Response:
+        """Report whether every dependency is up, or name those that are down.
 
-        A front is ready without some of its shards: it serves the accounts of the others, and no
+        A front without some of its shards is partly ready: it serves the accounts of the others, and no
         other front could serve more.
         """
-        # At once, so that the answer comes within the patience of one part, not of three.
+        # In parallel, so that the response takes the timeout of one check, not of all.
         with ThreadPoolExecutor(len(self._checks)) as pool:
-            troubles = list(pool.map(_find_trouble, self._checks.values()))
+            troubles = list(pool.map(_find_error, self._checks.values()))
         found = dict(zip(self._checks, troubles, strict=True))
         down = {part: str(trouble) for part, trouble in found.items() if trouble}
         if down and not self._is_partly_ready(found):
@@ -60,11 +60,11 @@ class HealthRoutes:
     def _is_partly_ready(self, found: Mapping[str, Exception | None]) -> bool:
         away = {part for part, trouble in found.items() if isinstance(trouble, Unavailable)}
         troubled = {part for part, trouble in found.items() if trouble}
-        # A shard that is another's is nothing to go on with.
+        # A Redis server of another farm or shard is a configuration error, not an outage.
         return troubled == away and away < self._queues
 
 
-def _find_trouble(check: Callable[[], None]) -> Exception | None:
+def _find_error(check: Callable[[], None]) -> Exception | None:
     try:
         check()
     except (Unavailable, UnfitRedisError) as error:

@@ -1,4 +1,4 @@
-"""GET /metrics: what the front counted, as Prometheus text."""
+"""GET /metrics: the front's metrics as Prometheus text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from api.ports import Ports
 from shared.telemetry.front import FrontMetrics
 from shared.telemetry.metrics import CONTENT_TYPE
 
-# A label takes no value of a client's choosing.
+# Clients must not be able to create label values.
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"})
 
 
@@ -21,33 +21,33 @@ class MetricsRoutes:
         self._metrics = ports.metrics
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("metrics", __name__)
         routes.get("/metrics")(self.write_metrics)
         return routes
 
     def write_metrics(self) -> Response:
-        """Give the counts of all processes of this front."""
+        """Return the metrics of all processes of this front."""
         return Response(self._metrics.exposition(), content_type=CONTENT_TYPE)
 
 
-def observe_answer(
+def observe_response(
     metrics: FrontMetrics, request: Request, response: Response, *, seconds: float
 ) -> None:
-    """Count an answered request."""
+    """Record a completed request."""
     metrics.observe(
-        route=name_route(request),
-        method=name_method(request),
+        route=route_label(request),
+        method=method_label(request),
         status=response.status_code,
         seconds=seconds,
     )
 
 
-def name_method(request: Request) -> str:
-    """Name the method of a request, `other` when it is none of HTTP's."""
+def method_label(request: Request) -> str:
+    """Return the method of a request as a label, `other` for an unknown one."""
     return request.method if request.method in _METHODS else "other"
 
 
-def name_route(request: Request) -> str:
-    """Name the rule a request fell under, never its path."""
+def route_label(request: Request) -> str:
+    """Return the URL rule of a request as a label, never its path."""
     return request.url_rule.rule if request.url_rule else "unknown"

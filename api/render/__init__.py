@@ -1,1 +1,1 @@
-"""POST /v2/pdf: from the request to the PDF."""
+"""POST /v2/pdf and /v2/validate: from the request to the response."""

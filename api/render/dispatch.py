@@ -1,4 +1,4 @@
-"""Making the job of an admitted request, and running it in a worker."""
+"""Dispatch of an admitted request as a job to a worker."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ def dispatch(
     request_id: str,
     ports: Ports,
 ) -> JobOutcome:
-    """Queue a job and give how it ended; the answer comes by the ticket's deadline.
+    """Queue a job and return its outcome, by the ticket's deadline.
 
     Raises:
-        ServiceError: 504 at the deadline, 503 where workers take nothing from the queue; nothing
-            of the job is metered after either.
+        ServiceError: 504 at the deadline, 503 if the queue is drained; the job is not metered after either.
     """
     cell = ports.cell(ticket.meter.account_id)
     refuse_if_drained(purpose, cell)
     job_id = g.job_id = new_id("job")
-    ports.traces.tell(job=job_id)
+    ports.traces.set_attributes(job=job_id)
     ahead = cell.clock_ahead()
     job = RenderJob(
         id=job_id,
@@ -48,5 +47,6 @@ def dispatch(
         deadline=ticket.deadline + ahead,
         purpose=purpose,
         traceparent=ports.traces.traceparent(),
+        is_fetched_for=True,
     )
-    return run_queued(job, cell, deadline=ticket.deadline, budget_seconds=ports.render_budget)
+    return run_queued(job, ports, deadline=ticket.deadline, budget_seconds=ports.render_budget)

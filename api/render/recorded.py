@@ -1,4 +1,4 @@
-"""Renders that go on record: answered before they are done, or safe to repeat by their key."""
+"""Recorded renders: asynchronous ones, and those with an idempotency key."""
 
 from __future__ import annotations
 
@@ -11,32 +11,42 @@ from flask import Response, g
 
 from api.admission.body import Body
 from api.admission.gate import Ticket
-from api.exchange import write_json
+from api.http import write_json
 from api.jobs.accepting import accept_job, as_accepted, make_record, store_body
 from api.jobs.idempotency import check_repeated, under_way
 from api.jobs.preference import AsyncPreference
-from api.jobs.queued import drained, refuse_if_drained
+from api.jobs.queued import (
+    await_place,
+    drained,
+    place_left_on_failure,
+    refuse_if_drained,
+    resume_suspended,
+    timed_out,
+)
 from api.jobs.reading import await_end, find_record, no_result, poll_job, write_result
 from api.ports import Cell, Ports
 from api.render.request import RenderRequest
 from shared.clock import epoch, now
-from shared.db.idempotency import FirstCall, find_first_call, free_key
+from shared.db.idempotency import FirstCall, find_first_call, release_key
 from shared.db.jobs import JobRecord, JobStatus, write_job
 from shared.errors import ErrorKind, ServiceError, Unavailable
 from shared.identifiers import new_id
-from shared.job_flow import LIFETIME_SECONDS
 from shared.job_intake import KeyedCall
-from shared.jobs import Lane, PinnedTemplate, Purpose, RenderJob
+from shared.job_lifecycle import LIFETIME_SECONDS
+from shared.jobs import Lane, OutcomeStatus, PinnedTemplate, Purpose, RenderJob
+from shared.queue.admission_places import PlaceRequest, PlaceState
 from shared.queue.broker import queue_of_job
+from shared.queue.routing import queue_for
 from shared.queue.states import OVERDUE
 
-# Answers that are not kept for a key: the render was not done, and may be when it is asked again.
+# Responses that are not stored for a key: the render was not done, and a repeated request may succeed.
 _NOT_KEPT: Final = (402, 503)
+_LOOK_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A render that may be accepted."""
+    """An admitted render."""
 
     ticket: Ticket
     asked: RenderRequest
@@ -52,14 +62,14 @@ def render_on_record(
     call: KeyedCall | None,
     ports: Ports,
 ) -> Response:
-    """Answer a call: as its first one was where it repeats one, else with a job of its own.
+    """Return the response of a recorded render: that of the first call if it is repeated, else a new one.
 
-    Without `prefer` it is answered when the render has ended; with it at the latest when the time to
-    wait is over, by the result or 202.
+    Without `prefer` the response is sent when the render has ended. With it, the result is sent if it is
+    ready within the time to wait, else 202.
 
     Raises:
-        ServiceError: 409 while the first call is under way, 422 when it was another request;
-            504 when nobody waits for the render any more; 503 while its queue is drained.
+        ServiceError: 409 while the first call is in progress; 422, it was a different request; 504 at the
+            deadline; 503 while the queue is drained.
     """
     if (
         call is not None
@@ -67,27 +77,26 @@ def render_on_record(
     ):
         return repeated
     admitted = admit()
-    lane = Lane.INTERACTIVE if prefer is None else Lane.BATCH
-    if lane is Lane.INTERACTIVE:
-        cell = ports.cell(admitted.ticket.meter.account_id)
-        refuse_if_drained(Purpose.RENDER, cell)
-    job = _make_job(admitted, lane, ports)
-    record = make_record(
-        job,
-        user_id=admitted.ticket.principal.state.user_id,
-        template=None if admitted.asked.template is None else str(admitted.asked.template),
-    )
-    first = accept_job(job, record, call, ports)
-    if first is not None:
-        assert call is not None
-        return _answer_repeated(call, prefer, filename, ports) or _refuse_race()
+    job_id = g.job_id = new_id("job")
+    ports.traces.set_attributes(job=job_id)
     if prefer is not None:
-        return _answer_async(record, prefer, filename, ports)
-    return _answer_waiting(job, admitted.ticket.deadline, filename, ports)
+        job, record = _make_job(job_id, admitted, Lane.BATCH, ports)
+        if accept_job(job, record, call, ports) is None:
+            return _answer_async(record, prefer, filename, ports)
+    else:
+        cell = ports.cell(admitted.ticket.meter.account_id)
+        with place_left_on_failure(job_id, cell):
+            _await_place(job_id, admitted, cell, ports)
+            job, record = _make_job(job_id, admitted, Lane.INTERACTIVE, ports)
+            if accept_job(job, record, call, ports) is None:
+                return _answer_waiting(job, admitted.ticket.deadline, filename, ports)
+            cell.places.release(job_id)
+    assert call is not None
+    return _answer_repeated(call, prefer, filename, ports) or _refuse_race()
 
 
 def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:
-    """Answer 202 with the record of a job that has been accepted."""
+    """Return a 202 response with the record of an accepted job."""
     headers = {"Location": f"/v2/jobs/{record.id}", "Preference-Applied": prefer.applied}
     return write_json(write_job(record), 202, headers=headers)
 
@@ -95,7 +104,7 @@ def write_accepted(record: JobRecord, prefer: AsyncPreference) -> Response:
 def _answer_async(
     accepted: JobRecord, prefer: AsyncPreference, filename: str | None, ports: Ports
 ) -> Response:
-    """Answer with the result if it comes within the time to wait, else with the job."""
+    """Return the result if it is ready within the time to wait, else the job."""
     if not prefer.wait_seconds:
         return write_accepted(accepted, prefer)
     record = poll_job(accepted, ports, seconds=prefer.wait_seconds)
@@ -108,13 +117,22 @@ def _answer_async(
     return answer
 
 
-def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
+def _await_place(job_id: str, admitted: Admitted, cell: Cell, ports: Ports) -> None:
+    """Wait for a place before the render is recorded, so that a rejected request can be repeated with its key."""
+    refuse_if_drained(Purpose.RENDER, cell)
+    ticket = admitted.ticket
+    place = PlaceRequest(job_id, ticket.meter.account_id, queue_for(Purpose.RENDER))
+    if not await_place(place, Purpose.RENDER, cell, deadline=ticket.deadline):
+        raise timed_out(Purpose.RENDER, ports.render_budget)
+
+
+def _make_job(
+    job_id: str, admitted: Admitted, lane: Lane, ports: Ports
+) -> tuple[RenderJob, JobRecord]:
     ticket, asked = admitted.ticket, admitted.asked
-    job_id = g.job_id = new_id("job")
-    ports.traces.tell(job=job_id)
     is_awaited = lane is Lane.INTERACTIVE
     ahead = ports.cell(ticket.meter.account_id).clock_ahead()
-    return RenderJob(
+    job = RenderJob(
         id=job_id,
         request_id=admitted.request_id,
         workspace_id=ticket.principal.state.workspace_id,
@@ -130,44 +148,75 @@ def _make_job(admitted: Admitted, lane: Lane, ports: Ports) -> RenderJob:
         is_recorded=True,
         budget_seconds=None if is_awaited else ports.render_budget,
         traceparent=ports.traces.traceparent(),
+        is_fetched_for=is_awaited,
     )
+    record = make_record(
+        job,
+        user_id=ticket.principal.state.user_id,
+        template=None if asked.template is None else str(asked.template),
+    )
+    return job, record
 
 
 def _answer_waiting(
     job: RenderJob, deadline: float, filename: str | None, ports: Ports
 ) -> Response:
     cell = ports.cell(job.meter.account_id)
+    with suppress(Unavailable):  # the record also has the end
+        _await_reply(job, deadline, ports)
     record = await_end(
         job.id,
         ports,
         seconds=deadline - epoch(),
-        between=lambda: _withdraw_if_drained(job, cell),
+        between=lambda: _renew_or_withdraw(job, cell),
     )
     if record is not None and not record.status.is_final:
-        # The last word is said in one step: it ended before it, or nothing of it is metered.
-        cell.job_flow.end_early(job.id, OVERDUE)
+        # Ending it is atomic: the job has either ended before, or is not metered.
+        cell.job_lifecycle.end_early(job.id, OVERDUE)
         record = find_record(job.id, ports)
     if record is None:
         raise _removed()
     return write_result(record, ports, filename=filename)
 
 
-def _withdraw_if_drained(job: RenderJob, cell: Cell) -> None:
-    """Take a render back that no worker is going to come for, as one without a key is.
+def _await_reply(job: RenderJob, deadline: float, ports: Ports) -> None:
+    """Wait until the render ends, and fetch the images for which it is suspended."""
+    cell = ports.cell(job.meter.account_id)
+    while (left := deadline - epoch()) > 0:
+        outcome = cell.replies.wait(job.id, timeout_seconds=min(left, _LOOK_SECONDS))
+        if outcome is None:
+            if _renew_or_withdraw(job, cell) is PlaceState.ENDED:
+                return
+            continue
+        if outcome.status is not OutcomeStatus.SUSPENDED:
+            return
+        resumed = resume_suspended(job, outcome, ports, deadline=deadline)
+        if resumed is None:
+            return
+        if resumed is not job:
+            job = resumed
+            cell.broker.queue_recorded({job.encode(): job})
+
+
+def _renew_or_withdraw(job: RenderJob, cell: Cell) -> PlaceState | None:
+    """Renew the render's place, or withdraw it if its queue is drained, as for one without a key.
 
     Raises:
-        ServiceError: 503; the same call is done anew when it is sent again.
+        ServiceError: 503; a repeated request renders again.
     """
     with suppress(Unavailable):
+        state = cell.places.renew(job.id)
         queue = queue_of_job(job)
-        if cell.drains.holds(queue) and cell.job_flow.withdraw(job.id, queue):
+        if cell.drains.is_drained(queue) and cell.job_lifecycle.withdraw(job.id):
             raise drained(Purpose.RENDER)
+        return state
+    return None
 
 
 def _answer_repeated(
     call: KeyedCall, prefer: AsyncPreference | None, filename: str | None, ports: Ports
 ) -> Response | None:
-    """Answer as the first call was; None when the key stands for nothing, or no more."""
+    """Return the response of the first call, None if the key is unused or its response was not stored."""
     with ports.database.snapshot() as session:
         first = find_first_call(session, call.key, at=now())
     if first is None:
@@ -181,7 +230,7 @@ def _answer_repeated(
     if _is_kept(record):
         return write_result(record, ports, filename=filename)
     with ports.database.session() as session:
-        free_key(session, call.key, job_id=record.id)
+        release_key(session, call.key, job_id=record.id)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Pinning a template reference to one text: step 7 of contract.md 1."""
+"""Resolution of a template reference to its content: step 7 of contract.md 1."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from shared.references import TemplateReference
 def pin_template(
     reference: TemplateReference, principal: Principal, ports: Ports
 ) -> PinnedTemplate:
-    """Resolve a reference to the content it names now: a retry renders the same.
+    """Resolve a reference to its current content by digest, so that a retry renders the same content.
 
     Raises:
-        ServiceError: 404 when it names nothing of the caller's, 400 when the template is empty.
+        ServiceError: 404, the account has no such template, version or tag; 400, the template is empty.
     """
     account_id = principal.state.account_id
     pins = ports.cell(account_id).template_pins

@@ -1,4 +1,4 @@
-"""Reading a request to render or validate: steps 4 and 5 of contract.md 1."""
+"""Parameters of render and validate requests: steps 4 and 5 of contract.md 1."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 
 from flask import Request
 
-from api.exchange import ContentType, read_content_type, read_media_type, read_query
-from api.pdf import read_filename
+from api.http import ContentType, read_content_type, read_media_type, read_query
+from api.pdf_headers import read_filename
 from shared.errors import ServiceError
 from shared.jobs import Allowance, BodyKind
 from shared.references import TemplateReference, parse_reference
@@ -35,7 +35,7 @@ _NAMES: Final[Mapping[BodyKind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
-    """What to render or validate, as asked: everything but the body. `flow` is set for Markdown alone."""
+    """The parameters of a render or validation, without the body. `flow` is set for Markdown only."""
 
     kind: BodyKind
     charset: str | None
@@ -46,10 +46,10 @@ class RenderRequest:
 
 
 def read_render_request(request: Request, parameters: tuple[str, ...]) -> RenderRequest:
-    """Read parameters and type, before any of the body; `parameters` are the ones accepted.
+    """Read the query and the Content-Type, before the body; `parameters` are the accepted ones.
 
     Raises:
-        ServiceError: 400 for a parameter, 415 for the type.
+        ServiceError: 400 for a parameter, 415 for the Content-Type.
     """
     query = read_query(request, parameters)
     template, filename = _read_template(query), read_filename(query)
@@ -78,8 +78,8 @@ def _read_template(query: Mapping[str, str]) -> TemplateReference | None:
     if current is not None and former is not None and current != former:
         raise ServiceError(
             400,
-            f"template is {current!r} and template_id, its former name, is {former!r}: "
-            "send one of them, or the same value in both.",
+            f"The query parameters template ({current!r}) and template_id ({former!r}), its former name, "
+            "differ: send one of them, or the same value in both.",
         )
     field = "template" if current is not None else "template_id"
     text = query.get(field)
@@ -97,14 +97,17 @@ def _read_flow(query: Mapping[str, str], *, kind: BodyKind | None, sent: str) ->
     if flow is not None:
         raise ServiceError(
             400,
-            f"flow is accepted with Content-Type text/markdown only; this request's is {sent or 'missing'}.",
+            f"The query parameter flow is accepted with Content-Type text/markdown only; the request has "
+            f"{sent or 'none'}.",
         )
     return None
 
 
 def _check_charset(kind: BodyKind, content_type: ContentType) -> str | None:
     if kind is BodyKind.JSON and content_type.charset not in (None, "utf-8"):
-        raise ServiceError(415, f"JSON is sent in UTF-8, not in {content_type.charset}.")
+        raise ServiceError(
+            415, f"Unaccepted charset {content_type.charset} for JSON; accepted is UTF-8."
+        )
     return content_type.charset
 
 

@@ -1,39 +1,38 @@
-"""Answering with a PDF, with findings, or with what a worker found wrong."""
+"""Responses of renders and validations: the PDF, the findings, or the worker's error."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
-
 from flask import Response
 
-from api.exchange import write_json
+from api.http import start_stream, write_json
 from api.jobs.queued import raise_failure
-from api.pdf import write_pdf_headers
+from api.pdf_headers import write_pdf_headers
 from api.ports import Cell
 from shared.clock import now
 from shared.jobs import JobOutcome, Meter
-from shared.metering import PageEvent
+from shared.metering import UsageEvent
 
 
 def write_findings(outcome: JobOutcome) -> Response:
-    """Answer with what a validation found.
+    """Return the findings of a validation.
 
     Raises:
-        ServiceError: why there was none.
+        ServiceError: the validation failed.
     """
     raise_failure(outcome)
-    assert outcome.findings is not None  # what a validation that succeeded gives
+    assert outcome.findings is not None  # set by every validation that succeeded
     return write_json(outcome.findings)
 
 
 def write_pdf(
     outcome: JobOutcome, meter: Meter, cell: Cell, *, filename: str | None = None
 ) -> Response:
-    """Answer with the PDF, under a name of the client's if it gives one, and keep in mind what it counts until the ledger has it.
+    """Return the PDF response, and remember its usage event until the ledger has recorded it.
+
+    `filename` overrides the document's own.
 
     Raises:
-        ServiceError: what the worker found instead.
+        ServiceError: the render failed.
     """
     raise_failure(outcome)
     claim = outcome.pdf
@@ -46,12 +45,7 @@ def write_pdf(
         timings=outcome.timings,
         warnings=outcome.warnings,
     )
-    pieces = _started(cell.replies.fetch_pdf(claim))
-    # Not before: what fails until here is answered with an error.
-    cell.recall.note(PageEvent.of(meter, outcome.job_id, pages=outcome.pages, at=now()))
+    pieces = start_stream(cell.replies.fetch_pdf(claim))
+    # Only now: an error before this line becomes an error response.
+    cell.usage_replay.store(UsageEvent.of(meter, outcome.job_id, pages=outcome.pages, at=now()))
     return Response(pieces, 200, headers)
-
-
-def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Fetch the first piece now, so that what fails there can still be said with a status."""
-    return chain([next(pieces)], pieces)

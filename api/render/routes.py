@@ -40,14 +40,14 @@ class RenderRoutes:
         self._ports = ports
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("render", __name__)
         routes.post("/v2/pdf")(self.render_pdf)
         routes.post("/v2/validate")(self.validate)
         return routes
 
     def render_pdf(self) -> Response:
-        """Render the body, alone or into a stored template."""
+        """Render the body, optionally with a stored template."""
         principal = current_principal()
         asked = read_render_request(request, RENDER_PARAMETERS)
         key = read_key(request, principal.state.account_id, Call.PDF)
@@ -61,7 +61,7 @@ class RenderRoutes:
         return write_pdf(outcome, ticket.meter, cell, filename=asked.filename)
 
     def validate(self) -> Response:
-        """Tell what is wrong with the body, alone or in a stored template, without rendering it."""
+        """Validate the body, optionally with a stored template, without rendering it."""
         principal = current_principal()
         asked = read_render_request(request, VALIDATE_PARAMETERS)
         _, outcome = self._run(
@@ -76,7 +76,7 @@ class RenderRoutes:
         prefer: AsyncPreference | None,
         key: IdempotencyKey | None,
     ) -> Response:
-        """Receive the body, and only then see whether the call was made before."""
+        """Receive the body, then check whether the call is repeated."""
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
             _check_not_empty(body)
             call = None if key is None else _read_call(key, body)

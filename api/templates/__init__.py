@@ -1,1 +1,1 @@
-"""/v2/templates: making, reading, changing and removing templates."""
+"""/v2/templates and /v2/slugs: templates, their versions and tags, and slugs."""

@@ -1,4 +1,4 @@
-"""Changing what template references name."""
+"""Transactions that change templates, with invalidation of cached references."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from shared.db.session import Session
 
 @contextmanager
 def change_templates(principal: Principal, ports: Ports) -> Iterator[Session]:
-    """Open the unit of work of every change to an account's contents, versions, tags or slugs.
+    """Open a transaction that changes an account's contents, versions, tags or slugs.
 
-    The next render of any process reads what it leaves behind.
+    Cached references are dropped, so that the next render of every process sees the change.
     """
     account_id = principal.state.account_id
     ports.cell(account_id).template_pins.drop(account_id)

@@ -1,4 +1,4 @@
-"""Reading a template's text: any declared encoding in, well-formed text without declaration out."""
+"""The text of uploaded templates: decoding, well-formedness, removal of the XML declaration."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from xml.parsers.expat import ErrorString, ExpatError
 from defusedxml.common import DTDForbidden
 from defusedxml.ElementTree import DefusedXMLParser
 
-from shared.encodings import UnacceptedEncodingError, find_xml_codec
+from shared.encodings import UnacceptedEncodingError, detect_xml_codec
 from shared.errors import ServiceError
 
-# Far above what the engine accepts, far below what would fill the memory of the front.
+# Far above the engine's limit, far below what would exhaust the front's memory.
 MAX_DEPTH: Final = 10_000
 
 _DECLARATION: Final = re.compile(r"<\?xml\s[^>]{0,200}\?>\s*")
 
 
 def read_content(data: bytes, *, charset: str | None) -> str:
-    """Give a template's text as it is kept: without mark, XML declaration and what follows it.
+    """Return a template's text as it is stored: without BOM, XML declaration and the space after it.
 
-    `charset` is the Content-Type's. No data at all is a template without content.
+    `charset` is that of the Content-Type. Empty data is a template without content.
 
     Raises:
-        ServiceError: 400, the text is not in its encoding, not well-formed, or declares a document
-            type or entities; with the position.
+        ServiceError: 400 with the position, the text is not in its encoding, not well-formed, or
+            declares a document type.
     """
     text = _decode(data, charset=charset)
     if text:
@@ -35,7 +35,7 @@ def read_content(data: bytes, *, charset: str | None) -> str:
 
 def _decode(data: bytes, *, charset: str | None) -> str:
     try:
-        codec = find_xml_codec(data, charset)
+        codec = detect_xml_codec(data, charset)
     except UnacceptedEncodingError as error:
         raise ServiceError(400, f"{error}.") from error
     try:
@@ -46,8 +46,8 @@ def _decode(data: bytes, *, charset: str | None) -> str:
         ) from error
 
 
-class _Depth:
-    """Counts how deep the elements are nested; each open one costs the parser memory."""
+class _DepthCounter:
+    """Limits the nesting depth of elements; each open element costs the parser memory."""
 
     def __init__(self, expat: Any) -> None:
         self._expat = expat
@@ -56,33 +56,35 @@ class _Depth:
     def enter(self, _name: str, _attributes: object) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise _malformed_here(f"elements are nested deeper than {MAX_DEPTH}", self._expat)
+            raise _malformed_at_parser(f"elements are nested deeper than {MAX_DEPTH}", self._expat)
 
     def leave(self, _name: str) -> None:
         self._depth -= 1
 
 
 def _check_well_formed(text: str) -> None:
-    # The encoding is ours, whatever the declaration, which stays in place so that positions are
-    # the author's. Nothing is built: of the library's handlers only its refusals stay.
+    # The text is re-encoded as UTF-8, whatever the declaration says; the declaration stays, so that
+    # positions are the author's. No tree is built: only the library's checks of DTDs remain.
     parser: Any = DefusedXMLParser(encoding="utf-8", forbid_dtd=True)
     expat = parser.parser
-    depth = _Depth(expat)
+    depth = _DepthCounter(expat)
     expat.StartElementHandler, expat.EndElementHandler = depth.enter, depth.leave
     expat.DefaultHandlerExpand = expat.CharacterDataHandler = None
     expat.CommentHandler = expat.ProcessingInstructionHandler = None
     try:
-        # Once and whole: hazards.md on expat and tokens that come in pieces.
+        # In one call: hazards.md on expat and tokens split across chunks.
         expat.Parse(text.encode("utf-8"), True)
     except ExpatError as error:
         raise _malformed(ErrorString(error.code), error.lineno, error.offset + 1) from error
     except DTDForbidden as error:
-        raise _malformed_here("a document type declaration is not accepted", expat) from error
+        raise _malformed_at_parser("a document type declaration is not accepted", expat) from error
     except UnicodeEncodeError as error:
-        raise ServiceError(400, "The body has a character that stands in no XML.") from error
+        raise ServiceError(
+            400, "The body has a character that XML does not allow: an unpaired surrogate."
+        ) from error
 
 
-def _malformed_here(reason: str, expat: Any) -> ServiceError:
+def _malformed_at_parser(reason: str, expat: Any) -> ServiceError:
     return _malformed(reason, expat.CurrentLineNumber, expat.CurrentColumnNumber + 1)
 
 

@@ -1,4 +1,4 @@
-"""The rules of what names a template, a version, a tag or a slug in a path or a body."""
+"""Validation of template ids, names, versions, tags and slugs in paths and bodies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _RESERVED_TAGS: Final = ("live", "latest")
 
 
 def check_template_id(template_id: str, field: str = "template id") -> None:
-    """Check that a text could be a template id.
+    """Check that a text has the form of a template id.
 
     Raises:
-        ServiceError: 400, naming the field and the rule.
+        ServiceError: 400, with the field and the rule.
     """
     if not TEMPLATE_ID.match(template_id):
         raise ServiceError(
@@ -30,11 +30,11 @@ def check_template_id(template_id: str, field: str = "template id") -> None:
         )
 
 
-def check_name(name: str) -> str:
-    """Return what a template is called, checked.
+def check_template_name(name: str) -> str:
+    """Check the name of a template and return it.
 
     Raises:
-        ServiceError: 400, naming the rule.
+        ServiceError: 400, with the rule.
     """
     if not _NAME.match(name):
         raise ServiceError(
@@ -45,10 +45,10 @@ def check_name(name: str) -> str:
 
 
 def parse_version(text: str) -> int:
-    """Read a version number of a path.
+    """Parse the version number of a path.
 
     Raises:
-        ServiceError: 400, naming the rule.
+        ServiceError: 400, with the rule.
     """
     if not _VERSION.match(text):
         raise _invalid_version(text)
@@ -59,10 +59,10 @@ def read_version(fields: dict[str, Any]) -> int:
     """Read the required field `version`.
 
     Raises:
-        ServiceError: 400, it is missing or no version number.
+        ServiceError: 400, it is missing or not a version number.
     """
     version = fields.get("version")
-    # In JSON 3.0 is a whole number too; a truth value is no number, which in Python it is.
+    # JSON has one number type, so 3.0 is accepted; Python's bool is an int, so true is excluded.
     if isinstance(version, float) and version.is_integer():
         version = int(version)
     if not isinstance(version, int) or isinstance(version, bool):
@@ -75,10 +75,10 @@ def read_version(fields: dict[str, Any]) -> int:
 
 
 def read_message(fields: dict[str, Any]) -> str:
-    """Read the optional field `message`, empty when it is not given.
+    """Read the optional field `message`; the default is empty.
 
     Raises:
-        ServiceError: 400, it is no text, or too long.
+        ServiceError: 400, it is not a string, or too long.
     """
     message = fields.get("message", "")
     if not isinstance(message, str):
@@ -86,8 +86,8 @@ def read_message(fields: dict[str, Any]) -> str:
     if len(message) > MAX_MESSAGE or not _MESSAGE.match(message):
         raise ServiceError(
             400,
-            f"Invalid message of {len(message)} characters: accepted are up to {MAX_MESSAGE}, none "
-            "of them U+0000 or half of a pair.",
+            f"Invalid message of {len(message)} characters: accepted are up to {MAX_MESSAGE}, without "
+            "U+0000 and unpaired surrogates.",
         )
     return message
 
@@ -96,12 +96,12 @@ def check_tag(tag: str) -> None:
     """Check a tag's name.
 
     Raises:
-        ServiceError: 400, naming the rule it breaks.
+        ServiceError: 400, with the violated rule.
     """
     if tag in _RESERVED_TAGS:
         rule = "it is reserved"
     elif tag.isascii() and tag.isdigit():
-        rule = "all digits would be a version number"
+        rule = "all digits are a version number"
     else:
         check_tag_shape(tag)
         return
@@ -112,7 +112,7 @@ def check_tag_shape(tag: str, field: str = "tag") -> None:
     """Check the length and the characters of a tag.
 
     Raises:
-        ServiceError: 400, naming the rule it breaks.
+        ServiceError: 400, with the violated rule.
     """
     if not 1 <= len(tag) <= 64:
         raise _invalid_tag(field, tag, f"it has {len(tag)} characters, accepted are 1 to 64")
@@ -126,7 +126,7 @@ def read_slug(fields: dict[str, Any]) -> str:
     """Read the required field `slug`.
 
     Raises:
-        ServiceError: 400, it is missing or breaks a rule.
+        ServiceError: 400, it is missing or violates a rule.
     """
     slug = fields.get("slug")
     if not isinstance(slug, str):
@@ -139,14 +139,14 @@ def read_template_id(fields: dict[str, Any]) -> str:
     """Read the required field `template`, or `template_id`, its former name.
 
     Raises:
-        ServiceError: 400, it is missing, no template id, or given twice and not the same.
+        ServiceError: 400, it is missing, not a template id, or both fields differ.
     """
     given = [fields[name] for name in ("template", "template_id") if name in fields]
     if not given or not all(isinstance(value, str) for value in given):
         raise ServiceError(400, "The field template is required and must be a string: the id.")
     if len(set(given)) > 1:
         raise ServiceError(
-            400, "template and template_id, its former name, differ: send one of them."
+            400, "The fields template and template_id, its former name, differ: send one of them."
         )
     template_id: str = given[0]
     check_template_id(template_id, "template")
@@ -173,10 +173,10 @@ def check_slug(slug: str) -> None:
     raise ServiceError(400, f"Invalid slug '{slug[:100]}': {rule}.")
 
 
-def _invalid_version(shown: str) -> ServiceError:
+def _invalid_version(quoted: str) -> ServiceError:
     return ServiceError(
         400,
-        f"Invalid version {shown[:40]!r}: accepted is a number from 1, without leading zeros, of up "
+        f"Invalid version {quoted[:40]!r}: accepted is a number from 1, without leading zeros, of up "
         f"to {MAX_VERSION_DIGITS} digits.",
     )
 

@@ -10,17 +10,17 @@ from flask import Blueprint, Response, request
 
 from api.admission.body import receive_body, receive_fields
 from api.auth.guard import current_principal
-from api.conditions import read_preconditions, write_not_modified, write_tagged
-from api.exchange import read_choice, read_content_type, read_limit, read_query, write_json
+from api.conditional_requests import read_preconditions, write_json_with_etag, write_not_modified
+from api.http import read_choice, read_content_type, read_limit, read_query, write_json
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.content import read_content
-from api.templates.fields import check_name, check_template_id
-from api.templates.records import check_template, etag_of, write_template
+from api.templates.fields import check_template_id, check_template_name
+from api.templates.representations import check_template_preconditions, etag_of, write_template
 from shared.clock import now
 from shared.db import templates
 from shared.db.pinning import get_pinned
-from shared.db.templates import own_not_found
+from shared.db.templates import own_template_not_found
 from shared.errors import ServiceError
 from shared.limits import MAX_BODY_BYTES
 from shared.references import parse_reference
@@ -29,7 +29,7 @@ _TYPES: Final = ("text/xml", "application/xml", "text/plain")
 
 
 class Include(StrEnum):
-    """What a list of templates has besides the account's own."""
+    """The templates that a list includes besides the account's own."""
 
     PUBLIC = "public"
 
@@ -41,7 +41,7 @@ class TemplateRoutes:
         self._ports = ports
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("templates", __name__)
         routes.post("/v2/templates")(self.create_template)
         routes.get("/v2/templates")(self.list_templates)
@@ -52,7 +52,7 @@ class TemplateRoutes:
         return routes
 
     def create_template(self) -> Response:
-        """Make a template, with or without content."""
+        """Create a template, with or without content."""
         principal = current_principal()
         name = _read_name(read_query(request, ("name",)).get("name"))
         content = _receive_content()
@@ -72,7 +72,7 @@ class TemplateRoutes:
         """List the account's templates by id, with `include=public` the public ones too."""
         account_id = current_principal().state.account_id
         query = read_query(request, ("name", "include", "limit", "start_after"))
-        name = None if "name" not in query else check_name(query["name"])
+        name = None if "name" not in query else check_template_name(query["name"])
         include = read_choice(query, "include", Include)
         limit, start_after = read_limit(query), query.get("start_after")
         if start_after is not None:
@@ -85,10 +85,10 @@ class TemplateRoutes:
         body: dict[str, Any] = {"templates": [write_template(record) for record in found[:limit]]}
         if len(found) > limit:
             body["next_cursor"] = found[limit - 1].id
-        return write_tagged(request, body)
+        return write_json_with_etag(request, body)
 
     def read_template(self, reference: str) -> Response:
-        """Give a template's record and the text a reference names."""
+        """Return a template's record and the content of a reference."""
         principal = current_principal()
         read_query(request, ())
         parsed = parse_reference(reference, field="template reference")
@@ -97,22 +97,24 @@ class TemplateRoutes:
             pinned = get_pinned(session, principal.reader, parsed)
             record = templates.get_template(session, pinned.template_id)
             etag = etag_of(record, content_sha256=pinned.sha256)
-            if preconditions.is_known(etag):
+            if preconditions.is_not_modified(etag):
                 return write_not_modified(etag)
             content = templates.get_content(session, pinned.sha256)
         return write_json(write_template(record) | {"content": content}, headers={"ETag": etag})
 
     def replace_content(self, template_id: str) -> Response:
-        """Give a template new live content."""
+        """Replace a template's live content."""
         principal = current_principal()
         read_query(request, ())
         check_template_id(template_id, "template id")
         preconditions = read_preconditions(request)
         content = _receive_content(
-            check=lambda: self._check_held(principal.state.account_id, template_id)
+            check=lambda: self._check_exists(principal.state.account_id, template_id)
         )
         with change_templates(principal, self._ports) as session:
-            check_template(session, principal.state.account_id, template_id, preconditions)
+            check_template_preconditions(
+                session, principal.state.account_id, template_id, preconditions
+            )
             record = templates.replace_content(
                 session,
                 principal.state.account_id,
@@ -122,21 +124,21 @@ class TemplateRoutes:
                 at=now(),
             )
         if record is None:
-            raise own_not_found(template_id)
+            raise own_template_not_found(template_id)
         return write_json(write_template(record), headers={"ETag": etag_of(record)})
 
     def rename_template(self, template_id: str) -> Response:
-        """Give a template another name."""
+        """Rename a template."""
         account_id = current_principal().state.account_id
         read_query(request, ())
         check_template_id(template_id, "template id")
         preconditions = read_preconditions(request)
         name = _read_new_name(receive_fields(request, ("name",)))
         with self._ports.database.session() as session:
-            check_template(session, account_id, template_id, preconditions)
+            check_template_preconditions(session, account_id, template_id, preconditions)
             record = templates.rename_template(session, account_id, template_id, name=name)
         if record is None:
-            raise own_not_found(template_id)
+            raise own_template_not_found(template_id)
         return write_json(write_template(record), headers={"ETag": etag_of(record)})
 
     def delete_template(self, template_id: str) -> Response:
@@ -146,29 +148,31 @@ class TemplateRoutes:
         check_template_id(template_id, "template id")
         preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
-            check_template(session, principal.state.account_id, template_id, preconditions)
+            check_template_preconditions(
+                session, principal.state.account_id, template_id, preconditions
+            )
             removed = templates.delete_template(
                 session, principal.state.account_id, template_id, at=now()
             )
         if not removed:
-            raise own_not_found(template_id)
+            raise own_template_not_found(template_id)
         return Response(status=204)
 
-    def _check_held(self, account_id: str, template_id: str) -> None:
+    def _check_exists(self, account_id: str, template_id: str) -> None:
         with self._ports.database.snapshot() as session:
             if templates.find_live_sha256(session, account_id, template_id) is None:
-                raise own_not_found(template_id)
+                raise own_template_not_found(template_id)
 
 
 def _receive_content(check: Callable[[], None] = lambda: None) -> str:
-    """Receive a template's text; `check` is step 7 of contract.md 1, between receiving and reading."""
+    """Receive a template's text; `check` is step 7 of contract.md 1, after receiving and before parsing."""
     content_type = read_content_type(request)
     has_body = request.content_length != 0 and (
         request.content_length is not None or "Transfer-Encoding" in request.headers
     )
-    # No body needs no type: that is a template without content.
-    if has_body and (content_type is None or content_type.media not in _TYPES):
-        sent = content_type.media if content_type else "none"
+    # A template without content is created without a body, and needs no Content-Type.
+    if has_body and (content_type is None or content_type.media_type not in _TYPES):
+        sent = content_type.media_type if content_type else "none"
         raise ServiceError(
             415, f"Unaccepted Content-Type {sent!r}; accepted are {', '.join(_TYPES)}."
         )
@@ -179,14 +183,12 @@ def _receive_content(check: Callable[[], None] = lambda: None) -> str:
 
 def _read_name(name: str | None) -> str:
     if name is None:
-        raise ServiceError(
-            400, "The query parameter name is required: what the template is called."
-        )
-    return check_name(name)
+        raise ServiceError(400, "The query parameter name is required: the name of the template.")
+    return check_template_name(name)
 
 
 def _read_new_name(fields: Mapping[str, Any]) -> str:
     name = fields.get("name")
     if not isinstance(name, str):
         raise ServiceError(400, "The field name is required and must be a string: the new name.")
-    return check_name(name)
+    return check_template_name(name)

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.exchange import read_query, write_json
+from api.http import read_query, write_json
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_slug, read_slug, read_template_id
@@ -21,7 +21,7 @@ class SlugRoutes:
         self._ports = ports
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("slugs", __name__)
         routes.post("/v2/slugs")(self.assign_slug)
         routes.get("/v2/slugs")(self.list_slugs)
@@ -30,7 +30,7 @@ class SlugRoutes:
         return routes
 
     def assign_slug(self) -> Response:
-        """Let a slug name a template, in place of the one it had."""
+        """Assign a slug to a template, and release the template's previous slug."""
         principal = current_principal()
         read_query(request, ())
         workspace_id = principal.get_workspace()
@@ -59,7 +59,7 @@ class SlugRoutes:
         )
 
     def check_availability(self, slug: str) -> Response:
-        """Tell whether a slug is free, or which template holds it."""
+        """Return whether a slug is available, or the template that holds it."""
         principal = current_principal()
         read_query(request, ())
         check_slug(slug)
@@ -71,7 +71,7 @@ class SlugRoutes:
         return write_json({"slug": slug, "available": False, "template_id": holder})
 
     def release_slug(self, slug: str) -> Response:
-        """Free a slug, also one whose template is gone."""
+        """Release a slug, even if its template was deleted."""
         principal = current_principal()
         read_query(request, ())
         check_slug(slug)

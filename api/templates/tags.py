@@ -8,8 +8,13 @@ from flask import Blueprint, Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import Principal, current_principal
-from api.conditions import Preconditions, make_etag, read_preconditions, write_tagged
-from api.exchange import read_query, write_json, write_user
+from api.conditional_requests import (
+    Preconditions,
+    make_etag,
+    read_preconditions,
+    write_json_with_etag,
+)
+from api.http import read_query, write_json, write_user
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_tag, check_tag_shape, check_template_id, read_version
@@ -28,7 +33,7 @@ class TagRoutes:
         self._ports = ports
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("tags", __name__)
         routes.get("/v2/templates/<template_id>/tags")(self.list_tags)
         routes.put("/v2/templates/<template_id>/tags/<tag>")(self.set_tag)
@@ -45,7 +50,7 @@ class TagRoutes:
         preconditions = read_preconditions(request)
         version = read_version(receive_fields(request, ("version",)))
         with change_templates(principal, self._ports) as session:
-            _check_tag(session, principal, template_id, tag, preconditions)
+            _check_tag_preconditions(session, principal, template_id, tag, preconditions)
             tags.set_tag(
                 session,
                 principal.state.account_id,
@@ -56,9 +61,9 @@ class TagRoutes:
                 at=now(),
             )
             held = tags.find_tag(session, template_id, tag)
-        assert held is not None, "it was set in this unit of work"
+        assert held is not None, "it was set in this transaction"
         return write_json(
-            {"tag": tag, "version": version}, headers={"ETag": make_etag(_record(held))}
+            {"tag": tag, "version": version}, headers={"ETag": make_etag(_write_tag(held))}
         )
 
     def list_tags(self, template_id: str) -> Response:
@@ -73,11 +78,11 @@ class TagRoutes:
             found = tags.list_tags(
                 session, template_id, limit=tags.PAGE + 1, start_after=start_after
             )
-        shown = [_record(tag) for tag in found[: tags.PAGE]]
-        return write_tagged(request, {"tags": shown, "has_more": len(found) > tags.PAGE})
+        records = [_write_tag(tag) for tag in found[: tags.PAGE]]
+        return write_json_with_etag(request, {"tags": records, "has_more": len(found) > tags.PAGE})
 
     def read_tag(self, template_id: str, tag: str) -> Response:
-        """Tell which version a tag names, and who moved it last."""
+        """Return the version that a tag points to, and the user who last moved it."""
         principal = current_principal()
         read_query(request, ())
         _check_names(template_id, tag)
@@ -86,16 +91,16 @@ class TagRoutes:
             found = tags.find_tag(session, template_id, tag)
         if found is None:
             raise _not_found(template_id, tag)
-        return write_tagged(request, _record(found))
+        return write_json_with_etag(request, _write_tag(found))
 
     def remove_tag(self, template_id: str, tag: str) -> Response:
-        """Remove a tag; its version and its history stay."""
+        """Remove a tag; its version and its history are kept."""
         principal = current_principal()
         read_query(request, ())
         _check_names(template_id, tag)
         preconditions = read_preconditions(request)
         with change_templates(principal, self._ports) as session:
-            _check_tag(session, principal, template_id, tag, preconditions)
+            _check_tag_preconditions(session, principal, template_id, tag, preconditions)
             removed = tags.remove_tag(
                 session,
                 principal.state.account_id,
@@ -107,7 +112,7 @@ class TagRoutes:
         return write_json({"tag": tag, "removed": removed})
 
     def read_history(self, template_id: str, tag: str) -> Response:
-        """List the most recent changes of a tag, also of one that was removed."""
+        """List the most recent changes of a tag, including a removed one."""
         principal = current_principal()
         read_query(request, ())
         _check_names(template_id, tag)
@@ -116,8 +121,10 @@ class TagRoutes:
             found = tags.list_history(session, template_id, tag, limit=tags.HISTORY_DEPTH + 1)
         if not found:
             raise _not_found(template_id, tag)
-        shown = [_event(event) for event in found[: tags.HISTORY_DEPTH]]
-        return write_tagged(request, {"events": shown, "has_more": len(found) > tags.HISTORY_DEPTH})
+        events = [_write_event(event) for event in found[: tags.HISTORY_DEPTH]]
+        return write_json_with_etag(
+            request, {"events": events, "has_more": len(found) > tags.HISTORY_DEPTH}
+        )
 
 
 def _check_names(template_id: str, tag: str) -> None:
@@ -125,14 +132,14 @@ def _check_names(template_id: str, tag: str) -> None:
     check_tag(tag)
 
 
-def _check_tag(
+def _check_tag_preconditions(
     session: Session,
     principal: Principal,
     template_id: str,
     tag: str,
     preconditions: Preconditions,
 ) -> None:
-    """Check the conditions of a change of a tag; it stays as compared until the unit of work ends.
+    """Check the preconditions of a change of a tag, and lock its template until the transaction ends.
 
     Raises:
         ServiceError: 412; 404, the account has no such template.
@@ -140,7 +147,7 @@ def _check_tag(
     if preconditions.are_given:
         lock_template(session, principal.state.account_id, template_id)
         held = tags.find_tag(session, template_id, tag)
-        preconditions.check(None if held is None else make_etag(_record(held)))
+        preconditions.check(None if held is None else make_etag(_write_tag(held)))
 
 
 def _not_found(template_id: str, tag: str) -> ServiceError:
@@ -149,7 +156,7 @@ def _not_found(template_id: str, tag: str) -> ServiceError:
     )
 
 
-def _record(tag: Tag) -> dict[str, Any]:
+def _write_tag(tag: Tag) -> dict[str, Any]:
     return {
         "tag": tag.tag,
         "version": tag.version,
@@ -158,9 +165,9 @@ def _record(tag: Tag) -> dict[str, Any]:
     }
 
 
-def _event(event: TagEvent) -> dict[str, Any]:
-    """Write a change; one that created a tag has no `previous_version` (contract.md 4)."""
-    shown: dict[str, Any] = {"action": event.action, "version": event.version}
+def _write_event(event: TagEvent) -> dict[str, Any]:
+    """Return a history entry; the creation of a tag has no `previous_version` (contract.md 4)."""
+    entry: dict[str, Any] = {"action": event.action, "version": event.version}
     if event.previous_version is not None:
-        shown["previous_version"] = event.previous_version
-    return shown | {"at": timestamp(event.at), "by": write_user(event.by)}
+        entry["previous_version"] = event.previous_version
+    return entry | {"at": timestamp(event.at), "by": write_user(event.by)}

@@ -6,13 +6,18 @@ from flask import Blueprint, Response, request
 
 from api.admission.body import receive_fields
 from api.auth.guard import current_principal
-from api.conditions import make_etag, read_preconditions, write_not_modified, write_tagged
-from api.exchange import read_query, write_json
+from api.conditional_requests import (
+    make_etag,
+    read_preconditions,
+    write_json_with_etag,
+    write_not_modified,
+)
+from api.http import read_query, write_json
 from api.ports import Ports
 from api.templates.changes import change_templates
 from api.templates.fields import check_template_id, parse_version, read_message
-from api.templates.publishing import write_content, write_version
-from api.templates.records import check_template
+from api.templates.representations import check_template_preconditions
+from api.templates.version_representations import write_content, write_version
 from shared.clock import now
 from shared.db import versions
 from shared.db.templates import check_known, get_content
@@ -25,7 +30,7 @@ class VersionRoutes:
         self._ports = ports
 
     def blueprint(self) -> Blueprint:
-        """Give the views at their paths."""
+        """Return the views at their paths."""
         routes = Blueprint("versions", __name__)
         routes.post("/v2/templates/<template_id>/versions")(self.publish_version)
         routes.get("/v2/templates/<template_id>/versions")(self.list_versions)
@@ -33,14 +38,16 @@ class VersionRoutes:
         return routes
 
     def publish_version(self, template_id: str) -> Response:
-        """Publish the live content; unchanged content gives the newest version again."""
+        """Publish the live content; unchanged content returns the newest version."""
         principal = current_principal()
         read_query(request, ())
         check_template_id(template_id)
         preconditions = read_preconditions(request)
         message = read_message(receive_fields(request, ("message",)))
         with change_templates(principal, self._ports) as session:
-            check_template(session, principal.state.account_id, template_id, preconditions)
+            check_template_preconditions(
+                session, principal.state.account_id, template_id, preconditions
+            )
             published = versions.publish_version(
                 session,
                 principal.state.account_id,
@@ -61,11 +68,13 @@ class VersionRoutes:
         with self._ports.database.snapshot() as session:
             check_known(session, principal.state.account_id, template_id)
             found = versions.list_versions(session, template_id, limit=versions.PAGE + 1)
-        shown = [write_version(version) for version in found[: versions.PAGE]]
-        return write_tagged(request, {"versions": shown, "has_more": len(found) > versions.PAGE})
+        records = [write_version(version) for version in found[: versions.PAGE]]
+        return write_json_with_etag(
+            request, {"versions": records, "has_more": len(found) > versions.PAGE}
+        )
 
     def read_version(self, template_id: str, version: str) -> Response:
-        """Give a version and its content below the header comment."""
+        """Return a version with its content below the header comment."""
         principal = current_principal()
         read_query(request, ())
         check_template_id(template_id)
@@ -76,7 +85,7 @@ class VersionRoutes:
             found = versions.get_version(session, template_id, number)
             record = write_version(found)
             etag = make_etag(record)
-            if preconditions.is_known(etag):
+            if preconditions.is_not_modified(etag):
                 return write_not_modified(etag)
             content = get_content(session, found.sha256)
         body = record | {"content": write_content(found, content)}

@@ -1,0 +1,136 @@
+"""The routes under /v2/keys: the API keys of the account."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from api.account.timestamps import parse_timestamp
+from api.admission.body import receive_fields
+from api.auth.guard import current_principal
+from api.http import read_query, write_json, write_user
+from api.ports import Ports
+from shared.clock import now, timestamp
+from shared.db import accounts
+from shared.errors import ErrorKind, ServiceError
+from shared.telemetry import log
+
+MAX_LIVE_KEYS: Final = 100
+_KEY_ID: Final = re.compile(r"key_[a-z2-7]{24}\Z")
+_NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,200}\Z")
+_log: Final = log.get_logger(__name__)
+
+
+class KeyRoutes:
+    """The views, over the ports of this process."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    def blueprint(self) -> Blueprint:
+        """Return the views at their paths."""
+        routes = Blueprint("keys", __name__)
+        routes.get("/v2/keys")(self.list_keys)
+        routes.post("/v2/keys")(self.create_key)
+        routes.delete("/v2/keys/<key_id>")(self.revoke_key)
+        return routes
+
+    def list_keys(self) -> Response:
+        """List the account's keys, oldest first, without their secrets."""
+        principal = current_principal()
+        read_query(request, ())
+        with self._ports.database.snapshot() as session:
+            found = accounts.list_keys(session, principal.state.account_id)
+        return write_json(
+            {"keys": [_write_key(key, own_key_id=principal.state.key_id) for key in found]}
+        )
+
+    def create_key(self) -> Response:
+        """Create a key; only this response contains its secret."""
+        state = current_principal().state
+        read_query(request, ())
+        fields = receive_fields(request, ("name", "expires_at"))
+        name, at = _read_name(fields), now()
+        expires_at = _read_expiry(fields, at=at)
+        with self._ports.database.session() as session:
+            if accounts.count_live_keys(session, state.account_id, at=at) >= MAX_LIVE_KEYS:
+                raise ServiceError(
+                    409,
+                    f"The account has the maximum of {MAX_LIVE_KEYS} keys that are neither revoked nor "
+                    "expired; revoke one first.",
+                )
+            created = accounts.create_key(
+                session, state.account_id, expires_at=expires_at, name=name
+            )
+            keys = accounts.list_keys(session, state.account_id)
+        _log.info("key created", account=state.account_id, by_key=state.key_id, key=created.key_id)
+        record = next(key for key in keys if key.key_id == created.key_id)
+        return write_json(
+            {**_write_key(record, own_key_id=state.key_id), "key": created.api_key}, 201
+        )
+
+    def revoke_key(self, key_id: str) -> Response:
+        """Revoke a key of the account permanently, and with it its sessions."""
+        state = current_principal().state
+        read_query(request, ())
+        with self._ports.database.session() as session:
+            found = _KEY_ID.match(key_id) and accounts.find_key_digest(
+                session, state.account_id, key_id
+            )
+            if not found:
+                message = f"The account has no key {key_id[:100]!r}."
+                raise ServiceError(404, message, kind=ErrorKind.NOT_FOUND)
+            accounts.revoke_key(session, key_id)
+        self._ports.admissions.drop(state.account_id, [found])
+        _log.info("key revoked", account=state.account_id, by_key=state.key_id, key=key_id)
+        return Response(status=204)
+
+
+def _read_name(fields: Mapping[str, Any]) -> str | None:
+    if "name" not in fields:
+        return None
+    name = fields["name"]
+    if not isinstance(name, str) or not _NAME.match(name):
+        raise ServiceError(
+            400,
+            "Invalid field name: accepted are 1 to 200 characters, no control characters.",
+        )
+    return name
+
+
+def _read_expiry(fields: Mapping[str, Any], *, at: datetime) -> datetime | None:
+    if "expires_at" not in fields:
+        return None
+    text = fields["expires_at"]
+    try:
+        instant = parse_timestamp(text) if isinstance(text, str) else None
+    except (ValueError, OverflowError):
+        instant = None
+    if instant is None or instant <= at:
+        raise ServiceError(
+            400,
+            f"Invalid field expires_at {str(text)[:60]!r}: accepted is an ISO 8601 timestamp in the "
+            "future, such as 2031-01-31T12:00:00Z.",
+        )
+    return instant
+
+
+def _write_key(key: accounts.KeyInfo, *, own_key_id: str) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": key.key_id,
+        "display": key.display,
+        "user": write_user(key.user),
+        "created_at": timestamp(key.created_at),
+        "is_own": key.key_id == own_key_id,
+    }
+    if key.name is not None:
+        record["name"] = key.name
+    if key.expires_at is not None:
+        record["expires_at"] = timestamp(key.expires_at)
+    if key.revoked_at is not None:
+        record["revoked_at"] = timestamp(key.revoked_at)
+    return record

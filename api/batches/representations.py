@@ -1,0 +1,42 @@
+"""The JSON representations of documents of batches (contract.md 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.batches.records import Batch, BatchItem, ItemStatus, item_job_id
+from shared.clock import timestamp
+
+
+def write_item(batch: Batch, item: BatchItem) -> dict[str, Any]:
+    """Return a document as an item of its batch."""
+    record: dict[str, Any] = {
+        "index": item.index,
+        "job_id": item_job_id(batch.id, item.index),
+        "status": item.status.value,
+    }
+    return record | _write_outcome(item)
+
+
+def write_item_job(batch: Batch, item: BatchItem) -> dict[str, Any]:
+    """Return a document as a job."""
+    has_ended = item.status in (ItemStatus.SUCCEEDED, ItemStatus.FAILED, ItemStatus.CANCELLED)
+    record: dict[str, Any] = {
+        "id": item_job_id(batch.id, item.index),
+        "status": item.status.value,
+        "draft": batch.is_draft,
+        "template": batch.template,
+        **_write_outcome(item),
+        "created_at": timestamp(batch.created_at),
+    }
+    finished_at = item.finished_at or batch.finished_at
+    if has_ended and finished_at is not None:
+        record["finished_at"] = timestamp(finished_at)
+    if has_ended and batch.expires_at is not None:
+        record["expires_at"] = timestamp(batch.expires_at)
+    return record
+
+
+def _write_outcome(item: BatchItem) -> dict[str, Any]:
+    end = {"pages": item.pages, "error": item.error, "warnings": item.warnings}
+    return {name: value for name, value in end.items() if value is not None}

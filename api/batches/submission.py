@@ -1,0 +1,94 @@
+"""POST /v2/batches: a batch is stored and recorded before the response, once per idempotency key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import Final
+
+from flask import Request
+
+from api.admission.body import BodyStream
+from api.auth.guard import Principal
+from api.batches.request import BatchRequest
+from api.batches.unfinished_limit import check_unfinished_limit
+from api.batches.upload import ReceivedBatch, delete_body, receive_batch
+from api.jobs.holding import Holding, hold
+from api.jobs.idempotency import check_repeated, make_fingerprint, read_key
+from api.ports import Ports
+from shared.batches.records import Batch, BatchStatus
+from shared.db.batches import add_batch, find_batch
+from shared.db.idempotency import Call, FirstCall
+from shared.errors import ErrorKind, ServiceError
+from shared.limits import KB, MAX_BATCH_BYTES
+
+_CHUNK_BYTES: Final = 256 * KB
+
+
+def accept_batch(
+    request: Request,
+    batch_request: BatchRequest,
+    principal: Principal,
+    ports: Ports,
+    *,
+    request_id: str,
+) -> Batch:
+    """Accept a batch and return it as queued; a repeated request returns the first one's batch.
+
+    Raises:
+        ServiceError: 409 while the first request with this key is in progress; 422, it was a different
+            request; 429 before the body is read, the account has too many unfinished batches; and the
+            errors of `receive_batch`.
+    """
+    key = read_key(request, principal.state.account_id, Call.BATCHES)
+    body = sha256()
+    stream = BodyStream(request, limit=MAX_BATCH_BYTES, note=body.update if key else _ignore)
+    with hold(key, ports) as holding:
+        if holding.first is not None:
+            while stream.read(_CHUNK_BYTES):
+                pass
+            fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
+            check_repeated(holding.first, fingerprint)
+            return _get_first_batch(holding.first, principal, ports)
+        with ports.database.snapshot() as session:
+            check_unfinished_limit(
+                session, principal.state.account_id, ports.max_unfinished_batches
+            )
+        received = receive_batch(stream, batch_request, principal, ports, request_id=request_id)
+        fingerprint = make_fingerprint(request, Call.BATCHES, body_sha256=body.hexdigest())
+        _record_batch(received, holding, fingerprint, ports)
+        return received.batch
+
+
+def _record_batch(
+    received: ReceivedBatch, holding: Holding, fingerprint: str, ports: Ports
+) -> None:
+    body_key = received.batch.body_key
+    assert body_key is not None, "a new batch has a body"
+    try:
+        # Before it is recorded: the body of a recorded batch must never be deleted as an orphan.
+        ports.cell(received.batch.account_id).claims.cancel_expiry(body_key)
+        with ports.database.session() as session:
+            # Again, for concurrent requests.
+            check_unfinished_limit(session, received.batch.account_id, ports.max_unfinished_batches)
+            add_batch(session, received.batch, received.chunks)
+            holding.keep(session, fingerprint=fingerprint, batch_id=received.batch.id)
+    except ServiceError:
+        delete_body(body_key, ports)
+        raise
+
+
+def _get_first_batch(first: FirstCall, principal: Principal, ports: Ports) -> Batch:
+    account_id = principal.state.account_id
+    with ports.database.snapshot() as session:
+        batch = find_batch(session, first.batch_id or "", account_id=account_id)
+    if batch is None:
+        raise ServiceError(
+            410, "The batch of this Idempotency-Key has been removed.", kind=ErrorKind.NOT_FOUND
+        )
+    # As in the first response; the current state is at the batch's own path.
+    return replace(batch, status=BatchStatus.QUEUED, finished_at=None, expires_at=None)
+
+
+def _ignore(_: bytes) -> None:
+    """Ignore a chunk."""

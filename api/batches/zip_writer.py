@@ -1,0 +1,89 @@
+"""A streaming zip writer: only the central directory is held in memory (PKWARE APPNOTE 6.3)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+# The earliest timestamp of the format, so that the bytes of a batch do not depend on the time.
+_DOS_TIME: Final = 0
+_DOS_DATE: Final = (1 << 5) | 1
+_UTF8_NAMES: Final = 0x0800
+_VERSION_2_0: Final = 20  # version 2.0
+_VERSION_ZIP64: Final = 45
+_MAX_32: Final = 0xFFFFFFFF
+_MAX_16: Final = 0xFFFF
+_UNIX: Final = 3
+_ORDINARY_FILE: Final = 0o100644 << 16
+
+_LOCAL: Final = struct.Struct("<4s5H3L2H")
+_CENTRAL: Final = struct.Struct("<4s4B4HL2L5H2L")
+_OFFSET_64: Final = struct.Struct("<HHQ")
+_END_64: Final = struct.Struct("<4sQ2H2L4Q")
+_LOCATOR_64: Final = struct.Struct("<4sLQL")
+_END: Final = struct.Struct("<4s4H2LH")
+
+
+class ZipWriter:
+    """Writes uncompressed entries of known size and CRC-32, with zip64 records where needed."""
+
+    def __init__(self) -> None:
+        self._offset = 0
+        self._count = 0
+        self._central_directory = bytearray()
+
+    def write(
+        self, name: str, chunks: Iterable[bytes], *, size: int, crc32: int
+    ) -> Iterator[bytes]:
+        """Yield the bytes of an entry below 4 GB.
+
+        Raises:
+            ValueError: the chunks do not add up to `size`; the archive is invalid then.
+        """
+        raw = name.encode("utf-8", "replace")
+        offset = self._offset
+        yield self._advance(
+            _LOCAL.pack(
+                b"PK\3\4", _VERSION_2_0, _UTF8_NAMES, 0, _DOS_TIME, _DOS_DATE, crc32, size, size,
+                len(raw), 0,
+            )
+            + raw
+        )  # fmt: skip
+        for chunk in chunks:
+            yield self._advance(chunk)
+        if self._offset - offset != _LOCAL.size + len(raw) + size:
+            raise ValueError(f"entry {name!r} does not have {size} bytes")
+        self._add_directory_entry(raw, offset, size=size, crc32=crc32)
+
+    def close(self) -> bytes:
+        """Return the central directory and the end records."""
+        offset, size = self._offset, len(self._central_directory)
+        is_large = self._count >= _MAX_16 or offset + size >= _MAX_32
+        end = _END.pack(
+            b"PK\5\6", 0, 0,
+            min(self._count, _MAX_16), min(self._count, _MAX_16),
+            min(size, _MAX_32), min(offset, _MAX_32), 0,
+        )  # fmt: skip
+        if not is_large:
+            return bytes(self._central_directory) + end
+        end_64 = _END_64.pack(
+            b"PK\6\6", _END_64.size - 12, _VERSION_ZIP64, _VERSION_ZIP64, 0, 0,
+            self._count, self._count, size, offset,
+        )  # fmt: skip
+        locator = _LOCATOR_64.pack(b"PK\6\7", 0, offset + size, 1)
+        return bytes(self._central_directory) + end_64 + locator + end
+
+    def _add_directory_entry(self, name: bytes, offset: int, *, size: int, crc32: int) -> None:
+        extra = b"" if offset < _MAX_32 else _OFFSET_64.pack(1, 8, offset)
+        version = _VERSION_ZIP64 if extra else _VERSION_2_0
+        self._central_directory += _CENTRAL.pack(
+            b"PK\1\2", version, _UNIX, version, 0, _UTF8_NAMES, 0, _DOS_TIME, _DOS_DATE, crc32,
+            size, size, len(name), len(extra), 0, 0, 0, _ORDINARY_FILE, min(offset, _MAX_32),
+        )  # fmt: skip
+        self._central_directory += name + extra
+        self._count += 1
+
+    def _advance(self, chunk: bytes) -> bytes:
+        self._offset += len(chunk)
+        return chunk

@@ -1,0 +1,106 @@
+"""Fetching of the image at a `source_url` (interface.md, Images; hazards.md 5)."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, Final, cast
+
+from api.admission.body import SPOOL_BYTES, Body
+from api.jobs.turns import Turns
+from shared.errors import ErrorKind, ServiceError
+from shared.limits import MAX_IMAGE_BYTES, MB, REMOTE_IMAGE_SECONDS
+from shared.outbound import (
+    Fetcher,
+    FetcherBusy,
+    FetchRequest,
+    TargetRefusedError,
+    TargetTooLargeError,
+    TargetUnreachableError,
+)
+
+# Neither slow remote servers nor one account may occupy all connections of this process.
+MAX_AT_ONCE: Final = 64
+MAX_OF_ACCOUNT: Final = 8
+_WAIT_SECONDS: Final = 2.0
+_TOO_MANY: Final = (
+    "Too many images at once: {at_once} images of the account are already being fetched."
+)
+
+
+class SourceUrlFetcher:
+    """Fetches images for one process of the front, a bounded number at once."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        *,
+        at_once: int = MAX_AT_ONCE,
+        of_account: int = MAX_OF_ACCOUNT,
+    ) -> None:
+        self._fetcher = fetcher
+        self._slots = threading.BoundedSemaphore(at_once)
+        self._turns = Turns(of_account, _TOO_MANY)
+
+    @contextmanager
+    def fetch(self, url: str, *, account_id: str) -> Iterator[Body]:
+        """Fetch an image into a temporary file, which is deleted when the block ends.
+
+        Raises:
+            ServiceError: 400, the address is not allowed or has no image; 413, the image is over 50 MB;
+                429, too many fetches of the account are in progress; 503, too many of all accounts
+                are, or the fetcher is unavailable.
+        """
+        with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as file:
+            with self._turns.take(account_id, seconds=_WAIT_SECONDS):
+                self._fetch(url, cast("BinaryIO", file), account_id)
+            size = file.tell()
+            file.seek(0)
+            yield Body(cast("BinaryIO", file), size)
+
+    def _fetch(self, url: str, file: BinaryIO, account_id: str) -> None:
+        if not self._slots.acquire(timeout=_WAIT_SECONDS):
+            raise _busy()
+        try:
+            self._download(url, file, account_id)
+        finally:
+            self._slots.release()
+
+    def _download(self, url: str, file: BinaryIO, account_id: str) -> None:
+        ask = FetchRequest(
+            url,
+            account_id,
+            limit_bytes=MAX_IMAGE_BYTES,
+            deadline_seconds=REMOTE_IMAGE_SECONDS,
+            patience_seconds=_WAIT_SECONDS,
+            is_fresh=True,  # bypass the cache: store the current image
+        )
+        try:
+            status = self._fetcher.download(ask, file)
+        except FetcherBusy as error:
+            raise _busy() from error
+        except TargetRefusedError as error:
+            raise ServiceError(400, f"The source_url is not allowed: {error}.") from error
+        except TargetTooLargeError as error:
+            raise ServiceError(
+                413, f"The image at source_url is larger than {MAX_IMAGE_BYTES // MB} MB."
+            ) from error
+        except TargetUnreachableError as error:
+            raise ServiceError(
+                400, f"The image at source_url could not be fetched: {error}."
+            ) from error
+        if not 200 <= status < 300:
+            raise ServiceError(
+                400, f"The image at source_url could not be fetched: the server responded {status}."
+            )
+
+
+def _busy() -> ServiceError:
+    return ServiceError(
+        503,
+        "Too many images are being fetched; try again in a few seconds.",
+        kind=ErrorKind.UNAVAILABLE,
+        headers={"Retry-After": "5"},
+    )

@@ -1,1 +1,0 @@
-"""Webhooks: where an account is told of what has ended (contract.md 6)."""

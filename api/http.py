@@ -1,0 +1,204 @@
+"""Query parameters, Content-Type and JSON of requests, and JSON responses, for every route."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Final, TypeVar
+
+from flask import Request, Response
+from werkzeug.http import parse_options_header
+
+from shared import json_text
+from shared.db.user_refs import UserRef
+from shared.encodings import ACCEPTED, find_codec
+from shared.errors import ServiceError
+
+DEFAULT_PAGE: Final = 100
+MAX_PAGE: Final = 1000
+MAX_WAIT_SECONDS: Final = 60
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentType:
+    """A Content-Type header: the media type in lower case, the charset as a Python codec name."""
+
+    media_type: str
+    charset: str | None
+
+
+def read_query(request: Request, accepted: tuple[str, ...]) -> Mapping[str, str]:
+    """Read the query parameters of a route.
+
+    Raises:
+        ServiceError: 400 for an unknown or repeated parameter.
+    """
+    given: dict[str, str] = {}
+    if not request.query_string:
+        return given
+    for name, values in request.args.lists():
+        if name not in accepted:
+            known = f"accepted are {', '.join(accepted)}" if accepted else "none are accepted"
+            raise ServiceError(400, f"Unknown query parameter {quote(name)}: {known}.")
+        if len(values) > 1:
+            raise ServiceError(
+                400, f"Query parameter {name} was sent {len(values)} times; send it once."
+            )
+        given[name] = values[0]
+    return given
+
+
+def read_limit(query: Mapping[str, str]) -> int:
+    """Read the page size `limit`.
+
+    Raises:
+        ServiceError: 400, not a number from 1 to 1000.
+    """
+    text = query.get("limit")
+    if text is None:
+        return DEFAULT_PAGE
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MAX_PAGE:
+        raise ServiceError(
+            400, f"Invalid limit {quote(text)}: accepted is a whole number from 1 to {MAX_PAGE}."
+        )
+    return int(text)
+
+
+def read_choice(query: Mapping[str, str], name: str, choices: type[Choice]) -> Choice | None:
+    """Read a parameter whose values are those of an enum, None without it.
+
+    Raises:
+        ServiceError: 400 for another value.
+    """
+    text = query.get(name)
+    if text is None:
+        return None
+    try:
+        return choices(text)
+    except ValueError:
+        accepted = ", ".join(choice.value for choice in choices)
+        raise ServiceError(400, f"Invalid {name} {quote(text)}: accepted are {accepted}.") from None
+
+
+def read_wait(query: Mapping[str, str]) -> float:
+    """Read the seconds of a long poll, 0 without `wait`.
+
+    Raises:
+        ServiceError: 400, not a number from 0 to 60.
+    """
+    text = query.get("wait", "0")
+    if not re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,3})?", text) or float(text) > MAX_WAIT_SECONDS:
+        raise ServiceError(
+            400,
+            f"Invalid wait {quote(text)}: accepted is a number of seconds from 0 to "
+            f"{MAX_WAIT_SECONDS}.",
+        )
+    return float(text)
+
+
+def read_media_type(request: Request) -> str:
+    """Read the media type of the body in lower case; empty without a Content-Type."""
+    return _split_content_type(request.headers.get("Content-Type", ""))[0]
+
+
+def read_content_type(request: Request) -> ContentType | None:
+    """Read the Content-Type header, None without one.
+
+    Raises:
+        ServiceError: 415 for an unknown charset.
+    """
+    header = request.headers.get("Content-Type")
+    if not header:
+        return None
+    media, charset = _split_content_type(header)
+    if charset is None:
+        return ContentType(media, None)
+    codec = find_codec(charset)
+    if codec is None:
+        raise ServiceError(
+            415, f"Unaccepted charset {quote(charset)} in Content-Type: accepted are {ACCEPTED}."
+        )
+    return ContentType(media, codec)
+
+
+@lru_cache(maxsize=100)  # few values occur
+def _split_content_type(header: str) -> tuple[str, str | None]:
+    media, options = parse_options_header(header)
+    return media.lower(), options.get("charset")
+
+
+def parse_json_object(
+    data: bytes,
+    *,
+    fields: tuple[str, ...],
+    read_number: Callable[[str], Any] | None = None,
+) -> dict[str, Any]:
+    """Parse a JSON object of known fields, strictly: no NaN and no duplicate fields.
+
+    `read_number` converts the text of numbers; the default are Python's int and float.
+
+    Raises:
+        ServiceError: 400, with the reason.
+    """
+    try:
+        value = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_reject_duplicates,
+            parse_constant=_reject_constant,
+            parse_float=read_number,
+            parse_int=read_number,
+        )
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise ServiceError(400, f"The body is not valid JSON: {reason}.") from error
+    if not isinstance(value, dict):
+        raise ServiceError(
+            400, f"The body must be a JSON object with the fields {', '.join(fields)}."
+        )
+    unknown = [name for name in value if name not in fields]
+    if unknown:
+        raise ServiceError(
+            400, f"Unknown field {quote(unknown[0])}: accepted are {', '.join(fields)}."
+        )
+    return value
+
+
+def write_json(
+    body: Mapping[str, Any], status: int = 200, *, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a JSON response."""
+    response = Response(json_text.encode(body), status, headers)
+    response.content_type = "application/json; charset=utf-8"
+    return response
+
+
+def start_stream(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Read the first chunk of a response body now, so that an error there still gets an error status."""
+    return chain([next(chunks)], chunks)
+
+
+def write_user(user: UserRef) -> dict[str, str]:
+    """Return the JSON of a user (interface.md, `<user_ref>`)."""
+    return {"id": user.id, "name": user.name, "email": user.email}
+
+
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field occurs twice")
+    return fields
+
+
+def _reject_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def quote(text: str) -> str:
+    """Return a value of a request for an error message, quoted and shortened."""
+    return repr(text if len(text) <= 100 else text[:100] + "…")

@@ -1,0 +1,135 @@
+"""Fetching of the remote images that a suspended job needs, before it is queued again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from dataclasses import replace
+from threading import Lock
+from typing import BinaryIO, Final, cast
+
+from api.admission.body import SPOOL_BYTES
+from api.jobs.turns import Turns
+from shared.clock import epoch
+from shared.errors import ServiceError, Unavailable
+from shared.jobs import Claim, FetchedImage, ImageProblem, RenderJob
+from shared.limits import MAX_IMAGE_BYTES, MAX_REMOTE_BYTES, REMOTE_IMAGE_SECONDS
+from shared.outbound import (
+    Fetcher,
+    FetchRequest,
+    TargetRefusedError,
+    TargetTooLargeError,
+    TargetUnreachableError,
+)
+from shared.queue.claims import Claims
+
+_AT_ONCE: Final = 8  # per job: the fetcher's limit per account
+# Per account in this process, so that one account does not occupy the fetcher; further fetches wait here.
+TURNS: Final = Turns(
+    16, "Too many images at once: {at_once} images of the account are already being fetched."
+)
+# A slot may be occupied for as long as a fetch may take.
+_PATIENCE_SECONDS: Final = REMOTE_IMAGE_SECONDS
+_LOOK_SECONDS: Final = 1.0
+
+
+def fetch_images(
+    job: RenderJob,
+    wanted: Sequence[str],
+    *,
+    fetcher: Fetcher,
+    claims: Claims,
+    deadline: float,
+    between: Callable[[], object],
+) -> RenderJob | None:
+    """Return the job with the results of fetching its images, None at the deadline.
+
+    `between` is called every second.
+    """
+    fetches = _Fetches(job, fetcher, claims, deadline)
+    executor = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="images")
+    try:
+        futures = {
+            address: executor.submit(copy_context().run, fetches.fetch, address)
+            for address in wanted
+        }
+        pending: set[Future[FetchedImage]] = set(futures.values())
+        while pending and (left := deadline - epoch()) > 0:
+            _, pending = wait(pending, timeout=min(left, _LOOK_SECONDS))
+            between()
+    finally:
+        fetches.is_over = bool(pending)
+        executor.shutdown(wait=False, cancel_futures=True)
+    if pending:
+        for claim in fetches.stored:
+            claims.delete_claim(claim)
+        return None
+    fetched = {address: future.result() for address, future in futures.items()}
+    return replace(job, images={**job.images, **fetched})
+
+
+class _Fetches:
+    """The fetches of one job; thread-safe."""
+
+    def __init__(self, job: RenderJob, fetcher: Fetcher, claims: Claims, deadline: float) -> None:
+        self._job = job
+        self._round = job.round + 1
+        self._fetcher = fetcher
+        self._claims = claims
+        self._deadline = deadline
+        self._lock = Lock()
+        self._bytes_left = MAX_REMOTE_BYTES - sum(
+            image.claim.size for image in job.images.values() if image.claim
+        )
+        self._is_refused = False  # by the fetcher; then no more images are requested
+        self.is_over = False
+        self.stored: list[Claim] = []
+
+    def fetch(self, address: str) -> FetchedImage:
+        """Fetch an image and return the result."""
+        account_id, seconds = self._job.meter.account_id, max(self._deadline - epoch(), 0)
+        try:
+            with TURNS.take(account_id, seconds=seconds):
+                return self._fetch(address)
+        except TargetTooLargeError:
+            return self._without(ImageProblem.TOO_LARGE)
+        except (TargetRefusedError, TargetUnreachableError) as error:
+            return self._without(ImageProblem.AWAY, str(error))
+        except ServiceError as error:
+            self._is_refused = isinstance(error, Unavailable)
+            return self._without(ImageProblem.UNFETCHED)
+
+    def _fetch(self, address: str) -> FetchedImage:
+        if self._is_refused or self.is_over:
+            return self._without(ImageProblem.UNFETCHED)
+        ask = FetchRequest(
+            address,
+            self._job.meter.account_id,
+            limit_bytes=MAX_IMAGE_BYTES,
+            deadline_seconds=REMOTE_IMAGE_SECONDS,
+            patience_seconds=_PATIENCE_SECONDS,
+        )
+        with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as spool:
+            file = cast("BinaryIO", spool)
+            status = self._fetcher.download(ask, file)
+            if not 200 <= status < 300:
+                return self._without(ImageProblem.AWAY, f"its server answers {status}")
+            size = file.tell()
+            if not self._reserve_bytes(size):
+                return self._without(ImageProblem.TOO_LARGE)
+            file.seek(0)
+            claim = self._claims.store_external(self._job.id, file, size)
+        self.stored.append(claim)
+        return FetchedImage(self._round, claim)
+
+    def _reserve_bytes(self, size: int) -> bool:
+        with self._lock:
+            if size > self._bytes_left:
+                return False
+            self._bytes_left -= size
+            return True
+
+    def _without(self, problem: ImageProblem, text: str = "") -> FetchedImage:
+        return FetchedImage(self._round, problem=problem, text=text)

@@ -1,0 +1,197 @@
+"""The operations and schemas of the account, keys, sessions and the Studio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from api.openapi.json_schema import (
+    Schema,
+    array_of,
+    boolean,
+    date_time,
+    integer,
+    object_schema,
+    ref,
+    strict_object,
+    string,
+)
+from api.openapi.model import (
+    BODY_ERRORS,
+    NO_CONTENT,
+    Operation,
+    OperationResponse,
+    Parameter,
+    RequestBody,
+    json_content,
+)
+
+KEY_ID: Final = Parameter(
+    "key_id",
+    string("A key's id.", pattern="^key_[a-z2-7]{24}$"),
+    "A key of the account, by its id.",
+)
+FILE: Final = Parameter(
+    "file",
+    string("A file's name.", minLength=1, maxLength=100, pattern="^[A-Za-z0-9.-]+$"),
+    "A file of the page.",
+)
+_DATE: Final = Parameter(
+    "date",
+    {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]},
+    "A date in the billing period, YYYY-MM-DD or an ISO 8601 timestamp; default is the current period.",
+)
+_FROM_STUDIO: Final = Parameter(
+    "X-Pressroom-Studio",
+    {"type": "string", "enum": ["1"]},
+    "Marks requests of the Studio's page. Sec-Fetch-Site or Origin must be those of the page, too.",
+    is_required=True,
+)
+_KEY: Final[dict[str, Schema]] = {
+    "id": string("Id of the key."),
+    "display": string("Its first 7 and last 4 characters."),
+    "name": string("Name given at its creation."),
+    "user": ref("UserRef"),
+    "created_at": date_time("When it was created."),
+    "expires_at": date_time("When it expires; absent if never."),
+    "revoked_at": date_time("When it was revoked."),
+    "is_own": boolean("Whether the request was authenticated with it."),
+}
+_OPTIONAL: Final = ("name", "expires_at", "revoked_at")
+
+ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
+    "Account": object_schema(
+        {
+            "id": string("Id of the account."),
+            "user": ref("UserRef"),
+            "key_id": string("Id of the key of the request."),
+            "plan": string("The plan.", enum=["free", "paid"]),
+            "has_workspace": boolean(
+                "Whether the account has a workspace for slugs, images and fonts."
+            ),
+            "rate_limit": ref("RateLimit"),
+        },
+        optional=("rate_limit",),
+    ),
+    "RateLimit": object_schema(
+        {
+            "requests": integer("Maximum number of requests in a window.", minimum=1),
+            "window_seconds": integer("Length of the window in seconds.", minimum=1),
+        }
+    ),
+    "UsageDays": object_schema(
+        {
+            "startDate": date_time("First instant of the period."),
+            "endDate": date_time("First instant after the period."),
+            "days": array_of("UsageDay", description="Days with usage, in order."),
+        }
+    ),
+    "UsageDay": object_schema(
+        {
+            "date": string("The day, in UTC.", format="date"),
+            "pagesGenerated": integer("Production pages."),
+            "apiCalls": integer("Production renders that returned a PDF."),
+            "draft": object_schema(
+                {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
+            ),
+        }
+    ),
+    "Key": object_schema(_KEY, optional=_OPTIONAL),
+    "KeyWithSecret": object_schema(
+        _KEY | {"key": string("The secret of the key, returned only here.")}, optional=_OPTIONAL
+    ),
+    "KeyList": object_schema({"keys": array_of("Key")}),
+    "KeyRequest": strict_object(
+        {
+            "name": string("Name of the key.", minLength=1, maxLength=200),
+            "expires_at": string(
+                "When the key expires, an ISO 8601 timestamp in the future.", format="date-time"
+            ),
+        },
+        optional=("name", "expires_at"),
+    ),
+    "Session": object_schema(
+        {
+            "opened_at": date_time("When it was opened."),
+            "expires_at": date_time("When it ends at the latest; idle sessions end earlier."),
+        }
+    ),
+}
+
+ACCESS_OPERATIONS: Final = (
+    Operation(
+        "get", "/v2/account", "readAccount", "Account", "Read the account",
+        "The plan and rate limit of the account, and the user of the key.",
+        {200: OperationResponse("The account.", json_content("Account"))},
+    ),
+    Operation(
+        "get", "/v2/account/usage/days", "reportUsageByDay", "Account", "Report usage by day",
+        "Pages and renders of a billing period by day. A render is included a few seconds after it has ended.",
+        {200: OperationResponse("The report.", json_content("UsageDays"))},
+        query_parameters=(_DATE,),
+    ),
+    Operation(
+        "get", "/v2/keys", "listKeys", "Account", "List keys",
+        "Oldest first, including revoked and expired keys.",
+        {200: OperationResponse("The keys.", json_content("KeyList"))},
+    ),
+    Operation(
+        "post", "/v2/keys", "createKey", "Account", "Create a key",
+        "The key belongs to the account's user. An account has at most 100 keys that are neither revoked nor "
+        "expired; more are 409.",
+        {201: OperationResponse("The key with its secret, which is returned only here.", json_content("KeyWithSecret"))},
+        body=RequestBody(json_content("KeyRequest"), "Optional name and expiry.", is_required=False),
+        errors={409: (), **BODY_ERRORS},
+    ),
+    Operation(
+        "delete", "/v2/keys/{key_id}", "revokeKey", "Account", "Revoke a key",
+        "Permanent; takes effect within a second, and ends the sessions of the key. The key of the request can "
+        "be revoked, too.",
+        {204: NO_CONTENT},
+        errors={404: ()},
+    ),
+    Operation(
+        "post", "/v2/session", "openSession", "Account", "Open a Studio session",
+        "For the Studio's page: exchanges an API key for a session cookie. By default a session ends after an hour "
+        "without requests, after 12 hours, or with its key. Other clients send the key with each request.",
+        {
+            201: OperationResponse(
+                "The session.", json_content("Session"),
+                {"Set-Cookie": "The session's cookie: HttpOnly, SameSite=Strict, Secure."},
+            )
+        },
+        headers=(_FROM_STUDIO,),
+    ),
+    Operation(
+        "get", "/v2/session", "readSession", "Account", "Read the session",
+        "404 if the request has an API key instead of a session.",
+        {200: OperationResponse("The session.", json_content("Session"))},
+        errors={404: ()},
+    ),
+    Operation(
+        "delete", "/v2/session", "endSession", "Account", "Sign out",
+        "Ends the session of the request, and deletes its cookie.",
+        {204: OperationResponse("Done; the response has no body.", headers={"Set-Cookie": "Deletes the cookie."})},
+    ),
+    Operation(
+        "get", "/studio", "openStudio", "Operation", "Open the Studio",
+        "The web page for template authors, which uses this API.",
+        {200: OperationResponse("The page.", {"text/html": {"type": "string"}})},
+        needs_key=False,
+    ),
+    Operation(
+        "get", "/studio/{file}", "readStudioFile", "Operation", "Read a file of the Studio",
+        "File names contain a digest of the content.",
+        {
+            200: OperationResponse(
+                "The file.",
+                {
+                    media: {"type": "string"}
+                    for media in ("text/html", "text/javascript", "text/css", "application/json", "image/svg+xml", "text/plain")
+                },
+            )
+        },
+        errors={404: ()},
+        needs_key=False,
+    ),
+)  # fmt: skip

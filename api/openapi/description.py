@@ -1,0 +1,240 @@
+"""The OpenAPI 3.1 description, generated from the operations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Any, Final
+
+from api.openapi.access import ACCESS_OPERATIONS, ACCESS_SCHEMAS
+from api.openapi.batches import BATCH_OPERATIONS, BATCH_SCHEMAS
+from api.openapi.jobs import JOB_OPERATIONS, JOB_SCHEMAS
+from api.openapi.json_schema import ref
+from api.openapi.model import Operation, Parameter, RequestBody
+from api.openapi.operations import OPERATIONS, PATH_PARAMETERS
+from api.openapi.previews import PREVIEW_OPERATIONS, PREVIEW_SCHEMAS
+from api.openapi.schemas import SCHEMAS
+from api.openapi.webhooks import WEBHOOK_OPERATIONS, WEBHOOK_SCHEMAS, describe_events
+from shared.errors import ErrorCode
+
+_ALL_OPERATIONS: Final = (
+    *OPERATIONS,
+    *PREVIEW_OPERATIONS,
+    *JOB_OPERATIONS,
+    *BATCH_OPERATIONS,
+    *WEBHOOK_OPERATIONS,
+    *ACCESS_OPERATIONS,
+)
+_ALL_SCHEMAS: Final = {
+    **SCHEMAS,
+    **PREVIEW_SCHEMAS,
+    **JOB_SCHEMAS,
+    **BATCH_SCHEMAS,
+    **WEBHOOK_SCHEMAS,
+    **ACCESS_SCHEMAS,
+}
+# The order of the page.
+_GROUPS: Final = (
+    "Rendering",
+    "Jobs",
+    "Batches",
+    "Templates",
+    "Versions",
+    "Tags",
+    "Slugs",
+    "Images",
+    "Fonts",
+    "Webhooks",
+    "Account",
+    "Operation",
+)
+# Errors of every operation with a key; 400 is an unknown or invalid parameter.
+_COMMON_ERRORS: Final[Mapping[int, tuple[ErrorCode, ...]]] = {
+    400: (),
+    401: (ErrorCode.KEY_REVOKED, ErrorCode.KEY_EXPIRED),
+    403: (ErrorCode.ACCOUNT_DISABLED, ErrorCode.EMAIL_NOT_VERIFIED),
+    414: (),
+    429: (ErrorCode.RATE_LIMITED,),
+    500: (),
+    503: (),
+}
+# Statuses also used by errors without a code (interface.md, Statuses without a code).
+_STATUSES_WITHOUT_CODE: Final = (400, 401, 403, 404)
+# Sent by the HTTP server with its own page, before the application runs (decision 310).
+_SERVER_STATUSES: Final = (414,)
+_HEADER_BY_STATUS: Final[Mapping[int, str]] = {
+    401: "WWW-Authenticate",
+    429: "Retry-After",
+    503: "Retry-After",
+}
+_HEADERS: Final[Mapping[str, tuple[str, str]]] = {
+    "RateLimit": ("string", "Requests left in the window, where a rate limit applies."),
+    "RateLimit-Policy": ("string", "The account's rate limit, where one applies."),
+    "Retry-After": ("integer", "Whole seconds to wait."),
+    "WWW-Authenticate": ("string", "Bearer."),
+}
+_DESCRIPTION: Final = """\
+Renders PDFs from XML documents, Markdown, JSON and CSV, and stores templates, images and fonts for them.
+
+Every path under `/v2` requires an API key, as `Authorization: Bearer <key>` or `x-api-key: <key>`. Every error
+is JSON: `statusCode`, `message`, `timestamp`, and `data.code` for known errors. Only a request whose header
+section is too long or is not HTTP gets a short HTML page. Unknown query parameters and fields are rejected, not
+ignored.
+
+Request bodies may be sent with `Content-Encoding: gzip`; size limits apply to the decompressed body.
+
+A template is named `<id or slug>`, alone or with `@<number>`, `@latest`, `@live` or `@<tag>`. Templates whose id
+begins with `service-` are public: every account can read and render them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedErrors:
+    """The components shared by the error responses of operations, by name."""
+
+    responses: dict[str, Any]
+    schemas: dict[str, Any]
+
+
+@lru_cache(maxsize=1)
+def describe() -> Mapping[str, Any]:
+    """Return the description; it is the same for every caller."""
+    paths: dict[str, dict[str, Any]] = {}
+    failures = _SharedErrors({}, {})
+    for operation in _ALL_OPERATIONS:
+        written = _write_operation(operation, failures)
+        paths.setdefault(operation.path, {})[operation.method] = written
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Pressroom", "version": "2.0.0", "description": _DESCRIPTION},
+        "servers": [{"url": "/"}],
+        "security": [{"bearer": []}, {"key": []}],
+        "tags": [{"name": name} for name in _GROUPS],
+        "paths": paths,
+        "webhooks": describe_events(),
+        "components": {
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+            },
+            "headers": {
+                name: {"description": text, "schema": {"type": kind}}
+                for name, (kind, text) in _HEADERS.items()
+            },
+            "responses": dict(sorted(failures.responses.items())),
+            "schemas": {**_ALL_SCHEMAS, **failures.schemas},
+        },
+    }
+
+
+def _write_operation(operation: Operation, failures: _SharedErrors) -> dict[str, Any]:
+    own = {parameter.name: parameter for parameter in operation.path_parameters}
+    in_path = [
+        own.get(name) or PATH_PARAMETERS[name] for name in re.findall(r"{(\w+)}", operation.path)
+    ]
+    written: dict[str, Any] = {
+        "operationId": operation.operation_id,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "description": operation.description,
+        "parameters": [
+            *(_write_parameter(parameter, "path") for parameter in in_path),
+            *(_write_parameter(parameter, "query") for parameter in operation.query_parameters),
+            *(_write_parameter(parameter, "header") for parameter in operation.headers),
+        ],
+        "responses": _write_responses(operation, failures),
+    }
+    if operation.body is not None:
+        written["requestBody"] = _write_body(operation.body)
+    if not operation.needs_key:
+        written["security"] = []
+    return written
+
+
+def _write_parameter(parameter: Parameter, place: str) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "in": place,
+        "required": place == "path" or parameter.is_required,
+        "description": parameter.description,
+        "schema": parameter.schema,
+    }
+
+
+def _write_body(body: RequestBody) -> dict[str, Any]:
+    content = {media: {"schema": schema} for media, schema in body.content.items()}
+    return {"description": body.description, "required": body.is_required, "content": content}
+
+
+def _write_responses(operation: Operation, shared: _SharedErrors) -> dict[str, Any]:
+    """Return the responses of an operation; errors are added to `shared` and referenced."""
+    responses: dict[str, Any] = {}
+    for status, response in operation.responses.items():
+        responses[str(status)] = {
+            "description": response.description,
+            "headers": {
+                name: {"description": text, "schema": {"type": "string"}}
+                for name, text in response.headers.items()
+            }
+            | _rate_headers(operation),
+            "content": {media: {"schema": schema} for media, schema in response.content.items()},
+        }
+    failures = dict(_COMMON_ERRORS if operation.needs_key else {500: ()}) | dict(operation.errors)
+    for status in sorted(failures):
+        name = _name_error_response(operation, status, failures[status])
+        shared.responses[name] = _write_error_response(operation, status, failures[status], shared)
+        responses[str(status)] = {"$ref": f"#/components/responses/{name}"}
+    return responses
+
+
+def _name_error_response(operation: Operation, status: int, codes: tuple[ErrorCode, ...]) -> str:
+    """Return the component name of an error: its codes, or its status without one, such as TemplateNotFound or Gone."""
+    phrase = HTTPStatus(status).phrase.title().replace(" ", "").replace("-", "")
+    name = _name_codes(codes) or phrase
+    return name if operation.needs_key else f"{name}Keyless"
+
+
+def _name_codes(codes: tuple[ErrorCode, ...]) -> str:
+    return "Or".join(code.removeprefix("ERR_").title().replace("_", "") for code in codes)
+
+
+def _write_error_response(
+    operation: Operation, status: int, codes: tuple[ErrorCode, ...], shared: _SharedErrors
+) -> dict[str, Any]:
+    summary = HTTPStatus(status).phrase
+    if status in _SERVER_STATUSES:
+        return {
+            "description": f"{summary}: a short page of the HTTP server.",
+            "headers": {},
+            "content": {"text/html": {"schema": {"type": "string"}}},
+        }
+    schema: dict[str, Any] = dict(ref("Error"))
+    if codes:
+        summary += (
+            ", with "
+            + " or ".join(codes)
+            + (" or no code" if status in _STATUSES_WITHOUT_CODE else "")
+        )
+        code = {"properties": {"code": {"enum": [code.value for code in codes]}}}
+        name = f"{_name_codes(codes)}Error"
+        shared.schemas[name] = {"allOf": [schema, {"properties": {"data": code}}]}
+        schema = dict(ref(name))
+    headers = {} if status in (401, 403) else _rate_headers(operation)
+    if status in _HEADER_BY_STATUS:
+        headers |= _header(_HEADER_BY_STATUS[status])
+    return {
+        "description": f"{summary}.",
+        "headers": headers,
+        "content": {"application/json": {"schema": schema}},
+    }
+
+
+def _rate_headers(operation: Operation) -> dict[str, Any]:
+    return (_header("RateLimit") | _header("RateLimit-Policy")) if operation.needs_key else {}
+
+
+def _header(name: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"}}

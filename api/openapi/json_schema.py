@@ -1,0 +1,56 @@
+"""Builders of the JSON Schema (2020-12) fragments of the description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+def ref(name: str) -> Schema:
+    """Return a reference to a schema among the components."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def object_schema(fields: Mapping[str, Schema], *, optional: Iterable[str] = ()) -> Schema:
+    """Return an object schema of a response; a later version may add fields."""
+    left_out = frozenset(optional)
+    required = [name for name in fields if name not in left_out]
+    return {"type": "object", "properties": fields, "required": required}
+
+
+def strict_object(fields: Mapping[str, Schema], *, optional: Iterable[str] = ()) -> Schema:
+    """Return an object schema of a request, which allows no other fields."""
+    return {**object_schema(fields, optional=optional), "additionalProperties": False}
+
+
+def array_of(name: str, **rules: Any) -> Schema:
+    """Return an array schema over a schema among the components."""
+    return {"type": "array", "items": ref(name), **rules}
+
+
+def string(description: str, **rules: Any) -> Schema:
+    """Return a string schema."""
+    return {"type": "string", "description": description, **rules}
+
+
+def enum_of(kinds: type[StrEnum], **rules: Any) -> Schema:
+    """Return a string schema of an enum's values."""
+    return {"type": "string", "enum": [kind.value for kind in kinds], **rules}
+
+
+def integer(description: str, **rules: Any) -> Schema:
+    """Return an integer schema; its minimum is 0 by default."""
+    return {"type": "integer", "minimum": 0, "description": description, **rules}
+
+
+def boolean(description: str) -> Schema:
+    """Return a boolean schema."""
+    return {"type": "boolean", "description": description}
+
+
+def date_time(description: str) -> Schema:
+    """Return a string schema of a timestamp."""
+    return string(f"{description} ISO 8601, UTC, milliseconds.", format="date-time")

@@ -1,0 +1,373 @@
+"""The JSON Schema components of requests and responses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from api.openapi.json_schema import (
+    Schema,
+    array_of,
+    boolean,
+    date_time,
+    integer,
+    object_schema,
+    ref,
+    strict_object,
+    string,
+)
+from shared.errors import ErrorCode
+from shared.limits import MAX_WARNING_CODES, MAX_WARNING_TEXT
+
+_NAME: Final = "[a-z0-9]+(?:-[a-z0-9]+)*"
+_NAME_RULE: Final = f"^{_NAME}$"
+_TAG: Final = f"(?![0-9]+$)(?!(?:live|latest)$){_NAME}"
+
+
+TEMPLATE_ID: Final = string(
+    "A template id.", minLength=1, maxLength=128, pattern="^(?!__.*__$)[A-Za-z0-9_-]+$"
+)
+REFERENCE: Final = string(
+    "A template id or a slug of the workspace, alone or with @<number>, @latest, @live or @<tag>.",
+    minLength=1,
+    maxLength=193,
+    pattern="^(?!__.*__(@|$))(?!.*@.{65})[A-Za-z0-9_-]{1,128}"
+    f"(@(live|latest|[1-9][0-9]{{0,15}}|{_TAG}))?$",
+)
+TAG: Final = string(
+    "Lowercase letters, digits and single hyphens; not all digits; live and latest are reserved.",
+    minLength=1,
+    maxLength=64,
+    pattern=f"^{_TAG}$",
+)
+TAG_SHAPE: Final = string(
+    "Lowercase letters, digits and single hyphens.", minLength=1, maxLength=64, pattern=_NAME_RULE
+)
+SLUG: Final = string(
+    "Lowercase letters, digits and single hyphens; does not begin with service- and is not twenty "
+    "letters and digits, the shape of an id.",
+    minLength=3,
+    maxLength=64,
+    pattern=f"^(?!service-)(?![a-z0-9]{{20}}$){_NAME}$",
+)
+IMAGE_NAME: Final = string(
+    "Lowercase letters, digits and single hyphens.", minLength=3, maxLength=64, pattern=_NAME_RULE
+)
+SOURCE: Final = object_schema(
+    {
+        "tagName": string("Name of the element."),
+        "origin": string(
+            "The source of the element; present if the request names a template.",
+            enum=["template", "payload"],
+        ),
+        "lineStart": integer("First line, from 1.", minimum=1),
+        "lineEnd": integer("Last line.", minimum=1),
+        "columnStart": integer("First column, from 1.", minimum=1),
+        "columnEnd": integer("The column after the last character.", minimum=1),
+    },
+    optional=("origin",),
+)
+WARNINGS: Final = array_of(
+    "RenderWarning",
+    description="The warnings of a render, one entry per code; further ones are counted in a last entry, "
+    "more-warnings.",
+    maxItems=MAX_WARNING_CODES + 1,
+)
+_SHA256: Final = string("SHA-256, hexadecimal.", pattern="^[0-9a-f]{64}$")
+_HAS_MORE: Final = boolean("Whether there are more entries.")
+
+_VERSION: Final[dict[str, Schema]] = {
+    "version": integer("The number, from 1 without gaps.", minimum=1),
+    "sha256": _SHA256 | {"description": "SHA-256 of the content below the header comment."},
+    "message": string("Note on the change, given when it was published; may be empty."),
+    "created_at": date_time("When it was published."),
+    "created_by": ref("UserRef"),
+}
+_TEMPLATE: Final[dict[str, Schema]] = {
+    "id": TEMPLATE_ID,
+    "name": string("Name of the template."),
+    "slug": SLUG,
+    "versions": integer("Number of published versions."),
+    "sha256": _SHA256 | {"description": "SHA-256 of the live content."},
+    "created_at": date_time("When it was created."),
+    "created_by": ref("UserRef"),
+    "updated_at": date_time("When its live content last changed."),
+    "updated_by": ref("UserRef"),
+}
+
+SCHEMAS: Final[Mapping[str, Schema]] = {
+    "UserRef": object_schema(
+        {"id": string("Id."), "name": string("Name."), "email": string("Address.")}
+    ),
+    "Confirmation": object_schema(
+        {"status": string("Confirmation with the authenticated account.")}
+    ),
+    "Template": object_schema(_TEMPLATE, optional=("slug",)),
+    "TemplateWithContent": object_schema(
+        _TEMPLATE | {"content": string("The content of the reference.")}, optional=("slug",)
+    ),
+    "TemplateList": object_schema(
+        {
+            "templates": array_of("Template"),
+            "next_cursor": string("The start_after of the next page; absent on the last page."),
+        },
+        optional=("next_cursor",),
+    ),
+    "Version": object_schema(_VERSION),
+    "VersionWithContent": object_schema(
+        _VERSION
+        | {
+            "content": string(
+                "The text, below a header comment: `<!-- Service template version <n>`, a line "
+                "`sha256 <digest>`, `<timestamp> by <name> <<email>> -->`. The digest covers everything "
+                "after `-->`."
+            )
+        }
+    ),
+    "VersionList": object_schema({"versions": array_of("Version"), "has_more": _HAS_MORE}),
+    "TagPointer": object_schema(
+        {"tag": TAG, "version": integer("The version it points to.", minimum=1)}
+    ),
+    "Tag": object_schema(
+        {
+            "tag": TAG,
+            "version": integer("The version it points to.", minimum=1),
+            "updated_at": date_time("When it last moved."),
+            "updated_by": ref("UserRef"),
+        }
+    ),
+    "TagList": object_schema({"tags": array_of("Tag"), "has_more": _HAS_MORE}),
+    "TagEvent": object_schema(
+        {
+            "action": string("The change.", enum=["created", "moved", "removed"]),
+            "version": {
+                "type": ["integer", "null"],
+                "description": "The version that it points to since; null if it was removed.",
+            },
+            "previous_version": integer("The version that it pointed to before.", minimum=1),
+            "at": date_time("When it was changed."),
+            "by": ref("UserRef"),
+        },
+        optional=("previous_version",),
+    ),
+    "TagHistory": object_schema({"events": array_of("TagEvent"), "has_more": _HAS_MORE}),
+    "TagRemoval": object_schema({"tag": TAG, "removed": boolean("Whether the tag existed.")}),
+    "Slug": object_schema({"slug": SLUG, "template_id": TEMPLATE_ID}),
+    "SlugList": object_schema({"slugs": array_of("Slug", maxItems=1000)}),
+    "SlugAvailability": object_schema(
+        {
+            "slug": SLUG,
+            "available": boolean("Whether the slug is available."),
+            "template_id": TEMPLATE_ID | {"description": "The template that holds it."},
+        },
+        optional=("template_id",),
+    ),
+    "Image": object_schema(
+        {
+            "name": IMAGE_NAME,
+            "content_type": string("The format, detected from the bytes."),
+            "bytes": integer("Size in bytes."),
+            "width": integer("Width in pixels."),
+            "height": integer("Height in pixels."),
+            "sha256": _SHA256,
+            "created_at": date_time("When the name was first stored."),
+            "created_by": ref("UserRef"),
+            "updated_at": date_time("When it was last replaced."),
+            "updated_by": ref("UserRef"),
+        }
+    ),
+    "ImageList": object_schema(
+        {
+            "images": array_of("Image"),
+            "next_cursor": string("The start_after of the next page; absent on the last page."),
+            "usage": object_schema(
+                {
+                    "total_bytes": integer("Total size in bytes."),
+                    "count": integer("Number of images."),
+                }
+            ),
+        },
+        optional=("next_cursor",),
+    ),
+    "Font": object_schema(
+        {
+            "name": IMAGE_NAME,
+            "format": string(
+                "The format, detected from the bytes: truetype, opentype, collection or woff2."
+            ),
+            "bytes": integer("Size in bytes."),
+            "sha256": _SHA256,
+            "faces": array_of("FontFace"),
+            "created_at": date_time("When the name was first stored."),
+            "created_by": ref("UserRef"),
+            "updated_at": date_time("When it was last replaced."),
+            "updated_by": ref("UserRef"),
+        }
+    ),
+    "FontFace": object_schema(
+        {
+            "index": integer("Index of the font in the file, from 0; a collection has several."),
+            "family": string("Family name of the font."),
+            "style": string("Style name of the font."),
+            "weight": ref("FontRange"),
+            "stretch": ref("FontRange"),
+            "italic": boolean("Whether it is italic or oblique."),
+            "glyphs": integer("Number of glyphs."),
+            "characters": integer("Number of characters with a glyph."),
+            "axes": array_of("FontAxis"),
+        }
+    ),
+    "FontRange": object_schema(
+        {
+            "min": {"type": "number", "description": "Minimum."},
+            "max": {
+                "type": "number",
+                "description": "Maximum; equal to min without a variation axis.",
+            },
+        }
+    ),
+    "FontAxis": object_schema(
+        {
+            "tag": string("Axis tag of four letters, such as wght."),
+            "min": {"type": "number", "description": "Minimum."},
+            "default": {"type": "number", "description": "Default value."},
+            "max": {"type": "number", "description": "Maximum."},
+        }
+    ),
+    "FontList": object_schema(
+        {
+            "fonts": array_of("Font"),
+            "next_cursor": string("The start_after of the next page; absent on the last page."),
+            "usage": object_schema(
+                {
+                    "total_bytes": integer("Total size in bytes."),
+                    "count": integer("Number of fonts."),
+                }
+            ),
+        },
+        optional=("next_cursor",),
+    ),
+    "Usage": object_schema(
+        {
+            "pagesGenerated": integer("Production pages of the period."),
+            "apiCalls": integer("Production renders that returned a PDF."),
+            "maxPagesGenerated": integer("The production allowance."),
+            "startDate": date_time("First instant of the period."),
+            "endDate": date_time("First instant after the period."),
+            "draft": object_schema(
+                {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
+            ),
+            "maxDraftPagesGenerated": integer("The draft allowance, on plans that set one."),
+            "overagePages": integer("Pages beyond the allowance."),
+        },
+        optional=("draft", "maxDraftPagesGenerated", "overagePages"),
+    ),
+    "Finding": object_schema(
+        {
+            "message": string("Description of the problem."),
+            "source": SOURCE,
+        },
+        optional=("source",),
+    ),
+    "RenderWarning": object_schema(
+        {
+            "code": string("The rule, such as unknown-member; stable."),
+            "message": string("The first warning of this code.", maxLength=MAX_WARNING_TEXT),
+            "count": integer("Number of warnings of this code.", minimum=1),
+            "source": SOURCE,
+        },
+        optional=("source",),
+    ),
+    "Findings": object_schema(
+        {
+            "valid": boolean("True exactly when errors is empty."),
+            "errors": array_of("Finding", description="Findings that prevent rendering."),
+            "warnings": array_of("Finding", description="Findings that do not."),
+            "leftOut": object_schema(
+                {
+                    "errors": integer("Errors beyond the 200 listed, counted up to 10,000."),
+                    "warnings": integer("Warnings beyond the 200 listed, counted up to 10,000."),
+                }
+            ),
+        },
+        optional=("leftOut",),
+    ),
+    "Start": object_schema(
+        {
+            "name": string("Pressroom."),
+            "docs": string("Path of the description as a page."),
+            "openapi": string("Path of the description as OpenAPI."),
+        }
+    ),
+    "Health": object_schema(
+        {
+            "status": string("alive, ready, or partly ready: without some of its shards."),
+            "parts": {
+                "type": "object",
+                "description": "The state of each part of the farm; present if it is ready.",
+                "additionalProperties": {"type": "string", "enum": ["up", "down"]},
+            },
+        },
+        optional=("parts",),
+    ),
+    "Error": object_schema(
+        {
+            "statusCode": integer("Repeats the HTTP status.", minimum=400, maximum=599),
+            "message": string("For people; the wording may change. Branch on data.code."),
+            "timestamp": date_time("When the error occurred."),
+            "stackTrace": {
+                "type": "array",
+                "description": "The elements of an authoring error, innermost first.",
+                "items": {"type": "object"},
+            },
+            "data": object_schema(
+                {
+                    "code": string("Stable error code.", enum=[code.value for code in ErrorCode]),
+                    "cap": integer("The page allowance, if it is used up."),
+                    "usage": integer("The used pages of the allowance."),
+                },
+                optional=("code", "cap", "usage"),
+            ),
+        },
+        optional=("stackTrace", "data"),
+    ),
+    "RenameRequest": strict_object(
+        {"name": string("New name of the template.", minLength=1, maxLength=200)}
+    ),
+    "PublishRequest": strict_object(
+        {"message": string("Note on the change.", maxLength=2000)}, optional=("message",)
+    ),
+    "TagRequest": strict_object(
+        {"version": integer("A published version.", minimum=1, maximum=10**16 - 1)}
+    ),
+    "SlugRequest": strict_object(
+        {
+            "slug": SLUG,
+            "template": TEMPLATE_ID,
+            "template_id": TEMPLATE_ID | {"description": "Former name of template."},
+        },
+        optional=("template", "template_id"),
+    )
+    | {"anyOf": [{"required": ["template"]}, {"required": ["template_id"]}]},
+    "FontRequest": strict_object(
+        {
+            "name": IMAGE_NAME,
+            "data": string(
+                "The bytes in base64, without line breaks, up to 20 MB decoded.", minLength=4
+            ),
+        }
+    ),
+    "ImageRequest": strict_object(
+        {
+            "name": IMAGE_NAME,
+            "data": string(
+                "The bytes in base64, without line breaks, up to 20 MB decoded.", minLength=4
+            ),
+            "source_url": string(
+                "An http or https address on the public internet, fetched once.", minLength=8
+            ),
+        },
+        optional=("data", "source_url"),
+    )
+    | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]},
+}

@@ -1,0 +1,108 @@
+"""The response headers of a PDF, for every route that returns one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+from urllib.parse import quote
+
+from shared.errors import ServiceError
+
+DEFAULT_FILENAME: Final = "example.pdf"
+_STAGES: Final = ("queue", "merge", "layout", "finish")
+_MAX_FILENAME: Final = 200
+_UNSAFE: Final = re.compile(
+    r'[\x00-\x1f\x7f-\x9f"\\/:*?<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]'
+)
+_UNPAIRED: Final = re.compile(r"[\ud800-\udfff]")
+_ATTR_CHARS: Final = (
+    "!#$&+^`|~"  # RFC 8187, attr-char, without the characters that `quote` never escapes
+)
+
+
+def write_pdf_headers(
+    job_id: str,
+    *,
+    size: int,
+    pages: int,
+    filename: str | None,
+    timings: Mapping[str, float],
+    warnings: Sequence[Mapping[str, Any]],
+) -> dict[str, str]:
+    """Return the headers of a PDF (interface.md, POST /v2/pdf; contract.md 5)."""
+    headers = {
+        "Content-Type": "application/pdf",
+        "Content-Length": str(size),
+        "Content-Disposition": write_content_disposition(filename or DEFAULT_FILENAME),
+        "X-Page-Count": str(pages),
+        "X-Job-Id": job_id,
+        "Server-Timing": write_server_timing(timings),
+        "X-Warning-Count": "0",
+    }
+    if warnings:
+        headers |= write_warning_headers(warnings)
+    return headers
+
+
+def write_warning_headers(warnings: Sequence[Mapping[str, Any]] | None) -> dict[str, str]:
+    """Return the headers with the number of warnings and their codes, which are bounded."""
+    found = warnings or ()
+    headers = {"X-Warning-Count": str(sum(each["count"] for each in found))}
+    if found:
+        headers["X-Warning-Codes"] = ", ".join(each["code"] for each in found)
+    return headers
+
+
+def write_content_disposition(
+    filename: str, *, kind: str = "inline", extension: str = ".pdf", default: str = DEFAULT_FILENAME
+) -> str:
+    """Return a Content-Disposition value (RFC 6266) whose file name is safe in a header and a folder."""
+    clean = partial(sanitize_filename, extension=extension, default=default)
+    name = clean(filename)
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    if plain == name:
+        return f'{kind}; filename="{name}"'
+    return f"{kind}; filename=\"{clean(plain)}\"; filename*=UTF-8''{quote(name, safe=_ATTR_CHARS)}"
+
+
+def read_filename(query: Mapping[str, str]) -> str | None:
+    """Read the query parameter `filename`, None without it.
+
+    Raises:
+        ServiceError: 400 for a name that is not safe as it is.
+    """
+    name = query.get("filename")
+    if name is None:
+        return None
+    if not 1 <= len(name) <= _MAX_FILENAME:
+        raise _invalid_filename(name, f"it has {len(name)} characters")
+    if unsafe := _UNSAFE.search(name) or _UNPAIRED.search(name):
+        raise _invalid_filename(name, f"it contains {unsafe[0]!r}")
+    if name.strip(" .") != name or name.removesuffix(".pdf").strip(" .") == "":
+        raise _invalid_filename(name, "it begins or ends with a full stop or a space")
+    return name
+
+
+def _invalid_filename(name: str, rule: str) -> ServiceError:
+    return ServiceError(
+        400,
+        f"Invalid filename {name[:100]!r}: {rule}; accepted are 1 to {_MAX_FILENAME} characters, none of "
+        'them a control character or one of " / \\ : * ? < > |.',
+    )
+
+
+def sanitize_filename(
+    filename: str, *, extension: str = ".pdf", default: str = DEFAULT_FILENAME
+) -> str:
+    """Return a name that is safe in a header, a folder and an archive, with the extension."""
+    safe = _UNSAFE.sub("_", filename.encode("utf-8", "replace").decode())
+    stem = safe.removesuffix(extension).strip(" .")[:_MAX_FILENAME]
+    return f"{stem}{extension}" if stem else default
+
+
+def write_server_timing(timings: Mapping[str, float]) -> str:
+    """Return the milliseconds of the stages as a `Server-Timing` value."""
+    return ", ".join(f"{stage};dur={timings[stage]:.1f}" for stage in _STAGES if stage in timings)

@@ -1,0 +1,1 @@
+"""POST /v2/preview: one page of a document, for editors."""

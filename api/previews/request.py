@@ -1,0 +1,210 @@
+"""The request body of a preview: steps 4 to 6 of contract.md 1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from flask import Request
+
+from api.admission.body import receive_body
+from api.http import parse_json_object, read_content_type
+from shared.errors import ServiceError
+from shared.jobs import BodyKind
+from shared.json_text import NumberLiteral, encode_with_literals
+from shared.limits import MAX_BODY_BYTES
+from shared.previews import (
+    DEFAULT_SCALE,
+    MAX_PAGE,
+    MAX_SCALE,
+    MIN_SCALE,
+    PAYLOAD_TYPES,
+    SESSION_PATTERN,
+    PreviewData,
+    PreviewFormat,
+    PreviewRequest,
+)
+from shared.references import TemplateReference, parse_reference
+
+FIELDS: Final = (
+    "template",
+    "payload",
+    "payload_type",
+    "flow",
+    "page",
+    "scale",
+    "format",
+    "session",
+)
+_DEFAULT_FLOW: Final = "body"
+_MAX_QUOTED: Final = 100
+
+EnumType = TypeVar("EnumType", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedPreview:
+    """A preview request; `reference` names a stored template, None if the template's text was sent."""
+
+    reference: TemplateReference | None
+    request: PreviewRequest
+    session: str | None
+
+
+def receive_preview(request: Request) -> ReceivedPreview:
+    """Receive the body of a preview.
+
+    Raises:
+        ServiceError: 415, the type is not JSON; 413 above 32 MB; 400 for a missing or invalid field.
+    """
+    content_type = read_content_type(request)
+    media = None if content_type is None else content_type.media_type
+    if media != "application/json":
+        sent = (
+            "A Content-Type is required" if media is None else f"Unaccepted Content-Type {media!r}"
+        )
+        raise ServiceError(415, f"{sent}; accepted is application/json.")
+    with receive_body(request, limit=MAX_BODY_BYTES) as body:
+        # Numbers keep their text: in a render the numbers of the data are exact decimals.
+        fields = parse_json_object(body.read(), fields=FIELDS, read_number=NumberLiteral)
+    return _read(fields)
+
+
+def _read(fields: Mapping[str, Any]) -> ReceivedPreview:
+    template = _read_string(fields, "template")
+    if not template:
+        raise _invalid_field(
+            "template", template, "the text of a template, or a reference to a stored one"
+        )
+    # Every template contains an angle bracket; no reference does.
+    is_text = "<" in template
+    return ReceivedPreview(
+        reference=None if is_text else parse_reference(template, field="template"),
+        request=PreviewRequest(
+            template=template if is_text else None,
+            data=_read_data(fields),
+            page=_read_page(fields),
+            scale=_read_scale(fields),
+            format=_read_enum(fields, "format", PreviewFormat, PreviewFormat.PNG),
+        ),
+        session=_read_session(fields),
+    )
+
+
+def _read_data(fields: Mapping[str, Any]) -> PreviewData | None:
+    payload, kind = fields.get("payload"), _read_kind(fields)
+    flow = _read_flow(fields, kind)
+    if payload is None:
+        return None
+    if isinstance(payload, str) and not isinstance(payload, NumberLiteral):
+        return PreviewData(kind, _check_encodable("payload", payload), flow)
+    if kind is not BodyKind.JSON or not isinstance(payload, dict):
+        raise _invalid_field("payload", payload, "an object, or a string of the type payload_type")
+    try:
+        return PreviewData(kind, encode_with_literals(payload).decode())
+    except TypeError as error:
+        raise ServiceError(
+            400,
+            "Invalid payload: it is nested too deeply, or a string has an unpaired surrogate.",
+        ) from error
+
+
+def _read_kind(fields: Mapping[str, Any]) -> BodyKind:
+    named = _read_string(fields, "payload_type")
+    if named is None:
+        return BodyKind.JSON
+    kind = PAYLOAD_TYPES.get(named)
+    if kind is None:
+        raise _invalid_field("payload_type", named, ", ".join(PAYLOAD_TYPES))
+    return kind
+
+
+def _read_flow(fields: Mapping[str, Any], kind: BodyKind) -> str | None:
+    flow = _read_string(fields, "flow")
+    if kind is BodyKind.MARKDOWN:
+        if flow == "":
+            raise _invalid_field("flow", flow, "the name of a flow of the template")
+        return flow or _DEFAULT_FLOW
+    if flow is not None:
+        raise ServiceError(400, "flow is accepted with payload_type text/markdown only.")
+    return None
+
+
+def _read_page(fields: Mapping[str, Any]) -> int:
+    page = fields.get("page")
+    if page is None:
+        return 1
+    if not _is_number(page, "[1-9][0-9]{0,6}") or int(page) > MAX_PAGE:
+        raise _invalid_field("page", page, f"a whole number from 1 to {MAX_PAGE:,}")
+    return int(page)
+
+
+def _read_scale(fields: Mapping[str, Any]) -> float:
+    scale = fields.get("scale")
+    if scale is None:
+        return DEFAULT_SCALE
+    is_plain = _is_number(scale, r"[0-9]{1,4}(\.[0-9]{1,20})?")
+    if not is_plain or not MIN_SCALE <= float(scale) <= MAX_SCALE:
+        raise _invalid_field(
+            "scale",
+            scale,
+            f"a number from {MIN_SCALE:g} to {MAX_SCALE:g}, in pixels per point, without an exponent",
+        )
+    return float(scale)
+
+
+def _read_session(fields: Mapping[str, Any]) -> str | None:
+    session = _read_string(fields, "session")
+    if session is not None and not re.fullmatch(SESSION_PATTERN, session):
+        raise _invalid_field("session", session, "1 to 64 letters, digits, hyphens and underscores")
+    return session
+
+
+def _read_enum(
+    fields: Mapping[str, Any], name: str, words: Callable[[str], EnumType], default: EnumType
+) -> EnumType:
+    text = _read_string(fields, name)
+    if text is None:
+        return default
+    try:
+        return words(text)
+    except ValueError:
+        accepted = ", ".join(word.value for word in type(default))
+        raise _invalid_field(name, text, accepted) from None
+
+
+def _read_string(fields: Mapping[str, Any], name: str) -> str | None:
+    """Read a string field, None if it is missing or null."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or isinstance(value, NumberLiteral):
+        raise _invalid_field(name, value, "a string")
+    return _check_encodable(name, value)
+
+
+def _check_encodable(name: str, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ServiceError(
+            400, f"Invalid {name}: it has an unpaired surrogate; send valid Unicode."
+        ) from error
+    return text
+
+
+def _is_number(value: Any, pattern: str) -> bool:
+    return isinstance(value, NumberLiteral) and re.fullmatch(pattern, value) is not None
+
+
+def _invalid_field(name: str, value: Any, accepted: str) -> ServiceError:
+    if value is None:
+        return ServiceError(400, f"{name} is required: {accepted}.")
+    quoted = str(value) if isinstance(value, NumberLiteral) else repr(value)
+    if len(quoted) > _MAX_QUOTED:
+        quoted = quoted[:_MAX_QUOTED] + "…"
+    quoted = quoted.encode("utf-8", "replace").decode()
+    return ServiceError(400, f"Invalid {name} {quoted}: accepted is {accepted}.")

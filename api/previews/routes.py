@@ -1,0 +1,128 @@
+"""The route POST /v2/preview: receive, pin, admit, queue, respond (decision 0361)."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from contextlib import suppress
+from io import BytesIO
+from typing import Any, Final
+
+from flask import Blueprint, Response, g, request
+
+from api.admission.gate import Ticket, admit_preview
+from api.auth.guard import Principal, current_principal
+from api.http import read_query, write_json
+from api.jobs.queued import raise_failure, refuse_if_drained, run_queued
+from api.jobs.turns import Turns
+from api.pdf_headers import write_server_timing
+from api.ports import Cell, Ports
+from api.previews.request import ReceivedPreview, receive_preview
+from api.render.reference import pin_template
+from shared.errors import ServiceError, Unavailable
+from shared.identifiers import new_id
+from shared.jobs import BodyKind, JobOutcome, PinnedTemplate, Purpose, RenderJob
+
+PREVIEW_PATH: Final = "/v2/preview"
+# Previews of one account in one process of the front, queued or running, so that heavy documents of one
+# account do not occupy all workers.
+MAX_AT_ONCE: Final = 4
+_WAIT_SECONDS: Final = 2.0
+_TOO_MANY: Final = (
+    "Too many previews at once: {at_once} previews of the account are already being drawn."
+)
+
+
+class PreviewRoutes:
+    """The view, over the ports of this process."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._turns = Turns(MAX_AT_ONCE, _TOO_MANY)
+
+    def blueprint(self) -> Blueprint:
+        """Return the view at its path."""
+        routes = Blueprint("previews", __name__)
+        routes.post(PREVIEW_PATH)(self.preview)
+        return routes
+
+    def preview(self) -> Response:
+        """Draw one page of a document, with its findings and the boxes of its elements."""
+        principal = current_principal()
+        read_query(request, ())
+        received = receive_preview(request)
+        template = None
+        if received.reference is not None:
+            template = pin_template(received.reference, principal, self._ports)
+        cell = self._ports.cell(principal.state.account_id)
+        outcome = self._run(received, template, principal, cell)
+        raise_failure(outcome)
+        return _write_response(outcome, cell)
+
+    def _run(
+        self,
+        received: ReceivedPreview,
+        template: PinnedTemplate | None,
+        principal: Principal,
+        cell: Cell,
+    ) -> JobOutcome:
+        refuse_if_drained(Purpose.PREVIEW, cell)
+        ticket = admit_preview(principal, self._ports)
+        account_id = principal.state.account_id
+        job_id = g.job_id = new_id("job")
+        self._ports.traces.set_attributes(job=job_id)
+        if (
+            received.session is not None
+        ):  # before waiting: the preview that it replaces frees a slot
+            cell.previews.begin(account_id, received.session, job_id)
+        with self._turns.take(account_id, seconds=_WAIT_SECONDS):
+            job = self._make_job(job_id, received, template, ticket, cell)
+            budget = self._ports.preview_budget
+            try:
+                return run_queued(job, self._ports, deadline=ticket.deadline, budget_seconds=budget)
+            except ServiceError:
+                # A worker that reads it late discards the job; one that never comes would leave it.
+                with suppress(Unavailable):
+                    cell.claims.delete_claim(job.body)
+                raise
+
+    def _make_job(
+        self,
+        job_id: str,
+        received: ReceivedPreview,
+        template: PinnedTemplate | None,
+        ticket: Ticket,
+        cell: Cell,
+    ) -> RenderJob:
+        body = received.request.encode()
+        ahead = cell.clock_ahead()
+        return RenderJob(
+            id=job_id,
+            request_id=g.request_id,
+            workspace_id=ticket.principal.state.workspace_id,
+            meter=ticket.meter,
+            body_kind=BodyKind.PREVIEW,
+            body=cell.claims.store_stream(job_id, BytesIO(body), len(body)),
+            charset=None,
+            template=template,
+            flow=None,
+            admitted_at=ticket.admitted_at + ahead,
+            deadline=ticket.deadline + ahead,
+            purpose=Purpose.PREVIEW,
+            traceparent=self._ports.traces.traceparent(),
+            is_fetched_for=True,
+        )
+
+
+def _write_response(outcome: JobOutcome, cell: Cell) -> Response:
+    response: dict[str, Any] = {"pages": outcome.pages, "findings": outcome.findings}
+    if outcome.pdf is not None and outcome.properties is not None:
+        facts = dict(outcome.properties)
+        data = b"".join(cell.replies.fetch_pdf(outcome.pdf))
+        response |= {
+            **{
+                name: facts.pop(name)
+                for name in ("page", "width", "height", "boxes", "boxes_left_out")
+            },
+            "file": {**facts.pop("file"), "data": b64encode(data).decode("ascii")},
+        }
+    return write_json(response, headers={"Server-Timing": write_server_timing(outcome.timings)})

@@ -1,0 +1,101 @@
+/** Requests to the API with the session of this page. */
+
+/** An error response of the API: status, message, and code if it has one. */
+export class Failure extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly code: string | null,
+    readonly stackTrace: readonly SourceEntry[] = [],
+  ) {
+    super(message);
+  }
+}
+
+export interface SourceEntry {
+  tagName: string;
+  origin?: "template" | "payload";
+  lineStart: number;
+  lineEnd: number;
+  columnStart: number;
+  columnEnd: number;
+  message?: string;
+}
+
+export interface Options {
+  body?: BodyInit;
+  json?: unknown;
+  type?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** Called when the API responds 401; the page then shows the sign-in. */
+let onSignedOut: (message: string) => void = () => undefined;
+
+export function listenForSignOut(listener: (message: string) => void): void {
+  onSignedOut = listener;
+}
+
+/**
+ * Request a path and return the response.
+ *
+ * @throws Failure if the status is 400 or above; status 0 is a network error.
+ */
+export async function ask(method: string, path: string, options: Options = {}): Promise<Response> {
+  const headers = new Headers({ "X-Pressroom-Studio": "1", ...options.headers });
+  let body = options.body;
+  if (options.json !== undefined) {
+    headers.set("Content-Type", "application/json");
+    body = JSON.stringify(options.json);
+  } else if (options.type !== undefined) {
+    headers.set("Content-Type", options.type);
+  }
+  const request: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store" };
+  if (body !== undefined) request.body = body;
+  if (options.signal) request.signal = options.signal;
+  let answer: Response;
+  try {
+    answer = await fetch(path, request);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Failure(0, "", null);
+  }
+  if (answer.ok) return answer;
+  const failure = await readFailure(answer);
+  if (answer.status === 401 && !headers.has("Authorization")) onSignedOut(failure.message);
+  throw failure;
+}
+
+/** Request JSON. @throws Failure, as `ask`. */
+export async function askJson<T>(method: string, path: string, options?: Options): Promise<T> {
+  return (await (await ask(method, path, options)).json()) as T;
+}
+
+/** Read all pages of a list, up to a number of entries. @throws Failure, as `ask`. */
+export async function askAll<T>(
+  path: string,
+  field: string,
+  { most = 5000 }: { most?: number } = {},
+): Promise<T[]> {
+  const found: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const url = new URL(path, location.origin);
+    url.searchParams.set("limit", "1000");
+    if (cursor !== undefined) url.searchParams.set("start_after", cursor);
+    const body = await askJson<Record<string, unknown>>("GET", url.pathname + url.search);
+    found.push(...(body[field] as T[]));
+    cursor = body.next_cursor as string | undefined;
+  } while (cursor !== undefined && found.length < most);
+  return found;
+}
+
+async function readFailure(answer: Response): Promise<Failure> {
+  try {
+    const body = await answer.json();
+    return new Failure(answer.status, String(body.message), body.data?.code ?? null, body.stackTrace ?? []);
+  } catch {
+    return new Failure(answer.status, answer.statusText || String(answer.status), null);
+  }
+}

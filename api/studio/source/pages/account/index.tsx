@@ -1,0 +1,42 @@
+/** The account: usage, keys and webhooks. */
+
+import { t } from "../../lib/messages";
+import { LanguageChoice } from "../../ui/language";
+import type { PageProps } from "../pages";
+import { Keys } from "./keys";
+import { UsageReport } from "./usage";
+import { Webhooks } from "./webhooks";
+
+export function AccountPage({ account, onLanguage }: PageProps) {
+  const rate = account.rate_limit;
+  return (
+    <>
+      <div class="head">
+        <h1>{t("account.title")}</h1>
+      </div>
+      <UsageReport />
+      <Keys />
+      <Webhooks />
+      <section aria-labelledby="terms">
+        <h2 id="terms">{t("account.terms")}</h2>
+        <dl class="facts">
+          <dt>{t("account.user")}</dt>
+          <dd>
+            {account.user.name} <span class="soft">{account.user.email}</span>
+          </dd>
+          <dt>{t("account.id")}</dt>
+          <dd class="mono">{account.id}</dd>
+          <dt>{t("account.plan")}</dt>
+          <dd>{t(account.plan === "free" ? "account.free" : "account.paid")}</dd>
+          <dt>{t("account.rate")}</dt>
+          <dd>
+            {rate
+              ? t(rate.window_seconds === 60 ? "account.perMinute" : "account.perSecond", { n: rate.requests })
+              : t("account.noRate")}
+          </dd>
+        </dl>
+        <LanguageChoice onChange={onLanguage} />
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+/** The account's API keys: creation, list, and revocation. */
+
+import { useState } from "preact/hooks";
+import { ask, askJson } from "../../lib/api";
+import { useLoad } from "../../lib/load";
+import { formatAgo, formatDate, formatMoment, t } from "../../lib/messages";
+import type { Key } from "../../lib/types";
+import { Badge, Field, FormDialog, Notice, Result, Secret, Wide } from "../../ui/parts";
+
+export function Keys() {
+  const list = useLoad(async () => (await askJson<{ keys: Key[] }>("GET", "/v2/keys")).keys, []);
+  const [making, setMaking] = useState(false);
+  const [revoking, setRevoking] = useState<Key | null>(null);
+  const [made, setMade] = useState<string | null>(null);
+  return (
+    <section aria-labelledby="keys">
+      <div class="head">
+        <h2 id="keys">{t("keys.title")}</h2>
+        <button type="button" onClick={() => setMaking(true)}>
+          {t("keys.make")}
+        </button>
+      </div>
+      <p class="soft">{t("keys.help")}</p>
+      {made !== null && (
+        <Notice kind="good">
+          <Secret label={t("keys.made")} value={made} />
+        </Notice>
+      )}
+      <Result of={list}>
+        {(keys) => (
+          <Wide label={t("keys.title")}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">{t("keys.key")}</th>
+                  <th scope="col">{t("keys.state")}</th>
+                  <th scope="col">{t("keys.since")}</th>
+                  <td />
+                </tr>
+              </thead>
+              <tbody>
+                {keys.map((key) => (
+                  <tr key={key.id} class={isLive(key) ? "" : "past"}>
+                    <th scope="row">
+                      {key.name ?? <span class="soft">{t("keys.unnamed")}</span>} <span class="mono soft">{key.display}</span>
+                    </th>
+                    <td>
+                      <KeyState of={key} />
+                    </td>
+                    <td title={formatMoment(key.created_at)}>{formatAgo(key.created_at)}</td>
+                    <td class="row-actions">
+                      {!key.revoked_at && (
+                        <button
+                          type="button"
+                          class="quiet danger"
+                          aria-label={t("keys.revokeThis", { name: key.name ?? key.display })}
+                          onClick={() => setRevoking(key)}
+                        >
+                          {t("keys.revoke")}
+                        </button>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Wide>
+        )}
+      </Result>
+      {making && (
+        <MakeKey
+          onClose={() => setMaking(false)}
+          onMade={(key) => {
+            setMaking(false);
+            setMade(key);
+            list.reload();
+          }}
+        />
+      )}
+      {revoking && (
+        <FormDialog
+          title={t("keys.revokeTitle")}
+          action={t("keys.revoke")}
+          danger
+          onClose={() => setRevoking(null)}
+          onSubmit={async () => {
+            await ask("DELETE", `/v2/keys/${revoking.id}`);
+            setRevoking(null);
+            setMade(null);
+            list.reload();
+          }}
+        >
+          <p>
+            {revoking.name ?? ""} <span class="mono">{revoking.display}</span>
+          </p>
+          <p>{t(revoking.is_own ? "keys.revokeOwn" : "keys.revokeHelp")}</p>
+        </FormDialog>
+      )}
+    </section>
+  );
+}
+
+function MakeKey({ onMade, onClose }: { onMade: (key: string) => void; onClose: () => void }) {
+  const submit = async (form: FormData) => {
+    const name = String(form.get("name")).trim();
+    const day = String(form.get("day"));
+    const fields = { ...(name && { name }), ...(day && { expires_at: `${day}T00:00:00Z` }) };
+    onMade((await askJson<{ key: string }>("POST", "/v2/keys", { json: fields })).key);
+  };
+  return (
+    <FormDialog title={t("keys.make")} action={t("keys.makeAction")} onSubmit={submit} onClose={onClose}>
+      <Field label={t("keys.name")} hint={t("keys.nameHint")} name="name" required maxLength={200} autofocus />
+      <Field label={t("keys.expiry")} hint={t("keys.expiryHint")} name="day" type="date" />
+    </FormDialog>
+  );
+}
+
+function isLive(key: Key): boolean {
+  return !key.revoked_at && !(key.expires_at && Date.parse(key.expires_at) <= Date.now());
+}
+
+function KeyState({ of: key }: { of: Key }) {
+  if (key.revoked_at) return <Badge kind="bad">{t("keys.revoked")}</Badge>;
+  if (!isLive(key)) return <Badge kind="bad">{t("keys.expired")}</Badge>;
+  if (key.is_own) return <Badge kind="accent">{t("keys.own")}</Badge>;
+  if (key.expires_at) return <Badge>{t("keys.until", { day: formatDate(key.expires_at) })}</Badge>;
+  return <Badge kind="good">{t("keys.live")}</Badge>;
+}

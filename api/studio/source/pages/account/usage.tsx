@@ -1,0 +1,101 @@
+/** The usage of a billing period: the total against the allowance, and a bar for each day. */
+
+import { useState } from "preact/hooks";
+import { askJson } from "../../lib/api";
+import { useLoad } from "../../lib/load";
+import { count, formatDate, formatNumber, t } from "../../lib/messages";
+import type { Usage, UsageDays } from "../../lib/types";
+import { Badge, Result } from "../../ui/parts";
+import { DayPlot } from "./plot";
+
+const DAY = 86_400_000;
+
+export function UsageReport() {
+  const [date, setDate] = useState<string | null>(null);
+  const query = date === null ? "" : `?date=${date}`;
+  const report = useLoad(async () => {
+    const [usage, days] = await Promise.all([
+      askJson<Usage>("GET", `/v2/account/usage${query}`),
+      askJson<UsageDays>("GET", `/v2/account/usage/days${query}`),
+    ]);
+    return { usage, days };
+  }, [query]);
+  return (
+    <section aria-labelledby="usage">
+      <h2 id="usage">{t("usage.title")}</h2>
+      <Result of={report}>
+        {({ usage, days }) => (
+          <>
+            <div class="between">
+              <p class="soft">{t("usage.period", { from: formatDate(usage.startDate), to: formatDate(dayBefore(usage.endDate)) })}</p>
+              <div class="actions">
+                <button type="button" onClick={() => setDate(dayBefore(usage.startDate).slice(0, 10))}>
+                  {t("usage.earlier")}
+                </button>
+                <button
+                  type="button"
+                  disabled={Date.parse(usage.endDate) > Date.now()}
+                  onClick={() => setDate(usage.endDate.slice(0, 10))}
+                >
+                  {t("usage.later")}
+                </button>
+              </div>
+            </div>
+            <div class="figures">
+              <Figure
+                label={t("usage.pages")}
+                used={usage.pagesGenerated}
+                allowed={usage.maxPagesGenerated}
+                calls={usage.apiCalls}
+                over={usage.overagePages}
+              />
+              {(usage.draft || usage.maxDraftPagesGenerated !== undefined) && (
+                <Figure
+                  label={t("usage.drafts")}
+                  used={usage.draft?.pagesGenerated ?? 0}
+                  allowed={usage.maxDraftPagesGenerated}
+                  calls={usage.draft?.apiCalls ?? 0}
+                />
+              )}
+            </div>
+            <DayPlot report={days} />
+          </>
+        )}
+      </Result>
+    </section>
+  );
+}
+
+function dayBefore(timestamp: string): string {
+  return new Date(Date.parse(timestamp) - DAY).toISOString();
+}
+
+function Figure({
+  label,
+  used,
+  allowed,
+  calls,
+  over,
+}: {
+  label: string;
+  used: number;
+  allowed: number | undefined;
+  calls: number;
+  over?: number | undefined;
+}) {
+  return (
+    <div class="figure">
+      <p class="figure-label">{label}</p>
+      <p class="figure-value">
+        {formatNumber(used)}
+        {allowed !== undefined && <span> {t("usage.of", { n: allowed })}</span>}
+      </p>
+      {allowed !== undefined && (
+        <meter min={0} max={Math.max(allowed, 1)} high={allowed * 0.9} value={Math.min(used, allowed)} aria-label={label} />
+      )}
+      <p class="soft">
+        {count("usage.renders", calls)} {over !== undefined && <Badge kind="bad">{count("usage.over", over)}</Badge>}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,235 @@
+/** Batches: progress, failed documents with their errors, and results. */
+
+import { useState } from "preact/hooks";
+import { ask, askJson } from "../lib/api";
+import { download } from "../lib/download";
+import { describe, useLoad } from "../lib/load";
+import { count, formatAgo, formatMoment, formatNumber, t } from "../lib/messages";
+import { usePolling } from "../lib/poll";
+import { linkTo } from "../lib/router";
+import type { Batch, BatchItem } from "../lib/types";
+import { Empty, FormDialog, Notice, Result, Wide } from "../ui/parts";
+import { Findings, Status, StatusChoice } from "./jobs";
+import type { PageProps } from "./pages";
+
+const BATCH_STATUSES = ["queued", "running", "finished", "cancelled"] as const;
+const ITEM_STATUSES = ["failed", "succeeded", "queued", "running", "cancelled"] as const;
+
+export function Batches({ route }: PageProps) {
+  return route[1] === undefined ? <BatchList /> : <BatchPage key={route[1]} id={route[1]} />;
+}
+
+function isGoing(batch: Batch): boolean {
+  return batch.status === "queued" || batch.status === "running";
+}
+
+function BatchList() {
+  const [status, setStatus] = useState("");
+  const list = useLoad(
+    () => askJson<{ batches: Batch[] }>("GET", `/v2/batches?limit=100${status && `&status=${status}`}`),
+    [status],
+  );
+  usePolling(list.data?.batches.some(isGoing) ?? false, list.reload);
+  return (
+    <>
+      <div class="head">
+        <h1>{t("batches.title")}</h1>
+        <StatusChoice value={status} onChange={setStatus} of={BATCH_STATUSES} />
+      </div>
+      <section>
+        <Result of={list}>
+          {({ batches }) =>
+            batches.length === 0 ? (
+              <Empty title={t(status ? "jobs.noneOfStatus" : "batches.none")}>
+                <p>{t("batches.noneHelp")}</p>
+              </Empty>
+            ) : (
+              <Wide label={t("batches.title")}>
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">{t("batches.batch")}</th>
+                      <th scope="col">{t("jobs.status")}</th>
+                      <th scope="col">{t("batches.progress")}</th>
+                      <th scope="col" class="number">
+                        {t("jobs.pages")}
+                      </th>
+                      <th scope="col">{t("jobs.created")}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {batches.map((batch) => (
+                      <tr key={batch.id}>
+                        <th scope="row" class="mono">
+                          <a href={linkTo("batches", batch.id)}>{batch.id}</a>
+                        </th>
+                        <td>
+                          <Status of={batch.status} />
+                        </td>
+                        <td>
+                          <Progress of={batch} />
+                        </td>
+                        <td class="number">{formatNumber(batch.pages)}</td>
+                        <td title={formatMoment(batch.created_at)}>{formatAgo(batch.created_at)}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </Wide>
+            )
+          }
+        </Result>
+      </section>
+    </>
+  );
+}
+
+function Progress({ of: batch }: { of: Batch }) {
+  const ended = batch.succeeded + batch.failed;
+  return (
+    <div class="progress">
+      <progress max={Math.max(batch.total, 1)} value={ended} aria-label={t("batches.progress")} />
+      <span>
+        {t("batches.of", { ended, total: batch.total })}
+        {batch.failed > 0 && <span class="bad">, {count("batches.failed", batch.failed)}</span>}
+      </span>
+    </div>
+  );
+}
+
+function BatchPage({ id }: { id: string }) {
+  const path = `/v2/batches/${encodeURIComponent(id)}`;
+  const batch = useLoad(() => askJson<Batch>("GET", path), [path]);
+  const [status, setStatus] = useState("");
+  const items = useLoad(
+    () => askJson<{ items: BatchItem[]; has_more: boolean }>("GET", `${path}/items${status && `?status=${status}`}`),
+    [path, status],
+  );
+  const [cancelling, setCancelling] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  usePolling(batch.data !== null && isGoing(batch.data), () => {
+    batch.reload();
+    items.reload();
+  });
+  const save = async (from: string, name: string) => {
+    setError(null);
+    try {
+      await download(from, name);
+    } catch (failure) {
+      setError(describe(failure));
+    }
+  };
+  return (
+    <>
+      <p class="crumb">
+        <a href={linkTo("batches")}>{t("batches.title")}</a>
+      </p>
+      <Result of={batch}>
+        {(record) => (
+          <>
+            <div class="head">
+              <div>
+                <h1>{t("batches.batch")}</h1>
+                <p class="soft mono">{record.id}</p>
+              </div>
+              <div class="actions">
+                {record.status === "finished" && (
+                  <button type="button" class="primary" onClick={() => save(`${path}/result`, "batch")}>
+                    {t("batches.result")}
+                  </button>
+                )}
+                {isGoing(record) && (
+                  <button type="button" class="danger" onClick={() => setCancelling(true)}>
+                    {t("jobs.cancel")}
+                  </button>
+                )}
+              </div>
+            </div>
+            {error !== null && <Notice kind="error">{error}</Notice>}
+            {record.error && <Notice kind="error">{record.error.message}</Notice>}
+            <section class="panel">
+              <p>
+                <Status of={record.status} /> {count("batches.pages", record.pages)}
+                {record.expires_at && <span class="soft"> · {t("batches.expires", { ago: formatAgo(record.expires_at) })}</span>}
+              </p>
+              <Progress of={record} />
+            </section>
+          </>
+        )}
+      </Result>
+      <section aria-labelledby="documents">
+        <div class="head">
+          <h2 id="documents">{t("batches.documents")}</h2>
+          <StatusChoice value={status} onChange={setStatus} of={ITEM_STATUSES} />
+        </div>
+        <Result of={items}>
+          {(page) =>
+            page.items.length === 0 ? (
+              <p class="soft">{t("jobs.noneOfStatus")}</p>
+            ) : (
+              <>
+                <Wide label={t("batches.documents")}>
+                  <table>
+                    <thead>
+                      <tr>
+                        <th scope="col">{t("batches.number")}</th>
+                        <th scope="col">{t("jobs.status")}</th>
+                        <th scope="col" class="number">
+                          {t("jobs.pages")}
+                        </th>
+                        <td />
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {page.items.map((item) => (
+                        <tr key={item.index}>
+                          <th scope="row">
+                            {formatNumber(item.index + 1)}
+                            <Findings error={item.error} warnings={item.warnings} />
+                          </th>
+                          <td>
+                            <Status of={item.status} />
+                          </td>
+                          <td class="number">{item.pages ?? ""}</td>
+                          <td class="row-actions">
+                            {item.status === "succeeded" && (
+                              <button
+                                type="button"
+                                class="quiet"
+                                aria-label={t("jobs.downloadThis", { id: String(item.index + 1) })}
+                                onClick={() => save(`/v2/jobs/${item.job_id}/pdf`, `${item.index + 1}.pdf`)}
+                              >
+                                {t("jobs.download")}
+                              </button>
+                            )}
+                          </td>
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </Wide>
+                {page.has_more && <p class="soft">{t("batches.more")}</p>}
+              </>
+            )
+          }
+        </Result>
+      </section>
+      {cancelling && (
+        <FormDialog
+          title={t("batches.cancelTitle")}
+          action={t("batches.cancelAction")}
+          danger
+          onClose={() => setCancelling(false)}
+          onSubmit={async () => {
+            await ask("DELETE", path);
+            setCancelling(false);
+            batch.reload();
+            items.reload();
+          }}
+        >
+          <p>{t("batches.cancelHelp")}</p>
+        </FormDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,200 @@
+/** The versions of a template: publishing, tags, and restoring. */
+
+import { useState } from "preact/hooks";
+import { ask, askJson } from "../../lib/api";
+import { useLoad } from "../../lib/load";
+import { formatAgo, formatMoment, t } from "../../lib/messages";
+import type { Tag, Template, Version } from "../../lib/types";
+import { Badge, Empty, Field, FormDialog, Notice, Result, Wide } from "../../ui/parts";
+
+type Asked = { for: "publish" } | { for: "tag" | "live"; version: Version } | { for: "untag"; tag: Tag };
+// The content of a version begins with a header comment (/docs, readVersion).
+const HEADER = /^<!-- Service template version [^]*?-->/;
+
+export function Versions({
+  template,
+  etag,
+  isPublic,
+  onChange,
+}: {
+  template: Template;
+  etag: string;
+  isPublic: boolean;
+  onChange: () => void;
+}) {
+  const path = `/v2/templates/${encodeURIComponent(template.id)}`;
+  const list = useLoad(async () => {
+    const [versions, tags] = await Promise.all([
+      askJson<{ versions: Version[]; has_more: boolean }>("GET", `${path}/versions`),
+      askJson<{ tags: Tag[] }>("GET", `${path}/tags`),
+    ]);
+    return { ...versions, tags: tags.tags };
+  }, [path]);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [told, setTold] = useState<string | null>(null);
+  const close = () => setAsked(null);
+  const done = (text: string) => {
+    close();
+    setTold(text);
+    list.reload();
+    onChange();
+  };
+  const newest = list.data?.versions[0];
+  const isPublished = newest?.sha256 === template.sha256;
+  return (
+    <section aria-labelledby="versions">
+      <div class="head">
+        <h2 id="versions">{t("versions.title")}</h2>
+        {!isPublic && (
+          <button type="button" class="primary" disabled={isPublished} onClick={() => setAsked({ for: "publish" })}>
+            {t("versions.publish")}
+          </button>
+        )}
+      </div>
+      {told !== null && <Notice kind="good">{told}</Notice>}
+      <Result of={list}>
+        {({ versions, has_more, tags }) =>
+          versions.length === 0 ? (
+            <Empty title={t("versions.none")}>
+              <p>{t("versions.noneHelp")}</p>
+            </Empty>
+          ) : (
+            <>
+              <Wide label={t("versions.title")}>
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">{t("versions.version")}</th>
+                      <th scope="col">{t("versions.note")}</th>
+                      <th scope="col">{t("versions.published")}</th>
+                      <td />
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {versions.map((each) => (
+                      <tr key={each.version}>
+                        <th scope="row">
+                          <b>{each.version}</b> {each === newest && <Badge>latest</Badge>}
+                          {each.sha256 === template.sha256 && <Badge kind="good">{t("versions.live")}</Badge>}
+                          {tags
+                            .filter((tag) => tag.version === each.version)
+                            .map((tag) =>
+                              isPublic ? (
+                                <Badge key={tag.tag} kind="accent">
+                                  {tag.tag}
+                                </Badge>
+                              ) : (
+                                <button
+                                  key={tag.tag}
+                                  type="button"
+                                  class="badge accent"
+                                  aria-label={t("versions.untagThis", { tag: tag.tag })}
+                                  onClick={() => setAsked({ for: "untag", tag })}
+                                >
+                                  {tag.tag} <span aria-hidden="true">×</span>
+                                </button>
+                              ),
+                            )}
+                        </th>
+                        <td class="note">{each.message || <span class="soft">–</span>}</td>
+                        <td title={formatMoment(each.created_at)}>
+                          {formatAgo(each.created_at)} <span class="soft">· {each.created_by.name}</span>
+                        </td>
+                        <td class="row-actions">
+                          {!isPublic && (
+                            <>
+                              <button
+                                type="button"
+                                class="quiet"
+                                aria-label={t("versions.tagThis", { n: each.version })}
+                                onClick={() => setAsked({ for: "tag", version: each })}
+                              >
+                                {t("versions.tag")}
+                              </button>
+                              {each.sha256 !== template.sha256 && (
+                                <button
+                                  type="button"
+                                  class="quiet"
+                                  aria-label={t("versions.restoreThis", { n: each.version })}
+                                  onClick={() => setAsked({ for: "live", version: each })}
+                                >
+                                  {t("versions.restore")}
+                                </button>
+                              )}
+                            </>
+                          )}
+                        </td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </Wide>
+              {has_more && <p class="soft">{t("versions.more")}</p>}
+            </>
+          )
+        }
+      </Result>
+      {asked?.for === "publish" && (
+        <FormDialog
+          title={t("versions.publish")}
+          action={t("versions.publish")}
+          onClose={close}
+          onSubmit={async (form) => {
+            const message = String(form.get("message")).trim();
+            const made = await askJson<Version>("POST", `${path}/versions`, { json: { message }, headers: { "If-Match": etag } });
+            done(t("versions.publishedNow", { n: made.version }));
+          }}
+        >
+          <p>{t("versions.publishHelp")}</p>
+          <Field label={t("versions.note")} hint={t("versions.noteHint")} name="message" maxLength={2000} autofocus />
+        </FormDialog>
+      )}
+      {asked?.for === "tag" && (
+        <FormDialog
+          title={t("versions.tagTitle", { n: asked.version.version })}
+          action={t("versions.tag")}
+          onClose={close}
+          onSubmit={async (form) => {
+            const tag = String(form.get("tag")).trim();
+            await ask("PUT", `${path}/tags/${encodeURIComponent(tag)}`, { json: { version: asked.version.version } });
+            done(t("versions.tagged", { tag, n: asked.version.version }));
+          }}
+        >
+          <Field label={t("versions.tagName")} hint={t("versions.tagHint")} name="tag" required maxLength={64} placeholder="stable" autofocus />
+        </FormDialog>
+      )}
+      {asked?.for === "untag" && (
+        <FormDialog
+          title={t("versions.untagTitle", { tag: asked.tag.tag })}
+          action={t("versions.untag")}
+          danger
+          onClose={close}
+          onSubmit={async () => {
+            await ask("DELETE", `${path}/tags/${encodeURIComponent(asked.tag.tag)}`);
+            done(t("versions.untagged", { tag: asked.tag.tag }));
+          }}
+        >
+          <p>{t("versions.untagHelp", { tag: asked.tag.tag })}</p>
+        </FormDialog>
+      )}
+      {asked?.for === "live" && (
+        <FormDialog
+          title={t("versions.restoreTitle", { n: asked.version.version })}
+          action={t("versions.restore")}
+          onClose={close}
+          onSubmit={async () => {
+            const read = await askJson<{ content: string }>("GET", `${path}/versions/${asked.version.version}`);
+            await ask("PUT", path, {
+              body: read.content.replace(HEADER, ""),
+              type: "application/xml; charset=utf-8",
+              headers: { "If-Match": etag },
+            });
+            done(t("versions.restored", { n: asked.version.version }));
+          }}
+        >
+          <p>{t("versions.restoreHelp")}</p>
+        </FormDialog>
+      )}
+    </section>
+  );
+}

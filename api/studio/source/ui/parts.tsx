@@ -1,0 +1,179 @@
+/** The components shared by the pages. */
+
+import type { ComponentChildren, TargetedInputEvent } from "preact";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { describe } from "../lib/load";
+import { t } from "../lib/messages";
+
+export function Notice({ kind = "info", children }: { kind?: "info" | "error" | "good"; children: ComponentChildren }) {
+  return (
+    <div class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
+      {children}
+    </div>
+  );
+}
+
+/** An empty state: a title, and how to start. */
+export function Empty({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+export function Loading() {
+  return (
+    <p class="loading" role="status">
+      {t("loading")}
+    </p>
+  );
+}
+
+/** A part of a page that is loading: its error, a placeholder, or the content. */
+export function Result<T>({
+  of,
+  children,
+}: {
+  of: { data: T | null; error: string | null; reload: () => void };
+  children: (data: T) => ComponentChildren;
+}) {
+  return (
+    <>
+      {of.error !== null && (
+        <Notice kind="error">
+          <span>{of.error}</span>{" "}
+          <button type="button" class="link" onClick={of.reload}>
+            {t("again")}
+          </button>
+        </Notice>
+      )}
+      {of.data !== null ? children(of.data) : of.error === null && <Loading />}
+    </>
+  );
+}
+
+interface FieldProps {
+  label: string;
+  hint?: string;
+  name?: string;
+  type?: "text" | "search" | "password" | "url" | "date";
+  value?: string;
+  defaultValue?: string;
+  placeholder?: string;
+  required?: boolean;
+  maxLength?: number;
+  pattern?: string;
+  autofocus?: boolean;
+  autocomplete?: "off" | "current-password";
+  spellcheck?: boolean;
+  onInput?: (event: TargetedInputEvent<HTMLInputElement>) => void;
+}
+
+export function Field({ label, hint, ...input }: FieldProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} {...(hint ? { "aria-describedby": `${id}-hint` } : {})} {...(input as object)} />
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A form in a modal dialog: traps the focus, closes with Escape, and shows the error of a failed request. */
+export function FormDialog({
+  title,
+  action,
+  danger = false,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  title: string;
+  action: string;
+  danger?: boolean;
+  onSubmit: (form: FormData) => Promise<void>;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const id = useId();
+  // Removing an open dialog loses the focus: restore it to the previous element.
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await onSubmit(new FormData(event.target as HTMLFormElement));
+    } catch (failure) {
+      setError(describe(failure));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      <form onSubmit={submit}>
+        <h2 id={id}>{title}</h2>
+        {children}
+        {error !== null && <Notice kind="error">{error}</Notice>}
+        <div class="actions end">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            {t("cancel")}
+          </button>
+          <button type="submit" class={danger ? "danger" : "primary"} disabled={busy}>
+            {action}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+/** A secret that is shown once, with a copy button. */
+export function Secret({ label, value }: { label: string; value: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(value);
+    setCopied(true);
+  };
+  return (
+    <div class="secret">
+      <p>{label}</p>
+      <div class="secret-line">
+        <code>{value}</code>
+        <button type="button" onClick={copy}>
+          {copied ? t("copied") : t("copy")}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+export function Badge({ kind = "plain", children }: { kind?: "plain" | "good" | "bad" | "accent"; children: ComponentChildren }) {
+  return <span class={`badge ${kind}`}>{children}</span>;
+}
+
+/** A table that scrolls horizontally on narrow pages, also by keyboard. */
+export function Wide({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div class="wide" role="group" aria-label={label} tabIndex={0}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** The frame of the page: navigation, sign-out, and the current view. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { type Key, t } from "../lib/messages";
+import { linkTo } from "../lib/router";
+import type { Account } from "../lib/types";
+
+const PLACES: readonly { path: string; label: Key }[] = [
+  { path: "templates", label: "nav.templates" },
+  { path: "images", label: "nav.images" },
+  { path: "fonts", label: "nav.fonts" },
+  { path: "jobs", label: "nav.jobs" },
+  { path: "batches", label: "nav.batches" },
+  { path: "account", label: "nav.account" },
+];
+
+export function Shell({
+  account,
+  route,
+  onSignOut,
+  children,
+}: {
+  account: Account;
+  route: string[];
+  onSignOut: () => void;
+  children: ComponentChildren;
+}) {
+  const here = route[0] ?? "templates";
+  const main = useRef<HTMLElement>(null);
+  const address = route.join("/");
+  const first = useRef(true);
+  // Moves the focus to the new view, so that screen readers announce it like a page load.
+  useEffect(() => {
+    if (first.current) first.current = false;
+    else main.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [address]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        {t("nav.skip")}
+      </a>
+      <header class="bar">
+        <a class="brand" href={linkTo("templates")}>
+          Pressroom <span>Studio</span>
+        </a>
+        <nav aria-label={t("nav.label")}>
+          {PLACES.map(({ path, label }) => (
+            <a key={path} href={linkTo(path)} aria-current={here === path ? "page" : undefined}>
+              {t(label)}
+            </a>
+          ))}
+        </nav>
+        <div class="who">
+          <span class="who-name" title={account.user.email}>
+            {account.user.name}
+          </span>
+          <button type="button" class="quiet" onClick={onSignOut}>
+            {t("nav.signOut")}
+          </button>
+        </div>
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}

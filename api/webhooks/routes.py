@@ -1,0 +1,197 @@
+"""The routes under /v2/webhooks (contract.md 6)."""
+
+from __future__ import annotations
+
+import secrets
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from api.admission.body import receive_fields
+from api.auth.guard import current_principal
+from api.http import read_limit, read_query, write_json
+from api.ports import Ports
+from shared.clock import now, timestamp
+from shared.db import webhooks
+from shared.db.webhooks import Attempt, Delivery, Webhook, WebhookEvent
+from shared.errors import ServiceError
+from shared.outbound import TargetRefusedError
+
+_SECRET_BYTES: Final = 32
+_ACCEPTED_EVENTS: Final = ", ".join(WebhookEvent)
+_MAX_URL_LENGTH: Final = 2048
+_MAX_NAMED: Final = 5  # unknown events in one message
+
+
+class WebhookRoutes:
+    """The views, over the ports of this process."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    def blueprint(self) -> Blueprint:
+        """Return the views at their paths."""
+        routes = Blueprint("webhooks", __name__)
+        routes.post("/v2/webhooks")(self.create_webhook)
+        routes.get("/v2/webhooks")(self.list_webhooks)
+        routes.get("/v2/webhooks/<webhook_id>")(self.read_webhook)
+        routes.delete("/v2/webhooks/<webhook_id>")(self.delete_webhook)
+        routes.post("/v2/webhooks/<webhook_id>/rotate")(self.rotate_secret)
+        routes.get("/v2/webhooks/<webhook_id>/deliveries")(self.list_deliveries)
+        return routes
+
+    def create_webhook(self) -> Response:
+        """Create a webhook; only this response and rotations contain its secret."""
+        principal = current_principal()
+        read_query(request, ())
+        fields = receive_fields(request, ("url", "events"))
+        url, events = self._read_fields(fields)
+        secret = _make_secret()
+        with self._ports.database.session() as session:
+            webhook = webhooks.create_webhook(
+                session,
+                principal.state.account_id,
+                url=url,
+                events=events,
+                secret=self._ports.secret_cipher.encrypt(secret),
+                at=now(),
+            )
+        return write_json({**_write_webhook(webhook), "secret": secret}, 201)
+
+    def list_webhooks(self) -> Response:
+        """List the account's webhooks, oldest first."""
+        principal = current_principal()
+        read_query(request, ())
+        with self._ports.database.snapshot() as session:
+            found = webhooks.list_webhooks(session, principal.state.account_id)
+        return write_json({"webhooks": [_write_webhook(webhook) for webhook in found]})
+
+    def read_webhook(self, webhook_id: str) -> Response:
+        """Return one webhook."""
+        principal = current_principal()
+        read_query(request, ())
+        with self._ports.database.snapshot() as session:
+            webhook = webhooks.find_webhook(session, principal.state.account_id, webhook_id)
+        return write_json(_write_webhook(webhook))
+
+    def delete_webhook(self, webhook_id: str) -> Response:
+        """Delete a webhook; pending deliveries are discarded."""
+        principal = current_principal()
+        read_query(request, ())
+        with self._ports.database.session() as session:
+            webhooks.delete_webhook(session, principal.state.account_id, webhook_id)
+        return Response(status=204)
+
+    def rotate_secret(self, webhook_id: str) -> Response:
+        """Rotate a webhook's secret; for 24 hours deliveries are also signed with the previous one."""
+        principal = current_principal()
+        read_query(request, ())
+        receive_fields(request, ())
+        secret = _make_secret()
+        with self._ports.database.session() as session:
+            webhook = webhooks.rotate_secret(
+                session,
+                principal.state.account_id,
+                webhook_id,
+                secret=self._ports.secret_cipher.encrypt(secret),
+                at=now(),
+            )
+        return write_json({**_write_webhook(webhook), "secret": secret})
+
+    def list_deliveries(self, webhook_id: str) -> Response:
+        """List a webhook's deliveries, newest first, with their attempts."""
+        principal = current_principal()
+        query = read_query(request, ("limit", "start_after"))
+        limit = read_limit(query)
+        with self._ports.database.snapshot() as session:
+            webhooks.find_webhook(session, principal.state.account_id, webhook_id)
+            found, has_more = webhooks.list_deliveries(
+                session, webhook_id, limit=limit, start_after=query.get("start_after")
+            )
+        return write_json(
+            {"deliveries": [_write_delivery(delivery) for delivery in found], "has_more": has_more}
+        )
+
+    def _read_fields(self, fields: Mapping[str, Any]) -> tuple[str, tuple[WebhookEvent, ...]]:
+        """Read the address and the events of a new webhook.
+
+        Raises:
+            ServiceError: 400, with all errors of both.
+        """
+        faults = [*_find_url_errors(fields, self._ports), *_find_event_errors(fields)]
+        if faults:
+            raise ServiceError(400, " ".join(faults))
+        given = fields.get("events", list(WebhookEvent))
+        return fields["url"], tuple(event for event in WebhookEvent if event in given)
+
+
+def _find_url_errors(fields: Mapping[str, Any], ports: Ports) -> Iterator[str]:
+    url = fields.get("url")
+    if not isinstance(url, str) or not 1 <= len(url) <= _MAX_URL_LENGTH:
+        yield f"The field url must be an address of at most {_MAX_URL_LENGTH} characters."
+        return
+    try:
+        ports.fetcher.check(url)
+    except TargetRefusedError as error:
+        yield f"The field url is not allowed: {error}."
+
+
+def _find_event_errors(fields: Mapping[str, Any]) -> Iterator[str]:
+    if "events" not in fields:
+        return
+    given = fields["events"]
+    must = f"The field events must be a non-empty list of {_ACCEPTED_EVENTS}."
+    if not isinstance(given, list) or not given:
+        yield must
+        return
+    known = tuple(WebhookEvent)
+    unknown = [name for name in given if not isinstance(name, str) or name not in known]
+    if unknown:
+        named = ", ".join(repr(name)[:100] for name in unknown[:_MAX_NAMED])
+        which = "event" if len(unknown) == 1 else "events"
+        yield f"Unknown {which} {named}: accepted are {_ACCEPTED_EVENTS}."
+    elif len(given) > len(WebhookEvent):
+        yield must
+
+
+def _make_secret() -> str:
+    return "whsec_" + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii")
+
+
+def _write_webhook(webhook: Webhook) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": webhook.id,
+        "url": webhook.url,
+        "events": [event.value for event in webhook.events],
+        "created_at": timestamp(webhook.created_at),
+    }
+    if webhook.disabled_at is not None:
+        record["disabled_at"] = timestamp(webhook.disabled_at)
+    return record
+
+
+def _write_delivery(delivery: Delivery) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": delivery.id,
+        "event": delivery.event.value,
+        "status": delivery.status.value,
+        "created_at": timestamp(delivery.created_at),
+        "attempts": [_write_attempt(attempt) for attempt in delivery.attempts],
+    }
+    if delivery.next_attempt_at is not None:
+        record["next_attempt_at"] = timestamp(delivery.next_attempt_at)
+    return record
+
+
+def _write_attempt(attempt: Attempt) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "at": timestamp(attempt.at),
+        "milliseconds": attempt.milliseconds,
+    }
+    if attempt.status is not None:
+        record["status"] = attempt.status
+    if attempt.error is not None:
+        record["error"] = attempt.error
+    return record
