@@ -50,7 +50,7 @@ def cut_regions(folder: Path) -> None:
 
 
 def choose(codes: dict[str, set[int]]) -> dict[str, set[int]]:
-    """Give the characters each font keeps; no character of any is lost but a few of the rarest."""
+    """Return the characters each font keeps; no character of any is lost but a few of the rarest."""
     big5, korean, simplified = (
         {code for code in range(0x80, 0x10000) if is_in(code, name)}
         for name in ("big5", "cp949", "gb2312")
@@ -86,7 +86,7 @@ def cut(face: Any, codes: set[int]) -> bytes:
 
 
 def is_in(code: int, encoding: str) -> bool:
-    """Tell whether a character has a code in an encoding."""
+    """Return whether a character has a code in an encoding."""
     try:
         chr(code).encode(encoding)
     except UnicodeEncodeError:
@@ -95,12 +95,12 @@ def is_in(code: int, encoding: str) -> bool:
 
 
 def is_ideograph(code: int) -> bool:
-    """Tell whether a character is a Chinese one."""
+    """Return whether a character is a Chinese one."""
     return 0x3400 <= code <= 0x9FFF or 0xF900 <= code <= 0xFAFF or code >= 0x20000
 
 
 def is_hangul(code: int) -> bool:
-    """Tell whether a character is a Korean letter or syllable."""
+    """Return whether a character is a Korean letter or syllable."""
     blocks = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF))
     return any(low <= code <= high for low, high in blocks)
 

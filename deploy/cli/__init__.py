@@ -1,1 +1,1 @@
-"""The `pressroom` command: running the farm, its accounts and keys, and the engine alone."""
+"""The `pressroom` command: runs and administers a farm, and renders files without one."""

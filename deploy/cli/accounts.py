@@ -1,4 +1,4 @@
-"""`pressroom account create|set|list|usage`: who may use the farm, how much, and who did."""
+"""`pressroom account create|set|list|usage`: accounts, their limits and their usage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from deploy.cli.access import add_farm_option, open_farm
+from deploy.cli.farm import add_farm_option, open_farm
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result, write_table
 from shared.clock import now, timestamp
 from shared.db import accounts
@@ -25,7 +25,7 @@ _AT_ONCE: Final = 500
 def add_commands(commands: Commands) -> None:
     """Add `account create`, `account set`, `account list` and `account usage`."""
     group = commands.add_parser(
-        "account", help="make, change and look at accounts", allow_abbrev=False
+        "account", help="create, change and list accounts", allow_abbrev=False
     )
     actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
     _add_create(actions)
@@ -35,7 +35,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_create(arguments: argparse.Namespace) -> int:
-    """Make an account with one user and one key; the key is shown here and never again."""
+    """Create an account with one user and one key; only this output contains the key."""
     with open_farm(arguments.data) as farm:
         made = farm.change(
             lambda session: accounts.create_account(
@@ -55,26 +55,26 @@ def run_create(arguments: argparse.Namespace) -> int:
 
 
 def run_set(arguments: argparse.Namespace) -> int:
-    """Change what is given of an account; every front sees it on the next request."""
+    """Change the given properties of an account; every front applies them on the next request."""
     account_id = arguments.account_id
     changes = {name: getattr(arguments, name) for name in _CHANGES}
     if all(value is None for value in changes.values()):
         options = ", ".join(f"--{name.replace('_', '-')}" for name in _CHANGES)
-        raise CommandFailed(f"nothing to set; give one of {options}, --enabled, --unverified")
+        raise CommandFailed(f"nothing to set; pass one of {options}, --enabled, --unverified")
     with open_farm(arguments.data) as farm:
 
         def change(session: Session) -> list[str]:
             accounts.set_account(session, account_id, **changes)
             return list(accounts.key_digests_of(session, account_id))
 
-        farm.drop_cached(account_id, farm.change(change))
+        farm.invalidate_keys(account_id, farm.change(change))
     given = {name: value for name, value in changes.items() if value is not None}
     print_result({"account_id": account_id} | given, as_json=arguments.json)
     return 0
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """List every account with its terms and state; `--json` gives one object."""
+    """List all accounts with plan, limits and state."""
     with open_farm(arguments.data) as farm:
         found: list[accounts.AccountInfo] = []
         with farm.database.snapshot() as session:
@@ -109,7 +109,7 @@ def _state(account: accounts.AccountInfo) -> str:
 
 
 def run_usage(arguments: argparse.Namespace) -> int:
-    """Tell what an account used in a billing period, by the ledger, and what is on its way there."""
+    """Report an account's usage of a billing period: pages in the ledger, and pages not recorded yet."""
     with open_farm(arguments.data) as farm:
         today = arguments.date or now().astimezone(UTC).date()
 
@@ -121,10 +121,10 @@ def run_usage(arguments: argparse.Namespace) -> int:
 
         account, start, end, used = farm.read(read)
         counted = None
-        if farm.cache is not None:
+        if farm.key_states is not None:
             with suppress(Unavailable):
-                # What Redis counts nothing of yet has nothing on its way.
-                counted = farm.cache.find_usage(account.account_id, start) or used
+                # Without a counter in Redis there is no unrecorded usage.
+                counted = farm.key_states.find_usage(account.account_id, start) or used
     print_result(_report(account, start, end, used, counted), as_json=arguments.json)
     return 0
 
@@ -141,14 +141,14 @@ def _report(
     }
     for allowance, most in terms.items():
         of_ledger = used.of(allowance)
-        on_its_way = None  # nobody can tell while Redis is away
+        unrecorded = None  # unknown while Redis is unavailable
         if counted is not None:
-            on_its_way = max(counted.of(allowance).pages - of_ledger.pages, 0)
+            unrecorded = max(counted.of(allowance).pages - of_ledger.pages, 0)
         report[allowance.value] = {
             "pages": of_ledger.pages,
             "renders": of_ledger.calls,
             "max_pages": most,
-            "pages_not_in_the_ledger_yet": on_its_way,
+            "pages_not_in_the_ledger_yet": unrecorded,
         }
     return report
 
@@ -157,15 +157,25 @@ _CHANGES = ("disabled", "verified", "plan", "max_pages", "max_draft_pages", "rat
 
 
 def _add_create(actions: Commands) -> None:
-    parser = actions.add_parser("create", help="make an account with a key", allow_abbrev=False)
+    parser = actions.add_parser("create", help="create an account with a key", allow_abbrev=False)
     parser.add_argument("--email", required=True, help="address of the account's user")
-    parser.add_argument("--name", help="name of the account's user (the address)")
+    parser.add_argument("--name", help="name of the account's user (the email address)")
     parser.add_argument("--plan", choices=accounts.PLANS, default="free", help="plan (free)")
-    parser.add_argument("--max-pages", type=int, default=1000, metavar="N", help="a period (1000)")
-    parser.add_argument("--max-draft-pages", type=int, metavar="N", help="a period (no allowance)")
-    parser.add_argument("--renewal-day", type=int, default=1, metavar="D", help="1 to 31 (1)")
-    parser.add_argument("--no-workspace", action="store_true", help="no slugs and no images")
-    parser.add_argument("--unverified", action="store_true", help="the address is not verified")
+    parser.add_argument(
+        "--max-pages", type=int, default=1000, metavar="N", help="pages per billing period (1000)"
+    )
+    parser.add_argument(
+        "--max-draft-pages", type=int, metavar="N", help="draft pages per period (no limit)"
+    )
+    parser.add_argument(
+        "--renewal-day", type=int, default=1, metavar="D", help="day of the month, 1 to 31 (1)"
+    )
+    parser.add_argument(
+        "--no-workspace", action="store_true", help="without slugs, images and fonts"
+    )
+    parser.add_argument(
+        "--unverified", action="store_true", help="the email address is not verified"
+    )
     add_farm_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run_create)
@@ -197,20 +207,20 @@ def _add_list(actions: Commands) -> None:
 
 
 def _add_usage(actions: Commands) -> None:
-    parser = actions.add_parser("usage", help="tell what an account used", allow_abbrev=False)
+    parser = actions.add_parser("usage", help="report an account's usage", allow_abbrev=False)
     parser.add_argument("account_id", metavar="ACCOUNT_ID")
     parser.add_argument(
-        "--date", type=_day, metavar="DAY", help="a day, UTC, of the billing period (today)"
+        "--date", type=_parse_date, metavar="DAY", help="a day, UTC, of the billing period (today)"
     )
     add_farm_option(parser)
     add_json_option(parser)
     parser.set_defaults(run=run_usage)
 
 
-def _day(text: str) -> date:
+def _parse_date(text: str) -> date:
     try:
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
-        find_period(day, renewal_day=31)  # which knows no period at the ends of the calendar
+        find_period(day, renewal_day=31)  # fails at the ends of the calendar
     except (ValueError, OverflowError) as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-11-30") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-30") from error
     return day

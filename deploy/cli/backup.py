@@ -1,4 +1,4 @@
-"""`pressroom backup` and `pressroom restore`: an embedded farm to one file, and back."""
+"""`pressroom backup` and `pressroom restore`: backup of an embedded farm to one file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from deploy.cli.access import FarmPlace, find_farm
+from deploy.cli.farm import FarmLocation, find_farm
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
 from deploy.cli.up import add_data_option
 from deploy.embedded.backup import BackupFailed, make_backup, restore_backup
-from deploy.embedded.home import DataFolder, open_folder
+from deploy.embedded.data_folder import DataFolder, open_folder
 from shared.clock import ticks
 from shared.db.migrate import upgrade
 from shared.errors import Unavailable
@@ -22,7 +22,7 @@ from shared.queue.usage import count_older, find_newest
 from shared.shards import ShardAddress
 
 _LEDGER_PATIENCE_SECONDS: Final = 10.0
-_LOOK_SECONDS: Final = 0.1
+_POLL_SECONDS: Final = 0.1
 
 
 def add_commands(commands: Commands) -> None:
@@ -35,11 +35,11 @@ def add_commands(commands: Commands) -> None:
     backup.add_argument("file", type=Path, metavar="FILE")
     backup.set_defaults(run=run_backup)
     restore = commands.add_parser(
-        "restore", help="make an embedded farm what it was in a backup", allow_abbrev=False
+        "restore", help="restore an embedded farm from a backup", allow_abbrev=False
     )
     restore.add_argument("file", type=Path, metavar="FILE")
     restore.add_argument(
-        "--replace", action="store_true", help="set aside what is in the data folder now"
+        "--replace", action="store_true", help="move the current data folder aside"
     )
     restore.set_defaults(run=run_restore)
     for parser in (backup, restore):
@@ -48,9 +48,9 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_backup(arguments: argparse.Namespace) -> int:
-    """Back a farm up; what was metered by now is in the ledger first."""
+    """Back up a farm, after all metered usage has been recorded in the ledger."""
     place = find_farm(arguments.data)
-    folder = _own_stores(place)
+    folder = _require_local_stores(place)
     missing = _await_ledger(place)
     try:
         manifest = make_backup(folder, arguments.file.resolve())
@@ -63,7 +63,7 @@ def run_backup(arguments: argparse.Namespace) -> int:
 
 
 def run_restore(arguments: argparse.Namespace) -> int:
-    """Restore a farm that does not run; its next start begins what had not ended."""
+    """Restore a stopped farm; its next start resumes unfinished work."""
     folder = open_folder(arguments.data)
     try:
         manifest = restore_backup(arguments.file, folder, replace=arguments.replace)
@@ -74,11 +74,11 @@ def run_restore(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _own_stores(place: FarmPlace) -> DataFolder:
+def _require_local_stores(place: FarmLocation) -> DataFolder:
     assert place.folder is not None
     if place.database_url != place.folder.database_url:
         raise CommandFailed(
-            "this farm's database is not the data folder's: back it up with pg_dump, as the runbook says"
+            "this farm's database is not in the data folder: back it up with pg_dump, as the runbook says"
         )
     if urlsplit(place.blob_url or "").scheme != "file" or place.blob_url != place.folder.blob_url:
         raise CommandFailed(
@@ -87,8 +87,8 @@ def _own_stores(place: FarmPlace) -> DataFolder:
     return place.folder
 
 
-def _await_ledger(place: FarmPlace) -> int:
-    """Wait until what was metered before now is in the ledger; give how many events are not."""
+def _await_ledger(place: FarmLocation) -> int:
+    """Wait until all usage events up to now are recorded; return the number that are not."""
     give_up_at = ticks() + _LEDGER_PATIENCE_SECONDS
     return sum(_await_shard(shard, give_up_at) for shard in place.shards)
 
@@ -100,10 +100,10 @@ def _await_shard(shard: ShardAddress, give_up_at: float) -> int:
         while newest and (left := count_older(redis, newest)):
             if ticks() > give_up_at:
                 return left
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
     except Unavailable as error:
         raise CommandFailed(
-            "Redis does not answer, so pages may be missing in the ledger; try again when it does"
+            "Redis does not respond, so pages may be missing in the ledger; try again once it responds"
         ) from error
     finally:
         redis.close()

@@ -1,4 +1,4 @@
-"""`pressroom batch`: many documents through a farm, with progress, and resumed after an interruption."""
+"""`pressroom batch`: renders many documents on a farm, with progress; an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def add_commands(commands: Commands) -> None:
     parser = commands.add_parser(
         "batch",
         help="render many documents on a farm",
-        description="Renders each line of an NDJSON file, or each row of a CSV file, into a template. "
-        "Interrupted, the same command goes on where it was.",
+        description="Renders each line of an NDJSON file, or each row of a CSV file, with a template. "
+        "To resume an interrupted run, repeat the same command.",
         allow_abbrev=False,
     )
     parser.add_argument(
-        "template", metavar="TEMPLATE", help="id or slug, also with @version or @tag"
+        "template", metavar="TEMPLATE", help="id or slug, optionally with @version or @tag"
     )
     parser.add_argument("documents", type=Path, metavar="DATA.ndjson|DATA.csv")
     parser.add_argument(
@@ -47,39 +47,41 @@ def add_commands(commands: Commands) -> None:
         metavar="OUT.zip|OUT.pdf|FOLDER/",
         help="a zip of PDFs, one merged PDF, or a folder for the PDFs",
     )
-    parser.add_argument("--draft", action="store_true", help="against the draft allowance, marked")
-    parser.add_argument("--url", help="the farm; PRESSROOM_URL unless given")
-    parser.add_argument("--key", help="the API key; PRESSROOM_KEY unless given")
+    parser.add_argument(
+        "--draft", action="store_true", help="render drafts, against the draft allowance"
+    )
+    parser.add_argument("--url", help="URL of the farm (PRESSROOM_URL)")
+    parser.add_argument("--key", help="API key (PRESSROOM_KEY)")
     add_json_option(parser)
     parser.set_defaults(run=run_batch)
 
 
 def run_batch(arguments: argparse.Namespace) -> int:
-    """Run a batch to its end; 1 when a document failed, 130 when interrupted."""
+    """Run a batch to its end; return 1 if a document failed, 130 if interrupted."""
     environment = operator_environment()
     url = arguments.url or environment.get("PRESSROOM_URL")
     key = arguments.key or environment.get("PRESSROOM_KEY")
     if not (url and key):
         raise CommandFailed(
-            "the farm is not named: give --url and --key, or set PRESSROOM_URL and PRESSROOM_KEY"
+            "no farm is given: pass --url and --key, or set PRESSROOM_URL and PRESSROOM_KEY"
         )
-    task = _Task.of(arguments, url)
+    task = _Task.parse(arguments, url)
     farm = Pressroom(url, key)
     try:
         batch = _run(task, farm, _Progress(sys.stderr.isatty()))
     except KeyboardInterrupt:
-        print("\ninterrupted; the same command goes on where it was", file=sys.stderr)
+        print("\ninterrupted; repeat the command to resume", file=sys.stderr)
         return INTERRUPTED
     except PressroomError as error:
-        raise CommandFailed(f"{error}; the same command goes on where it was") from error
+        raise CommandFailed(f"{error}; repeat the command to resume") from error
     _report(batch, task, farm, as_json=arguments.json)
-    task.forget()
+    task.delete_state()
     return 1 if batch.failed or batch.status == "cancelled" else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a resumed command needs to know: it lies beside the output until that is there."""
+    """The state of an unfinished run, stored next to the output."""
 
     fingerprint: str
     idempotency_key: str
@@ -97,11 +99,11 @@ class _Task:
     fingerprint: str
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace, url: str) -> _Task:
-        """Read what is asked for.
+    def parse(cls, arguments: argparse.Namespace, url: str) -> _Task:
+        """Parse the arguments.
 
         Raises:
-            CommandFailed: the documents cannot be read, or the output is of no known kind.
+            CommandFailed: the documents cannot be read, or the output is of an unknown kind.
         """
         documents: Path = arguments.documents
         output = Path(arguments.output)
@@ -126,37 +128,37 @@ class _Task:
         )
 
     @property
-    def note(self) -> Path:
-        """Name the file that keeps the state."""
+    def state_path(self) -> Path:
+        """The file of the state."""
         return self.output.with_name(f".{self.output.name}.pressroom")
 
-    def load(self) -> _State:
-        """Give the state of an interrupted run of the same task, else a fresh one."""
+    def load_state(self) -> _State:
+        """Return the state of an interrupted run of the same task, else a new one."""
         try:
-            state = _State(**json.loads(self.note.read_bytes()))
+            state = _State(**json.loads(self.state_path.read_bytes()))
         except (OSError, ValueError, TypeError):
             state = None
         if state is None or state.fingerprint != self.fingerprint:
             return _State(self.fingerprint, str(uuid.uuid4()))
         return state
 
-    def save(self, state: _State) -> None:
-        """Write the state, whole or not at all."""
+    def save_state(self, state: _State) -> None:
+        """Write the state atomically."""
         try:
-            self.note.parent.mkdir(parents=True, exist_ok=True)
-            partial = self.note.with_name(f"{self.note.name}.part")
+            self.state_path.parent.mkdir(parents=True, exist_ok=True)
+            partial = self.state_path.with_name(f"{self.state_path.name}.part")
             partial.write_text(json.dumps(asdict(state)))
-            partial.replace(self.note)
+            partial.replace(self.state_path)
         except OSError as error:
-            raise CommandFailed(f"{self.note} cannot be written: {error.strerror}") from error
+            raise CommandFailed(f"{self.state_path} cannot be written: {error.strerror}") from error
 
-    def forget(self) -> None:
-        """Remove the state: the task is done."""
-        self.note.unlink(missing_ok=True)
+    def delete_state(self) -> None:
+        """Delete the state of a finished task."""
+        self.state_path.unlink(missing_ok=True)
 
 
 def _run(task: _Task, farm: Pressroom, progress: _Progress) -> Batch:
-    batch = _find_or_submit(task, farm)
+    batch = _resume_or_submit(task, farm)
     progress.show(batch)
     batch = farm.wait_batch(batch.id, progress=progress.show, every_seconds=progress.every_seconds)
     progress.end()
@@ -165,17 +167,17 @@ def _run(task: _Task, farm: Pressroom, progress: _Progress) -> Batch:
     return batch
 
 
-def _find_or_submit(task: _Task, farm: Pressroom) -> Batch:
-    state = task.load()
+def _resume_or_submit(task: _Task, farm: Pressroom) -> Batch:
+    state = task.load_state()
     if state.batch_id is not None:
         try:
             return farm.batch(state.batch_id)
         except ApiError as error:
             if error.status not in _GONE:
                 raise
-            state = _State(task.fingerprint, str(uuid.uuid4()))  # expired: begin anew
-    # Written before the upload: whether an interrupted one was accepted is the farm's to know.
-    task.save(state)
+            state = _State(task.fingerprint, str(uuid.uuid4()))  # expired: start again
+    # Stored before the upload: only the farm knows whether an interrupted upload was accepted.
+    task.save_state(state)
     batch = farm.submit_batch(
         task.template,
         task.documents,
@@ -183,7 +185,7 @@ def _find_or_submit(task: _Task, farm: Pressroom) -> Batch:
         draft=task.draft,
         idempotency_key=state.idempotency_key,
     )
-    task.save(replace(state, batch_id=batch.id))
+    task.save_state(replace(state, batch_id=batch.id))
     return batch
 
 
@@ -203,21 +205,21 @@ def _fetch(task: _Task, farm: Pressroom, batch: Batch, progress: _Progress) -> N
 
 
 def unpack(archive: Path, folder: Path) -> int:
-    """Unpack the files of an archive into a folder, whatever paths it has; gives their number.
+    """Extract the files of an archive into a folder, and return their number.
 
     Raises:
-        CommandFailed: a name in it leads out of the folder.
+        CommandFailed: a name in the archive is a path.
     """
     count = 0
     with zipfile.ZipFile(archive) as opened:
         for entry in opened.infolist():
             name = PurePosixPath(entry.filename)
             if len(name.parts) != 1 or name.parts[0] in ("..", "/") or "\\" in entry.filename:
-                raise CommandFailed(f"the archive has a name that is no file's: {entry.filename!r}")
+                raise CommandFailed(f"the archive has an unsafe file name: {entry.filename!r}")
             partial = folder / f".{name.name}.part"
             with opened.open(entry) as source, partial.open("wb") as target:
-                while piece := source.read(256 * 1024):
-                    target.write(piece)
+                while chunk := source.read(256 * 1024):
+                    target.write(chunk)
             partial.replace(folder / name.name)
             count += 1
     return count
@@ -249,27 +251,27 @@ def _print_errors(batch: Batch, farm: Pressroom) -> None:
 
 
 class _Progress:
-    """Tells how far it is: a bar that is drawn over on a terminal, a line now and then elsewhere."""
+    """Prints the progress: a bar on a terminal, a line every 10 seconds elsewhere."""
 
     def __init__(self, is_terminal: bool, now: Callable[[], float] = time.monotonic) -> None:
         self._is_terminal = is_terminal
         self._now = now
-        self._begun_at = now()
+        self._started_at = now()
         self._first: int | None = None
-        self._said_at = -_SECONDS_BETWEEN_LINES
+        self._printed_at = -_SECONDS_BETWEEN_LINES
         self._is_open = False
 
     @property
     def every_seconds(self) -> float:
-        """Give how often there is something to show."""
+        """The seconds between updates."""
         return 1.0 if self._is_terminal else _SECONDS_BETWEEN_LINES
 
     def show(self, batch: Batch) -> None:
-        """Show a batch as it is."""
+        """Print the progress of a batch."""
         if self._first is None:
             self._first = batch.ended
         share = batch.ended / batch.total if batch.total else 1.0
-        seconds = max(self._now() - self._begun_at, 0.001)
+        seconds = max(self._now() - self._started_at, 0.001)
         rate = (batch.ended - self._first) / seconds
         parts = [f"{batch.ended:,}/{batch.total:,} documents", f"{share:4.0%}"]
         if rate > 0:
@@ -279,23 +281,23 @@ class _Progress:
             parts.append(f"{batch.failed:,} failed")
         filled = round(share * _BAR)
         bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] " if self._is_terminal else ""
-        self._say(bar + "  ".join(parts), is_last=batch.has_ended)
+        self._print(bar + "  ".join(parts), is_last=batch.has_ended)
 
     def show_bytes(self, size: int) -> None:
-        """Show how much of the result was fetched."""
-        self._say(f"fetching the result: {size / 1024 / 1024:,.1f} MB")
+        """Print the downloaded size of the result."""
+        self._print(f"downloading the result: {size / 1024 / 1024:,.1f} MB")
 
     def end(self) -> None:
-        """Leave the line that was drawn."""
+        """End the current line."""
         if self._is_open:
             print(file=sys.stderr)
         self._is_open = False
-        self._said_at = -_SECONDS_BETWEEN_LINES
+        self._printed_at = -_SECONDS_BETWEEN_LINES
 
-    def _say(self, text: str, *, is_last: bool = False) -> None:
+    def _print(self, text: str, *, is_last: bool = False) -> None:
         if self._is_terminal:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
             self._is_open = True
-        elif is_last or self._now() - self._said_at >= _SECONDS_BETWEEN_LINES:
+        elif is_last or self._now() - self._printed_at >= _SECONDS_BETWEEN_LINES:
             print(text, file=sys.stderr, flush=True)
-            self._said_at = self._now()
+            self._printed_at = self._now()

@@ -1,4 +1,4 @@
-"""`pressroom demo`: what the farm does, in a minute."""
+"""`pressroom demo`: renders four sample documents on a temporary farm."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from deploy.embedded.demo.show import show_demo
 def add_commands(commands: Commands) -> None:
     """Add `demo`."""
     parser = commands.add_parser(
-        "demo", help="render four documents on a farm that is stopped again", allow_abbrev=False
+        "demo", help="render four sample documents on a temporary farm", allow_abbrev=False
     )
     parser.add_argument(
         "-o", dest="output", type=Path, default=Path("demo"), metavar="DIR", help="folder (demo)"
@@ -22,9 +22,9 @@ def add_commands(commands: Commands) -> None:
 
 def run_demo(arguments: argparse.Namespace) -> int:
     """Run the demo into a folder."""
-    show_demo(arguments.output, say=_say)
+    show_demo(arguments.output, report=_print)
     return 0
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     print(line, flush=True)

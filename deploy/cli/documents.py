@@ -1,4 +1,4 @@
-"""`pressroom render` and `pressroom validate`: the engine alone, on files, without server or network."""
+"""`pressroom render` and `pressroom validate`: the engine on files, without server or network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
 from shared import clock
 
-# The engine is loaded by the two commands that draw: `up` stays a small process without ReportLab.
+# Only these two commands load the engine, so that `up` stays a small process without ReportLab.
 if TYPE_CHECKING:
     from workers.engine.cli import Inputs
 
@@ -19,20 +19,22 @@ def add_commands(commands: Commands) -> None:
     """Add `render` and `validate`."""
     drawing = commands.add_parser("render", help="render a document to PDF", allow_abbrev=False)
     _add_inputs(drawing)
-    drawing.add_argument("--draft", action="store_true", help="with the DRAFT mark, unprotected")
+    drawing.add_argument(
+        "--draft", action="store_true", help="with the DRAFT watermark, without encryption"
+    )
     drawing.add_argument(
         "-o", dest="output", type=Path, metavar="OUT.pdf", help="file to write (DOCUMENT.pdf)"
     )
     drawing.set_defaults(run=run_render)
     checking = commands.add_parser(
-        "validate", help="print what is wrong with a document", allow_abbrev=False
+        "validate", help="print the findings of a document", allow_abbrev=False
     )
     _add_inputs(checking)
     checking.set_defaults(run=run_validate)
 
 
 def run_render(arguments: argparse.Namespace) -> int:
-    """Render the inputs to a PDF file; 1 with the findings on stderr when they do not render."""
+    """Render the inputs to a PDF file; on authoring errors print them to stderr and return 1."""
     from workers.engine.cli import print_errors, print_warnings
     from workers.engine.diagnostics import AuthoringError
     from workers.engine.pipeline import render
@@ -59,7 +61,7 @@ def run_render(arguments: argparse.Namespace) -> int:
 
 
 def run_validate(arguments: argparse.Namespace) -> int:
-    """Print every finding; 1 when one of them prevents rendering."""
+    """Print all findings; return 1 if there are errors."""
     from workers.engine.cli import print_findings, summarize
     from workers.engine.pipeline import validate
     from workers.engine.ports import RenderOptions
@@ -76,7 +78,7 @@ def run_validate(arguments: argparse.Namespace) -> int:
 
 
 def _read_inputs(arguments: argparse.Namespace) -> Inputs:
-    from workers.engine.cli import WrongInputs, load_inputs
+    from workers.engine.cli import InputError, load_inputs
 
     try:
         return load_inputs(
@@ -88,7 +90,7 @@ def _read_inputs(arguments: argparse.Namespace) -> Inputs:
             images=arguments.images,
             fonts=arguments.fonts,
         )
-    except WrongInputs as error:
+    except InputError as error:
         raise CommandFailed(str(error)) from error
 
 
@@ -99,7 +101,9 @@ def _default_output(arguments: argparse.Namespace) -> Path:
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("document", nargs="?", type=Path, metavar="DOCUMENT.xml")
-    parser.add_argument("--template", type=Path, metavar="T.xml", help="goes under the document")
+    parser.add_argument(
+        "--template", type=Path, metavar="T.xml", help="template that the document overlays"
+    )
     parser.add_argument("--data", type=Path, metavar="D.json|D.csv", help="data to merge")
     parser.add_argument("--markdown", type=Path, metavar="F.md", help="text for one of the flows")
     parser.add_argument("--flow", metavar="NAME", help="the flow that --markdown replaces (body)")

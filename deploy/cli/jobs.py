@@ -1,4 +1,4 @@
-"""`pressroom job show`: what is known of one job, whoever's it is."""
+"""`pressroom job show`: the record of one job of any account."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import argparse
 from contextlib import suppress
 from typing import Any
 
-from api.batches.views import write_item_job
-from deploy.cli.access import FarmAccess, add_farm_option, open_farm
+from api.batches.representations import write_item_job
+from deploy.cli.farm import FarmStores, add_farm_option, open_farm
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
 from shared.batches.records import find_item_of_job
 from shared.clock import timestamp
@@ -21,7 +21,7 @@ from shared.jobs import RenderJob
 
 def add_commands(commands: Commands) -> None:
     """Add `job show`."""
-    group = commands.add_parser("job", help="look at jobs on record", allow_abbrev=False)
+    group = commands.add_parser("job", help="show recorded jobs", allow_abbrev=False)
     actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
     show = actions.add_parser("show", help="show one job", allow_abbrev=False)
     show.add_argument("job_id", metavar="ID", help="a job, or a document of a batch")
@@ -31,16 +31,16 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """Show a job as its client sees it, and what only an operator may know."""
+    """Print a job's record, with the fields that only operators see."""
     with open_farm(arguments.data) as farm:
         shown = _find(farm, arguments.job_id)
     if shown is None:
-        raise CommandFailed(f"there is no job {arguments.job_id!r} on record")
+        raise CommandFailed(f"job {arguments.job_id!r} does not exist")
     print_result(shown, as_json=arguments.json)
     return 0
 
 
-def _find(farm: FarmAccess, job_id: str) -> dict[str, Any] | None:
+def _find(farm: FarmStores, job_id: str) -> dict[str, Any] | None:
     item = find_item_of_job(job_id)
     with farm.database.snapshot() as session:
         if item is not None:
@@ -58,7 +58,7 @@ def _show_item(session: Session, batch_id: str, index: int) -> dict[str, Any] | 
     return {**write_item_job(batch, item), **beside}
 
 
-def _show_job(farm: FarmAccess, record: JobRecord) -> dict[str, Any]:
+def _show_job(farm: FarmStores, record: JobRecord) -> dict[str, Any]:
     job = RenderJob.decode(record.message)
     shown = {
         **write_job(record),
@@ -75,8 +75,8 @@ def _show_job(farm: FarmAccess, record: JobRecord) -> dict[str, Any]:
         shown["milliseconds"] = dict(record.timings)
     if record.pdf_key is not None:
         shown["pdf"] = {"key": record.pdf_key, "bytes": record.pdf_size}
-    if not record.status.is_final and farm.states is not None:
+    if not record.status.is_final and farm.job_states is not None:
         with suppress(Unavailable):
-            deliveries = farm.states.of(record.account_id).count_deliveries(record.id)
+            deliveries = farm.job_states.of(record.account_id).count_deliveries(record.id)
             shown |= {"deliveries": deliveries} | ({"status": "running"} if deliveries else {})
     return shown

@@ -1,4 +1,4 @@
-"""`pressroom ledger export`: every metered job of a span of days, for bills and for the archive."""
+"""`pressroom ledger export`: the metered jobs of a date range, for invoicing and archiving."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from deploy.cli.access import add_farm_option, open_farm
+from deploy.cli.farm import add_farm_option, open_farm
 from deploy.cli.output import CommandFailed, Commands
 from shared.clock import timestamp
 
@@ -23,32 +23,36 @@ if TYPE_CHECKING:
 
 def add_commands(commands: Commands) -> None:
     """Add `ledger export`."""
-    group = commands.add_parser("ledger", help="read the ledger of pages", allow_abbrev=False)
+    group = commands.add_parser("ledger", help="export the usage ledger", allow_abbrev=False)
     actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
     export = actions.add_parser(
         "export",
-        help="write every metered job of a span of days",
-        description="Rows come in the order in which their jobs ended. Days are UTC. What ended in the"
-        " last minutes may not be in the ledger yet.",
+        help="write the metered jobs of a date range",
+        description="Rows are in the order in which their jobs ended. Dates are in UTC. Jobs of the last"
+        " minutes may not be in the ledger yet.",
         allow_abbrev=False,
     )
     export.add_argument(
-        "--from", dest="since", type=_day, metavar="DAY", help="first day, 2026-10-01 (the first there is)"
+        "--from", dest="since", type=_parse_date, metavar="DAY", help="first day, such as 2026-10-01 (all)"
     )  # fmt: skip
     export.add_argument(
-        "--to", dest="until", type=_day, metavar="DAY", help="day after the last, 2026-11-01 (no end)"
+        "--to", dest="until", type=_parse_date, metavar="DAY", help="day after the last, such as 2026-11-01 (all)"
     )  # fmt: skip
-    export.add_argument("--account", metavar="ACCOUNT_ID", help="of one account (of all)")
-    export.add_argument("--format", choices=_WRITERS, default="csv", help="form of a row (csv)")
+    export.add_argument("--account", metavar="ACCOUNT_ID", help="only this account (all)")
+    export.add_argument("--format", choices=_WRITERS, default="csv", help="output format (csv)")
     export.add_argument(
-        "-o", dest="output", type=Path, metavar="FILE", help="file, written anew (standard output)"
+        "-o",
+        dest="output",
+        type=Path,
+        metavar="FILE",
+        help="file, replaced if it exists (standard output)",
     )
     add_farm_option(export)
     export.set_defaults(run=run_export)
 
 
 def run_export(arguments: argparse.Namespace) -> int:
-    """Write the rows as they are read; a file has its name once it is whole."""
+    """Stream the rows to the output; a file is replaced once it is complete."""
     since, until = arguments.since, arguments.until
     if since and until and since >= until:
         raise CommandFailed(f"--from {since:%Y-%m-%d} is not before --to {until:%Y-%m-%d}")
@@ -60,7 +64,7 @@ def run_export(arguments: argparse.Namespace) -> int:
             with _open_output(arguments.output) as output:
                 count = _WRITERS[arguments.format](rows, output)
         except BrokenPipeError:
-            # Whoever read has seen enough; nothing is left to be flushed at the end.
+            # The reader has closed the pipe; prevent a second error when stdout is flushed at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
     print(f"{count:,} rows", file=sys.stderr)
@@ -116,8 +120,8 @@ def _plain(row: LedgerRow) -> tuple[object, ...]:
     return (*row[:-2], timestamp(row.occurred_at), timestamp(row.recorded_at))
 
 
-def _day(text: str) -> datetime:
+def _parse_date(text: str) -> datetime:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-11-30") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-11-30") from error

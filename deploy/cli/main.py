@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-# Which module of this folder has a command. One that is named is loaded alone: all of them together
-# take a second, most of it for parts of the farm that `render` or `batch` never ask.
+# The module of each command. Only the module of the given command is loaded: all of them take a second,
+# most of it for parts of the farm that `render` or `batch` never use.
 _MODULES: Final = {
     "up": "up",
     "status": "status",
@@ -21,26 +21,30 @@ _MODULES: Final = {
     "shards": "shards",
     "render": "documents",
     "validate": "documents",
+    "einvoice": "invoices",
+    "fmt": "formatting",
+    "lsp": "language_server",
+    "messages": "messages",
     "batch": "batch",
     "migrate": "migrate",
     "backup": "backup",
     "restore": "backup",
     "demo": "demo",
 }
-# What is told in a line, by the module that has it.
-_FAILURES: Final = {
+# Exceptions that are printed as one line, by their module.
+_EXPECTED_ERRORS: Final = {
     "deploy.cli.output": "CommandFailed",
     "deploy.embedded.demo.client": "DemoFailed",
-    "deploy.embedded.home": "FolderTaken",
+    "deploy.embedded.data_folder": "FolderInUse",
     "deploy.embedded.launch": "NotReady",
-    "deploy.embedded.supervisor": "FarmFailed",
+    "deploy.embedded.supervisor": "FarmStartFailed",
     "shared.errors": "ServiceError",
     "shared.settings": "WrongSetting",
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code: 0 done, 1 refused or not valid, 2 misused."""
+    """Run one command and return its exit code: 0 success, 1 failed or invalid input, 2 wrong usage."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given[:1] == ["--version"]:
         return _print_version()
@@ -48,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = parsed.run(parsed)
     except Exception as failure:
-        if not _is_told_in_a_line(failure):
+        if not _is_expected_error(failure):
             raise
         print(f"pressroom: {failure}", file=sys.stderr)
         return 1
@@ -56,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """Build the parser of a command, of all commands without one that is known (contract.md 2)."""
+    """Return the parser of a command, or of all commands if it is unknown (contract.md 2)."""
     parser = argparse.ArgumentParser(
         prog="pressroom",
         description="An asynchronous PDF render farm: the operator's commands, and the engine alone.",
@@ -70,11 +74,11 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
-def _is_told_in_a_line(failure: Exception) -> bool:
-    """Tell whether a failure needs no traceback: one whose module was never loaded it cannot be of."""
+def _is_expected_error(failure: Exception) -> bool:
+    """Return whether a failure needs no traceback. It cannot be of a module that was not loaded."""
     return any(
         module in sys.modules and isinstance(failure, getattr(sys.modules[module], name))
-        for module, name in _FAILURES.items()
+        for module, name in _EXPECTED_ERRORS.items()
     )
 
 

@@ -1,17 +1,17 @@
-"""`pressroom migrate`: the tables of a production farm, before a release is rolled out."""
+"""`pressroom migrate`: migrates the database of a production farm, before a release is rolled out."""
 
 from __future__ import annotations
 
 import argparse
 
-from deploy.cli.access import add_farm_option, find_farm
+from deploy.cli.farm import add_farm_option, find_farm
 from deploy.cli.output import Commands, add_json_option, print_result
 
 
 def add_commands(commands: Commands) -> None:
     """Add `migrate`."""
     parser = commands.add_parser(
-        "migrate", help="bring a database's tables up to date", allow_abbrev=False
+        "migrate", help="migrate the database to this release", allow_abbrev=False
     )
     add_farm_option(parser)
     add_json_option(parser)
@@ -19,8 +19,8 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_migrate(arguments: argparse.Namespace) -> int:
-    """Bring the tables and the public templates to this release's; again does nothing."""
-    # Late: what lists the commands does without Alembic.
+    """Migrate the tables and the public templates to this release; idempotent."""
+    # Imported here, so that other commands do not load Alembic.
     from shared.db.migrate import upgrade
 
     place = find_farm(arguments.data)

@@ -1,4 +1,4 @@
-"""What a command prints: lines for people, or one JSON object."""
+"""The output of commands: text, or one JSON object."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 
 class Commands(Protocol):
-    """Where commands are added; what `ArgumentParser.add_subparsers` returns."""
+    """The return type of `ArgumentParser.add_subparsers`."""
 
     def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
         """Add a command and return its parser."""
 
 
 class CommandFailed(Exception):
-    """The command cannot be done; the text names what was given and what is accepted."""
+    """The command failed; the message names the given value and the accepted ones."""
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -25,12 +25,12 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def print_result(result: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print the result of a command, one `name: value` a line unless JSON is asked for."""
+    """Print the result of a command, as one `name: value` per line or as JSON."""
     print(json.dumps(result) if as_json else "\n".join(_lines(result)))
 
 
 def write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write rows below the names of their columns, each as wide as its widest."""
+    """Return rows as a table with aligned columns."""
     rows = [[_printable(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
     return "\n".join(
@@ -50,7 +50,7 @@ def _lines(result: Mapping[str, Any], indent: str = "") -> Iterator[str]:
 
 
 def _printable(text: str) -> str:
-    """Write what could steer a terminal as its escape: names and messages may be a client's."""
+    """Escape control characters, since names and messages may come from clients."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from deploy.cli.access import FarmPlace, add_farm_option, find_farm
+from deploy.cli.farm import FarmLocation, add_farm_option, find_farm
 from deploy.cli.output import CommandFailed, Commands, add_json_option, print_result
-from deploy.cli.survey import survey
-from deploy.cli.survey_text import write_survey
+from deploy.cli.status_report import collect_status
+from deploy.cli.status_text import write_status
 
 
 def add_commands(commands: Commands) -> None:
@@ -16,7 +16,7 @@ def add_commands(commands: Commands) -> None:
     parser = commands.add_parser(
         "status",
         help="show processes, queues, workers, stores and the last errors",
-        description="Exit code 0 says that nothing is wrong; 1, that something is, and what.",
+        description="The exit code is 0 without problems and 1 otherwise.",
         allow_abbrev=False,
     )
     add_farm_option(parser)
@@ -25,17 +25,17 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_status(arguments: argparse.Namespace) -> int:
-    """Look at a farm once; 1 when something is wrong with it."""
-    found = survey(_find_existing(arguments.data))
+    """Print the status of a farm; return 1 if there are problems."""
+    found = collect_status(_find_existing(arguments.data))
     if arguments.json:
         print_result(found, as_json=True)
     else:
-        print(write_survey(found))
+        print(write_status(found))
     return 1 if found["problems"] else 0
 
 
-def _find_existing(data: Path | None) -> FarmPlace:
+def _find_existing(data: Path | None) -> FarmLocation:
     place = find_farm(data)
     if place.folder is not None and not place.folder.database.exists():
-        raise CommandFailed(f"there is no farm in {place.folder.path}")
+        raise CommandFailed(f"{place.folder.path} contains no farm")
     return place

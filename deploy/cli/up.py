@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from deploy.cli.output import Commands
-from deploy.embedded.home import DEFAULT_FOLDER, open_folder
-from deploy.embedded.seed import show_seed
-from deploy.embedded.supervisor import Farm, FarmOptions, StopAsked
+from deploy.embedded.data_folder import DEFAULT_FOLDER, open_folder
+from deploy.embedded.developer_account import describe_developer_account
+from deploy.embedded.supervisor import EmbeddedFarm, FarmOptions, StopRequested
 
 
 def add_commands(commands: Commands) -> None:
@@ -21,17 +21,17 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "--port", type=_port, default=8000, help="port of the front; 0 is any free one (8000)"
     )
-    parser.add_argument("--workers", type=_workers, help="renders that run at once (2)")
+    parser.add_argument("--workers", type=_workers, help="number of worker processes (2)")
     parser.add_argument(
         "--shards",
         type=_shards,
         metavar="N",
-        help="Redis servers, each with workers of its own (as many as the folder has, 1 at first)",
+        help="number of Redis servers, each with its own workers (unchanged; 1 for a new folder)",
     )
     add_data_option(parser)
-    parser.add_argument("--logs", action="store_true", help="show what the processes log")
+    parser.add_argument("--logs", action="store_true", help="print the logs of all processes")
     parser.add_argument(
-        "--seed", action="store_true", help="make a developer's account once and show its key"
+        "--seed", action="store_true", help="create a developer account once and print its key"
     )
     parser.set_defaults(run=run_up)
 
@@ -48,32 +48,33 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
 
 
 def run_up(arguments: argparse.Namespace) -> int:
-    """Run the farm until SIGINT or SIGTERM; a second one no longer waits for running work."""
+    """Run the farm until SIGINT or SIGTERM; a second signal stops without waiting for running jobs."""
     folder = open_folder(arguments.data)
     options = FarmOptions(
         arguments.port, arguments.workers, arguments.shards, shows_logs=arguments.logs
     )
-    farm = Farm(folder, options, say=_say)
+    farm = EmbeddedFarm(folder, options, report=_print)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: farm.ask_to_stop())
+        signal.signal(number, lambda *_: farm.request_stop())
     try:
         record = farm.start()
-        _say(f"Pressroom is ready at {record.url}")
-        _say(f"data in {folder.path}, logs in {folder.logs}")
+        _print(f"Pressroom is ready at {record.url}")
+        _print(f"the Studio, for templates and the account, is at {record.url}/studio/")
+        _print(f"data in {folder.path}, logs in {folder.logs}")
         if arguments.seed:
-            for line in show_seed(folder, record):
-                _say(line)
+            for line in describe_developer_account(folder, record):
+                _print(line)
         farm.run()
-        _say("stopping: running work is finished first")
-    except StopAsked:
-        _say("stopped before it was ready")
+        _print("stopping after running jobs have ended")
+    except StopRequested:
+        _print("stopped before it was ready")
     finally:
         farm.stop()
     return 0
 
 
-def _say(line: str) -> None:
-    # What is said may go to a file, and its disk may be full: the farm goes on.
+def _print(line: str) -> None:
+    # Standard output may be a file on a full disk; the farm must go on.
     with suppress(OSError):
         print(line, flush=True)
 

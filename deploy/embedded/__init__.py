@@ -1,1 +1,1 @@
-"""The farm on one machine: a data folder, a private Redis server and the processes, supervised."""
+"""The farm on one machine: a data folder, a private Redis server, and a supervisor of all processes."""

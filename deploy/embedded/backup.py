@@ -1,4 +1,4 @@
-"""An embedded farm in one file: its database as of one moment, and all its blobs."""
+"""Backup of an embedded farm in one file: a snapshot of the database, and all blobs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from deploy.embedded.home import DataFolder
-from shared.blobs.keys import checked_key
+from deploy.embedded.data_folder import DataFolder
+from shared.blobs.keys import validate_key
 from shared.clock import now, timestamp
 from shared.queue.claims import CLAIM_FOLDER
 
@@ -29,16 +29,16 @@ _SECRET_KEY: Final = "secret.key"  # noqa: S105 - the name of a file
 _BLOBS: Final = "blobs/"
 _MANIFEST: Final = "manifest.json"
 _SQLITE_BUSY_SECONDS: Final = 30.0
-_COMPRESSION: Final = 1  # what is large is compressed already: images, PDFs
+_COMPRESSION: Final = 1  # large members, images and PDFs, are already compressed
 
 
 class BackupFailed(Exception):
-    """A backup cannot be made or restored; the text says why and what to do."""
+    """A backup cannot be made or restored; the message states the reason and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an archive holds; its last member, so that one which was cut off has none."""
+    """The content of an archive; its last member, so that a truncated archive has none."""
 
     format: int
     made_at: str
@@ -47,17 +47,17 @@ class Manifest:
 
 
 def make_backup(folder: DataFolder, target: Path) -> Manifest:
-    """Write the farm of a data folder to a file that only its owner can read; the farm may run.
+    """Write a backup of a data folder to a file that only its owner can read; the farm may be running.
 
-    The file appears under its name when it is whole.
+    The file gets its name when it is complete.
 
     Raises:
-        BackupFailed: there is no farm, the file is there already, or it cannot be written.
+        BackupFailed: there is no farm, the file exists, or it cannot be written.
     """
     if not folder.database.is_file():
         raise BackupFailed(f"there is no farm in {folder.path}")
     if target.exists():
-        raise BackupFailed(f"{target} is there already; name another file")
+        raise BackupFailed(f"{target} already exists; choose another file")
     part = target.with_name(f".{target.name}.part")
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -65,10 +65,10 @@ def make_backup(folder: DataFolder, target: Path) -> Manifest:
             manifest = _write(folder, file, beside=target.parent)
             file.flush()
             os.fsync(file.fileno())
-        # Not over one that came meanwhile.
+        # A link fails if the target was created meanwhile.
         os.link(part, target)
     except FileExistsError as error:
-        raise BackupFailed(f"{target} is there already; name another file") from error
+        raise BackupFailed(f"{target} already exists; choose another file") from error
     except OSError as error:
         raise BackupFailed(f"{target} cannot be written: {error.strerror or error}") from error
     except sqlite3.Error as error:
@@ -79,24 +79,24 @@ def make_backup(folder: DataFolder, target: Path) -> Manifest:
 
 
 def restore_backup(source: Path, folder: DataFolder, *, replace: bool = False) -> Manifest:
-    """Make a data folder what it was when the file was written.
+    """Restore a data folder from a backup.
 
-    With `replace` what lies in the folder is set aside in it, never deleted. The archive is read
-    and checked as a whole before anything is changed.
+    With `replace` the existing data are moved to a subfolder, never deleted. The archive is read and
+    checked completely before anything is changed.
 
     Raises:
-        BackupFailed: the file is no whole backup, or the folder has a farm already.
-        FolderTaken: a farm runs on the folder.
+        BackupFailed: the file is not a complete backup, or the folder already has a farm.
+        FolderInUse: a farm is running on the folder.
     """
     folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = folder.take()
+    lock = folder.lock()
     try:
         there = [part for part in _parts(folder) if _has_content(part)]
         if there and not replace:
             names = ", ".join(part.name for part in there)
             raise BackupFailed(
-                f"{folder.path} has a farm already ({names}); name another folder, "
-                "or set it aside with --replace"
+                f"{folder.path} already has a farm ({names}); choose another folder, "
+                "or use --replace, which moves it aside"
             )
         with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder.path) as scratch:
             manifest = _unpack(source, Path(scratch))
@@ -104,7 +104,7 @@ def restore_backup(source: Path, folder: DataFolder, *, replace: bool = False) -
             (Path(scratch) / "blobs").replace(folder.blobs)
             if (key := Path(scratch) / _SECRET_KEY).exists():
                 key.replace(folder.secret_key)
-            (Path(scratch) / _DATABASE).replace(folder.database)  # last: with it there is a farm
+            (Path(scratch) / _DATABASE).replace(folder.database)  # last: it makes the farm complete
     except OSError as error:
         raise BackupFailed(f"{source} cannot be restored: {error.strerror or error}") from error
     finally:
@@ -118,8 +118,8 @@ def _write(folder: DataFolder, file: IO[bytes], *, beside: Path) -> Manifest:
         gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_COMPRESSION) as packed_file,
         tarfile.open(fileobj=packed_file, mode="w|") as archive,
     ):
-        # Blobs, then the database, then the blobs that came meanwhile: bytes are stored before
-        # their record and deleted after it, so each record of the copy has its bytes.
+        # Blobs, then the database, then new blobs: blobs are stored before their record and deleted after
+        # it, so each record of the copy has its blob.
         packed = _pack_blobs(archive, folder.blobs, frozenset())
         copy = Path(scratch) / _DATABASE
         _copy_database(folder.database, copy)
@@ -128,7 +128,7 @@ def _write(folder: DataFolder, file: IO[bytes], *, beside: Path) -> Manifest:
             _pack(archive, _DATABASE, database)
             database.seek(0)
             digest = hashlib.file_digest(database, "sha256").hexdigest()
-        if folder.secret_key.exists():  # without it the webhooks' secrets could not be read
+        if folder.secret_key.exists():  # needed to decrypt the secrets of webhooks
             with folder.secret_key.open("rb") as key:
                 _pack(archive, _SECRET_KEY, key)
         manifest = Manifest(FORMAT, timestamp(now()), digest, len(packed))
@@ -141,7 +141,7 @@ def _copy_database(source: Path, copy: Path) -> None:
         closing(sqlite3.connect(source, timeout=_SQLITE_BUSY_SECONDS)) as live,
         closing(sqlite3.connect(copy)) as target,
     ):
-        live.backup(target)  # in one step: readers and writers of a WAL go on meanwhile
+        live.backup(target)  # in one step; in WAL mode readers and writers continue
         target.execute("PRAGMA journal_mode = DELETE")
 
 
@@ -149,20 +149,20 @@ def _pack_blobs(archive: tarfile.TarFile, blobs: Path, known: frozenset[str]) ->
     packed = set()
     for path in _files(blobs):
         key = path.relative_to(blobs).as_posix()
-        if key in known or key.startswith(CLAIM_FOLDER):  # of use to processes that run now
+        if key in known or key.startswith(CLAIM_FOLDER):  # claims serve running processes only
             continue
         try:
             with path.open("rb") as stream:
                 _pack(archive, _BLOBS + key, stream)
         except FileNotFoundError:
-            continue  # deleted since it was seen, and so was its record
+            continue  # deleted since it was listed, after its record
         packed.add(key)
     return known | packed
 
 
 def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
-        # What begins with a dot, or lies in such a folder, is under way.
+        # Names with a leading dot are temporary files.
         within = path.relative_to(folder).parts
         if not any(part.startswith(".") for part in within) and path.is_file():
             yield path
@@ -182,7 +182,7 @@ def _unpack(source: Path, scratch: Path) -> Manifest:
     with _opened(source) as archive:
         for member in archive:
             if not member.isreg():
-                raise BackupFailed(f"{source} is no backup: {member.name!r} is not a file")
+                raise BackupFailed(f"{source} is not a backup: {member.name!r} is not a file")
             stream = archive.extractfile(member)
             assert stream is not None
             if member.name == _MANIFEST:
@@ -192,7 +192,9 @@ def _unpack(source: Path, scratch: Path) -> Manifest:
             blobs += member.name not in (_DATABASE, _SECRET_KEY)
     database = scratch / _DATABASE
     if manifest is None or not database.exists() or blobs != manifest.blobs:
-        raise BackupFailed(f"{source} is not whole: it was cut off while it was written or copied")
+        raise BackupFailed(
+            f"{source} is incomplete: it was truncated while it was written or copied"
+        )
     _check_database(source, database, manifest)
     return manifest
 
@@ -204,8 +206,8 @@ def _opened(source: Path) -> Iterator[tarfile.TarFile]:
             yield archive
     except (tarfile.TarError, zlib.error, EOFError, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # of the file system, and not of what gzip found in the file
-        raise BackupFailed(f"{source} is no whole backup: {error}") from error
+            raise  # an error of the file system, not of the content
+        raise BackupFailed(f"{source} is not a complete backup: {error}") from error
 
 
 def _place(source: Path, name: str, scratch: Path) -> Path:
@@ -215,9 +217,9 @@ def _place(source: Path, name: str, scratch: Path) -> Path:
     try:
         if key == name:
             raise ValueError(name)
-        return scratch / "blobs" / checked_key(key)  # which names nothing outside
+        return scratch / "blobs" / validate_key(key)  # cannot refer to a path outside
     except ValueError as error:
-        raise BackupFailed(f"{source} is no backup: it has {name!r}") from error
+        raise BackupFailed(f"{source} is not a backup: it contains {name!r}") from error
 
 
 def _save(stream: IO[bytes], place: Path) -> None:
@@ -233,7 +235,7 @@ def _read_manifest(source: Path, text: bytes) -> Manifest:
     try:
         manifest = Manifest(**json.loads(text))
     except (ValueError, TypeError) as error:
-        raise BackupFailed(f"{source} is no backup: its manifest cannot be read") from error
+        raise BackupFailed(f"{source} is not a backup: its manifest is malformed") from error
     if manifest.format != FORMAT:
         raise BackupFailed(
             f"{source} is of format {manifest.format}; this release reads format {FORMAT}"
@@ -245,7 +247,7 @@ def _check_database(source: Path, database: Path, manifest: Manifest) -> None:
     with database.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != manifest.database_sha256:
-        raise BackupFailed(f"{source} is damaged: its database is not the one that was written")
+        raise BackupFailed(f"{source} is damaged: the checksum of its database is wrong")
     with closing(sqlite3.connect(database)) as opened:
         [said] = opened.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok":
@@ -254,7 +256,7 @@ def _check_database(source: Path, database: Path, manifest: Manifest) -> None:
 
 def _parts(folder: DataFolder) -> list[Path]:
     beside = [folder.database.with_name(f"{folder.database.name}{end}") for end in ("-wal", "-shm")]
-    # Redis too: its queue and counters belong to the farm that was.
+    # Redis too: its queue and counters belong to the replaced farm.
     return [folder.database, *beside, folder.secret_key, folder.blobs, *_redis_folders(folder)]
 
 

@@ -1,4 +1,4 @@
-"""One process of the farm: started on a leash, watched, started again with back-off."""
+"""One process of the farm: started with a parent-death signal, watched, restarted with back-off."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from deploy.embedded.leash import leashed
+from deploy.embedded.parent_death import with_parent_death_signal
 from shared import clock
 
 FIRST_DELAY_SECONDS: Final = 0.1
 LONGEST_DELAY_SECONDS: Final = 5.0
-STEADY_SECONDS: Final = 10.0  # a process that ran this long starts its back-off anew
+STEADY_SECONDS: Final = 10.0  # a process that ran this long resets its back-off
 KEPT_LOG_BYTES: Final = 10 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """What to run. `stop_seconds` is how long it may take to finish its work when told to stop,
-    `longest_delay_seconds` the longest time between its end and its next start.
+    """The command of a process and how it stops. `stop_seconds` is its time to finish after SIGTERM, `longest_delay_seconds` the
+    longest time between its end and its restart.
 
-    Processes stop in their turns, the lowest first; those of one turn stop together.
+    Processes stop by `stop_stage`, lowest first; those of one stage stop together.
     """
 
     name: str
@@ -33,14 +33,14 @@ class ChildSpec:
     environment: Mapping[str, str]
     log: Path
     stop_seconds: float
-    stop_turn: int = 0
+    stop_stage: int = 0
     descriptors: tuple[int, ...] = ()
     longest_delay_seconds: float = LONGEST_DELAY_SECONDS
 
 
 @dataclass(slots=True)
 class Child:
-    """A running process, or one that waits for its next start."""
+    """A running process, or one waiting for its restart."""
 
     spec: ChildSpec
     restarts: int = 0
@@ -52,19 +52,19 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """Give the process id, None while nothing runs."""
+        """The process id, None if it is not running."""
         return self._process.pid if self._process else None
 
     @property
     def is_due(self) -> bool:
-        """Tell whether nothing runs and the back-off is over."""
+        """Whether the process is not running and its back-off is over."""
         return self._process is None and clock.ticks() >= self._due_at
 
     def start(self) -> int:
-        """Start the process in a process group of its own and give its id, which names the group.
+        """Start the process in a new process group and return its id, which is the group's.
 
         Raises:
-            OSError: it could not be started, as without space for its log; its next start is planned.
+            OSError: it could not be started, for example without space for its log; a restart is scheduled.
         """
         try:
             return self._start()
@@ -75,7 +75,7 @@ class Child:
     def _start(self) -> int:
         with self.spec.log.open("ab") as log:
             self._process = subprocess.Popen(
-                leashed(list(self.spec.command)),
+                with_parent_death_signal(list(self.spec.command)),
                 env=dict(self.spec.environment),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -87,10 +87,10 @@ class Child:
         return self._process.pid
 
     def reap(self) -> int | None:
-        """Give the exit code if the process ended since the last look, and plan its next start.
+        """Return the exit code if the process has ended since the last call, and schedule its restart.
 
-        What the process left behind in its group is killed: a gunicorn or Celery master that was
-        killed must not leave children that take work beside its successor's.
+        The rest of its process group is killed: children of a killed gunicorn or Celery master must not
+        take work beside those of its successor.
         """
         if self._process is None:
             return None
@@ -109,16 +109,16 @@ class Child:
         self._due_at = clock.ticks() + self._delay
         self._delay = min(self._delay * 2, self.spec.longest_delay_seconds)
 
-    def ask_to_stop(self) -> None:
-        """Ask the process to finish; `stop` is to follow."""
+    def request_stop(self) -> None:
+        """Send SIGTERM; `stop` must follow."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._stop_by = clock.ticks() + self.spec.stop_seconds
 
     def stop(self, *, wait: Callable[[], bool]) -> None:
-        """Let the process finish as it was asked to, and kill its group once its time is over.
+        """Wait for the process to finish, and kill its group after `stop_seconds`.
 
-        `wait` waits for a moment and tells whether there is time left.
+        `wait` waits for a moment and returns whether to continue waiting.
         """
         if self._process is None:
             return
@@ -135,7 +135,7 @@ def kill_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def set_aside(log: Path) -> None:
-    """Keep a log that grew large under another name, so that logs stay bounded over restarts."""
+def rotate_log(log: Path) -> None:
+    """Rename a large log, so that logs stay bounded over restarts."""
     if log.exists() and log.stat().st_size > KEPT_LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))

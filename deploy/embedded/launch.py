@@ -1,4 +1,4 @@
-"""A farm in a process of its own, for a while: what the demo, the system tests and the benchmark run on."""
+"""Starts and stops a temporary farm in a separate process, for the demo, system tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from deploy.embedded.home import DataFolder, FarmRecord, open_folder
-from deploy.embedded.leash import leashed
+from deploy.embedded.data_folder import DataFolder, FarmRecord, open_folder
+from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.plan import ROOT, operator_environment
 from deploy.embedded.supervisor import is_ready
 from shared import clock
@@ -24,22 +24,22 @@ STOP_SECONDS: Final = 90.0
 
 
 class NotReady(Exception):
-    """The farm did not come up; the text has what `pressroom up` said."""
+    """The farm did not start; the message has the output of `pressroom up`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchedFarm:
-    """A farm that `pressroom up` runs. `record` is how it was reached when it became ready."""
+    """A farm run by `pressroom up`. `record` is its `farm.json` when it became ready."""
 
     folder: DataFolder
     record: FarmRecord
     supervisor: subprocess.Popen[bytes]
 
     def command(self, *arguments: str) -> dict[str, Any]:
-        """Run an operator's command on this farm and give what it printed.
+        """Run an operator command on this farm and return its JSON output.
 
         Raises:
-            subprocess.CalledProcessError: the command was refused.
+            subprocess.CalledProcessError: the command failed.
         """
         command = [*pressroom(*arguments), "--data", str(self.folder.path), "--json"]
         ended = subprocess.run(command, stdout=subprocess.PIPE, env=_environment({}), check=True)
@@ -95,11 +95,11 @@ def launch_farm(
         time.sleep(0.05)
     supervisor.terminate()
     supervisor.wait()
-    raise NotReady(f"the farm did not come up:\n{said.read_text(errors='replace')}")
+    raise NotReady(f"the farm did not start:\n{said.read_text(errors='replace')}")
 
 
 def stop_farm(farm: LaunchedFarm) -> None:
-    """Stop the farm as an operator does; it finishes running work first."""
+    """Stop the farm by SIGTERM; it finishes running work first."""
     farm.supervisor.terminate()
     try:
         farm.supervisor.wait(STOP_SECONDS)
@@ -109,7 +109,7 @@ def stop_farm(farm: LaunchedFarm) -> None:
 
 
 def pressroom(*arguments: str) -> list[str]:
-    """Give the command line of a `pressroom` command with this interpreter."""
+    """Return the command line that runs `pressroom` with this interpreter."""
     return [sys.executable, "-P", "-m", "deploy.cli.main", *arguments]
 
 
@@ -117,7 +117,7 @@ def _leashed_up(folder: DataFolder, port: int, shards: int | None) -> list[str]:
     command = pressroom("up", "--data", str(folder.path), "--port", str(port))
     if shards is not None:
         command += ["--shards", str(shards)]
-    return leashed(command, death_signal=signal.SIGTERM)
+    return with_parent_death_signal(command, death_signal=signal.SIGTERM)
 
 
 def _environment(chosen: Mapping[str, str]) -> dict[str, str]:

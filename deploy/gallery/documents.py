@@ -1,4 +1,4 @@
-"""What the gallery shows: the public templates with their defaults, and the golden documents that render."""
+"""Documents of the gallery: the public templates with their defaults, and the golden documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from shared.db.public import FOLDER
 from workers.engine.cli import FolderResources
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import FontFile, NoImages, Payload, PayloadKind, RenderOptions, Resources
+from workers.engine.ports import (
+    FontFile,
+    NoResources,
+    Payload,
+    PayloadKind,
+    RenderOptions,
+    Resources,
+)
 
 GOLDEN: Final = Path(__file__).parents[2] / "tests/golden"
 OPTIONS: Final = RenderOptions(datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
@@ -30,8 +37,8 @@ _PAYLOADS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """One rendered document of the gallery."""
+class GalleryDocument:
+    """A rendered document of the gallery."""
 
     name: str
     pdf: bytes
@@ -39,24 +46,24 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class CaseResources:
-    """Stored images and fonts that are files of the golden cases, by their names without the ending."""
+    """Stored images and fonts from the golden cases, by file name without suffix."""
 
     folder: Path
 
     def find_image(self, name: str) -> bytes | None:
-        """Give the bytes of the image, None when the folder has none of that name."""
+        """Return the bytes of an image, None for an unknown name."""
         for path in sorted((self.folder / "images").iterdir()):
             if path.stem == name:
                 return path.read_bytes()
         return None
 
     def find_remote_image(self, address: str) -> bytes | None:
-        """Give the image that an address of the reserved host ends with, None for any other."""
+        """Return the image for an address of the reserved host, None for any other."""
         host = "https://images.example/"
         return self.find_image(Path(address).stem) if address.startswith(host) else None
 
     def find_font(self, name: str) -> FontFile | None:
-        """Return a font, None when the folder has none of that name."""
+        """Return a font, None for an unknown name."""
         return FolderResources(None, self.folder / "fonts").find_font(name)
 
     def list_fonts(self) -> Sequence[str]:
@@ -64,18 +71,18 @@ class CaseResources:
         return FolderResources(None, self.folder / "fonts").list_fonts()
 
 
-def render_templates() -> Iterator[Shown]:
-    """Render each public template as it stands, without data and without stored images.
+def render_templates() -> Iterator[GalleryDocument]:
+    """Yield each public template, rendered without data and without stored images.
 
     Raises:
-        AuthoringError: a template does not render.
+        AuthoringError: A template does not render.
     """
     for path in sorted(FOLDER.glob("service-*.xml")):
-        yield Shown(path.stem, _render(path, None, NoImages()))
+        yield GalleryDocument(path.stem, _render(path, None, NoResources()))
 
 
-def render_golden_documents() -> Iterator[Shown]:
-    """Render each golden document; those with an error, or a password, instead of pages are left out."""
+def render_golden_documents() -> Iterator[GalleryDocument]:
+    """Yield each golden document; those with an error or a password are skipped."""
     images = CaseResources(GOLDEN)
     for path in sorted((GOLDEN / "cases").glob("*.xml")):
         if path.stem.endswith(".payload"):
@@ -85,7 +92,7 @@ def render_golden_documents() -> Iterator[Shown]:
         except AuthoringError:
             continue
         if _is_readable(pdf):
-            yield Shown(path.stem, pdf)
+            yield GalleryDocument(path.stem, pdf)
 
 
 def _render(path: Path, payload: Payload | None, images: Resources) -> bytes:

@@ -1,4 +1,4 @@
-"""The gallery as one HTML page that needs nothing beside it."""
+"""The gallery as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import html
 from collections.abc import Iterable
 from typing import Final
 
-from deploy.gallery.documents import Shown
+from deploy.gallery.documents import GalleryDocument
 from deploy.gallery.pictures import draw_pages
 
 _MAX_PAGES: Final = 3
@@ -22,19 +22,19 @@ img { background: white; margin-right: 4px; vertical-align: top }
 """
 
 
-def write_page(chapters: dict[str, Iterable[Shown]]) -> str:
-    """Write the page: each chapter's documents with up to three pages of each."""
+def write_page(chapters: dict[str, Iterable[GalleryDocument]]) -> str:
+    """Return the page: the documents of each chapter, with up to three pages each."""
     parts = [_HEAD]
     for title, documents in chapters.items():
-        figures = "\n".join(_write_figure(shown) for shown in documents)
+        figures = "\n".join(_write_figure(document) for document in documents)
         parts.append(f"<h1>{html.escape(title)}</h1>\n<section>\n{figures}\n</section>\n")
     parts.append("</body></html>\n")
     return "".join(parts)
 
 
-def _write_figure(shown: Shown) -> str:
+def _write_figure(document: GalleryDocument) -> str:
     pictures = "".join(
         f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}" alt="">'
-        for png in draw_pages(shown.pdf, most=_MAX_PAGES, dpi=_DPI)
+        for png in draw_pages(document.pdf, max_pages=_MAX_PAGES, dpi=_DPI)
     )
-    return f"<figure><figcaption>{html.escape(shown.name)}</figcaption>{pictures}</figure>"
+    return f"<figure><figcaption>{html.escape(document.name)}</figcaption>{pictures}</figure>"

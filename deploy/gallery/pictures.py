@@ -15,10 +15,10 @@ _COLORS: Final = 32
 _EDGE: Final = (211, 217, 225)
 
 
-def draw_pages(pdf: bytes, *, most: int = 1, dpi: int = DPI) -> list[bytes]:
-    """Draw the first pages of a PDF, each framed by a fine line, as PNGs of at most 32 colours."""
+def draw_pages(pdf: bytes, *, max_pages: int = 1, dpi: int = DPI) -> list[bytes]:
+    """Return the first pages of a PDF as PNGs of at most 32 colours, each with a thin frame."""
     with pypdfium2.PdfDocument(pdf) as document:
-        pages = [document[index] for index in range(min(len(document), most))]
+        pages = [document[index] for index in range(min(len(document), max_pages))]
         return [_to_png(page.render(scale=dpi / 72).to_pil().convert("RGB")) for page in pages]
 
 

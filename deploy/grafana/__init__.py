@@ -1,1 +1,1 @@
-"""Grafana's dashboards as code: `python -m deploy.grafana` writes them as JSON."""
+"""Grafana dashboards as code; `python -m deploy.grafana` writes them as JSON."""

@@ -1,4 +1,4 @@
-"""Write each dashboard to `deploy/grafana/dashboards/`; a test fails while they are stale."""
+"""Writes the dashboards to `deploy/grafana/dashboards/`; a test fails if they are out of date."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER: Final = Path(__file__).with_name("dashboards")
 
 
 def write_boards(folder: Path) -> None:
-    """Write the dashboards to a folder, a file for each."""
+    """Write each dashboard to a JSON file in a folder."""
     for name, board in BOARDS.items():
         text = json.dumps(board, indent=2, ensure_ascii=False) + "\n"
         (folder / f"{name}.json").write_text(text, encoding="utf-8")

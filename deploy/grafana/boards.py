@@ -1,4 +1,4 @@
-"""The four dashboards: the farm at a glance, one account's use, the workers, the objectives."""
+"""The four dashboards: overview, account usage, worker pools, and objectives."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from deploy.grafana.panels import (
     GREEN,
     RED,
     Json,
+    PanelRow,
     Query,
-    Row,
-    board,
-    graph,
-    number,
-    table,
-    variable,
+    make_dashboard,
+    query_variable,
+    stat_panel,
+    table_panel,
+    timeseries_panel,
 )
 
 _SECONDS: Final = "s"
@@ -37,47 +37,49 @@ def _rate(metric: str, by: str, *, where: str = "") -> str:
     return f"sum by ({by}) (rate(pressroom_{metric}_total{where}[$__rate_interval]))"
 
 
-OVERVIEW: Final = board(
+OVERVIEW: Final = make_dashboard(
     "pressroom-overview",
     "overview",
-    "The whole farm: what is asked of it, how it answers, what waits, and how its stores are.",
+    "The whole farm: requests, responses, queues and stores.",
     (
-        Row(
+        PanelRow(
             "Now",
             (
-                number(
+                stat_panel(
                     "Requests",
                     Query(
                         'sum(rate(pressroom_http_requests_total{route=~"/v2/.*"}[$__rate_interval]))'
                     ),
                     unit=_RATE,
                 ),
-                number(
+                stat_panel(
                     "Failed, last hour",
                     Query("farm:request_errors:ratio_rate1h"),
                     unit=_PART,
-                    about="Share of requests under /v2 that ended in 5xx.",
+                    about="Share of requests under /v2 with a 5xx response.",
                     steps=((None, GREEN), (0.001, AMBER), (0.0144, RED)),
                 ),
-                number(
+                stat_panel(
                     "Render, 99th",
                     Query('route:request_seconds:p99_5m{route="/v2/pdf"}'),
                     unit=_SECONDS,
                     steps=((None, GREEN), (2.5, AMBER), (10, RED)),
                 ),
-                number(
+                stat_panel(
                     "Pages",
                     Query("farm:pages:rate5m"),
                     unit="short",
-                    about="Metered pages a second.",
+                    about="Metered pages per second.",
                 ),
-                number(
+                stat_panel(
                     "Oldest waiting job",
-                    Query("max(pressroom_queue_oldest_seconds{queue=~'interactive|validate'})"),
+                    Query(
+                        "max(pressroom_queue_oldest_seconds{queue=~'interactive|preview|validate'})"
+                    ),
                     unit=_SECONDS,
                     steps=((None, GREEN), (2, AMBER), (10, RED)),
                 ),
-                number(
+                stat_panel(
                     "Slots busy",
                     Query('pool:worker_slots:busy_ratio{job="worker"}'),
                     unit=_PART,
@@ -85,17 +87,17 @@ OVERVIEW: Final = board(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Requests",
             (
-                graph(
+                timeseries_panel(
                     "Requests by status",
                     Query(_rate("http_requests", "status"), "{{status}}"),
                     unit=_RATE,
                     is_stacked=True,
                 ),
-                graph(
-                    "Time of a render, as its client sees it",
+                timeseries_panel(
+                    "Duration of renders, as clients see it",
                     Query(
                         _quantile(
                             0.5, "http_request_duration_seconds", "route", where='{route="/v2/pdf"}'
@@ -113,44 +115,50 @@ OVERVIEW: Final = board(
                     ),
                     unit=_SECONDS,
                 ),
-                graph(
+                timeseries_panel(
                     "Requests by route",
                     Query(_rate("http_requests", "route, method"), "{{method}} {{route}}"),
                     unit=_RATE,
                 ),
-                graph(
+                timeseries_panel(
                     "Errors by kind",
                     Query(_rate("http_errors", "kind"), "{{kind}}"),
                     unit=_RATE,
                     is_stacked=True,
                 ),
-                graph(
-                    "Refused for rate or quota",
+                timeseries_panel(
+                    "Requests refused by rate or quota",
                     Query(_rate("refusals", "reason"), "{{reason}}"),
                     unit=_RATE,
                 ),
-                graph(
-                    "Threads of the front",
+                timeseries_panel(
+                    "Connections of the front",
                     Query("sum(pressroom_http_requests_in_progress)", "in use"),
-                    Query("sum(pressroom_http_connections_max)", "there are"),
-                    about="Each waiting render holds one.",
+                    Query("sum(pressroom_http_connections_max)", "limit"),
+                    about="Each waiting render occupies one.",
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Jobs",
             (
-                graph(
+                timeseries_panel(
                     "Waiting",
                     Query("sum by (queue) (pressroom_queue_waiting)", "{{queue}}"),
                     is_stacked=True,
                 ),
-                graph(
+                timeseries_panel(
                     "Running",
                     Query("sum by (queue) (pressroom_queue_running)", "{{queue}}"),
                     is_stacked=True,
                 ),
-                graph(
+                timeseries_panel(
+                    "Jobs with a waiting client",
+                    Query("sum by (state) (pressroom_places)", "{{state}}"),
+                    is_stacked=True,
+                    about="Held: in the queue or running. Waiting: for a slot. Fetching: images.",
+                ),
+                timeseries_panel(
                     "Age of the oldest waiting job",
                     Query(
                         "max by (queue, shard) (pressroom_queue_oldest_seconds)",
@@ -158,7 +166,7 @@ OVERVIEW: Final = board(
                     ),
                     unit=_SECONDS,
                 ),
-                graph(
+                timeseries_panel(
                     "Renders by outcome",
                     Query(_rate("renders", "outcome"), "{{outcome}}"),
                     Query(
@@ -168,90 +176,90 @@ OVERVIEW: Final = board(
                     unit="ops",
                     is_stacked=True,
                 ),
-                graph(
-                    "Pages by kind of body",
+                timeseries_panel(
+                    "Pages by body type",
                     Query(_rate("pages", "kind, allowance"), "{{kind}} {{allowance}}"),
                     is_stacked=True,
                 ),
-                graph(
-                    "Unfinished async renders, and webhooks that wait",
+                timeseries_panel(
+                    "Unfinished async renders, and pending webhooks",
                     Query("max(pressroom_jobs_unfinished)", "async renders"),
                     Query("max(pressroom_webhooks_pending)", "webhooks"),
                 ),
-                graph(
-                    "Documents of batches left",
+                timeseries_panel(
+                    "Remaining batch documents",
                     Query("batch:documents_left:sum", "{{shard}}"),
-                    about="Those that wait in the database too: few slices stand in the queue.",
+                    about="Including those that wait in the database: only a few slices are queued.",
                     is_stacked=True,
                 ),
-                graph(
+                timeseries_panel(
                     "Age of the oldest unfinished batch",
                     Query("max by (shard) (pressroom_batch_oldest_seconds)", "{{shard}}"),
                     unit=_SECONDS,
                 ),
-                graph(
+                timeseries_panel(
                     "Unfinished batches",
                     Query("sum by (shard) (pressroom_batches_unfinished)", "{{shard}}"),
                     is_stacked=True,
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Stores",
             (
-                number(
-                    "Parts",
+                stat_panel(
+                    "Stores",
                     Query("max by (part) (pressroom_part_up)", "{{part}}"),
                     texts=_UP,
                     width=8,
                 ),
-                number(
+                stat_panel(
                     "Ledger lag",
                     Query("max(pressroom_usage_ledger_lag_seconds)"),
                     unit=_SECONDS,
                     steps=((None, GREEN), (60, AMBER), (300, RED)),
                 ),
-                number("Events on their way", Query("max(pressroom_usage_events_pending)")),
-                number(
-                    "Events nobody could read",
+                stat_panel("Pending events", Query("max(pressroom_usage_events_pending)")),
+                stat_panel(
+                    "Malformed events",
                     Query("max(pressroom_usage_events_dead)"),
                     steps=((None, GREEN), (1, RED)),
                 ),
-                number("Image bytes", Query("max(pressroom_blob_bytes)"), unit=_BYTES),
-                graph(
-                    "Time of an operation (95 %)",
+                stat_panel("Image bytes", Query("max(pressroom_blob_bytes)"), unit=_BYTES),
+                timeseries_panel(
+                    "Duration of operations (95 %)",
                     Query(
                         _quantile(0.95, "store_duration_seconds", "store, operation"),
                         "{{store}} {{operation}}",
                     ),
                     unit=_SECONDS,
                 ),
-                graph(
-                    "Operations that found their store away",
+                timeseries_panel(
+                    "Operations failed by an outage",
                     Query(
                         "sum(rate(pressroom_store_failures_total[$__rate_interval])) or vector(0)",
                         "failures",
                     ),
                     unit="ops",
                 ),
-                graph(
+                timeseries_panel(
                     "Cache hits",
                     Query("cache:hits:ratio_rate5m", "{{cache}}"),
                     unit=_PART,
                 ),
             ),
         ),
-        Row(
-            "Images at addresses",
+        PanelRow(
+            "Fetcher",
             (
-                graph(
-                    "Ways out by what became of them",
+                timeseries_panel(
+                    "Outbound requests by outcome",
                     Query(_rate("fetches", "outcome"), "{{outcome}}"),
                     unit="ops",
                     is_stacked=True,
                 ),
-                graph(
-                    "Time of a way out",
+                timeseries_panel(
+                    "Duration of outbound requests",
                     Query(
                         "histogram_quantile(0.5, sum by (le) "
                         "(rate(pressroom_fetch_duration_seconds_bucket[$__rate_interval])))",
@@ -264,39 +272,39 @@ OVERVIEW: Final = board(
                     ),
                     unit=_SECONDS,
                 ),
-                graph(
-                    "Asks by where they were answered from",
+                timeseries_panel(
+                    "Fetch requests by cache result",
                     Query(_rate("fetcher_cache_requests", "result"), "{{result}}"),
                     unit="ops",
                     is_stacked=True,
                 ),
-                graph(
-                    "Ways out under way, and asks that wait",
-                    Query("sum(pressroom_fetches_in_progress)", "under way"),
+                timeseries_panel(
+                    "Outbound requests in progress, and waiting requests",
+                    Query("sum(pressroom_fetches_in_progress)", "in progress"),
                     Query("sum(pressroom_fetches_waiting)", "waiting"),
                 ),
-                graph(
-                    "Bytes kept",
+                timeseries_panel(
+                    "Cache size",
                     Query("sum(pressroom_fetcher_cache_bytes)", "bytes"),
                     unit=_BYTES,
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Processes",
             (
-                number(
-                    "Answering their scrape",
+                stat_panel(
+                    "Processes up",
                     Query(
-                        "sum by (job) (up{job=~'front|worker|batch|counter|keeper|hooks|fetcher'})",
+                        "sum by (job) (up{job=~'front|worker|batch|counter|maintenance|webhooks|fetcher'})",
                         "{{job}}",
                     ),
                     width=12,
                 ),
-                table(
+                table_panel(
                     "Versions",
                     Query("count by (part, version) (pressroom_build_info)"),
-                    about="More than one of a part while an upgrade is under way.",
+                    about="Several versions of a process during an upgrade.",
                 ),
             ),
         ),
@@ -305,31 +313,30 @@ OVERVIEW: Final = board(
 
 _OF_ACCOUNT: Final = '{account="$account"}'
 
-ACCOUNT: Final = board(
+ACCOUNT: Final = make_dashboard(
     "pressroom-account",
-    "one account",
-    "What one account uses. Those with the most pages can be chosen: as many as"
-    " PRESSROOM_ACCOUNT_METRICS says.",
+    "account",
+    "The usage of one of the accounts with the most pages; PRESSROOM_ACCOUNT_METRICS sets their number.",
     (
-        Row(
+        PanelRow(
             "This billing period",
             (
-                number(
+                stat_panel(
                     "Pages",
                     Query(f"sum(max by (allowance) (pressroom_account_pages{_OF_ACCOUNT}))"),
                 ),
-                number(
+                stat_panel(
                     "Renders",
                     Query(f"sum(max by (allowance) (pressroom_account_renders{_OF_ACCOUNT}))"),
                 ),
-                number(
-                    "Pages a render",
+                stat_panel(
+                    "Pages per render",
                     Query(
                         f"sum(max by (allowance) (pressroom_account_pages{_OF_ACCOUNT}))"
                         f" / sum(max by (allowance) (pressroom_account_renders{_OF_ACCOUNT}))"
                     ),
                 ),
-                number(
+                stat_panel(
                     "Share of its allowance",
                     Query(
                         f"max by (allowance) (pressroom_account_pages{_OF_ACCOUNT})"
@@ -338,10 +345,10 @@ ACCOUNT: Final = board(
                     ),
                     unit=_PART,
                     steps=((None, GREEN), (0.8, AMBER), (1, RED)),
-                    about="Nothing for accounts that are never refused.",
+                    about="Empty for accounts without a limit.",
                     width=6,
                 ),
-                number(
+                stat_panel(
                     "Share of the pages listed here",
                     Query(
                         f"sum(max by (allowance) (pressroom_account_pages{_OF_ACCOUNT}))"
@@ -352,19 +359,19 @@ ACCOUNT: Final = board(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Over time",
             (
-                graph(
-                    "Pages in the period",
+                timeseries_panel(
+                    "Pages in the billing period",
                     Query(
                         f"max by (allowance) (pressroom_account_pages{_OF_ACCOUNT})",
                         "{{allowance}}",
                     ),
                     width=12,
                 ),
-                graph(
-                    "Pages an hour",
+                timeseries_panel(
+                    "Pages per hour",
                     Query(
                         f"sum by (allowance) (increase(pressroom_account_pages{_OF_ACCOUNT}[1h]))",
                         "{{allowance}}",
@@ -373,14 +380,14 @@ ACCOUNT: Final = board(
                 ),
             ),
         ),
-        Row(
-            "Everybody",
+        PanelRow(
+            "All accounts",
             (
-                table(
+                table_panel(
                     "Pages in the billing period",
                     Query("sort_desc(max by (account, allowance) (pressroom_account_pages))"),
                 ),
-                table(
+                table_panel(
                     "Renders in the billing period",
                     Query("sort_desc(max by (account, allowance) (pressroom_account_renders))"),
                 ),
@@ -388,65 +395,69 @@ ACCOUNT: Final = board(
         ),
     ),
     since="now-7d",
-    variables=(variable("account", "Account", "label_values(pressroom_account_pages, account)"),),
+    variables=(
+        query_variable("account", "Account", "label_values(pressroom_account_pages, account)"),
+    ),
 )
 
-POOL: Final = board(
+POOL: Final = make_dashboard(
     "pressroom-pool",
     "worker pool",
-    "The workers: how busy they are, where a render's time goes, and how their processes fare.",
+    "The workers: utilisation, duration of render stages, and child processes.",
     (
-        Row(
+        PanelRow(
             "Slots",
             (
-                graph(
+                timeseries_panel(
                     "Slots",
-                    Query("pool:worker_slots:sum", "{{job}}: there are"),
+                    Query("pool:worker_slots:sum", "{{job}}: total"),
                     Query("sum by (job) (pressroom_worker_slots_busy)", "{{job}}: busy"),
                 ),
-                graph("Busy", Query("pool:worker_slots:busy_ratio", "{{job}}"), unit=_PART),
-                graph(
+                timeseries_panel(
+                    "Busy", Query("pool:worker_slots:busy_ratio", "{{job}}"), unit=_PART
+                ),
+                timeseries_panel(
                     "Jobs waiting or running",
                     Query("queue:jobs:sum", "{{queue}}"),
-                    about="What the pools are scaled by.",
+                    about="The value that the pools are scaled by.",
                 ),
-                graph(
-                    "Documents of batches left, for each slot",
+                timeseries_panel(
+                    "Remaining batch documents per slot",
                     Query(
                         'sum(batch:documents_left:sum) / (sum(pool:worker_slots:sum{job="batch"}) > 0)',
                         "documents",
                     ),
-                    about="What the pool for batches is scaled by besides: 500 ask for another slot.",
+                    about="The batch pool is also scaled by this value: one slot for every 500 documents.",
                 ),
             ),
         ),
-        Row(
-            "A render's time",
+        PanelRow(
+            "Duration of renders",
             (
-                graph(
+                timeseries_panel(
                     "Stages, 50 %",
                     Query(_quantile(0.5, "render_stage_seconds", "stage"), "{{stage}}"),
                     unit=_SECONDS,
                     width=12,
                 ),
-                graph(
+                timeseries_panel(
                     "Stages, 99 %",
                     Query(_quantile(0.99, "render_stage_seconds", "stage"), "{{stage}}"),
                     unit=_SECONDS,
                     width=12,
                 ),
-                graph(
-                    "Seconds of work a page",
+                timeseries_panel(
+                    "Work per page",
                     Query(
                         'sum(rate(pressroom_render_stage_seconds_sum{stage!="queue"}[$__rate_interval]))'
                         " / (sum(rate(pressroom_pages_total[$__rate_interval])) > 0)",
-                        "a page",
+                        "per page",
                     ),
                     unit=_SECONDS,
-                    about="What a page costs now; CAPACITY.md has what it should.",
+                    about="CAPACITY.md has the expected value.",
                     width=12,
                 ),
-                graph(
+                timeseries_panel(
                     "Renders by outcome",
                     Query(_rate("renders", "kind, outcome"), "{{kind}} {{outcome}}"),
                     unit="ops",
@@ -454,35 +465,35 @@ POOL: Final = board(
                 ),
             ),
         ),
-        Row(
-            "Rendering processes",
+        PanelRow(
+            "Child processes",
             (
-                graph(
-                    "Memory of each",
+                timeseries_panel(
+                    "Memory by process",
                     Query("pressroom_worker_child_memory_bytes", "{{instance}} {{slot}}"),
                     Query("max(pressroom_worker_child_memory_limit_bytes)", "limit"),
                     unit=_BYTES,
                 ),
-                graph(
+                timeseries_panel(
                     "Started and ended",
                     Query("sum(increase(pressroom_worker_child_starts_total[15m]))", "started"),
                     Query(
                         "sum by (reason) (increase(pressroom_worker_child_exits_total[15m]))",
                         "{{reason}}",
                     ),
-                    about="In the quarter of an hour before.",
+                    about="In the last 15 minutes.",
                 ),
-                graph(
+                timeseries_panel(
                     "Memory of the main processes",
                     Query("pressroom_worker_memory_bytes", "{{instance}}"),
                     unit=_BYTES,
                 ),
-                table(
+                table_panel(
                     "Workers",
                     Query("sum by (job, instance) (pressroom_worker_slots_busy)"),
-                    about="Busy slots of each.",
+                    about="Busy slots by worker.",
                 ),
-                table("Up", Query("max by (job, instance) (pressroom_worker_up)")),
+                table_panel("Up", Query("max by (job, instance) (pressroom_worker_up)")),
             ),
         ),
     ),
@@ -493,36 +504,36 @@ def _budget_left(objective: str, ratio: str) -> str:
     return f"1 - avg_over_time({ratio}[$__range]) / {objective}"
 
 
-OBJECTIVES: Final = board(
+OBJECTIVES: Final = make_dashboard(
     "pressroom-objectives",
     "objectives",
-    "99.9 % of requests do not end in 5xx; 99 % of renders are answered within 2.5 s; over 30 days.",
+    "Over 30 days: 99.9 % of requests without a 5xx response; 99 % of renders within 2.5 s.",
     (
-        Row(
-            "Budget",
+        PanelRow(
+            "Error budgets",
             (
-                number(
+                stat_panel(
                     "Errors: budget left in the range shown",
                     Query(_budget_left("0.001", "farm:request_errors:ratio_rate5m")),
                     unit=_PART,
                     steps=((None, RED), (0, AMBER), (0.25, GREEN)),
                     width=6,
                 ),
-                number(
+                stat_panel(
                     "Slow renders: budget left in the range shown",
                     Query(_budget_left("0.01", "farm:slow_renders:ratio_rate5m")),
                     unit=_PART,
                     steps=((None, RED), (0, AMBER), (0.25, GREEN)),
                     width=6,
                 ),
-                number(
+                stat_panel(
                     "Requests in the range shown",
                     Query(
                         'sum(increase(pressroom_http_requests_total{route=~"/v2/.*"}[$__range]))'
                     ),
                     width=6,
                 ),
-                number(
+                stat_panel(
                     "Alerts firing",
                     Query(
                         'count(ALERTS{alertstate="firing",alertname=~"Pressroom.*"}) or vector(0)'
@@ -532,10 +543,10 @@ OBJECTIVES: Final = board(
                 ),
             ),
         ),
-        Row(
-            "Burn: 1 spends the budget in 30 days",
+        PanelRow(
+            "Burn rate (1 exhausts the budget in 30 days)",
             (
-                graph(
+                timeseries_panel(
                     "Errors",
                     *(
                         Query(f"farm:request_errors:ratio_rate{window} / 0.001", window)
@@ -543,7 +554,7 @@ OBJECTIVES: Final = board(
                     ),
                     width=12,
                 ),
-                graph(
+                timeseries_panel(
                     "Slow renders",
                     *(
                         Query(f"farm:slow_renders:ratio_rate{window} / 0.01", window)
@@ -553,10 +564,10 @@ OBJECTIVES: Final = board(
                 ),
             ),
         ),
-        Row(
-            "Where it goes",
+        PanelRow(
+            "Details",
             (
-                graph(
+                timeseries_panel(
                     "Failed requests by route and status",
                     Query(
                         'sum by (route, status) (rate(pressroom_http_requests_total{status=~"5.."}'
@@ -566,7 +577,7 @@ OBJECTIVES: Final = board(
                     unit=_RATE,
                     width=12,
                 ),
-                graph(
+                timeseries_panel(
                     "99 % by route",
                     Query("route:request_seconds:p99_5m", "{{route}}"),
                     unit=_SECONDS,

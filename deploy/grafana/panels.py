@@ -1,4 +1,4 @@
-"""The few kinds of panel the dashboards are made of, in the words of Grafana's schema."""
+"""Panels and layout of the dashboards, in Grafana's JSON schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AMBER: Final = "orange"
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One expression of a panel, and how its series are named."""
+    """A PromQL expression of a panel, and the legend of its series."""
 
     expression: str
     legend: str = ""
@@ -27,7 +27,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel without its place: `lay_out` gives it one."""
+    """A panel without a position, which `_lay_out` assigns."""
 
     title: str
     description: str
@@ -42,14 +42,14 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A heading and the panels under it."""
+class PanelRow:
+    """A row: a title and its panels."""
 
     title: str
     panels: tuple[Panel, ...]
 
 
-def graph(
+def timeseries_panel(
     title: str,
     *queries: Query,
     unit: str = "short",
@@ -57,7 +57,7 @@ def graph(
     is_stacked: bool = False,
     width: int = 8,
 ) -> Panel:
-    """Draw series over time."""
+    """Return a time series panel."""
     custom: Json = {"lineWidth": 1, "fillOpacity": 25 if is_stacked else 8, "showPoints": "never"}
     if is_stacked:
         custom["stacking"] = {"mode": "normal", "group": "A"}
@@ -82,7 +82,7 @@ def graph(
     )
 
 
-def number(
+def stat_panel(
     title: str,
     query: Query,
     *,
@@ -92,8 +92,8 @@ def number(
     texts: Mapping[str, tuple[str, str]] | None = None,
     width: int = 4,
 ) -> Panel:
-    """Show the last value, large, in the colour of the step it has reached; `texts` are values
-    with a word and a colour of their own.
+    """Return a stat panel: the last value in the colour of its threshold; `texts` maps values to a text and
+    a colour.
     """
     defaults: Json = {"color": {"mode": "thresholds"}, **_thresholds(steps)}
     if texts:
@@ -125,10 +125,10 @@ def number(
     )
 
 
-def table(
+def table_panel(
     title: str, *queries: Query, unit: str = "short", about: str = "", width: int = 12
 ) -> Panel:
-    """List the series of now, one a line."""
+    """Return a table panel: the current value of each series."""
     return Panel(
         title,
         about,
@@ -143,16 +143,16 @@ def table(
     )
 
 
-def board(
+def make_dashboard(
     uid: str,
     title: str,
     about: str,
-    rows: Iterable[Row],
+    rows: Iterable[PanelRow],
     *,
     since: str = "now-3h",
     variables: Iterable[Json] = (),
 ) -> Json:
-    """Make a dashboard."""
+    """Return a dashboard."""
     return {
         "uid": uid,
         "title": f"Pressroom: {title}",
@@ -171,8 +171,8 @@ def board(
     }
 
 
-def variable(name: str, label: str, query: str) -> Json:
-    """Make a choice among the values that a label has."""
+def query_variable(name: str, label: str, query: str) -> Json:
+    """Return a dashboard variable with the values of a label."""
     return {
         "name": name,
         "label": label,
@@ -187,7 +187,7 @@ def variable(name: str, label: str, query: str) -> Json:
     }
 
 
-def _lay_out(rows: Iterable[Row]) -> list[Json]:
+def _lay_out(rows: Iterable[PanelRow]) -> list[Json]:
     placed: list[Json] = []
     y = 0
     for row in rows:

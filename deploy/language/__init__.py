@@ -1,1 +1,1 @@
-"""The language reference, its pictures and the schema for editors, written from the vocabulary."""
+"""Generator of the language reference, its pictures and the editor schema, from the vocabulary."""

@@ -1,26 +1,28 @@
-"""Rebuild LANGUAGE.md, its pictures and the schema: `make language`."""
+"""Rebuild LANGUAGE.md, its pictures, the schema and the Studio's vocabulary: `make language`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
 
+from deploy.language.editor import write_vocabulary
 from deploy.language.examples import find_examples
-from deploy.language.guide import GUIDE, find_samples
-from deploy.language.pictures import draw_document, draw_picture, shown_width
+from deploy.language.guide import find_samples, read_guide
+from deploy.language.pictures import display_width, draw_document, draw_picture
 from deploy.language.reference import write_reference
 from deploy.language.schema import write_schema
 
 ROOT: Final = Path(__file__).parents[2]
 REFERENCE: Final = ROOT / "workers/engine/LANGUAGE.md"
 SCHEMA: Final = ROOT / "workers/engine/pressroom.rng"
+VOCABULARY: Final = ROOT / "api/studio/source/vocabulary.json"
 PICTURES: Final = ROOT / "deploy/pictures/language"
 
 
 def draw_all() -> dict[str, bytes]:
-    """Draw every picture of the reference; gives their PNGs by file name."""
+    """Return the PNG of every picture in the reference, by file name."""
     drawn = {example.picture: draw_picture(example) for example in find_examples()}
-    for sample in find_samples(GUIDE.read_text()):
+    for sample in find_samples(read_guide()):
         if sample.picture:
             png = draw_document(sample.document.encode(), shows_pages=sample.shows_pages)
             drawn[f"{sample.picture}.png"] = png
@@ -28,7 +30,7 @@ def draw_all() -> dict[str, bytes]:
 
 
 def main() -> None:
-    """Write all three; a picture that nothing shows any more is removed."""
+    """Write all files, and remove pictures that are no longer used."""
     pictures = draw_all()
     PICTURES.mkdir(parents=True, exist_ok=True)
     for old in PICTURES.glob("*.png"):
@@ -36,9 +38,10 @@ def main() -> None:
             old.unlink()
     for name, png in pictures.items():
         (PICTURES / name).write_bytes(png)
-    widths = {name: shown_width(png) for name, png in pictures.items()}
-    REFERENCE.write_text(write_reference(GUIDE.read_text(), widths))
+    widths = {name: display_width(png) for name, png in pictures.items()}
+    REFERENCE.write_text(write_reference(read_guide(), widths))
     SCHEMA.write_text(write_schema())
+    VOCABULARY.write_text(write_vocabulary())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The sections of LANGUAGE.md that describe elements, and the mistakes told of them."""
+"""The element sections of LANGUAGE.md, with the mistakes reported for each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from itertools import groupby
 from typing import Any, Final
 
 from deploy.language.examples import Example, find_examples
-from deploy.language.mistakes import SPECIAL, Mistake, find_mistake
-from deploy.language.words import code, describe_attributes, link, listed, picture, without_sides
+from deploy.language.markdown import (
+    code,
+    collapse_sides,
+    describe_attributes,
+    join_list,
+    link,
+    picture,
+)
+from deploy.language.mistakes import SPECIAL, Mistake, find_diagnostic
 from workers.engine.syntax.vocabulary import (
     BOX_PROPERTIES,
     BREAK_PROPERTIES,
@@ -18,7 +25,7 @@ from workers.engine.syntax.vocabulary import (
     NUMBER_PROPERTIES,
     TEXT_PROPERTIES,
     AttributeSpec,
-    Content,
+    ContentModel,
     ElementSpec,
 )
 
@@ -33,31 +40,32 @@ _SHARED: Final = {spec.name: spec for group in GROUPS.values() for spec in group
 
 
 def write_elements(widths: Mapping[str, int]) -> str:
-    """Write a section for each element; neighbours that differ in their names alone share one."""
+    """Return a section for each element; adjacent elements that differ only in name share one."""
     blocks, inline = (
-        listed(map(link, sorted(_holders(content)))) for content in (Content.BLOCKS, Content.INLINE)
+        join_list(map(link, sorted(_parents_with(content))))
+        for content in (ContentModel.BLOCKS, ContentModel.INLINE)
     )
     head = (
-        f"*Blocks* stand in {blocks}; loose text and inline elements there make a paragraph without "
-        f"a name. *Inline* elements stand in {inline} too.\n\n"
-        "Attributes may hold `{{ }}` unless they are an expression themselves or are marked †, "
-        "which are read before any data are known. ↓ marks what is inherited."
+        f"*Blocks* are allowed in {blocks}; text and inline elements directly in them form an anonymous "
+        f"paragraph. *Inline* elements are allowed in {inline} too.\n\n"
+        "Attributes may contain `{{ }}`, unless they are expressions themselves or marked †: those "
+        "are evaluated before the data. ↓ marks inherited properties."
     )
-    alike = groupby(ELEMENTS.values(), key=_without_name)
-    return "\n\n".join([head, *(_write_section([*specs], widths) for _, specs in alike)])
+    grouped = groupby(ELEMENTS.values(), key=_without_name)
+    return "\n\n".join([head, *(_write_section([*specs], widths) for _, specs in grouped)])
 
 
 def write_mistakes(mistakes: Iterable[Mistake]) -> str:
-    """List what the engine tells of mistakes.
+    """Return a list of mistakes with the engine's messages.
 
     Raises:
-        LookupError: it does not tell one of them.
+        LookupError: The engine does not report one of them.
     """
-    return "\n".join(map(_tell, mistakes))
+    return "\n".join(map(_write_mistake, mistakes))
 
 
-def _tell(mistake: Mistake) -> str:
-    found = find_mistake(mistake)
+def _write_mistake(mistake: Mistake) -> str:
+    found = find_diagnostic(mistake)
     message = found.message.replace("<", "&lt;").replace("*", "\\*")  # it is text, not Markdown
     return f"- {found.severity.value} `{found.code}`: {message}"
 
@@ -76,7 +84,7 @@ def _write_section(specs: Sequence[ElementSpec], widths: Mapping[str, int]) -> s
             f"### {', '.join(code(spec.name) for spec in specs)}",
             "".join(f'<a id="{spec.name}"></a>' for spec in specs),
             "\n".join(_purposes(specs)),
-            f"{_places(specs[0])} {_holds(specs[0])}",
+            f"{_write_parents(specs[0])} {_write_children(specs[0])}",
             _own_attributes(specs[0]),
             _shared_attributes(specs[0]),
             *_examples(specs, widths),
@@ -92,27 +100,30 @@ def _purposes(specs: Sequence[ElementSpec]) -> list[str]:
     return [f"- {code(spec.name)}: {spec.doc}" for spec in specs]
 
 
-def _places(spec: ElementSpec) -> str:
+def _write_parents(spec: ElementSpec) -> str:
     parents = {other.name for other in ELEMENTS.values() if spec.name in other.children}
     if not parents:
-        return "Stands by itself."
-    places = []
-    for words, content in (("blocks", Content.BLOCKS), ("inline elements", Content.INLINE)):
-        if _holders(content) <= parents:
-            places.append(f"where {words} stand")
-            parents -= _holders(content)
-    places += [f"in {link(name)}" for name in sorted(parents)]
-    return f"Stands {listed(places)}."
+        return "The root element."
+    parents_text = []
+    for kind_name, content in (
+        ("blocks", ContentModel.BLOCKS),
+        ("inline elements", ContentModel.INLINE),
+    ):
+        if _parents_with(content) <= parents:
+            parents_text.append(f"where {kind_name} are allowed")
+            parents -= _parents_with(content)
+    parents_text += [f"in {link(name)}" for name in sorted(parents)]
+    return f"Allowed {join_list(parents_text)}."
 
 
-def _holders(content: Content) -> frozenset[str]:
+def _parents_with(content: ContentModel) -> frozenset[str]:
     return frozenset(spec.name for spec in ELEMENTS.values() if spec.content is content)
 
 
-def _holds(spec: ElementSpec) -> str:
-    if spec.content is Content.LISTED:
-        return f"Holds {listed(map(link, sorted(spec.children)))}."
-    return f"Holds {spec.content.value}."
+def _write_children(spec: ElementSpec) -> str:
+    if spec.content is ContentModel.LISTED:
+        return f"Children: {join_list(map(link, sorted(spec.children)))}."
+    return f"Content: {spec.content.value}."
 
 
 def _own_attributes(spec: ElementSpec) -> str:
@@ -121,11 +132,11 @@ def _own_attributes(spec: ElementSpec) -> str:
 
 
 def _shared_attributes(spec: ElementSpec) -> str:
-    """Say which of the shared attributes an element takes, group by group, in the fewest words."""
-    said = [*_taken_groups(spec)]
+    """Return a sentence with the shared attributes of an element, by group."""
+    groups = [*_taken_groups(spec)]
     shared = [attribute for attribute in spec.attributes.values() if _is_shared(attribute)]
     mark = " †" if shared and all(attribute.is_fixed for attribute in shared) else ""
-    return f"Shared attributes{mark}: {'; '.join(said)}." if said else ""
+    return f"Shared attributes{mark}: {'; '.join(groups)}." if groups else ""
 
 
 def _taken_groups(spec: ElementSpec) -> Iterator[str]:
@@ -137,15 +148,15 @@ def _taken_groups(spec: ElementSpec) -> Iterator[str]:
         if not taken:
             continue
         if len(missing) > len(taken):
-            yield f"of {named} {listed(map(code, without_sides(taken)))}"
+            yield f"of {named} {join_list(map(code, collapse_sides(taken)))}"
         elif missing:
-            yield f"{named} without {listed(map(code, without_sides(missing)))}"
+            yield f"{named} without {join_list(map(code, collapse_sides(missing)))}"
         else:
             yield named
 
 
 def _is_shared(attribute: AttributeSpec) -> bool:
-    """Tell whether a group describes an attribute; a style takes it without expressions."""
+    """Return whether an attribute is described by a group; in a style it takes no expressions."""
     return replace(attribute, is_fixed=False) == _SHARED.get(attribute.name)
 
 
@@ -156,10 +167,10 @@ def _examples(specs: Sequence[ElementSpec], widths: Mapping[str, int]) -> Iterat
     names = {spec.name for spec in specs}
     for example in find_examples():
         if example.names[0] in names:
-            yield _show(example, widths)
+            yield _write_example(example, widths)
         elif names.intersection(example.names):
-            yield f"The example of {link(example.names[0])} shows it."
+            yield f"See the example of {link(example.names[0])}."
 
 
-def _show(example: Example, widths: Mapping[str, int]) -> str:
+def _write_example(example: Example, widths: Mapping[str, int]) -> str:
     return f"```xml\n{example.text}\n```\n\n{picture(example.names[0], widths)}"

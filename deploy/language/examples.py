@@ -1,4 +1,4 @@
-"""An element's example as a whole document, and what every example may use: one stored image."""
+"""Examples of elements as whole documents, and the stored files they may use."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ from typing import Final
 from workers.engine.ports import FontFile, RenderOptions
 from workers.engine.syntax.vocabulary import ELEMENTS
 
-# The instant of `now` in every example: the same text gives the same picture on every day.
+# The instant of `now` in every example, so that pictures do not depend on the date.
 OPTIONS: Final = RenderOptions(now=datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
 
 _LOGO: Final = Path(__file__).parents[1] / "embedded" / "demo" / "documents" / "logo.png"
-_FONT: Final = Path(__file__).parent / "brand.ttf"  # a part of Inter, tests/golden/make_fonts.py
-_SHEET: Final = '<page size="130mm 280mm" margin="5mm"/>'
+_FONT: Final = (
+    Path(__file__).parent / "brand.ttf"
+)  # a subset of Inter, by tests/golden/make_fonts.py
+_PAGE: Final = '<page size="130mm 280mm" margin="5mm"/>'
 _FIRST_TAG: Final = re.compile(r"<([a-z][a-z0-9-]*)")
 
 
-class ExampleImages:
-    """The stored files of the examples: the image `logo` and the font `brand`."""
+class ExampleResources:
+    """Stored files of the examples: the image `logo` and the font `brand`."""
 
     def find_image(self, name: str) -> bytes | None:
-        """Give the logo's bytes, None for any other name."""
+        """Return the bytes of the logo, None for any other name."""
         return _LOGO.read_bytes() if name == "logo" else None
 
     def find_remote_image(self, address: str) -> bytes | None:
-        """Give None: nothing outside is reached."""
+        """Return None: no network is used."""
         return None
 
     def find_font(self, name: str) -> FontFile | None:
@@ -42,46 +44,46 @@ class ExampleImages:
         return FontFile(sha256(data).hexdigest(), lambda: data)
 
     def list_fonts(self) -> Sequence[str]:
-        """Return the one name."""
+        """Return the name of the only font."""
         return ("brand",)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One example and the elements it is for: a whole document, or a part of one."""
+    """An example and the elements it illustrates: a whole document, or a part of one."""
 
     names: tuple[str, ...]
     text: str
 
     @property
     def document(self) -> str:
-        """Give the whole document: a part is put where it may stand, on a sheet of our own."""
-        around = self._around
-        if not around:
+        """The whole document; a part is placed inside the elements that may contain it."""
+        ancestors = self._ancestors
+        if not ancestors:
             return self.text
-        opened = "".join(f"<{tag}>" for tag in around)
-        closed = "".join(f"</{tag}>" for tag in reversed(around))
-        sheet = "" if "page" in around or self.text.startswith("<page") else _SHEET
-        return opened.replace("<document>", f'<document lang="en-GB">{sheet}') + self.text + closed
+        opened = "".join(f"<{tag}>" for tag in ancestors)
+        closed = "".join(f"</{tag}>" for tag in reversed(ancestors))
+        page = "" if "page" in ancestors or self.text.startswith("<page") else _PAGE
+        return opened.replace("<document>", f'<document lang="en-GB">{page}') + self.text + closed
 
     @property
     def picture(self) -> str:
-        """Give the file name of its picture."""
+        """The file name of its picture."""
         return f"{self.names[0]}.png"
 
     @property
     def shows_pages(self) -> bool:
-        """Tell whether the picture is of whole pages: the example decides about them itself."""
-        return "<page" in self.text or "page" in self._around
+        """Whether its picture shows whole pages, as the example has a page of its own."""
+        return "<page" in self.text or "page" in self._ancestors
 
     @property
-    def _around(self) -> tuple[str, ...]:
+    def _ancestors(self) -> tuple[str, ...]:
         found = _FIRST_TAG.search(self.text)
-        return find_place(found[1]) if found else ("document", "flow")
+        return find_ancestors(found[1]) if found else ("document", "flow")
 
 
 def find_examples() -> tuple[Example, ...]:
-    """Give every example of the vocabulary once, with all elements that share it."""
+    """Return every example of the vocabulary once, with all elements that share it."""
     names: dict[str, list[str]] = {}
     for spec in ELEMENTS.values():
         if spec.example:
@@ -89,22 +91,22 @@ def find_examples() -> tuple[Example, ...]:
     return tuple(Example(tuple(owners), text) for text, owners in names.items())
 
 
-def find_place(tag: str) -> tuple[str, ...]:
-    """Give the shortest way from `document` to an element that may hold a tag; none for itself.
+def find_ancestors(tag: str) -> tuple[str, ...]:
+    """Return the shortest path from `document` to an element that may contain a tag; empty for `document`.
 
     Raises:
-        LookupError: no element of the language may hold it.
+        LookupError: No element may contain it.
     """
     if tag == "document":
         return ()
-    ways: deque[tuple[str, ...]] = deque([("document",)])
-    seen = {"document"}
-    while ways:
-        way = ways.popleft()
-        children = ELEMENTS[way[-1]].children
+    paths: deque[tuple[str, ...]] = deque([("document",)])
+    seen = {"document", "part", "use"}  # a part accepts any content and is not drawn by itself
+    while paths:
+        path = paths.popleft()
+        children = ELEMENTS[path[-1]].children
         if tag in children:
-            return way
+            return path
         for child in sorted(children - seen):
             seen.add(child)
-            ways.append((*way, child))
-    raise LookupError(f"`{tag}` may stand nowhere")
+            paths.append((*path, child))
+    raise LookupError(f"no element may contain `{tag}`")

@@ -1,4 +1,4 @@
-"""Every operator, test, function and filter of expressions with an example of what it gives."""
+"""Examples of every operator, test, function and filter of expressions, with their results."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from types import MappingProxyType
 from typing import Final
 
 from deploy.language.examples import OPTIONS
-from workers.engine.tree.expressions import FORMATS, compile_value
-from workers.engine.tree.formats import get_formats
-from workers.engine.tree.grammar import parse_expression
-from workers.engine.tree.runtime import ARITHMETIC, show
+from workers.engine.diagnostics import Findings
+from workers.engine.syntax.examples import EXAMPLES
+from workers.engine.syntax.parser import parse_document
+from workers.engine.tree.expressions.compiler import compile_value
+from workers.engine.tree.expressions.formats import get_formats
+from workers.engine.tree.expressions.grammar import parse_expression
+from workers.engine.tree.expressions.messages import MessageCatalog, Translator, compile_messages
+from workers.engine.tree.expressions.runtime import ARITHMETIC, to_text
+from workers.engine.tree.expressions.scope import FORMATS, MESSAGES
 
-# What the examples work on; `today` and `now` are fixed too.
+# The data of the examples; `today` and `now` are fixed too.
 SAMPLE: Final = """\
 { "lines": [ { "text": "Drill", "qty": 2, "price": 89.90, "kind": "tool" },
              { "text": "Glue", "qty": 5, "price": 4.25, "kind": "stuff" },
@@ -25,7 +30,7 @@ SAMPLE: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """An expression and the text it gives in a language."""
+    """An expression with its result as text, in a language."""
 
     expression: str
     result: str
@@ -33,24 +38,32 @@ class Formula:
 
 
 def evaluate(formula: Formula) -> str:
-    """Give what the engine makes of a formula; amounts are in EUR, the time zone is London's."""
+    """Return the result of a formula in the engine; amounts in EUR, the time zone of London."""
     scope = {
         **json.loads(SAMPLE, parse_float=Decimal, parse_int=Decimal),
         "now": OPTIONS.now,
         "today": OPTIONS.now.date(),
         FORMATS: get_formats(formula.lang, "EUR", "Europe/London"),
+        MESSAGES: Translator(_example_messages(), "en"),
     }
     with localcontext(ARITHMETIC):
-        return show(compile_value(parse_expression(formula.expression))(scope))
+        return to_text(compile_value(parse_expression(formula.expression))(scope))
+
+
+def _example_messages() -> MessageCatalog:
+    """Return the messages of the example of `messages`."""
+    root = parse_document(EXAMPLES["messages"].encode(), origin=None).root
+    assert root is not None
+    return compile_messages(root, Findings())
 
 
 OPERATORS: Final[tuple[tuple[str, Formula], ...]] = (
     ("`+` `-` `*` `/`, exact", Formula("0.1 + 0.2", "0.3")),
-    ("`//` `%` whole division and its rest", Formula("17 // 5 ~ ' rest ' ~ 17 % 5", "3 rest 2")),
-    ("`~` joins as text", Formula("name ~ ', ' ~ 42", "ada lovelace, 42")),
+    ("`//` `%` integer division and remainder", Formula("17 // 5 ~ ' rest ' ~ 17 % 5", "3 rest 2")),
+    ("`~` concatenates as text", Formula("name ~ ', ' ~ 42", "ada lovelace, 42")),
     ("`==` `!=` `<` `<=` `>` `>=`", Formula("net >= 1000", "true")),
     (
-        "`and` `or` `not`; `or` gives the first that is not empty",
+        "`and` `or` `not`; `or` returns the first operand that is not empty",
         Formula("note or 'no note'", "no note"),
     ),
     ("`in`, for lists, texts and records", Formula("'ada' in name", "true")),
@@ -178,6 +191,20 @@ _NAMES: Final = {
     "weekday_name": (Formula("1 | weekday_name", "Montag", "de"),),
 }
 
+_TRANSLATIONS: Final = {
+    "t": (
+        Formula("'contracts' | t(n=lines | count)", "you have 3 contracts"),
+        Formula("'contracts' | t(n=1)", "vous avez 1 contrat", "fr"),
+    ),
+}
+
 FILTER_GROUPS: Final[Mapping[str, Mapping[str, tuple[Formula, ...]]]] = MappingProxyType(
-    {"Numbers": _NUMBERS, "Dates": _DATES, "Text": _TEXTS, "Lists": _LISTS, "Names": _NAMES}
+    {
+        "Numbers": _NUMBERS,
+        "Dates": _DATES,
+        "Text": _TEXTS,
+        "Lists": _LISTS,
+        "Names": _NAMES,
+        "Messages": _TRANSLATIONS,
+    }
 )

@@ -1,4 +1,4 @@
-"""The written part of the reference: its text, and the documents that stand in it."""
+"""The written part of the reference: its text, and the documents in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Final
 
 from workers.engine.ports import Payload, PayloadKind
 
-GUIDE: Final = Path(__file__).with_name("guide.md")
+_GUIDE: Final = Path(__file__).with_name("guide.md")
+RECIPES: Final = Path(__file__).with_name("recipes")
+_RECIPE: Final = re.compile(r"<!-- recipe: ([a-z-]+) -->")
 _BLOCK: Final = re.compile(
     r"^```(?P<kind>\w+)(?P<payload> payload)?(?: flow=(?P<flow>\w+))?\n(?P<text>.*?)^```$"
     r"(?:\n\n<!-- picture: (?P<picture>[a-z-]+) -->)?",
@@ -20,7 +22,7 @@ PICTURE: Final = re.compile(r"<!-- picture: ([a-z-]+) -->")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A document of the guide, with the payload that goes over it; pictured under a name, or not."""
+    """A document of the guide with its payload, and the name of its picture, if any."""
 
     document: str
     payload: Payload | None
@@ -28,12 +30,26 @@ class Sample:
 
     @property
     def shows_pages(self) -> bool:
-        """Tell whether the picture is of whole pages."""
+        """Whether its picture shows whole pages."""
         return "<page" in self.document
 
 
+def read_guide() -> str:
+    """Read the guide, with each recipe as a block of code and its picture.
+
+    Raises:
+        FileNotFoundError: The guide names a recipe that is not in the folder.
+    """
+
+    def write_recipe(mark: re.Match[str]) -> str:
+        document = (RECIPES / f"{mark[1]}.xml").read_text()
+        return f"```xml\n{document}```\n\n<!-- picture: {mark[1]} -->"
+
+    return _RECIPE.sub(write_recipe, _GUIDE.read_text())
+
+
 def find_samples(guide: str) -> tuple[Sample, ...]:
-    """Give the documents of a guide in order; a payload goes over the last document before it."""
+    """Return the documents of a guide in order; a payload is merged into the last document before it."""
     samples: list[Sample] = []
     document = ""
     for block in _BLOCK.finditer(guide):

@@ -1,4 +1,4 @@
-"""Mistakes authors make, one for each rule, and what the engine tells of them."""
+"""Common mistakes of authors, one per rule, with the engine's diagnostics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from deploy.language.examples import OPTIONS, Example, ExampleImages
+from deploy.language.examples import OPTIONS, Example, ExampleResources
 from workers.engine.diagnostics import AuthoringError, Diagnostic
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
@@ -15,36 +15,44 @@ from workers.engine.ports import Payload, PayloadKind
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A part of a document, or a whole one, that breaks the rule `code` at an element."""
+    """A document, or a part of one, that breaks the rule `code` at the element `tag`."""
 
     code: str
     tag: str
     text: str
 
 
-def find_mistake(mistake: Mistake) -> Diagnostic:
-    """Give what the engine tells of a mistake.
+def find_diagnostic(mistake: Mistake) -> Diagnostic:
+    """Return the diagnostic that the engine reports for a mistake.
 
     Raises:
-        LookupError: it tells nothing of that rule at that element.
+        LookupError: The engine does not report that rule at that element.
     """
     for diagnostic in _render(Example((mistake.tag,), mistake.text).document):
         tags = {place.tag_name for place in diagnostic.chain}
         if diagnostic.code == mistake.code and mistake.tag in tags:
             return diagnostic
-    raise LookupError(f"{mistake.code} is not told of {mistake.text}")
+    raise LookupError(f"{mistake.code} is not reported for {mistake.text}")
 
 
 def _render(document: str) -> tuple[Diagnostic, ...]:
     payload = Payload(PayloadKind.XML, document.encode())
     try:
-        return render(None, payload, options=OPTIONS, resources=ExampleImages()).warnings
+        return render(None, payload, options=OPTIONS, resources=ExampleResources()).warnings
     except AuthoringError as error:
         return error.diagnostics
 
 
 def _with_data(inside: str, flow: str = "") -> str:
     return f"<document><data>{inside}</data><flow>{flow}</flow></document>"
+
+
+def _of_invoice(record: str, beside: str = "", flow: str = "") -> str:
+    data = f'<json>{{ "invoice": {record} }}</json>'
+    return (
+        f'<document><data>{data}</data><einvoice profile="minimum" from="invoice"/>{beside}'
+        f"<flow>{flow}</flow></document>"
+    )
 
 
 GENERAL: Final = (
@@ -68,7 +76,8 @@ GENERAL: Final = (
     Mistake("unknown-total", "p", "<p>{{ totals.sum.all }}</p>"),
     Mistake("loop-needs-list", "p", '<p for="x in 3">a</p>'),
     Mistake("filter-precedence", "p", "<p>{{ 3 * 1.155 | round(2) }}</p>"),
-    Mistake("missing-glyph", "p", "<p>ខ</p>"),
+    Mistake("missing-glyph", "p", "<p>ᱛ</p>"),
+    Mistake("missing-feature", "p", '<p font-variant-caps="petite-caps">a</p>'),
     Mistake(
         "wider-than-container", "p", '<p white-space="nowrap" width="20mm">As wide as that</p>'
     ),
@@ -107,6 +116,13 @@ _SPECIAL: Final = (
     Mistake("profile-attachment", "attachment", '<document profile="pdf/a-2b"><attachment name="a.txt">a</attachment><flow/></document>'),
     Mistake("empty-attachment", "attachment", '<document><attachment name="a.txt"/><flow/></document>'),
     Mistake("attachment-xml", "attachment", '<document><attachment name="a.xml">&lt;a&gt;</attachment><flow/></document>'),
+    Mistake("einvoice-data", "einvoice", _of_invoice('{ "numbr": "1" }')),
+    Mistake("einvoice-rule", "einvoice", _of_invoice('{ "number": "1" }')),
+    Mistake("einvoice-archive", "einvoice", _of_invoice('{ "number": "1" }', "<security/>")),
+    Mistake("einvoice-twice", "einvoice", _of_invoice('{ "number": "1" }', '<einvoice from="invoice"/>')),
+    Mistake("term-differs", "p", _of_invoice('{ "number": "1" }', flow='<p term="BT-1">Invoice 2</p>')),
+    Mistake("term-count", "p", _of_invoice('{ "lines": [{ "id": "1" }, { "id": "2" }] }', flow='<p term="BT-126">1</p>')),
+    Mistake("term-content", "img", _of_invoice('{ "number": "1" }', flow='<p term="BT-1"><img src="logo" alt=""/></p>')),
     Mistake("unknown-id", "ref", '<p id="interest">a</p><p><ref to="intrest"/></p>'),
     Mistake("no-number", "ref", '<p id="a">a</p><p><ref to="a" show="number"/></p>'),
     Mistake("no-text", "ref", '<div id="a" height="5mm"/><p><ref to="a"/></p>'),
@@ -116,6 +132,14 @@ _SPECIAL: Final = (
     Mistake("unknown-counter", "style", '<style name="a" number="{clause}.{a}"/>'),
     Mistake("empty-contents", "toc", "<toc/>"),
     Mistake("empty-index", "index", "<index/>"),
+    Mistake("missing-attribute", "chart", '<chart type="line" data="n in [1, 2]" x="n" alt=""/>'),
+    Mistake("misplaced-attribute", "chart", '<chart type="line" stack="sum" data="n in [1, 2]" x="n" y="n" alt=""/>'),
+    Mistake("wrong-value", "chart", "<chart type=\"line\" data=\"t in ['a', 'b']\" x=\"t\" y=\"t\" alt=\"\"/>"),
+    Mistake("chart-empty", "chart", '<chart type="line" data="n in []" x="n" y="n" alt=""/>'),
+    Mistake("chart-too-dense", "chart", '<chart type="column" data="n in range(5000)" x="n" y="n" alt=""/>'),
+    Mistake("chart-labels", "chart", '<chart type="column" data="n in range(40)" x="\'part \' ~ n" y="n" alt=""/>'),
+    Mistake("chart-range", "chart", '<chart type="column" data="n in [1, 9]" x="n" y="n" alt=""><axis side="left" max="5"/></chart>'),
+    Mistake("chart-too-small", "chart", '<chart type="column" data="n in [1, 9]" x="n" y="n" height="3mm" alt=""/>'),
     Mistake("wrong-value", "mark", '<p><mark term="a, b, c, d"/>e</p>'),
     Mistake("nested-columns", "div", '<div columns="2"><div columns="2"><p>a</p></div></div>'),
     Mistake("outside-paper", "box", '<document><page><box left="200mm" top="10mm" width="20mm" height="9mm"/></page><flow><p>a</p></flow></document>'),
@@ -128,6 +152,19 @@ _SPECIAL: Final = (
     Mistake("barcode-text", "barcode", '<barcode type="datamatrix" alt="" show-text="true" width="8mm" value="far too long for so small a code"/>'),
     Mistake("unknown-flow", "insert", '<insert flow="nots"/>'),
     Mistake("flow-cycle", "insert", '<document><flow><insert flow="a"/></flow><flow name="a"><insert flow="a"/></flow></document>'),
+    Mistake("unknown-message", "p", '<document><messages lang="en"><message key="dear">Dear</message></messages><flow><p>{{ \'deer\' | t }}</p></flow></document>'),
+    Mistake("missing-message", "message", '<document lang="de"><messages lang="en"><message key="dear">Dear</message></messages><flow><p>{{ \'dear\' | t }}</p></flow></document>'),
+    Mistake("message-argument", "message", '<document><messages lang="en"><message key="dear">Dear {{ name }}</message></messages><flow><p>{{ \'dear\' | t }}</p></flow></document>'),
+    Mistake("plural-category", "message", '<document><messages lang="en"><message key="days" plural="few">days</message></messages><flow/></document>'),
+    Mistake("else-without-if", "else", "<p>a</p><else><p>b</p></else>"),
+    Mistake("part-cycle", "use", '<document><part name="a"><use part="a"/></part><flow><use part="a"/></flow></document>'),
+    Mistake("unknown-name", "p", '<document><part name="a" takes="who"><p>{{ whom }}</p></part><flow><use part="a" who="Ada"/></flow></document>'),
+    Mistake("unknown-part", "use", '<document><part name="address"><p>a</p></part><flow><use part="adress"/></flow></document>'),
+    Mistake("missing-argument", "use", '<document><part name="a" takes="who, heading=\'To\'"><p>{{ who }}</p></part><flow><use part="a"/></flow></document>'),
+    Mistake("unknown-argument", "use", '<document><part name="a" takes="heading"><p>{{ heading }}</p></part><flow><use part="a" heading="To" hading="b"/></flow></document>'),
+    Mistake("unused-content", "use", '<document><part name="a"><p>a</p></part><flow><use part="a"><p>b</p></use></flow></document>'),
+    Mistake("misplaced-element", "slot", "<slot/>"),
+    Mistake("wrong-value", "part", '<document><part name="a" takes="page"><p>a</p></part><flow><use part="a" page="x"/></flow></document>'),
     Mistake("columns-too-wide", "table", '<table width="50mm"><col width="30mm" span="2"/><tr><td/><td/></tr></table>'),
     Mistake("total-without-rows", "total", '<table><col/><total name="sum" value="1"/><tr><td>a</td></tr></table>'),
     Mistake("total-not-known-here", "td", '<table><col/><total name="sum" value="n"/><tr for="n in range(3)"><td>{{ totals.sum.before }}</td></tr></table>'),

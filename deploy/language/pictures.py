@@ -1,4 +1,4 @@
-"""The pictures of the reference: an example rendered by the engine, rasterised, cropped and quantised."""
+"""Pictures of the reference: examples rendered by the engine, rasterised, cropped and quantised."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 import pypdfium2
 from PIL import Image, ImageChops, ImageOps
 
-from deploy.language.examples import OPTIONS, Example, ExampleImages
+from deploy.language.examples import OPTIONS, Example, ExampleResources
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
 
-DPI: Final = 144  # shown at 96, so that a screen of fine dots has something to show
-MAX_BYTES: Final = 20 * 1024
+DPI: Final = 144  # displayed at 96, for high-resolution screens
+MAX_BYTES: Final = 40 * 1024
 MAX_PAGES: Final = 3  # side by side
 
-_MARGIN: Final = 12  # pixels around what is drawn
+_MARGIN: Final = 12  # pixels around the marks
 _GAP: Final = 16  # pixels between pages
 _COLORS: Final = 64
 _EDGE: Final = (200, 200, 200)
@@ -24,25 +24,25 @@ _WHITE: Final = (255, 255, 255)
 
 
 def draw_picture(example: Example) -> bytes:
-    """Draw an example as a PNG of at most 64 colours; the same example gives the same pixels.
+    """Return an example as a PNG of at most 64 colours; deterministic.
 
-    An example with a `page` of its own shows up to three whole pages, any other what is drawn on
-    its first.
+    An example with a `page` of its own shows up to three whole pages, any other the marks on its
+    first.
 
     Raises:
-        AuthoringError: the example does not render.
+        AuthoringError: The example does not render.
     """
     return draw_document(example.document.encode(), shows_pages=example.shows_pages)
 
 
 def draw_document(document: bytes, *, shows_pages: bool) -> bytes:
-    """Draw a complete document.
+    """Return a complete document as a PNG, like `draw_picture`.
 
     Raises:
-        AuthoringError: it does not render.
+        AuthoringError: It does not render.
     """
     payload = Payload(PayloadKind.XML, document)
-    pdf = render(None, payload, options=OPTIONS, resources=ExampleImages()).pdf
+    pdf = render(None, payload, options=OPTIONS, resources=ExampleResources()).pdf
     pages = _rasterise(pdf)
     picture = _side_by_side(pages) if shows_pages else _cropped(pages[0])
     file = io.BytesIO()
@@ -54,8 +54,8 @@ def draw_document(document: bytes, *, shows_pages: bool) -> bytes:
     return file.getvalue()
 
 
-def shown_width(png: bytes) -> int:
-    """Give the width a picture is shown at, in pixels of 1/96 inch."""
+def display_width(png: bytes) -> int:
+    """Return the display width of a picture in CSS px."""
     with Image.open(io.BytesIO(png)) as picture:
         return round(picture.width * 96 / DPI)
 
@@ -67,7 +67,7 @@ def _rasterise(pdf: bytes) -> list[Image.Image]:
 
 
 def _cropped(page: Image.Image) -> Image.Image:
-    """Cut a page down to what is drawn on it; an empty page to its margin."""
+    """Return a page cropped to its marks with a margin; an empty page keeps only the margin."""
     drawn = ImageChops.difference(page, Image.new("RGB", page.size, _WHITE)).getbbox()
     box = drawn or (0, 0, page.width // 2, 1)
     return ImageOps.expand(page.crop(box), _MARGIN, _WHITE)

@@ -1,4 +1,4 @@
-"""LANGUAGE.md: the guide, with the tables and the sections of elements written into it."""
+"""LANGUAGE.md: the guide with generated tables and element sections."""
 
 from __future__ import annotations
 
@@ -10,31 +10,44 @@ from typing import Final
 from deploy.language.elements import GROUPS, write_elements, write_mistakes
 from deploy.language.formulas import FILTER_GROUPS, OPERATORS, SAMPLE, Formula
 from deploy.language.guide import PICTURE
+from deploy.language.markdown import code, describe_attributes, link, picture, row
 from deploy.language.mistakes import GENERAL
-from deploy.language.words import code, describe_attributes, link, picture, row
+from workers.engine.einvoices.records import PROFILE_TERM
+from workers.engine.einvoices.terms import Level, walk_terms
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.filters import FILTERS
-from workers.engine.tree.looks import WRITTEN, WRITTEN_ENTRIES, WRITTEN_IN_LISTS
+from workers.engine.tree.expressions.filters import FILTERS
+from workers.engine.tree.styles.user_agent import (
+    DECLARATIONS,
+    ENTRY_DECLARATIONS,
+    LIST_DECLARATIONS,
+)
 
-_MARK: Final = re.compile(r"<!-- generated: ([a-z]+) -->")
+_MARK: Final = re.compile(r"<!-- generated: ([a-z-]+) -->")
+_FROM: Final = {
+    Level.MINIMUM: "minimum",
+    Level.BASIC_WL: "basicwl",
+    Level.BASIC: "basic",
+    Level.EN16931: "en16931",
+}
 _NOTICE: Final = "<!-- Written by `make language`; changes here are lost. -->"
 
 
 def write_reference(guide: str, widths: Mapping[str, int]) -> str:
-    """Write LANGUAGE.md from the guide; `widths` are those of the pictures as shown, in pixels.
+    """Return LANGUAGE.md; `widths` are the display widths of the pictures in CSS px, by file name.
 
     Raises:
-        KeyError: the guide asks for a part or a picture that there is not.
-        LookupError: the engine does not tell one of the mistakes.
+        KeyError: The guide names an unknown part or picture.
+        LookupError: The engine does not report one of the mistakes.
     """
     parts: Mapping[str, Callable[[], str]] = {
         "contents": lambda: _write_contents(guide),
         "operators": _write_operators,
         "sample": lambda: f"```json\n{SAMPLE}\n```",
         "filters": _write_filters,
-        "looks": _write_looks,
+        "default-styles": _write_default_styles,
         "groups": _write_groups,
-        "entry-looks": _write_entry_looks,
+        "entry-styles": _write_entry_styles,
+        "terms": _write_terms,
         "mistakes": lambda: write_mistakes(GENERAL),
         "elements": lambda: write_elements(widths),
     }
@@ -50,11 +63,23 @@ def _write_contents(guide: str) -> str:
     return "\n".join([*lines[:-1], f"{lines[-1]}: {' '.join(map(link, sorted(ELEMENTS)))}"])
 
 
+def _write_terms() -> str:
+    lines = [row("Member", "Term", "Kind", "Meaning", "From profile"), row(*["---"] * 5)]
+    for place in walk_terms():
+        term = place.term
+        if term.name != PROFILE_TERM:
+            profile = _FROM[term.level]
+            lines.append(
+                row(code(place.path), term.number, term.data_type.value, term.doc, profile)
+            )
+    return "\n".join(lines)
+
+
 # --- expressions ----------------------------------------------------------------------------------------
 
 
 def _write_operators() -> str:
-    lines = [row("Written", "Example", "Gives"), row("---", "---", "---")]
+    lines = [row("Syntax", "Example", "Result"), row("---", "---", "---")]
     lines += [row(written, code(f.expression), code(f.result)) for written, f in OPERATORS]
     return "\n".join(lines)
 
@@ -64,40 +89,41 @@ def _write_filters() -> str:
 
 
 def _filter_table(title: str, filters: Mapping[str, tuple[Formula, ...]]) -> str:
-    lines = [row(title, "What it does", "Examples"), row("---", "---", "---")]
+    lines = [row(title, "Effect", "Examples"), row("---", "---", "---")]
     for name, formulas in filters.items():
         shown = "<br>".join(map(_show_formula, formulas))
-        lines.append(row(code(FILTERS[name].usage), _describe_filter(name), shown))
+        lines.append(row(code(FILTERS[name].usage), describe_filter(name), shown))
     return "\n".join(lines)
 
 
-def _describe_filter(name: str) -> str:
+def describe_filter(name: str) -> str:
+    """Return the description of a filter in one line."""
     doc = FILTERS[name].function.__doc__
     if doc:
         return doc.partition("\n")[0]
-    return f"Give the name of a {name.removesuffix('_name')} in the language of the text."
+    return f"Return the name of a {name.removesuffix('_name')} in the language of the text."
 
 
 def _show_formula(formula: Formula) -> str:
     lang = f" ({formula.lang})" if formula.lang != "en" else ""
-    return f"{code(formula.expression)} gives {code(formula.result)}{lang}"
+    return f"{code(formula.expression)} → {code(formula.result)}{lang}"
 
 
 # --- styles ---------------------------------------------------------------------------------------------
 
 
-def _write_looks() -> str:
+def _write_default_styles() -> str:
     lines = [row("Element", "Properties"), row("---", "---")]
-    for looks, where in ((WRITTEN, ""), (WRITTEN_IN_LISTS, f" in {link('li')}")):
-        for written, names in groupby(looks, key=lambda name: [*looks[name].items()]):
+    for styles, where in ((DECLARATIONS, ""), (LIST_DECLARATIONS, f" in {link('li')}")):
+        for written, names in groupby(styles, key=lambda name: [*styles[name].items()]):
             properties = " ".join(code(f'{name}="{value}"') for name, value in written)
             lines.append(row(" ".join(map(link, names)) + where, properties))
     return "\n".join(lines)
 
 
-def _write_entry_looks() -> str:
+def _write_entry_styles() -> str:
     lines = [row("Style", "Properties"), row("---", "---")]
-    for name, written in WRITTEN_ENTRIES.items():
+    for name, written in ENTRY_DECLARATIONS.items():
         properties = " ".join(code(f'{one}="{value}"') for one, value in written.items())
         lines.append(row(code(name), properties))
     return "\n".join(lines)

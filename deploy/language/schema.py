@@ -1,4 +1,4 @@
-"""The RELAX NG schema for editors: elements, places, attributes and their closed sets of values."""
+"""The RELAX NG schema for editors: elements, content models, attributes and closed sets of values."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from workers.engine.syntax import values as v
-from workers.engine.syntax.values import Kind
+from workers.engine.syntax.values import ValueType
 from workers.engine.syntax.vocabulary import (
     COMMON,
     ELEMENTS,
     PROPERTIES,
     AttributeSpec,
-    Content,
+    ContentModel,
     ElementSpec,
 )
 
@@ -30,16 +30,16 @@ _ABSOLUTE: Final = "mm|cm|in|pt|pc|px|em|rem"
 
 
 def write_schema() -> str:
-    """Write the schema as XML text.
+    """Return the schema as XML text.
 
-    It accepts every document that validates without findings. It refuses unknown and misplaced
+    It accepts every document that validates without findings, and rejects unknown and misplaced
     elements, unknown and missing attributes, and values outside a closed set or without a unit.
     """
     grammar = ET.Element("grammar", {"xmlns": _RNG, "xmlns:a": _NOTES, "datatypeLibrary": _TYPES})
     ET.SubElement(grammar, "a:documentation").text = _HEAD
     ET.SubElement(ET.SubElement(grammar, "start"), "ref", name="document")
     for element in ELEMENTS.values():
-        if element.content is not Content.PARENT:
+        if element.content is not ContentModel.TRANSPARENT:
             _define_element(grammar, element)
     for names, owner in _find_sharers().items():
         define = ET.SubElement(grammar, "define", name=f"shared-by-{owner}")
@@ -57,10 +57,10 @@ def write_schema() -> str:
 
 
 def _define_element(grammar: ET.Element, spec: ElementSpec) -> None:
-    """Define an element, and as many elements that hold what it may hold as stand in it."""
+    """Define an element, and a variant of each transparent element allowed inside it."""
     _write_element(ET.SubElement(grammar, "define", name=spec.name), spec, inside=spec)
     for child in sorted(spec.children):
-        if ELEMENTS[child].content is Content.PARENT:
+        if ELEMENTS[child].content is ContentModel.TRANSPARENT:
             define = ET.SubElement(grammar, "define", name=f"{child}-in-{spec.name}")
             _write_element(define, ELEMENTS[child], inside=spec)
 
@@ -74,6 +74,8 @@ def _write_element(define: ET.Element, spec: ElementSpec, *, inside: ElementSpec
             _write_attribute(holder, attribute)
     if names := _shared_names(spec):
         ET.SubElement(element, "ref", name=f"shared-by-{_find_sharers()[names]}")
+    if spec.accepts_arguments:
+        _write_arguments(element, spec)
     _write_content(element, inside)
 
 
@@ -83,7 +85,7 @@ def _shared_names(spec: ElementSpec) -> tuple[str, ...]:
 
 @cache
 def _find_sharers() -> dict[tuple[str, ...], str]:
-    """Give each set of shared attributes with the first element that takes it."""
+    """Return each set of shared attributes with the first element that has it."""
     sharers: dict[tuple[str, ...], str] = {}
     for spec in ELEMENTS.values():
         if names := _shared_names(spec):
@@ -92,13 +94,13 @@ def _find_sharers() -> dict[tuple[str, ...], str]:
 
 
 def _write_content(element: ET.Element, spec: ElementSpec) -> None:
-    if spec.content is Content.TEXT:
+    if spec.content is ContentModel.TEXT:
         ET.SubElement(element, "text")
     elif spec.children:
-        holder = ET.SubElement(element, "mixed") if spec.takes_text else element
+        holder = ET.SubElement(element, "mixed") if spec.allows_text else element
         choices = ET.SubElement(ET.SubElement(holder, "zeroOrMore"), "choice")
         for child in sorted(spec.children):
-            is_parent = ELEMENTS[child].content is Content.PARENT
+            is_parent = ELEMENTS[child].content is ContentModel.TRANSPARENT
             ET.SubElement(choices, "ref", name=f"{child}-in-{spec.name}" if is_parent else child)
     elif not spec.attributes:
         ET.SubElement(element, "empty")
@@ -111,7 +113,7 @@ def _write_attribute(parent: ET.Element, spec: AttributeSpec) -> None:
     attribute = ET.SubElement(parent, "attribute", name=spec.name)
     default = f" Default: {spec.default}." if spec.default is not None else ""
     ET.SubElement(attribute, "a:documentation").text = spec.doc + default
-    words, pattern = _closed_words(spec.kind), _pattern(spec.kind)
+    words, pattern = _closed_words(spec.value_type), _pattern(spec.value_type)
     if spec.is_expression or not (words or pattern):
         ET.SubElement(attribute, "text")
         return
@@ -124,8 +126,17 @@ def _write_attribute(parent: ET.Element, spec: AttributeSpec) -> None:
         ET.SubElement(choice, "ref", name=_WITH_EXPRESSION)
 
 
-def _closed_words(kind: Kind[Any]) -> tuple[str, ...]:
-    """Give the words of a kind that accepts nothing else."""
+def _write_arguments(element: ET.Element, spec: ElementSpec) -> None:
+    """Accept attributes of any other name: the schema does not know the arguments of a part."""
+    attribute = ET.SubElement(ET.SubElement(element, "zeroOrMore"), "attribute")
+    others = ET.SubElement(ET.SubElement(attribute, "anyName"), "except")
+    for name in spec.attributes:
+        ET.SubElement(others, "name").text = name
+    ET.SubElement(attribute, "text")
+
+
+def _closed_words(kind: ValueType[Any]) -> tuple[str, ...]:
+    """Return the keywords of a kind that accepts nothing else."""
     is_closed = kind.choices and kind.accepts == v.choice(*kind.choices).accepts
     return kind.choices if is_closed else ()
 
@@ -135,7 +146,7 @@ def _length(units: str, *, sign: str = "[+]?", words: str = "") -> str:
     return rf"{sign}([0-9]+(\.[0-9]+)?|\.[0-9]+)({units})|[+\-]?0+(\.0+)?{others}"
 
 
-# A pattern takes all that its kind reads, and not much more; bounds are left to the checks.
+# A pattern accepts all values of its kind and little more; ranges are checked by the engine.
 _PATTERNS: Final = {
     v.LENGTH.accepts: _length(_ABSOLUTE),
     v.OPTIONAL_LENGTH.accepts: _length(_ABSOLUTE, words="none"),
@@ -148,7 +159,7 @@ _PATTERNS: Final = {
 _WHOLE_NUMBER: Final = r"[+\-]?[0-9]{1,9}"
 
 
-def _pattern(kind: Kind[Any]) -> str | None:
+def _pattern(kind: ValueType[Any]) -> str | None:
     if kind.accepts.startswith("a whole number from"):
         return _WHOLE_NUMBER
     return _PATTERNS.get(kind.accepts)

@@ -1,4 +1,4 @@
-"""GET /v2/batches/{batch_id}/items: list what became of each document."""
+"""GET /v2/batches/{batch_id}/items: list the documents and their statuses."""
 
 from client import read_arguments, send
 

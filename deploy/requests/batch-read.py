@@ -1,4 +1,4 @@
-"""GET /v2/batches/{batch_id}: tell how far a batch is, waiting up to a minute for its end."""
+"""GET /v2/batches/{batch_id}: read a batch, waiting up to a minute for its end."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /v2/batches/{batch_id}/result: get the zip, or the one merged PDF."""
+"""GET /v2/batches/{batch_id}/result: download the zip or the merged PDF."""
 
 from pathlib import Path
 

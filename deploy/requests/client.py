@@ -1,4 +1,4 @@
-"""Sends the requests of this folder; the farm and the key come from the environment."""
+"""Sends the requests of this folder; the farm's URL and the key come from the environment."""
 
 import json
 import os
@@ -21,15 +21,15 @@ def send(
     content_type: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Give the body of the answer; after a failure print the error body and end the program."""
+    """Return the response body; on an error print the error body and exit."""
     url = os.environ["PRESSROOM_URL"] + path + (f"?{urlencode(query)}" if query else "")
     request = Request(url, method=method, data=body, headers=dict(headers or {}))
     request.add_header("Authorization", f"Bearer {os.environ['PRESSROOM_KEY']}")
     if content_type:
         request.add_header("Content-Type", content_type)
     try:
-        with urlopen(request, timeout=BUDGET_SECONDS) as answer:
-            return bytes(answer.read())
+        with urlopen(request, timeout=BUDGET_SECONDS) as response:
+            return bytes(response.read())
     except HTTPError as error:
         sys.exit(error.read().decode())
 
@@ -48,7 +48,7 @@ def render(document: str, content_type: str, **query: str) -> None:
 
 
 def read_arguments(usage: str) -> list[str]:
-    """Give the arguments of the command line, "" for one in brackets that is left out."""
+    """Return the command-line arguments, "" for an omitted one in brackets."""
     names, given = usage.split(), sys.argv[1:]
     least = sum(not name.startswith("[") for name in names)
     if not least <= len(given) <= len(names):

@@ -1,4 +1,4 @@
-"""GET /, /docs/openapi.json and /docs: the interface described."""
+"""GET /, /docs/openapi.json and /docs: the API description."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""PUT /v2/fonts/{name}: store a TrueType, OpenType or WOFF2 font under a name; the bytes decide which."""
+"""PUT /v2/fonts/{name}: store a TrueType, OpenType or WOFF2 font under a name; the format is detected from the bytes."""
 
 from pathlib import Path
 

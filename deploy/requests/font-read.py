@@ -1,4 +1,4 @@
-"""GET /v2/fonts/{name}: the record of a font."""
+"""GET /v2/fonts/{name}: read the record of a font."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /v2/images: the images of the workspace, by name, and what it holds."""
+"""GET /v2/images: list the images of the workspace by name, with their total size."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /v2/images/{name}: the record of an image."""
+"""GET /v2/images/{name}: read the record of an image."""
 
 from client import read_arguments, send
 

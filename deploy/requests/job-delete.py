@@ -1,4 +1,4 @@
-"""DELETE /v2/jobs/{id}: cancels a job, or removes one that has ended."""
+"""DELETE /v2/jobs/{id}: cancel a job, or remove one that has ended."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /v2/jobs: the jobs of the account, newest first; all, or those of a status."""
+"""GET /v2/jobs: the jobs of the account, newest first, optionally those of one status."""
 
 from client import read_arguments, send
 

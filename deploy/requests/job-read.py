@@ -1,4 +1,4 @@
-"""GET /v2/jobs/{id}: the record, as soon as the job has ended or after a minute."""
+"""GET /v2/jobs/{id}: read a job, waiting up to a minute for its end."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""POST /v2/slugs: let a slug name a template."""
+"""POST /v2/slugs: assign a slug to a template."""
 
 from client import read_arguments, send_json
 

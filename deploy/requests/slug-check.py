@@ -1,4 +1,4 @@
-"""GET /v2/slugs/{slug}: whether a slug is free."""
+"""GET /v2/slugs/{slug}: check whether a slug is available."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /v2/slugs: the slugs of the workspace."""
+"""GET /v2/slugs: list the slugs of the workspace."""
 
 from client import send
 

@@ -1,4 +1,4 @@
-"""GET /v2/templates/{id}/tags/{tag}/history: how a tag moved."""
+"""GET /v2/templates/{id}/tags/{tag}/history: read the history of a tag."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /v2/templates/{id}/tags: the tags of a template, by name."""
+"""GET /v2/templates/{id}/tags: list the tags of a template by name."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /v2/templates/{id}/tags/{tag}: the version a tag names."""
+"""GET /v2/templates/{id}/tags/{tag}: read the version a tag points to."""
 
 from client import read_arguments, send
 

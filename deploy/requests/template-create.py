@@ -1,4 +1,4 @@
-"""POST /v2/templates: make a template; without a file there is no content yet."""
+"""POST /v2/templates: create a template; without a file it has no content yet."""
 
 from pathlib import Path
 

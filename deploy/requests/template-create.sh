@@ -1,5 +1,5 @@
 #!/bin/sh
-# POST /v2/templates: make a template; NAME is URL-encoded, without a file there is no content yet
+# POST /v2/templates: create a template; NAME is URL-encoded; without a file it has no content yet
 set -eu
 name=${1:?usage: template-create.sh NAME [TEMPLATE.xml]}
 curl -sS --fail-with-body -X POST "$PRESSROOM_URL/v2/templates?name=$name" \

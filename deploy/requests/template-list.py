@@ -1,4 +1,4 @@
-"""GET /v2/templates: the templates of the account, by id."""
+"""GET /v2/templates: list the templates of the account by id."""
 
 from client import read_arguments, send
 

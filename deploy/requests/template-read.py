@@ -1,4 +1,4 @@
-"""GET /v2/templates/{ref}: a record and its content."""
+"""GET /v2/templates/{ref}: read a record and its content."""
 
 from client import read_arguments, send
 

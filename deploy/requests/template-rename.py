@@ -1,4 +1,4 @@
-"""PATCH /v2/templates/{template_id}: give a template another name."""
+"""PATCH /v2/templates/{template_id}: rename a template."""
 
 from client import read_arguments, send_json
 

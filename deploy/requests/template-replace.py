@@ -1,4 +1,4 @@
-"""PUT /v2/templates/{id}: new live content."""
+"""PUT /v2/templates/{id}: replace the live content."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""GET /v2/account/usage: of the current period, or of the one a day lies in."""
+"""GET /v2/account/usage: usage of the current billing period or that of a date."""
 
 from client import read_arguments, send
 

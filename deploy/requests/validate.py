@@ -1,4 +1,4 @@
-"""POST /v2/validate: what is wrong with a document, or with data for TEMPLATE."""
+"""POST /v2/validate: validate a document, or data for TEMPLATE."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# POST /v2/validate: what is wrong with a document, or with data for TEMPLATE
+# POST /v2/validate: validate a document, or data for TEMPLATE
 set -eu
 document=${1:?usage: validate.sh DOCUMENT.xml|DATA.json [TEMPLATE]}
 case $document in

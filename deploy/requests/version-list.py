@@ -1,4 +1,4 @@
-"""GET /v2/templates/{id}/versions: the newest versions."""
+"""GET /v2/templates/{id}/versions: list the newest versions."""
 
 from client import read_arguments, send
 

@@ -1,4 +1,4 @@
-"""GET /v2/templates/{id}/versions/{version}: a version and its content."""
+"""GET /v2/templates/{id}/versions/{version}: read a version and its content."""
 
 from client import read_arguments, send
 

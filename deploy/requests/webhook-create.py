@@ -1,4 +1,4 @@
-"""POST /v2/webhooks: be told of the ends of jobs and batches; prints the secret, once."""
+"""POST /v2/webhooks: create a webhook for jobs and batches; prints the secret, which is returned only here."""
 
 from client import read_arguments, send_json
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# POST /v2/webhooks: be told of the ends of jobs and batches; prints the secret, once
+# POST /v2/webhooks: create a webhook for jobs and batches; prints the secret, which is returned only here
 set -eu
 curl -sS --fail-with-body -X POST "$PRESSROOM_URL/v2/webhooks" \
     -H "Authorization: Bearer $PRESSROOM_KEY" -H "Content-Type: application/json" \

@@ -1,4 +1,4 @@
-"""DELETE /v2/webhooks/{webhook_id}: remove a webhook."""
+"""DELETE /v2/webhooks/{webhook_id}: delete a webhook."""
 
 from client import read_arguments, send
 

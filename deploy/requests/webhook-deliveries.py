@@ -1,4 +1,4 @@
-"""GET /v2/webhooks/{webhook_id}/deliveries: list what a webhook was told."""
+"""GET /v2/webhooks/{webhook_id}/deliveries: list a webhook's deliveries."""
 
 from client import read_arguments, send
 

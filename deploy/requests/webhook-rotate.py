@@ -1,4 +1,4 @@
-"""POST /v2/webhooks/{webhook_id}/rotate: give a webhook a new secret."""
+"""POST /v2/webhooks/{webhook_id}/rotate: rotate a webhook's secret."""
 
 from client import read_arguments, send
 

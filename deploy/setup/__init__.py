@@ -1,1 +1,1 @@
-"""The packages of an environment, and the tests to run in it."""
+"""Setup of environments: prerequisites, and tests with newer dependencies."""

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Make a virtual environment with pip at $1, on a machine that may have Python but not its venv package.
+# Create a virtual environment with pip at $1; installs the venv package if the machine lacks it.
 #
-# The distribution's own Python comes before others: it is built with profile-guided optimization, which
-# those that were compiled on a machine mostly are not. Decision 0172.
+# The distribution's Python is preferred: it is built with profile-guided optimization, which locally
+# compiled ones usually are not. Decision 0302.
 set -eu
 
 venv=$1

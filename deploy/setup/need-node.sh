@@ -1,5 +1,5 @@
 #!/bin/sh
-# See to it that npm is on this machine: Grafana and KEDA publish their schemas as its packages.
+# Install npm if it is missing: it builds the Studio, and installs the schemas of Grafana and KEDA.
 set -eu
 
 if command -v npm >/dev/null; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# See to it that PostgreSQL's programs are on this machine; the tests start a server of their own.
+# Install PostgreSQL's programs if they are missing; the tests start their own server.
 set -eu
 
 programs() { ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# See to it that program $1, of the package $2, is on this machine; the tests start their own of it.
+# Install the package $2 if the program $1 is missing; the tests start their own instances of it.
 set -eu
 
 program=$1 package=$2

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-# What the farm and the front stand on.
+# The frameworks of the farm and the front.
 NAMES: Final = (
     *("celery", "kombu", "billiard", "redis", "hiredis"),
     *("gunicorn", "gevent", "flask", "werkzeug", "prometheus-client"),
@@ -30,7 +30,7 @@ _LIST_VERSIONS: Final = "import importlib.metadata as m, json, sys; print(json.d
 
 
 def main() -> int:
-    """Print the versions that were taken, and return the exit status of the tests."""
+    """Print the installed versions, run the tests, and return their exit status."""
     locked = find_versions(sys.executable)
     with tempfile.TemporaryDirectory() as folder:
         python = make_environment(Path(folder))
@@ -48,14 +48,14 @@ def main() -> int:
 
 
 def read_bounds() -> Sequence[str]:
-    """Return the requirements of pyproject.toml that are tried, with their bounds."""
+    """Return the tested requirements of pyproject.toml with their bounds."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     found = {_NAME.match(text)[0]: text for text in project["dependencies"]}  # type: ignore[index]
     return [found[name] for name in NAMES]
 
 
 def make_environment(folder: Path) -> str:
-    """Make an environment that sees the packages of this one behind its own; return its Python."""
+    """Create an environment with this one's packages as a fallback; return its Python."""
     venv.create(folder, with_pip=False, symlinks=True)
     [own] = folder.glob("lib/python*/site-packages")
     [behind] = Path(sys.prefix).glob("lib/python*/site-packages")
@@ -76,7 +76,7 @@ def install(python: str, requirements: Sequence[str]) -> None:
 
 
 def find_versions(python: str) -> Mapping[str, str]:
-    """Return the versions that an interpreter imports, by name."""
+    """Return the versions of the packages of an interpreter, by name."""
     command = [python, "-c", _LIST_VERSIONS, *NAMES]
     listed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     return dict(zip(NAMES, json.loads(listed), strict=True))

@@ -1,1 +1,1 @@
-"""How long jobs wait for a worker: the queue of a farm, simulated."""
+"""Simulation of a farm's queues: waiting times by load and size."""

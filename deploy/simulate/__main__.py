@@ -1,4 +1,4 @@
-"""Print how long renders wait at 10 to 10,000 workers: `python -m deploy.simulate`."""
+"""Prints the waiting times of renders at 10 to 10,000 workers: `python -m deploy.simulate`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import sys
 from typing import Final
 
 from deploy.simulate.model import Load, lognormal, simulate
-from deploy.simulate.scenes import Row, play
+from deploy.simulate.scenarios import ScenarioResult, run_scenarios
 
 SLOTS: Final = (10, 100, 1_000, 10_000)
 BUSY: Final = (0.5, 0.7, 0.8, 0.9, 0.95)
-# An invoice takes a slot some 15 ms, a long statement 300: measured means, see CAPACITY.md.
+# An invoice takes some 15 ms, a long statement 300: measured means, see CAPACITY.md.
 SERVICE_MS: Final = 25.0
 VARIATION: Final = 2.0
-# CPU of the Redis server for one request, all of it, as tests/bench/cost.py measures; and how busy it may be.
+# Total CPU time of Redis for one request (tests/bench/cost.py), and its permitted load.
 REDIS_SECONDS: Final = 800e-6
 REDIS_BUSY: Final = 0.6
 
 
 def main() -> None:
-    """Simulate each size at each load and print a table."""
+    """Simulate each size at each load and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m deploy.simulate", description=__doc__)
     parser.add_argument(
         "--service-ms", type=float, default=SERVICE_MS, help="mean time of a render"
@@ -32,47 +32,47 @@ def main() -> None:
     arguments = parser.parse_args()
     mean = arguments.service_ms / 1000
     service = lognormal(mean, variation=arguments.variation)
-    _say(
+    _print_line(
         f"Renders of {arguments.service_ms:g} ms, deviation {arguments.variation:g} times the mean.\n"
     )
-    _say("| slots | busy | renders/h | mean wait ms | median | 99 % | Redis |")
-    _say("|--:|--:|--:|--:|--:|--:|--:|")
+    _print_line("| slots | busy | renders/h | mean wait ms | median | 99 % | Redis |")
+    _print_line("|--:|--:|--:|--:|--:|--:|--:|")
     for slots in SLOTS:
         for busy in BUSY:
             load = Load(slots, busy, service, mean)
-            # Enough for the last slot to have seen some dozens.
+            # Enough jobs for every slot.
             waits = simulate(load, jobs=max(arguments.jobs, 30 * slots), seed=arguments.seed)
             figures = (waits.mean, waits.p50, waits.p99)
             shown = " | ".join(f"{1000 * seconds:,.1f}" for seconds in figures)
-            _say(
+            _print_line(
                 f"| {slots:,} | {busy:.0%} | {load.rate * 3600:,.0f} | {shown} | {_servers(load.rate):,} |"
             )
-    _say(
-        "\nA farm with half of its slots for batches, through some scenes; waits of those clients wait for.\n"
+    _print_line(
+        "\nA farm with half of its slots for batches, through several scenarios; waits of those clients wait for.\n"
     )
-    _say(
-        "| scene | slots | wait ms, median | 95 % | 99 % | renders/s | batch documents/s | busy | small batch s |"
+    _print_line(
+        "| scenario | slots | wait ms, median | 95 % | 99 % | renders/s | batch documents/s | busy | small batch s |"
     )
-    _say("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    _print_line("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for slots in SLOTS:
-        for row in play(slots, service, mean, renders=arguments.jobs, seed=arguments.seed):
-            _say(_write_row(row))
+        for row in run_scenarios(slots, service, mean, renders=arguments.jobs, seed=arguments.seed):
+            _print_line(_write_row(row))
 
 
-def _write_row(row: Row) -> str:
+def _write_row(row: ScenarioResult) -> str:
     waits = " | ".join(f"{1000 * seconds:,.1f}" for seconds in (row.p50, row.p95, row.p99))
     busy = ", ".join(f"{share:.0%}" for share in row.busy)
     small = "" if row.small_batch_seconds is None else f"{row.small_batch_seconds:,.1f}"
     throughput = f"{row.renders_a_second:,.0f} | {row.documents_a_second:,.0f}"
-    return f"| {row.scene} | {row.slots:,} | {waits} | {throughput} | {busy} | {small} |"
+    return f"| {row.scenario} | {row.slots:,} | {waits} | {throughput} | {busy} | {small} |"
 
 
 def _servers(rate: float) -> int:
-    """Count the Redis servers that so many jobs a second need: a server has one thread for them."""
+    """Return the number of Redis servers, which are single-threaded, for a rate of jobs per second."""
     return math.ceil(rate * REDIS_SECONDS / REDIS_BUSY)
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 

@@ -1,4 +1,4 @@
-"""A whole farm, simulated: pools and what they take from, slices of batches in turn, bursts, killed workers."""
+"""Discrete-event simulation of a farm: pools, queues, fair scheduling of batch slices, worker failures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from itertools import count
 from typing import Final, TypeAlias
 
 from deploy.simulate.model import Service
-from shared.queue.lease import LEASE_SECONDS
+from shared.queue.worker_presence import TASK_LEASE_SECONDS
 
 INTERACTIVE: Final = "interactive"
 BATCH: Final = "batch"
-# The rules of the real farm: shared.batches.chunks, workers.farm.batches and decision 0091.
+# Parameters of the real farm: shared.batches.chunks, workers.batches and decision 0331.
 SLICE_SECONDS: Final = 2.0
 WINDOW: Final = 4
 CHUNKS_AIMED_AT: Final = 64
@@ -23,16 +23,16 @@ CHUNK_SIZES: Final = (10, 500)
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
-    """Slots, and the queues they take from in order of precedence."""
+class SimulatedPool:
+    """A pool of slots, and the queues it consumes in order of precedence."""
 
     slots: int
     takes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kill:
-    """A worker that dies with some slots of a pool and is back after a while."""
+class WorkerFailure:
+    """The failure of a worker with some slots of a pool, and its restart."""
 
     at: float
     pool: int
@@ -41,8 +41,8 @@ class Kill:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A batch as it comes: documents that take as long as `service` draws."""
+class BatchArrival:
+    """The arrival of a batch; `service` draws the time of each document."""
 
     at: float
     account: str
@@ -51,18 +51,18 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Seen:
-    """What a run showed, in seconds."""
+class SimulationResult:
+    """The results of a run; times are in seconds."""
 
     waits: list[float] = field(default_factory=list)
     batch_seconds: dict[int, float] = field(default_factory=dict)
     documents: int = 0
     lost_runs: int = 0
-    busy_seconds: list[float] = field(default_factory=list)  # of the slots of each pool
+    busy_seconds: list[float] = field(default_factory=list)  # by pool
 
 
 @dataclass(slots=True)
-class _Single:
+class _SingleJob:
     at: float
     takes: float
 
@@ -70,8 +70,8 @@ class _Single:
 @dataclass(slots=True)
 class _Batch:
     number: int
-    asked: Asked
-    chunks: deque[int]  # documents left of each chunk that is not at work or in the queue
+    asked: BatchArrival
+    chunks: deque[int]  # remaining documents of each chunk that is neither queued nor running
     left: int
     fed: int = -1
 
@@ -83,17 +83,17 @@ class _Slice:
     done: int = 0
 
 
-_Work: TypeAlias = _Single | _Slice
+_Work: TypeAlias = _SingleJob | _Slice
 
 
 class FarmModel:
-    """One run: give it what comes, then `run`."""
+    """One simulation: schedule batches and failures, then call `run`."""
 
-    def __init__(self, pools: Sequence[Pool], *, seed: int = 1) -> None:
-        self.seen = Seen()
+    def __init__(self, pools: Sequence[SimulatedPool], *, seed: int = 1) -> None:
+        self.result = SimulationResult()
         self._pools = pools
         self._free = [pool.slots for pool in pools]
-        self._chance = random.Random(seed)  # noqa: S311 - chances, not secrets
+        self._rng = random.Random(seed)  # noqa: S311 - chances, not secrets
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
         self._turn = count()
@@ -104,37 +104,37 @@ class FarmModel:
         self._busy = [0.0] * len(pools)
         self._now = 0.0
 
-    def send_batches(self, batches: Iterable[Asked]) -> None:
-        """Have batches come."""
+    def schedule_batches(self, batches: Iterable[BatchArrival]) -> None:
+        """Schedule arrivals of batches."""
         for number, asked in enumerate(batches):
             self._at(asked.at, lambda number=number, asked=asked: self._accept(number, asked))  # type: ignore[misc]
 
-    def send_kills(self, kills: Iterable[Kill]) -> None:
-        """Have workers die."""
+    def schedule_failures(self, kills: Iterable[WorkerFailure]) -> None:
+        """Schedule failures of workers."""
         for kill in kills:
             self._at(kill.at, lambda kill=kill: self._kill(kill))  # type: ignore[misc]
 
     @property
     def documents_left(self) -> int:
-        """Return how many documents of batches have not ended."""
+        """The number of unfinished batch documents."""
         return sum(batch.left for batch in self._batches)
 
     @property
     def waiting(self) -> int:
-        """Return how much work waits in the queue of batches."""
+        """The number of slices in the batch queue."""
         return len(self._queues[BATCH])
 
     @property
     def running(self) -> int:
-        """Return how much work is in the slots of all pools."""
+        """The number of busy slots in all pools."""
         return len(self._running)
 
     def resize_later(self, pool: int, slots: int, *, after: float) -> None:
-        """Add slots to a pool after some seconds, or take some away: busy ones end their work first."""
+        """Add slots to a pool after some seconds, or remove some, which first finish their work."""
         self._at(self._now + after, lambda: self._add_slots(pool, slots))
 
-    def look_every(self, seconds: float, look: Callable[[float], None], *, until: float) -> None:
-        """Call a function with the time, again and again until some time."""
+    def call_every(self, seconds: float, look: Callable[[float], None], *, until: float) -> None:
+        """Call a function with the current time at an interval."""
 
         def act() -> None:
             look(self._now)
@@ -143,26 +143,26 @@ class FarmModel:
 
         self._at(seconds, act)
 
-    def run(self, singles: Iterable[tuple[float, float]]) -> Seen:
-        """Run until all has ended; a single is when it comes and how long it takes a slot."""
+    def run(self, singles: Iterable[tuple[float, float]]) -> SimulationResult:
+        """Run until all work has ended; `singles` are the arrival and service times of interactive jobs."""
         coming = iter(singles)
         following = next(coming, None)
         while following or self._events:
             if following and (not self._events or following[0] <= self._events[0][0]):
                 self._now = following[0]
-                self._queues[INTERACTIVE].append(_Single(*following))
+                self._queues[INTERACTIVE].append(_SingleJob(*following))
                 following = next(coming, None)
             else:
                 self._now, _, act = heappop(self._events)
                 act()
             self._take()
-        self.seen.busy_seconds = self._busy
-        return self.seen
+        self.result.busy_seconds = self._busy
+        return self.result
 
     def _at(self, time: float, act: Callable[[], None]) -> None:
         heappush(self._events, (time, next(self._order), act))
 
-    def _accept(self, number: int, asked: Asked) -> None:
+    def _accept(self, number: int, asked: BatchArrival) -> None:
         few, most = CHUNK_SIZES
         size = min(max(-(-asked.documents // CHUNKS_AIMED_AT), few), most)
         full, rest = divmod(asked.documents, size)
@@ -171,7 +171,7 @@ class FarmModel:
         self._feed()
 
     def _feed(self) -> None:
-        """Have four slices wait: the account fed longest ago is next, and its batch likewise."""
+        """Keep `WINDOW` slices queued, round-robin over accounts and their batches."""
         queue = self._queues[BATCH]
         while len(queue) < WINDOW:
             ready = [batch for batch in self._batches if batch.chunks]
@@ -195,61 +195,61 @@ class FarmModel:
 
     def _begin(self, pool: int, work: _Work) -> None:
         self._free[pool] -= 1
-        takes = work.takes if isinstance(work, _Single) else self._cut(work)
+        takes = work.takes if isinstance(work, _SingleJob) else self._cut(work)
         token = next(self._order)
         self._running[token] = (pool, work, self._now)
         heappush(self._events, (self._now + takes, token, lambda: self._end(token)))
 
     def _cut(self, work: _Slice) -> float:
-        """Render documents until the slice's time is over or its chunk is done."""
+        """Return the time of a slice: documents until its time limit or the end of its chunk."""
         took, work.done = 0.0, 0
         while work.done < work.chunk_left and took < SLICE_SECONDS:
-            took += work.batch.asked.service(self._chance)
+            took += work.batch.asked.service(self._rng)
             work.done += 1
         return took
 
     def _end(self, token: int) -> None:
         held = self._running.pop(token, None)
         if held is None:
-            return  # its worker was killed
+            return  # its worker failed
         pool, work, begun = held
         self._free[pool] += 1
         self._busy[pool] += self._now - begun
-        if isinstance(work, _Single):
-            self.seen.waits.append(begun - work.at)
+        if isinstance(work, _SingleJob):
+            self.result.waits.append(begun - work.at)
             return
         batch = work.batch
         batch.left -= work.done
-        self.seen.documents += work.done
+        self.result.documents += work.done
         if work.chunk_left > work.done:
             batch.chunks.appendleft(work.chunk_left - work.done)
         if not batch.left:
             self._batches.remove(batch)
-            self.seen.batch_seconds[batch.number] = self._now - batch.asked.at
+            self.result.batch_seconds[batch.number] = self._now - batch.asked.at
         self._feed()
 
-    def _kill(self, kill: Kill) -> None:
+    def _kill(self, kill: WorkerFailure) -> None:
         tokens = [token for token, (pool, _, _) in self._running.items() if pool == kill.pool]
         slots = self._pools[kill.pool].slots
-        # Each slot of the pool is as likely to be one of the dead worker's, busy or not.
-        dead = sum(index < len(tokens) for index in self._chance.sample(range(slots), kill.slots))
-        for token in self._chance.sample(tokens, dead):
+        # Each slot of the pool, busy or not, is equally likely to fail.
+        dead = sum(index < len(tokens) for index in self._rng.sample(range(slots), kill.slots))
+        for token in self._rng.sample(tokens, dead):
             pool, work, begun = self._running.pop(token)
             self._busy[pool] += self._now - begun
-            self.seen.lost_runs += 1
-            self._at(self._now + LEASE_SECONDS, lambda work=work: self._come_back(work))  # type: ignore[misc]
+            self.result.lost_runs += 1
+            self._at(self._now + TASK_LEASE_SECONDS, lambda work=work: self._come_back(work))  # type: ignore[misc]
         idle = min(kill.slots - dead, self._free[kill.pool])
         self._free[kill.pool] -= idle
         self._at(self._now + kill.away_seconds, lambda: self._revive(kill.pool, dead + idle))
 
     def _add_slots(self, pool: int, slots: int) -> None:
-        # Below 0 while more are busy than there are to be.
+        # Negative while more slots are busy than the new size.
         self._free[pool] += slots
 
     def _revive(self, pool: int, slots: int) -> None:
         self._free[pool] += slots
 
     def _come_back(self, work: _Work) -> None:
-        """Put what a dead worker held where the next to be taken is."""
-        name = INTERACTIVE if isinstance(work, _Single) else BATCH
+        """Requeue the work of a failed worker at the head of its queue."""
+        name = INTERACTIVE if isinstance(work, _SingleJob) else BATCH
         self._queues[name].appendleft(work)

@@ -1,4 +1,4 @@
-"""How many pods a pool for batches gets, and when: KEDA and the autoscaler it drives, simulated."""
+"""Simulation of KEDA and the horizontal pod autoscaler for the batch pool."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from deploy.simulate.farm import BATCH, Asked, FarmModel, Pool
+from deploy.simulate.farm import BATCH, BatchArrival, FarmModel, SimulatedPool
 
-# The autoscaler of Kubernetes looks every 15 s and leaves a pool alone that is within a tenth of its target.
+# The autoscaler of Kubernetes evaluates every 15 s, and tolerates 10 % around its target.
 SYNC_SECONDS: Final = 15
 TOLERANCE: Final = 0.1
-# A scrape may be 15 s old when it is read, and what was scraped as old as the usage counter's census, 10 s.
+# A scrape may be 15 s old when it is read, and its values 10 s, the interval of the usage counter's statistics.
 _LOOKS_LATE: Final = 2
 _PERCENT: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How much a pool may change within a period: by pods, or by percent of what it was."""
+    """The largest change of a pool within a period, in pods or in percent."""
 
     kind: str
     value: int
@@ -29,7 +29,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class ScalingRules:
-    """What of a ScaledObject decides; `thresholds` are of its triggers, each for one pod."""
+    """The scaling rules of a ScaledObject; `thresholds` are those of its triggers, for each pod."""
 
     thresholds: tuple[float, ...]
     fewest: int
@@ -41,8 +41,8 @@ class ScalingRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """One look: how many pods there are, and how many documents are left."""
+class ScalingSample:
+    """One sample: the number of pods and of remaining documents."""
 
     at: float
     pods: int
@@ -66,7 +66,7 @@ def read_rules(scaled: Mapping[str, Any]) -> ScalingRules:
 
 @dataclass(slots=True)
 class Autoscaler:
-    """Decides how many pods there are, look by look (the HPA's algorithm, between KEDA's 0 and 1)."""
+    """The algorithm of the horizontal pod autoscaler, with KEDA's activation between 0 and 1."""
 
     rules: ScalingRules
     _pods: list[tuple[float, int]] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Autoscaler:
     _active_at: float = -math.inf
 
     def decide(self, at: float, pods: int, values: Sequence[float]) -> int:
-        """Return how many pods there are to be, `values` being those of the triggers."""
+        """Return the desired number of pods; `values` are those of the triggers."""
         rules = self.rules
         self._pods.append((at, pods))
         if any(value > 0 for value in values):
@@ -93,7 +93,7 @@ class Autoscaler:
         if wanted > pods:
             chosen = min(wanted, max(self._limit(policy, at, 1) for policy in rules.up))
         else:
-            # The highest of the window, so that a dip takes nothing away.
+            # The maximum of the stabilisation window.
             stable = min(pods, max(wanted for _, wanted in self._wanted))
             chosen = max(stable, min(self._limit(policy, at, -1) for policy in rules.down))
         return min(max(chosen, rules.fewest, 1), rules.most)
@@ -107,34 +107,34 @@ class Autoscaler:
         return math.ceil(changed) if direction > 0 else math.floor(changed)
 
 
-def play_batches(
-    batches: Iterable[Asked],
+def simulate_scaling(
+    batches: Iterable[BatchArrival],
     rules: ScalingRules,
     *,
     seconds: float,
     slots_per_pod: int = 2,
     start_seconds: float = 20.0,
     seed: int = 1,
-) -> list[Moment]:
-    """Let batches come to a farm whose pool is scaled, and return what was seen every 15 s."""
-    farm = FarmModel([Pool(0, (BATCH,))], seed=seed)
-    farm.send_batches(batches)
+) -> list[ScalingSample]:
+    """Simulate batches on a farm with an autoscaled pool; return a sample for every 15 s."""
+    farm = FarmModel([SimulatedPool(0, (BATCH,))], seed=seed)
+    farm.schedule_batches(batches)
     scaler = Autoscaler(rules)
-    moments: list[Moment] = []
+    moments: list[ScalingSample] = []
     seen: deque[tuple[float, float]] = deque(maxlen=_LOOKS_LATE)
     pods = 0
 
     def look(at: float) -> None:
         nonlocal pods
-        moments.append(Moment(at, pods, farm.documents_left))
+        moments.append(ScalingSample(at, pods, farm.documents_left))
         values = seen[0] if seen else (0.0, 0.0)
         seen.append((farm.waiting + farm.running, farm.documents_left))
         wanted = scaler.decide(at, pods, values[: len(rules.thresholds)])
-        # A pod works some seconds after it is asked for; one that is to go ends its slice first.
+        # A pod starts after some seconds; a removed one first finishes its slice.
         farm.resize_later(0, (wanted - pods) * slots_per_pod, after=start_seconds * (wanted > pods))
         pods = wanted
 
-    farm.look_every(SYNC_SECONDS, look, until=seconds)
+    farm.call_every(SYNC_SECONDS, look, until=seconds)
     farm.run([])
     return moments
 

@@ -1,4 +1,4 @@
-"""The Python client of a Pressroom farm: typed, for one thread or many, on urllib3 alone.
+"""The Python client of a Pressroom farm: typed and thread-safe; its only dependency is urllib3.
 
 ```python
 from pressroom_client import Pressroom
@@ -14,15 +14,15 @@ made = farm.templates.create("invoice", open("invoice.xml", "rb").read())
 farm.templates.publish(made.id, message="first")
 ```
 
-In a program with asyncio call the methods by `asyncio.to_thread`; a farm object is safe to share.
-`verify` checks the signature of what a farm sends to a webhook.
+With asyncio, call the methods with `asyncio.to_thread`. `verify` checks the signature of a webhook
+delivery.
 
-What a farm may refuse for a while (429, 503, a broken connection) is asked again as it says. Every
-call that renders carries an Idempotency-Key, so a repeated one is rendered and metered once.
+Requests are retried after 429, 503 and connection errors, with the delay of `Retry-After`. Every render
+request has an Idempotency-Key, so that a retry is rendered and metered once.
 """
 
 from pressroom_client.client import Pressroom
-from pressroom_client.failures import ApiError, FarmUnreachable, PressroomError
+from pressroom_client.errors import ApiError, FarmUnreachable, PressroomError
 from pressroom_client.records import (
     Batch,
     BatchItem,
@@ -35,6 +35,10 @@ from pressroom_client.records import (
     Image,
     ImageUsage,
     Job,
+    Key,
+    Preview,
+    PreviewBox,
+    PreviewFile,
     Rendered,
     Slug,
     SlugState,
@@ -61,8 +65,12 @@ __all__ = [
     "Image",
     "ImageUsage",
     "Job",
+    "Key",
     "Pressroom",
     "PressroomError",
+    "Preview",
+    "PreviewBox",
+    "PreviewFile",
     "Rendered",
     "SignatureError",
     "Slug",

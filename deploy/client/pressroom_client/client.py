@@ -1,4 +1,4 @@
-"""The calls of a farm, as methods: renders, jobs and batches here, the rest by what it is about."""
+"""The client class: renders, jobs and batches; other resources are attributes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import tempfile
 import time
 import uuid
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
@@ -16,6 +17,7 @@ from urllib.parse import unquote
 
 from pressroom_client.fonts import Fonts
 from pressroom_client.images import Images
+from pressroom_client.keys import Keys
 from pressroom_client.records import (
     Batch,
     BatchItem,
@@ -24,27 +26,37 @@ from pressroom_client.records import (
     Findings,
     Job,
     Output,
+    Preview,
+    PreviewBox,
+    PreviewFile,
+    PreviewOptions,
     Rendered,
     RenderOptions,
     read_record,
 )
 from pressroom_client.templates import Slugs, Templates
-from pressroom_client.transport import RequestOptions, Transport, copy, given, path_of
+from pressroom_client.transport import (
+    RequestOptions,
+    Transport,
+    copy_body,
+    omit_none,
+    resource_path,
+)
 from pressroom_client.webhooks import Webhooks
 
 Ending = TypeVar("Ending", Job, Batch)
 
-LONGEST_WAIT: Final = 60.0  # of one request; longer waits are several
+MAX_WAIT_SECONDS: Final = 60.0  # of one request; longer waits are several
 _SPOOL_BYTES: Final = 8 * 1024 * 1024
 _TIMING: Final = re.compile(r"([a-z]+);dur=([0-9.]+)")
 _FILENAME: Final = re.compile(r"filename\*=UTF-8''([^;]+)|filename=\"([^\"]*)\"")
 
 
 class Pressroom:
-    """A farm at a URL, with a key. Safe to share between threads.
+    """A farm at a URL, with an API key. Thread-safe.
 
-    Every method raises `ApiError` when the farm refuses or fails, with its code and message, and
-    `FarmUnreachable` when it gives no answer; both after `attempts` where another one may help.
+    Every method raises `ApiError` for an error response and `FarmUnreachable` without a response; both
+    after `attempts` where a retry may help.
     """
 
     def __init__(
@@ -56,84 +68,113 @@ class Pressroom:
         self.images: Final = Images(self._transport)
         self.fonts: Final = Fonts(self._transport)
         self.webhooks: Final = Webhooks(self._transport)
+        self.keys: Final = Keys(self._transport)
 
     def check(self) -> str:
-        """Give what the farm says of the key."""
-        return str(self._transport.ask_json("GET", "/v2/authcheck")["status"])
+        """Return the farm's confirmation of the key."""
+        return str(self._transport.request_json("GET", "/v2/authcheck")["status"])
 
     def usage(self, *, date: str | None = None) -> Mapping[str, Any]:
-        """Give the usage report of the billing period that `date` lies in, or of this one."""
-        answer = self._transport.ask_json("GET", "/v2/account/usage", query=given({"date": date}))
-        return cast("Mapping[str, Any]", answer)
+        """Return the usage report of the billing period of `date`, by default the current one."""
+        response = self._transport.request_json(
+            "GET", "/v2/account/usage", query=omit_none({"date": date})
+        )
+        return cast("Mapping[str, Any]", response)
+
+    def usage_by_day(self, *, date: str | None = None) -> Mapping[str, Any]:
+        """Return the pages of each day of the billing period of `date`, by default the current one."""
+        query = omit_none({"date": date})
+        return cast(
+            "Mapping[str, Any]",
+            self._transport.request_json("GET", "/v2/account/usage/days", query=query),
+        )
+
+    def account(self) -> Mapping[str, Any]:
+        """Return the account's plan and rate limit, and the user of the key."""
+        return cast("Mapping[str, Any]", self._transport.request_json("GET", "/v2/account"))
 
     def is_alive(self) -> bool:
-        """Return whether the front answers at all."""
-        return bool(self._transport.ask_json("GET", "/healthz")["status"] == "alive")
+        """Return whether the front responds."""
+        return bool(self._transport.request_json("GET", "/healthz")["status"] == "alive")
 
     def parts(self) -> Mapping[str, str]:
-        """Return each part of the farm, `up` or `down`; raises `ApiError` with 503 when it is not ready."""
-        answer = self._transport.ask_json("GET", "/readyz")
-        return cast("Mapping[str, str]", answer.get("parts", {}))
+        """Return the state of each part of the farm, `up` or `down`.
+
+        Raises:
+            ApiError: 503, the farm is not ready.
+        """
+        response = self._transport.request_json("GET", "/readyz")
+        return cast("Mapping[str, str]", response.get("parts", {}))
 
     def metrics(self) -> str:
         """Return the metrics of the front as Prometheus text."""
-        return self._transport.ask("GET", "/metrics")[0].decode()
+        return self._transport.request("GET", "/metrics")[0].decode()
 
     def description(self) -> Mapping[str, Any]:
         """Return the OpenAPI description of the interface."""
-        answer = self._transport.ask_json("GET", "/docs/openapi.json")
-        return cast("Mapping[str, Any]", answer)
+        response = self._transport.request_json("GET", "/docs/openapi.json")
+        return cast("Mapping[str, Any]", response)
 
     # --- one document
 
     def render(
         self, document: Document | None = None, **options: Unpack[RenderOptions]
     ) -> Rendered:
-        """Render a document, or `data` into a template, and give the PDF."""
-        return _rendered(*self._transport.ask("POST", "/v2/pdf", **_request(document, options)))
+        """Render a document, or `data` into a template, and return the PDF."""
+        return _read_rendered(
+            *self._transport.request("POST", "/v2/pdf", **_request(document, options))
+        )
 
     def validate(
         self, document: Document | None = None, **options: Unpack[RenderOptions]
     ) -> Findings:
-        """Return every problem of a document, or of `data` in a template, without rendering it."""
+        """Validate a document, or `data` in a template, without rendering it."""
         request = _request(document, options)
         request["headers"] = {"Content-Type": request["headers"]["Content-Type"]}
         request["query"] = {
             name: v for name, v in request["query"].items() if name in ("template", "flow")
         }
-        answer = self._transport.ask_json("POST", "/v2/validate", **request)
-        errors, warnings = (
-            [read_record(Finding, each) for each in answer[kind]] for kind in ("errors", "warnings")
-        )
-        return Findings(answer["valid"], errors, warnings)
+        return _read_findings(self._transport.request_json("POST", "/v2/validate", **request))
+
+    def preview(self, template: str, **options: Unpack[PreviewOptions]) -> Preview:
+        """Draw one page of a template, given as text or as a reference.
+
+        Raises:
+            ApiError: 409, a newer preview of the same session replaced it.
+        """
+        fields = {name: value for name, value in options.items() if value is not None}
+        asked = {"template": template, **fields}
+        return _read_preview(self._transport.send_json("POST", "/v2/preview", asked))
 
     def submit(self, document: Document | None = None, **options: Unpack[RenderOptions]) -> Job:
-        """Have a document rendered while nobody waits for it."""
+        """Render a document asynchronously and return its job."""
         request = _request(document, options, prefer="respond-async")
-        return read_record(Job, self._transport.ask_json("POST", "/v2/pdf", **request))
+        return read_record(Job, self._transport.request_json("POST", "/v2/pdf", **request))
 
     def jobs(self, *, status: str | None = None) -> Iterator[Job]:
-        """Yield the account's jobs that are on record, newest first, all or those of a status."""
-        for page in self._transport.pages("/v2/jobs", given({"status": status})):
+        """Yield the account's recorded jobs, newest first, optionally those of one status."""
+        for page in self._transport.pages("/v2/jobs", omit_none({"status": status})):
             yield from (read_record(Job, each) for each in page["jobs"])
 
     def job(self, job_id: str) -> Job:
-        """Give a job as it is now."""
-        return read_record(Job, self._transport.ask_json("GET", path_of("jobs", job_id)))
+        """Return the current record of a job."""
+        return read_record(Job, self._transport.request_json("GET", resource_path("jobs", job_id)))
 
     def wait(self, job_id: str, *, timeout_seconds: float | None = None) -> Job:
-        """Give a job once it has ended, or as it is when the time is over."""
-        return self._wait(Job, path_of("jobs", job_id), timeout_seconds, lambda _: None)
+        """Wait until a job has ended and return it; after the timeout, return its current record."""
+        return self._wait(Job, resource_path("jobs", job_id), timeout_seconds, lambda _: None)
 
     def pdf(self, job_id: str, *, filename: str | None = None) -> Rendered:
-        """Return the PDF of a job, also of one of a batch, under the document's name unless given."""
-        query = given({"filename": filename})
-        pdf, told = self._transport.ask("GET", path_of("jobs", job_id, "pdf"), query=query)
-        return _rendered(pdf, told)
+        """Return the PDF of a job, or of a document of a batch; `filename` overrides the document's name."""
+        query = omit_none({"filename": filename})
+        pdf, headers = self._transport.request(
+            "GET", resource_path("jobs", job_id, "pdf"), query=query
+        )
+        return _read_rendered(pdf, headers)
 
     def cancel(self, job_id: str) -> None:
-        """Stop a job, or remove one that has ended."""
-        self._transport.ask("DELETE", path_of("jobs", job_id))
+        """Cancel a job, or remove one that has ended."""
+        self._transport.request("DELETE", resource_path("jobs", job_id))
 
     # --- many documents
 
@@ -146,15 +187,15 @@ class Pressroom:
         draft: bool = False,
         idempotency_key: str | None = None,
     ) -> Batch:
-        """Have many documents rendered: payloads, or a file of them (.ndjson, or .csv by rows).
+        """Render many documents: payloads, or a file of them (.ndjson, or .csv with one document per row).
 
-        An iterable is written to a temporary file first, so that it can be sent again.
+        An iterable is written to a temporary file first, so that the request can be retried.
 
         Raises:
-            ValueError: the file is of another kind.
+            ValueError: the file has another suffix.
         """
         with _open_documents(documents) as (file, content_type):
-            answer = self._transport.ask_json(
+            response = self._transport.request_json(
                 "POST",
                 "/v2/batches",
                 query={"template": template, "output": output, **_draft(draft)},
@@ -164,16 +205,18 @@ class Pressroom:
                 },
                 body=file,
             )
-        return read_record(Batch, answer)
+        return read_record(Batch, response)
 
     def batches(self, *, status: str | None = None) -> Iterator[Batch]:
-        """Yield the account's batches, newest first, all or those of a status."""
-        for page in self._transport.pages("/v2/batches", given({"status": status})):
+        """Yield the account's batches, newest first, optionally those of one status."""
+        for page in self._transport.pages("/v2/batches", omit_none({"status": status})):
             yield from (read_record(Batch, each) for each in page["batches"])
 
     def batch(self, batch_id: str) -> Batch:
-        """Give a batch as it is now."""
-        return read_record(Batch, self._transport.ask_json("GET", path_of("batches", batch_id)))
+        """Return the current record of a batch."""
+        return read_record(
+            Batch, self._transport.request_json("GET", resource_path("batches", batch_id))
+        )
 
     def wait_batch(
         self,
@@ -181,21 +224,21 @@ class Pressroom:
         *,
         timeout_seconds: float | None = None,
         progress: Callable[[Batch], object] = lambda _: None,
-        every_seconds: float = LONGEST_WAIT,
+        every_seconds: float = MAX_WAIT_SECONDS,
     ) -> Batch:
-        """Give a batch once it has ended, or as it is when the time is over.
+        """Wait until a batch has ended and return it; after the timeout, return its current record.
 
-        `progress` is called with its record at least `every_seconds`.
+        `progress` is called with the record at least every `every_seconds`.
         """
-        path = path_of("batches", batch_id)
+        path = resource_path("batches", batch_id)
         return self._wait(Batch, path, timeout_seconds, progress, every_seconds)
 
     def items(self, batch_id: str, *, status: str | None = None) -> Iterator[BatchItem]:
-        """Give the documents of a batch in order, all or those of a status."""
-        query = given({"status": status})
-        path = path_of("batches", batch_id, "items")
+        """Yield the documents of a batch in input order, optionally those of one status."""
+        query = omit_none({"status": status})
+        path = resource_path("batches", batch_id, "items")
         while True:
-            page = self._transport.ask_json("GET", path, query=query)
+            page = self._transport.request_json("GET", path, query=query)
             yield from (read_record(BatchItem, item) for item in page["items"])
             if not page["has_more"]:
                 return
@@ -208,22 +251,22 @@ class Pressroom:
         *,
         progress: Callable[[int], object] = lambda _: None,
     ) -> Path:
-        """Write the zip or the merged PDF of a batch to a file, which is there whole or not at all.
+        """Write the zip or the merged PDF of a batch to a file, atomically.
 
         `progress` is called with the bytes so far.
         """
         target = Path(path)
         partial = target.with_name(f"{target.name}.part")
         with (
-            self._transport.stream("GET", path_of("batches", batch_id, "result")) as answer,
+            self._transport.stream("GET", resource_path("batches", batch_id, "result")) as response,
             partial.open("wb") as file,
         ):
-            copy(answer, file, progress)
+            copy_body(response, file, progress)
         return partial.replace(target)
 
     def cancel_batch(self, batch_id: str) -> None:
         """Stop a batch, whose finished PDFs can still be read, or remove one that has ended."""
-        self._transport.ask("DELETE", path_of("batches", batch_id))
+        self._transport.request("DELETE", resource_path("batches", batch_id))
 
     def _wait(
         self,
@@ -231,20 +274,20 @@ class Pressroom:
         path: str,
         timeout_seconds: float | None,
         progress: Callable[[Ending], object],
-        every_seconds: float = LONGEST_WAIT,
+        every_seconds: float = MAX_WAIT_SECONDS,
     ) -> Ending:
         give_up_at = None if timeout_seconds is None else time.monotonic() + timeout_seconds
-        record = read_record(kind, self._transport.ask_json("GET", path))
+        record = read_record(kind, self._transport.request_json("GET", path))
         progress(record)
         while not record.has_ended:
-            seconds = min(every_seconds, LONGEST_WAIT)
+            seconds = min(every_seconds, MAX_WAIT_SECONDS)
             if give_up_at is not None:
                 seconds = min(seconds, give_up_at - time.monotonic())
                 if seconds <= 0:
                     break
-            # The farm takes whole seconds and answers as soon as there is an end.
+            # The farm accepts whole seconds, and responds as soon as the status is final.
             query = {"wait": str(max(round(seconds), 1))}
-            record = read_record(kind, self._transport.ask_json("GET", path, query=query))
+            record = read_record(kind, self._transport.request_json("GET", path, query=query))
             progress(record)
         return record
 
@@ -254,7 +297,7 @@ def _request(
 ) -> RequestOptions:
     data = options.get("data")
     if (document is None) is (data is None):
-        raise ValueError("give either a document or data")
+        raise ValueError("pass either a document or data, not both")
     if document is None:
         document = Document(json.dumps(data).encode(), "application/json")
     query = {
@@ -268,8 +311,8 @@ def _request(
         "Prefer": prefer,
     }
     return {
-        "query": {**given(query), **_draft(options.get("draft", False))},
-        "headers": given(headers),
+        "query": {**omit_none(query), **_draft(options.get("draft", False))},
+        "headers": omit_none(headers),
         "body": document.body,
     }
 
@@ -278,21 +321,39 @@ def _draft(is_draft: bool) -> dict[str, str]:
     return {"draft": "true"} if is_draft else {}
 
 
-def _rendered(pdf: bytes, told: Mapping[str, str]) -> Rendered:
-    timings = {name: float(value) for name, value in _TIMING.findall(told.get("Server-Timing", ""))}
+def _read_rendered(pdf: bytes, headers: Mapping[str, str]) -> Rendered:
+    timings = {
+        name: float(value) for name, value in _TIMING.findall(headers.get("Server-Timing", ""))
+    }
     return Rendered(
         pdf,
-        pages=int(told["X-Page-Count"]),
-        filename=_read_filename(told.get("Content-Disposition", "")),
-        job_id=told["X-Job-Id"],
+        pages=int(headers["X-Page-Count"]),
+        filename=_read_filename(headers.get("Content-Disposition", "")),
+        job_id=headers["X-Job-Id"],
         timings=timings,
-        warning_count=int(told.get("X-Warning-Count", "0")),
-        warning_codes=tuple(filter(None, told.get("X-Warning-Codes", "").split(", "))),
+        warning_count=int(headers.get("X-Warning-Count", "0")),
+        warning_codes=tuple(filter(None, headers.get("X-Warning-Codes", "").split(", "))),
     )
 
 
+def _read_findings(response: Mapping[str, Any]) -> Findings:
+    errors, warnings = (
+        [read_record(Finding, each) for each in response[kind]] for kind in ("errors", "warnings")
+    )
+    return Findings(response["valid"], errors, warnings)
+
+
+def _read_preview(response: Mapping[str, Any]) -> Preview:
+    read: dict[str, Any] = {"findings": _read_findings(response["findings"])}
+    if "file" in response:
+        file = response["file"]
+        read["file"] = read_record(PreviewFile, {**file, "data": b64decode(file["data"])})
+        read["boxes"] = [read_record(PreviewBox, box) for box in response["boxes"]]
+    return read_record(Preview, {**response, **read})
+
+
 def _read_filename(disposition: str) -> str:
-    """Give the file name of a disposition, the one for all languages before the plain one."""
+    """Return the file name of a Content-Disposition; `filename*` takes precedence (RFC 6266, 4.3)."""
     names = _FILENAME.findall(disposition)
     wide = next((unquote(name) for name, _ in names if name), None)
     return wide or next((name for _, name in names if name), "document.pdf")
@@ -314,10 +375,10 @@ def _open_documents(
 
 
 def find_batch_type(path: Path) -> str:
-    """Give the content type of a file of documents by its suffix.
+    """Return the content type of a file of documents by its suffix.
 
     Raises:
-        ValueError: it is neither .csv nor .ndjson nor .jsonl.
+        ValueError: the suffix is neither .csv nor .ndjson nor .jsonl.
     """
     types = {
         ".csv": "text/csv",
@@ -325,5 +386,5 @@ def find_batch_type(path: Path) -> str:
         ".jsonl": "application/x-ndjson",
     }
     if path.suffix.lower() not in types:
-        raise ValueError(f"{path}: documents of a batch are one of {', '.join(types)}")
+        raise ValueError(f"{path}: unsupported suffix; accepted are {', '.join(types)}")
     return types[path.suffix.lower()]

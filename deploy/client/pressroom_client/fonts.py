@@ -7,21 +7,23 @@ from os import PathLike
 from pathlib import Path
 
 from pressroom_client.records import Font, FontUsage, read_record
-from pressroom_client.transport import Transport, path_of
+from pressroom_client.transport import Transport, resource_path
 
 
 class Fonts:
-    """The fonts that documents declare. Storing a name that is taken replaces its font."""
+    """The fonts that documents declare. Storing under an existing name replaces the font."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def store(self, name: str, data: bytes) -> Font:
         """Store the bytes of a TrueType, OpenType or WOFF2 font, or of a collection."""
-        # The bytes decide the format, whatever is declared.
+        # The server detects the format from the bytes, not from the declared type.
         headers = {"Content-Type": "font/sfnt"}
-        answer = self._transport.ask_json("PUT", path_of("fonts", name), headers=headers, body=data)
-        return read_record(Font, answer)
+        response = self._transport.request_json(
+            "PUT", resource_path("fonts", name), headers=headers, body=data
+        )
+        return read_record(Font, response)
 
     def store_file(self, name: str, path: str | PathLike[str]) -> Font:
         """Store a font from a file."""
@@ -29,7 +31,7 @@ class Fonts:
 
     def read(self, name: str) -> Font:
         """Return the record of a font; its bytes are not served back."""
-        return read_record(Font, self._transport.ask_json("GET", path_of("fonts", name)))
+        return read_record(Font, self._transport.request_json("GET", resource_path("fonts", name)))
 
     def list(self) -> Iterator[Font]:
         """Yield the fonts by name."""
@@ -37,10 +39,10 @@ class Fonts:
             yield from (read_record(Font, each) for each in page["fonts"])
 
     def usage(self) -> FontUsage:
-        """Return what the workspace holds."""
-        page = self._transport.ask_json("GET", "/v2/fonts", query={"limit": "1"})
+        """Return the number and the total size of the stored fonts."""
+        page = self._transport.request_json("GET", "/v2/fonts", query={"limit": "1"})
         return read_record(FontUsage, page["usage"])
 
     def delete(self, name: str) -> None:
         """Delete a font."""
-        self._transport.ask("DELETE", path_of("fonts", name))
+        self._transport.request("DELETE", resource_path("fonts", name))

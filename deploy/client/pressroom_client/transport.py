@@ -1,4 +1,4 @@
-"""One request and its repetitions: what the farm refuses for a while is asked again as it says."""
+"""HTTP requests with retries: after 429, 503 and connection errors, with back-off or the delay of `Retry-After`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import urllib3
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
-from pressroom_client.failures import ApiError, FarmUnreachable
+from pressroom_client.errors import ApiError, FarmUnreachable
 
 CONNECT_SECONDS: Final = 10.0
 _TOO_MANY, _AWAY, _UNDER_WAY = 429, 503, 409
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-_PIECE: Final = 64 * 1024
+_FIRST_BACKOFF, _MAX_BACKOFF = 0.5, 30.0
+_CHUNK_BYTES: Final = 64 * 1024
 _PAGE: Final = 1000
 _NONE: Final[Mapping[str, str]] = {}
 
 
 class RequestOptions(TypedDict, total=False):
-    """What a request carries beside its method and path."""
+    """The options of a request besides method and path."""
 
     query: Mapping[str, str]
     headers: Mapping[str, str]
@@ -33,7 +33,7 @@ class RequestOptions(TypedDict, total=False):
 
 
 class Transport:
-    """Sends requests with the key; a request is repeated up to `attempts` times in all."""
+    """Sends authenticated requests; each is sent at most `attempts` times."""
 
     def __init__(self, url: str, key: str, *, attempts: int, timeout_seconds: float) -> None:
         self._url = url.rstrip("/")
@@ -42,51 +42,53 @@ class Transport:
         self._timeout_seconds = timeout_seconds
         self._pool = urllib3.PoolManager(maxsize=16, retries=False)
 
-    def ask(
+    def request(
         self, method: str, path: str, **options: Unpack[RequestOptions]
     ) -> tuple[bytes, Mapping[str, str]]:
-        """Give the body and the headers of a success.
+        """Return the body and the headers of a successful response.
 
         Raises:
-            ApiError: the farm answered with a failure that asking again does not mend.
-            FarmUnreachable: there was no answer.
+            ApiError: the farm responded with an error that a retry does not resolve.
+            FarmUnreachable: there was no response.
         """
-        with self.stream(method, path, **options) as answer:
-            return answer.read(), answer.headers
+        with self.stream(method, path, **options) as response:
+            return response.read(), response.headers
 
-    def ask_json(self, method: str, path: str, **options: Unpack[RequestOptions]) -> Any:
-        """Return the JSON of a success; see `ask`."""
-        return self.exchange(method, path, **options)[0]
+    def request_json(self, method: str, path: str, **options: Unpack[RequestOptions]) -> Any:
+        """Return the JSON of a successful response; see `request`."""
+        return self.request_json_with_headers(method, path, **options)[0]
 
-    def exchange(
+    def request_json_with_headers(
         self, method: str, path: str, **options: Unpack[RequestOptions]
     ) -> tuple[Any, Mapping[str, str]]:
-        """Return the JSON and the headers of a success; see `ask`."""
-        body, headers = self.ask(method, path, **options)
+        """Return the JSON and the headers of a successful response; see `request`."""
+        body, headers = self.request(method, path, **options)
         return json.loads(body), headers
 
-    def send(
+    def send_json_with_headers(
         self,
         method: str,
         path: str,
         fields: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] = _NONE,
     ) -> tuple[Any, Mapping[str, str]]:
-        """Send fields as JSON and return the JSON and the headers of a success; see `ask`."""
+        """Send fields as JSON; return the JSON and the headers of a successful response; see `request`."""
         if fields is None:
-            return self.exchange(method, path, headers=headers)
+            return self.request_json_with_headers(method, path, headers=headers)
         sent = {**headers, "Content-Type": "application/json"}
-        return self.exchange(method, path, headers=sent, body=json.dumps(fields).encode())
+        return self.request_json_with_headers(
+            method, path, headers=sent, body=json.dumps(fields).encode()
+        )
 
     def send_json(self, method: str, path: str, fields: Mapping[str, Any]) -> Any:
-        """Send fields as JSON and return the JSON of a success; see `ask`."""
-        return self.send(method, path, fields)[0]
+        """Send fields as JSON; return the JSON of a successful response; see `request`."""
+        return self.send_json_with_headers(method, path, fields)[0]
 
     def pages(self, path: str, query: Mapping[str, str]) -> Iterator[Any]:
-        """Yield the pages of a list that has a cursor."""
+        """Yield the pages of a list with a cursor."""
         asked = {"limit": str(_PAGE), **query}
         while True:
-            page = self.ask_json("GET", path, query=asked)
+            page = self.request_json("GET", path, query=asked)
             yield page
             if page.get("next_cursor") is None:
                 return
@@ -96,37 +98,39 @@ class Transport:
     def stream(
         self, method: str, path: str, **options: Unpack[RequestOptions]
     ) -> Iterator[BaseHTTPResponse]:
-        """Open the answer of a success, to be read in pieces; see `ask`. A file is sent from its start."""
+        """Open a successful response for reading in chunks; see `request`. A file is sent from its start."""
         query = options.get("query")
         url = self._url + path + (f"?{urlencode(query)}" if query else "")
         sent = {"Authorization": f"Bearer {self._key}", **options.get("headers", {})}
-        answer = self._repeat(lambda: self._send(method, url, sent, options.get("body")))
+        response = self._repeat(lambda: self._send(method, url, sent, options.get("body")))
         try:
-            yield answer
+            yield response
         except (HTTPError, OSError) as error:
-            raise FarmUnreachable(f"the answer broke off: {error}") from error
+            raise FarmUnreachable(f"the response was cut short: {error}") from error
         finally:
-            answer.release_conn()
+            response.release_conn()
 
     def _repeat(self, send: Callable[[], BaseHTTPResponse]) -> BaseHTTPResponse:
         for attempt in range(1, self._attempts + 1):
             is_last = attempt == self._attempts
             try:
-                answer = send()
+                response = send()
             except (HTTPError, OSError) as error:
                 if is_last:
                     raise FarmUnreachable(f"{self._url} cannot be reached: {error}") from error
-                time.sleep(_pause(attempt, None))
+                time.sleep(_backoff_seconds(attempt, None))
                 continue
-            if answer.status < 400:
-                return answer
-            failure = _read_failure(answer)
-            told = answer.headers.get("Retry-After")
-            # 409 with Retry-After: the same request, sent before, is still under way.
-            may_pass = answer.status in (_TOO_MANY, _AWAY) or (answer.status == _UNDER_WAY and told)
+            if response.status < 400:
+                return response
+            failure = _read_error(response)
+            retry_after = response.headers.get("Retry-After")
+            # 409 with Retry-After: an earlier attempt with the same Idempotency-Key is still in progress.
+            may_pass = response.status in (_TOO_MANY, _AWAY) or (
+                response.status == _UNDER_WAY and retry_after
+            )
             if is_last or not may_pass:
                 raise failure
-            time.sleep(_pause(attempt, told))
+            time.sleep(_backoff_seconds(attempt, retry_after))
         raise AssertionError("the last attempt ends the loop")
 
     def _send(
@@ -145,44 +149,44 @@ class Transport:
         )
 
 
-def path_of(*parts: str) -> str:
-    """Return the path of a resource, each part quoted."""
+def resource_path(*parts: str) -> str:
+    """Return the path of a resource, with each part percent-encoded."""
     return "/v2/" + "/".join(quote(part, safe="@") for part in parts)
 
 
-def given(values: Mapping[str, str | None]) -> dict[str, str]:
-    """Return those values that there are."""
+def omit_none(values: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
-def copy(answer: BaseHTTPResponse, file: BinaryIO, told: Callable[[int], object]) -> int:
-    """Write an answer to a file, telling `told` the bytes so far; gives their number.
+def copy_body(response: BaseHTTPResponse, file: BinaryIO, progress: Callable[[int], object]) -> int:
+    """Write a response body to a file and return its size; `progress` gets the bytes so far.
 
     Raises:
-        FarmUnreachable: it ended before its end.
+        FarmUnreachable: the body was cut short.
     """
     size = 0
-    while piece := answer.read(_PIECE):
-        file.write(piece)
-        size += len(piece)
-        told(size)
+    while chunk := response.read(_CHUNK_BYTES):
+        file.write(chunk)
+        size += len(chunk)
+        progress(size)
     return size
 
 
-def _read_failure(answer: BaseHTTPResponse) -> ApiError:
+def _read_error(response: BaseHTTPResponse) -> ApiError:
     try:
-        body = json.loads(answer.read())
+        body = json.loads(response.read())
     except (ValueError, HTTPError):
         body = {}
     finally:
-        answer.release_conn()
-    return ApiError(answer.status, body if isinstance(body, dict) else {})
+        response.release_conn()
+    return ApiError(response.status, body if isinstance(body, dict) else {})
 
 
-def _pause(attempt: int, told: str | None) -> float:
-    """Give the seconds to wait: what the farm told, else twice as long each time, both varied."""
-    if told is not None and told.isascii() and told.isdigit():
-        seconds = float(told)
+def _backoff_seconds(attempt: int, retry_after: str | None) -> float:
+    """Return the seconds to wait: `Retry-After`, else exponential back-off, both with jitter."""
+    if retry_after is not None and retry_after.isascii() and retry_after.isdigit():
+        seconds = float(retry_after)
     else:
-        seconds = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE)
+        seconds = min(_FIRST_BACKOFF * 2 ** (attempt - 1), _MAX_BACKOFF)
     return seconds + random.uniform(0, seconds / 2 + 0.1)  # noqa: S311 - nothing secret about it

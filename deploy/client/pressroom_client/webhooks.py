@@ -1,4 +1,4 @@
-"""Webhooks: an account's addresses, and the check of what a farm sends to them."""
+"""Webhooks of the account, and the verification of deliveries."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from pressroom_client.failures import PressroomError
+from pressroom_client.errors import PressroomError
 from pressroom_client.records import Delivery, Webhook, read_record
-from pressroom_client.transport import Transport, path_of
+from pressroom_client.transport import Transport, resource_path
 
 TOLERANCE_SECONDS: Final = 300.0
 _PREFIX: Final = "whsec_"
 
 
 class SignatureError(PressroomError):
-    """A delivery that is not the farm's, was changed on its way, or is too old."""
+    """A delivery whose signature is invalid or whose timestamp is too old."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a delivery reports: `data` is the record of the job or the batch.
+    """The event of a delivery: `data` is the record of the job or the batch.
 
-    `id` is that of the delivery. It is the same in each attempt: drop one that came before.
+    `id` is that of the delivery, the same in each attempt: use it to detect duplicates.
     """
 
     id: str
@@ -46,15 +46,15 @@ def verify(
 ) -> Event:
     """Check the signature of a delivery (Standard Webhooks 1.0) and return its event.
 
-    `headers` and `body` are those of the request, the body as it came. `secret` is the webhook's, or
-    several while it is rotated. `now` is seconds since 1970, the present unless given.
+    `headers` and `body` are those of the request, with the raw body. `secret` is the webhook's, or
+    both secrets during a rotation. `now` is in seconds since 1970, by default the current time.
 
     Raises:
-        SignatureError: no signature is good, or the timestamp is more than `tolerance_seconds` away.
-        ValueError: a secret is not one: `whsec_` and Base64.
+        SignatureError: no signature is valid, or the timestamp is more than `tolerance_seconds` away.
+        ValueError: a secret is not `whsec_` followed by Base64.
     """
-    told = {name.lower(): value for name, value in headers.items()}
-    delivery, timestamp = told.get("webhook-id", ""), told.get("webhook-timestamp", "")
+    fields = {name.lower(): value for name, value in headers.items()}
+    delivery, timestamp = fields.get("webhook-id", ""), fields.get("webhook-timestamp", "")
     if not delivery or not (timestamp.isascii() and timestamp.isdigit()):
         raise SignatureError("the headers webhook-id and webhook-timestamp are missing")
     if abs((time.time() if now is None else now) - int(timestamp)) > tolerance_seconds:
@@ -64,12 +64,12 @@ def verify(
     given = [
         signature
         for version, _, signature in (
-            part.partition(",") for part in told.get("webhook-signature", "").split()
+            part.partition(",") for part in fields.get("webhook-signature", "").split()
         )
         if version == "v1"
     ]
     if not any(hmac.compare_digest(a.encode(), b.encode()) for a in good for b in given):
-        raise SignatureError("no signature is that of the secret")
+        raise SignatureError("no signature matches the secret")
     event = json.loads(body)
     return Event(delivery, event["type"], event["timestamp"], event["data"])
 
@@ -78,7 +78,7 @@ def _sign(secret: str, signed: bytes) -> str:
     try:
         key = b64decode(secret.removeprefix(_PREFIX), validate=True)
     except ValueError as error:
-        raise ValueError("a secret is whsec_ and Base64") from error
+        raise ValueError("the secret must be whsec_ followed by Base64") from error
     return b64encode(hmac.new(key, signed, sha256).digest()).decode("ascii")
 
 
@@ -89,38 +89,38 @@ class Webhooks:
         self._transport = transport
 
     def create(self, url: str, *, events: Sequence[str] | None = None) -> Webhook:
-        """Add a webhook, for all events unless given; its `secret` is returned here alone."""
+        """Create a webhook, by default for all events; its `secret` is returned only here."""
         fields: dict[str, Any] = {"url": url}
         if events is not None:
             fields["events"] = list(events)
         return read_record(Webhook, self._transport.send_json("POST", "/v2/webhooks", fields))
 
     def list(self) -> Sequence[Webhook]:
-        """Return the webhooks, the oldest first, without their secrets."""
-        answer = self._transport.ask_json("GET", "/v2/webhooks")
-        return [read_record(Webhook, each) for each in answer["webhooks"]]
+        """Return the webhooks, oldest first, without their secrets."""
+        response = self._transport.request_json("GET", "/v2/webhooks")
+        return [read_record(Webhook, each) for each in response["webhooks"]]
 
     def read(self, webhook_id: str) -> Webhook:
         """Return a webhook, without its secret."""
         return read_record(
-            Webhook, self._transport.ask_json("GET", path_of("webhooks", webhook_id))
+            Webhook, self._transport.request_json("GET", resource_path("webhooks", webhook_id))
         )
 
     def rotate(self, webhook_id: str) -> Webhook:
-        """Replace the secret; for 24 hours deliveries are signed with the former one too."""
-        path = path_of("webhooks", webhook_id, "rotate")
-        return read_record(Webhook, self._transport.ask_json("POST", path))
+        """Rotate the secret; for 24 hours deliveries are also signed with the previous one."""
+        path = resource_path("webhooks", webhook_id, "rotate")
+        return read_record(Webhook, self._transport.request_json("POST", path))
 
     def delete(self, webhook_id: str) -> None:
         """Remove a webhook; its pending deliveries are discarded."""
-        self._transport.ask("DELETE", path_of("webhooks", webhook_id))
+        self._transport.request("DELETE", resource_path("webhooks", webhook_id))
 
     def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
-        """Yield what was sent in the last 7 days, the newest first, with each attempt."""
-        path = path_of("webhooks", webhook_id, "deliveries")
+        """Yield the deliveries of the last 7 days, newest first, with their attempts."""
+        path = resource_path("webhooks", webhook_id, "deliveries")
         query: dict[str, str] = {}
         while True:
-            page = self._transport.ask_json("GET", path, query=query)
+            page = self._transport.request_json("GET", path, query=query)
             yield from (read_record(Delivery, each) for each in page["deliveries"])
             if not page["has_more"]:
                 return

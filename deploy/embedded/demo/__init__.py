@@ -1,1 +1,1 @@
-"""The demo: a farm of its own, four documents of four kinds, and what they cost."""
+"""The demo: a temporary farm that renders four kinds of documents and shows the time they take."""

@@ -13,12 +13,12 @@ TIMEOUT_SECONDS: Final = 120
 
 
 class DemoFailed(Exception):
-    """The farm refused what the demo sent; the text has the call and the farm's message."""
+    """The farm refused a request of the demo; the message has the request and the farm's response."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedPdf:
-    """An answered render."""
+    """The response to a render."""
 
     pdf: bytes
     pages: int
@@ -26,7 +26,7 @@ class RenderedPdf:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One account's way to the farm at `url`."""
+    """An HTTP client of the farm at `url` for one account."""
 
     url: str
     api_key: str
@@ -36,7 +36,7 @@ class Client:
         self._call("PUT", f"/v2/images/{name}", image, "image/png")
 
     def store_template(self, name: str, source: bytes) -> str:
-        """Store a template and give its id."""
+        """Store a template and return its id."""
         query = urlencode({"name": name})
         answer, _ = self._call("POST", f"/v2/templates?{query}", source, "application/xml")
         template_id: str = json.loads(answer)["id"]

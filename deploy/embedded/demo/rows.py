@@ -1,4 +1,4 @@
-"""The statement's transactions: made up the same way on every run."""
+"""Generated transactions of the statement, the same on every run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SALES: Final = (
 
 
 def statement_csv(count: int) -> bytes:
-    """Give `count` transactions of one quarter as the CSV body of the statement."""
+    """Return the CSV body of the statement: `count` transactions of one quarter."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["Booked on", "reference", "details", "debit", "credit"])

@@ -1,4 +1,4 @@
-"""Start a farm, render one document of each kind over HTTP, show what it took, stop the farm."""
+"""Starts a farm, renders one document of each kind over HTTP, prints the times, and stops the farm."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ COUNTED_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """One document of the demo: what is sent, and the file it becomes."""
+class DemoDocument:
+    """One document of the demo: the request, and the name of the resulting file."""
 
     title: str
     file: str
@@ -30,28 +30,28 @@ class Piece:
     query: dict[str, str]
 
 
-def show_demo(output: Path, *, say: Callable[[str], None]) -> None:
-    """Render the demo's documents into the folder `output` on a farm that lives no longer than this.
+def show_demo(output: Path, *, report: Callable[[str], None]) -> None:
+    """Render the demo's documents into the folder `output` on a temporary farm.
 
     Raises:
-        NotReady: the farm did not come up.
-        DemoFailed: a call was refused, or the pages were not counted as rendered.
+        NotReady: the farm did not start.
+        DemoFailed: a request was refused, or the usage report differs from the rendered pages.
     """
     output.mkdir(parents=True, exist_ok=True)
     began = clock.ticks()
     with tempfile.TemporaryDirectory(prefix="pressroom-demo-") as folder:
-        say("starting a farm: redis, front, workers, usage counter")
+        report("starting a farm: redis, front, workers, usage counter")
         with launched_farm(Path(folder)) as farm:
-            say(f"ready at {farm.record.url} after {clock.ticks() - began:.1f} s")
+            report(f"ready at {farm.record.url} after {clock.ticks() - began:.1f} s")
             client = _open_account(farm)
-            say("account made")
-            pages, seconds = _render_all(client, output, say=say)
-            report = _await_usage(client, pages=pages)
-            say(f"{pages} pages in {seconds:.2f} s, written to {output.resolve()}")
-            say("usage report of GET /v2/account/usage:")
-            for name, value in report.items():
-                say(f"  {name:20}{value}")
-        say("stopped everything that was started")
+            report("account created")
+            pages, seconds = _render_all(client, output, report=report)
+            usage = _await_usage(client, pages=pages)
+            report(f"{pages} pages in {seconds:.2f} s, written to {output.resolve()}")
+            report("usage report of GET /v2/account/usage:")
+            for name, value in usage.items():
+                report(f"  {name:20}{value}")
+        report("all processes stopped")
 
 
 def _open_account(farm: LaunchedFarm) -> Client:
@@ -59,15 +59,17 @@ def _open_account(farm: LaunchedFarm) -> Client:
     return Client(farm.record.url, made["api_key"])
 
 
-def _render_all(client: Client, output: Path, *, say: Callable[[str], None]) -> tuple[int, float]:
+def _render_all(
+    client: Client, output: Path, *, report: Callable[[str], None]
+) -> tuple[int, float]:
     pages, seconds = 0, 0.0
-    for piece in _prepare(client, say=say):
+    for document in _prepare(client, report=report):
         began = clock.ticks()
-        rendered = client.render(piece.body, piece.content_type, **piece.query)
+        rendered = client.render(document.body, document.content_type, **document.query)
         took = clock.ticks() - began
-        (output / piece.file).write_bytes(rendered.pdf)
-        say(
-            f"  {piece.title:28}{piece.file:16}{rendered.pages:4} {_unit(rendered.pages)}"
+        (output / document.file).write_bytes(rendered.pdf)
+        report(
+            f"  {document.title:28}{document.file:16}{rendered.pages:4} {_unit(rendered.pages)}"
             f"{took * 1000:8.0f} ms{len(rendered.pdf) / 1024:8.0f} KB"
         )
         pages += rendered.pages
@@ -75,29 +77,31 @@ def _render_all(client: Client, output: Path, *, say: Callable[[str], None]) -> 
     return pages, seconds
 
 
-def _prepare(client: Client, *, say: Callable[[str], None]) -> Iterator[Piece]:
+def _prepare(client: Client, *, report: Callable[[str], None]) -> Iterator[DemoDocument]:
     client.store_image("logo", _read("logo.png"))
     ids = {
         name: client.store_template(name, _read(f"{name}.xml"))
         for name in ("invoice", "statement", "letter")
     }
-    say(f"logo and {len(ids)} templates stored; rendering:")
-    yield Piece("XML, a complete document", "report.pdf", _read("report.xml"), "text/xml", {})
-    yield Piece(
+    report(f"logo and {len(ids)} templates stored; rendering:")
+    yield DemoDocument(
+        "XML, a complete document", "report.pdf", _read("report.xml"), "text/xml", {}
+    )
+    yield DemoDocument(
         "JSON over a template",
         "invoice.pdf",
         _read("invoice.json"),
         "application/json",
         {"template": ids["invoice"]},
     )
-    yield Piece(
+    yield DemoDocument(
         f"CSV, {STATEMENT_ROWS:,} rows",
         "statement.pdf",
         statement_csv(STATEMENT_ROWS),
         "text/csv",
         {"template": ids["statement"]},
     )
-    yield Piece(
+    yield DemoDocument(
         "Markdown into a flow",
         "letter.pdf",
         _read("letter.md"),
@@ -107,15 +111,15 @@ def _prepare(client: Client, *, say: Callable[[str], None]) -> Iterator[Piece]:
 
 
 def _await_usage(client: Client, *, pages: int) -> dict[str, Any]:
-    # The counter is a process of its own and adds up a moment after the render was answered.
+    # The usage counter is a separate process, which records a render shortly after its response.
     deadline = clock.ticks() + COUNTED_SECONDS
-    report = client.read_usage()
-    while report["pagesGenerated"] != pages and clock.ticks() < deadline:
+    usage = client.read_usage()
+    while usage["pagesGenerated"] != pages and clock.ticks() < deadline:
         time.sleep(0.1)
-        report = client.read_usage()
-    if report["pagesGenerated"] != pages:
-        raise DemoFailed(f"{pages} pages were rendered, and the usage report says {report}")
-    return report
+        usage = client.read_usage()
+    if usage["pagesGenerated"] != pages:
+        raise DemoFailed(f"{pages} pages were rendered, but the usage report is {usage}")
+    return usage
 
 
 def _unit(pages: int) -> str:

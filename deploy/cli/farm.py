@@ -1,0 +1,189 @@
+"""Access of operator commands to a farm: by its data folder, or by the URLs of a production farm."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from deploy.cli.output import CommandFailed
+from deploy.embedded.data_folder import DEFAULT_FOLDER, DataFolder, FarmRecord, open_folder
+from deploy.embedded.plan import operator_environment
+from shared.errors import Unavailable
+from shared.shards import PerShard, ShardAddress, parse_shards
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from shared.db.session import Database, Session
+    from shared.queue.states import JobStates
+    from shared.redis_state.sharded_admission import ShardedAdmissionCache
+
+T = TypeVar("T")
+
+
+class FarmStores:
+    """The database of a farm, and its Redis servers, which are connected on first use.
+
+    `key_states` and `job_states` are None while an embedded farm is stopped: its start drops every cached
+    state.
+    """
+
+    def __init__(self, database: Database, shards: tuple[ShardAddress, ...] = ()) -> None:
+        self.database = database
+        self._shards = shards
+
+    @cached_property
+    def key_states(self) -> ShardedAdmissionCache | None:
+        """The cached states of keys."""
+        if not self._shards:
+            return None
+        from shared.redis_state.admission import AdmissionCache
+        from shared.redis_state.sharded_admission import ShardedAdmissionCache
+
+        return ShardedAdmissionCache(
+            PerShard(self._shards, lambda shard: AdmissionCache(self._servers.get(shard.name)))
+        )
+
+    @cached_property
+    def job_states(self) -> PerShard[JobStates] | None:
+        """The states of jobs in the queues, by shard."""
+        if not self._shards:
+            return None
+        from shared.queue.states import JobStates
+
+        return PerShard(self._shards, lambda shard: JobStates(self._servers.get(shard.name)))
+
+    @cached_property
+    def _servers(self) -> PerShard[Redis]:
+        from shared.queue.connection import connect
+
+        return PerShard(self._shards, lambda shard: connect(shard.url))
+
+    def change(self, work: Callable[[Session], T]) -> T:
+        """Run `work` in one transaction.
+
+        Raises:
+            CommandFailed: an object does not exist, or a value is out of range.
+        """
+        try:
+            with self.database.session() as session:
+                return work(session)
+        except (LookupError, ValueError) as error:
+            raise CommandFailed(str(error.args[0])) from error
+
+    def read(self, work: Callable[[Session], T]) -> T:
+        """Run `work` in a read-only snapshot of the database.
+
+        Raises:
+            CommandFailed: an object does not exist.
+        """
+        try:
+            with self.database.snapshot() as session:
+                return work(session)
+        except LookupError as error:
+            raise CommandFailed(str(error.args[0])) from error
+
+    def invalidate_keys(self, account_id: str, digests: list[str]) -> None:
+        """Drop cached keys of an account, so that every front applies a committed change at once.
+
+        Raises:
+            CommandFailed: Redis does not respond, so fronts apply the change only once the cache expires.
+        """
+        if self.key_states is None:
+            return
+        try:
+            self.key_states.drop(account_id, digests)
+        except Unavailable as error:
+            raise CommandFailed(
+                "the change is stored, but Redis does not respond, so fronts may not apply it yet; run the"
+                " command again once Redis responds"
+            ) from error
+
+
+def add_farm_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--data`; the default are the URLs of the environment, then the default folder."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="data folder of an embedded farm (PRESSROOM_DATABASE_URL and PRESSROOM_REDIS_URL, else"
+        f" {DEFAULT_FOLDER})",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FarmLocation:
+    """The addresses of a farm's stores.
+
+    `folder` is set for an embedded farm, and `record` while it runs; otherwise its Redis is down, and
+    `shards` is empty.
+    """
+
+    database_url: str
+    shards: tuple[ShardAddress, ...]
+    blob_url: str | None
+    broker_url: str = ""  # where it is not Redis
+    folder: DataFolder | None = None
+    record: FarmRecord | None = None
+
+
+@contextmanager
+def open_farm(data: Path | None) -> Iterator[FarmStores]:
+    """Open the stores of the farm that `data` or the environment names.
+
+    Raises:
+        CommandFailed: only one of the two URLs is set.
+    """
+    from shared.db.revision import is_current
+    from shared.db.session import open_database
+
+    place = find_farm(data)
+    if place.folder is not None:
+        place.folder.create()
+    database = open_database(place.database_url)
+    try:
+        # Creates the tables of a new data folder.
+        if not is_current(database):
+            from shared.db.migrate import upgrade
+
+            upgrade(place.database_url)
+        yield FarmStores(database, place.shards)
+    finally:
+        database.close()
+
+
+def find_farm(data: Path | None) -> FarmLocation:
+    """Locate the farm that `data` or the environment names, without opening or creating anything.
+
+    Raises:
+        CommandFailed: only one of the two URLs is set, or the Redis URL is invalid.
+    """
+    environment = operator_environment()
+    database_url = environment.get("PRESSROOM_DATABASE_URL")
+    redis_url = environment.get("PRESSROOM_REDIS_URL")
+    if data is not None or not (database_url or redis_url):
+        return _find_embedded(open_folder(data or DEFAULT_FOLDER))
+    if not (database_url and redis_url):
+        missing = "PRESSROOM_DATABASE_URL" if redis_url else "PRESSROOM_REDIS_URL"
+        raise CommandFailed(f"{missing} is not set; set both URLs, or use --data DIR")
+    try:
+        shards = parse_shards(redis_url)
+    except ValueError as error:
+        raise CommandFailed(f"PRESSROOM_REDIS_URL: {error}") from error
+    broker_url = environment.get("PRESSROOM_BROKER_URL", "")
+    return FarmLocation(database_url, shards, environment.get("PRESSROOM_BLOB_URL"), broker_url)
+
+
+def _find_embedded(folder: DataFolder) -> FarmLocation:
+    record = folder.find_running()
+    if record is None:
+        return FarmLocation(folder.database_url, (), folder.blob_url, folder=folder)
+    shards = parse_shards(record.redis_url)
+    return FarmLocation(
+        record.database_url, shards, record.blob_url, record.broker_url, folder, record
+    )

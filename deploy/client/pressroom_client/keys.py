@@ -1,0 +1,27 @@
+"""Keys of an account: `Pressroom.keys`."""
+
+from __future__ import annotations
+
+from pressroom_client.records import Key, read_record
+from pressroom_client.transport import Transport, omit_none, resource_path
+
+
+class Keys:
+    """The API keys of the account. The secret of a key is returned only when it is created."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> list[Key]:
+        """Return all keys, including revoked and expired ones."""
+        response = self._transport.request_json("GET", "/v2/keys")
+        return [read_record(Key, each) for each in response["keys"]]
+
+    def create(self, *, name: str | None = None, expires_at: str | None = None) -> Key:
+        """Create a key; `expires_at` is an ISO 8601 timestamp. The secret is the record's `key`."""
+        fields = omit_none({"name": name, "expires_at": expires_at})
+        return read_record(Key, self._transport.send_json("POST", "/v2/keys", fields))
+
+    def revoke(self, key_id: str) -> None:
+        """Revoke a key permanently."""
+        self._transport.request("DELETE", resource_path("keys", key_id))

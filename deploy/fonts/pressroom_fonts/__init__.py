@@ -1,0 +1,1 @@
+"""Fonts and word lists of further scripts, as files: see SOURCES.txt."""

@@ -1,0 +1,138 @@
+"""Make the files of pressroom_fonts: `python -m deploy.further_fonts NOTO ICU`.
+
+NOTO is a folder with the fonts of Debian's fonts-noto-core, of which hints and tables of no use here are
+dropped. ICU is a folder with the dictionaries of ICU (`icupkg -x 'brkitr/*.dict' icudt72l.dat`); their words
+are written out, one a line, and compressed.
+"""
+
+from __future__ import annotations
+
+import lzma
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from struct import unpack_from
+from typing import Any
+
+import uharfbuzz as hb
+
+FOLDER = Path(__file__).parent / "fonts" / "pressroom_fonts"
+FONTS = (
+    *(
+        "Armenian",
+        "Georgian",
+        "Ethiopic",
+        "Khmer",
+        "Lao",
+        "Myanmar",
+        "Sinhala",
+        "Telugu",
+        "Kannada",
+    ),
+    *("Malayalam", "Gujarati", "Gurmukhi", "Thaana", "Syriac", "Cherokee", "Tifinagh", "Yi", "Vai"),
+)
+DROPPED = (b"DSIG", b"STAT", b"meta", b"gasp", b"hdmx", b"VDMX", b"LTSH")
+DICTIONARIES = {"khmer": "khmerdict", "lao": "laodict", "myanmar": "burmesedict"}
+
+
+def main() -> None:
+    """Write fonts and words."""
+    noto, icu = map(Path, sys.argv[1:])
+    names = [f"NotoSans{name}" for name in FONTS] + ["NotoSerifTibetan"]
+    for path in sorted(
+        noto / f"{name}-{style}.ttf" for name in names for style in ("Regular", "Bold")
+    ):
+        if path.exists():
+            (FOLDER / "typefaces" / path.name).write_bytes(strip(path))
+    for name, dictionary in DICTIONARIES.items():
+        words = sorted(set(read_dictionary((icu / f"{dictionary}.dict").read_bytes())))
+        text = "".join(f"{word}\n" for word in words)
+        (FOLDER / "words" / f"{name}.txt.xz").write_bytes(lzma.compress(text.encode(), preset=9))
+
+
+def strip(path: Path) -> bytes:
+    """Return a font with all its characters and features, without hints."""
+    wanted = hb.SubsetInput()
+    wanted.keep_everything()
+    wanted.flags = hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NOTDEF_OUTLINE
+    wanted.drop_table_tag_set.update(int.from_bytes(tag, "big") for tag in DROPPED)
+    face: Any = hb.Face(hb.Blob.from_file_path(str(path)))
+    data: bytes = hb.subset(face, wanted).blob.data
+    return data
+
+
+def read_dictionary(data: bytes) -> Iterator[str]:
+    """Yield the words of a dictionary of ICU: a trie of bytes, each the offset from a first character.
+
+    The format is that of ICU's dictionarydata.h and bytestrie.h.
+    """
+    (header,) = unpack_from("<H", data)
+    trie, *_, transform = unpack_from("<6i", data, header)
+    first = transform & 0x1FFFFF
+    special = {0xFF: "\u200d", 0xFE: "\u200c"}
+    for word in _walk(data, header + trie, ()):
+        yield "".join(special.get(byte) or chr(first + byte) for byte in word)
+
+
+def _walk(data: bytes, at: int, word: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield the words that go on from a node."""
+    while True:
+        node, at = data[at], at + 1
+        if node >= 0x20:  # a value, which ends a word
+            yield word
+            at += _value_length(node)
+            if node & 1:
+                return
+        elif node >= 0x10:  # some bytes one after the other
+            count = node - 0x10 + 1
+            word, at = (*word, *data[at : at + count]), at + count
+        else:
+            if node == 0:
+                node, at = data[at], at + 1
+            yield from _branch(data, at, node + 1, word)
+            return
+
+
+def _branch(data: bytes, at: int, count: int, word: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield the words of a branch: halves as long as it has more than five ways, then a list of them."""
+    while count > 5:
+        delta, below = _read_delta(data, at + 1)
+        yield from _branch(data, below + delta, count >> 1, word)
+        at, count = below, count - (count >> 1)
+    for _ in range(count - 1):
+        byte, lead = data[at], data[at + 1]
+        value, below = _read_value(data, at + 1)
+        if lead & 1:
+            yield (*word, byte)
+        else:
+            yield from _walk(data, below + value, (*word, byte))
+        at = below
+    yield from _walk(data, at + 1, (*word, data[at]))
+
+
+def _value_length(lead: int) -> int:
+    """Return how many bytes of a value come behind its first."""
+    kind = lead >> 1
+    return 0 if kind < 0x51 else 1 if kind < 0x6C else 2 if lead < 0xFC else 3 if lead < 0xFE else 4
+
+
+def _read_value(data: bytes, at: int) -> tuple[int, int]:
+    lead = data[at]
+    kind, more = lead >> 1, _value_length(lead)
+    rest = int.from_bytes(data[at + 1 : at + 1 + more], "big")
+    head = (kind - 0x10, kind - 0x51, kind - 0x6C, 0, 0)[more]
+    return (head << 8 * more) + rest, at + 1 + more
+
+
+def _read_delta(data: bytes, at: int) -> tuple[int, int]:
+    lead = data[at]
+    if lead < 0xC0:
+        return lead, at + 1
+    more = 1 if lead < 0xF0 else 2 if lead < 0xFE else 3 if lead == 0xFE else 4
+    rest = int.from_bytes(data[at + 1 : at + 1 + more], "big")
+    head = (0, lead - 0xC0, lead - 0xF0, 0, 0)[more]
+    return (head << 8 * more) + rest, at + 1 + more
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Markdown of the reference: lists, links, pictures, tables of attributes and their values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from workers.engine.syntax import values as v
+from workers.engine.syntax.values import ValueType
+from workers.engine.syntax.vocabulary import AttributeSpec
+
+_PICTURES: Final = "../../deploy/pictures/language"  # relative to LANGUAGE.md
+_LENGTH: Final = re.compile(
+    r"a number with a unit \(([^)]*)\)(, not negative|, from (\S+)pt to (\S+)pt)?"
+)
+_COLOR: Final = "a colour name, #rgb, #rrggbb, rgb(r g b) or cmyk(c m y k)"
+
+
+def code(text: str) -> str:
+    """Return text as inline code, escaped for tables."""
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{text.replace('|', chr(92) + '|')}{fence}"
+
+
+def link(name: str) -> str:
+    """Return a link to the section of an element."""
+    return f"[`{name}`](#{name})"
+
+
+def picture(name: str, widths: Mapping[str, int]) -> str:
+    """Return the HTML of a picture by its name without suffix; `widths` are by file name."""
+    file = f"{name}.png"
+    return f'<img src="{_PICTURES}/{file}" width="{widths[file]}" alt="{name}, rendered">'
+
+
+def join_list(items: Iterable[str]) -> str:
+    """Return items as a list in a sentence."""
+    *most, last = items
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def collapse_sides(names: Sequence[str]) -> list[str]:
+    """Return names with a shorthand and all its sides merged into one."""
+    collapsed = list(names)
+    for name in names:
+        sides = [f"{name}-{side}" for side in ("top", "right", "bottom", "left")]
+        if all(side in collapsed for side in sides):
+            collapsed = [other for other in collapsed if other not in sides]
+            collapsed[collapsed.index(name)] = f"{name}, {name}-…"
+    return collapsed
+
+
+def row(*cells: str) -> str:
+    """Return a row of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def describe_attributes(specs: Sequence[AttributeSpec]) -> str:
+    """Return a table of attributes: name, meaning, values, default."""
+    lines = [row("Attribute", "", "Values", "Default"), row("---", "---", "---", "---")]
+    return "\n".join([*lines, *map(_describe_attribute, specs)])
+
+
+def _describe_attribute(spec: AttributeSpec) -> str:
+    marks = ("†" if spec.is_fixed else "") + ("↓" if spec.is_inherited else "")
+    name = code(spec.name) + (f" {marks}" if marks else "")
+    default = "required" if spec.is_required else code(spec.default) if spec.default else "–"
+    return row(name, spec.doc, describe_kind(spec.value_type), default)
+
+
+def describe_kind(kind: ValueType[Any]) -> str:
+    """Return the accepted values of a kind, in the terms of the chapter on values."""
+    if kind.choices and kind.accepts == v.choice(*kind.choices).accepts:
+        return " ".join(code(word) for word in kind.choices)
+    text = _LENGTH.sub(_describe_length, kind.accepts)
+    text = text.replace(f"{_COLOR}, or the name of a color element", "a [colour](#values)")
+    return text.replace("|", "\\|")
+
+
+def _describe_length(found: re.Match[str]) -> str:
+    units, low, high = found[1].split(), found[3], found[4]
+    name = "a [length](#values)"
+    if low:
+        name += ", negative too" if float(low) < 0 else f" from {low}pt to {high}pt"
+    extra = [code(unit) for unit in ("%", "fr") if unit in units]
+    return name + (f", in {join_list(extra)} too" if extra else "")

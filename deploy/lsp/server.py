@@ -1,0 +1,156 @@
+"""The language server: completion, hover, diagnostics and formatting for editors with LSP support."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from importlib.metadata import version
+from typing import Final
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
+
+from shared import clock
+from workers.engine.assist import CompletionKind, complete, hover
+from workers.engine.diagnostics import Diagnostic, Severity
+from workers.engine.pipeline import prepare_template, validate
+from workers.engine.ports import RenderOptions
+from workers.engine.syntax.formatter import FormattingError, format_template
+
+PAUSE_SECONDS: Final = 0.2  # pause after the last change before a document is checked
+MAX_CHARACTERS: Final = 2_000_000  # longer documents are not checked: each check would take seconds
+_KINDS: Final = {
+    CompletionKind.ELEMENT: lsp.CompletionItemKind.Class,
+    CompletionKind.ATTRIBUTE: lsp.CompletionItemKind.Property,
+    CompletionKind.VALUE: lsp.CompletionItemKind.EnumMember,
+    CompletionKind.FILTER: lsp.CompletionItemKind.Function,
+}
+_SEVERITIES: Final = {
+    Severity.ERROR: lsp.DiagnosticSeverity.Error,
+    Severity.WARNING: lsp.DiagnosticSeverity.Warning,
+}
+
+
+def make_server() -> LanguageServer:
+    """Return the server; its `start_io` runs it on standard input and output."""
+    server = LanguageServer("pressroom", version("pressroom"))
+    features = _LanguageFeatures(server)
+    triggers = lsp.CompletionOptions(trigger_characters=["<", "/", " ", '"', "|"])
+    # Each as a `partial`, as pygls sets attributes on its handlers, and methods have none.
+    server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(partial(features.did_open))
+    server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(partial(features.did_change))
+    server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(features.did_close))
+    server.feature(lsp.TEXT_DOCUMENT_COMPLETION, triggers)(partial(features.complete))
+    server.feature(lsp.TEXT_DOCUMENT_HOVER)(partial(features.hover))
+    server.feature(lsp.TEXT_DOCUMENT_FORMATTING)(partial(features.format))
+    return server
+
+
+class _LanguageFeatures:
+    """Request handlers of the server, and the delayed check of changed documents."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self._checks: dict[str, asyncio.Task[None]] = {}
+
+    async def did_open(self, parameters: lsp.DidOpenTextDocumentParams) -> None:
+        self._schedule_check(parameters.text_document.uri)
+
+    async def did_change(self, parameters: lsp.DidChangeTextDocumentParams) -> None:
+        self._schedule_check(parameters.text_document.uri)
+
+    async def did_close(self, parameters: lsp.DidCloseTextDocumentParams) -> None:
+        uri = parameters.text_document.uri
+        if uri in self._checks:
+            self._checks.pop(uri).cancel()
+        self._publish(uri, [])
+
+    def complete(self, parameters: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+        document = self._find(parameters.text_document.uri)
+        found = complete(document.source, document.offset_at_position(parameters.position))
+        return [
+            lsp.CompletionItem(
+                each.label,
+                kind=_KINDS[each.kind],
+                insert_text=each.insert_text,
+                documentation=lsp.MarkupContent(lsp.MarkupKind.Markdown, each.documentation),
+            )
+            for each in found
+        ]
+
+    def hover(self, parameters: lsp.HoverParams) -> lsp.Hover | None:
+        document = self._find(parameters.text_document.uri)
+        found = hover(document.source, document.offset_at_position(parameters.position))
+        if found is None:
+            return None
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found.text))
+
+    def format(self, parameters: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+        return format_document(self._find(parameters.text_document.uri))
+
+    def _find(self, uri: str) -> TextDocument:
+        return self._server.workspace.get_text_document(uri)
+
+    def _schedule_check(self, uri: str) -> None:
+        """Check a document once it has not changed for `PAUSE_SECONDS`."""
+        if uri in self._checks:
+            self._checks[uri].cancel()
+        self._checks[uri] = asyncio.ensure_future(self._check(uri))
+
+    async def _check(self, uri: str) -> None:
+        await asyncio.sleep(PAUSE_SECONDS)
+        self._publish(uri, find_diagnostics(self._find(uri)))
+        self._checks.pop(uri, None)
+
+    def _publish(self, uri: str, found: list[lsp.Diagnostic]) -> None:
+        parameters = lsp.PublishDiagnosticsParams(uri, found)
+        self._server.text_document_publish_diagnostics(parameters)
+
+
+def find_diagnostics(document: TextDocument) -> list[lsp.Diagnostic]:
+    """Return the findings of a template that need no layout, as LSP diagnostics."""
+    source = document.source
+    if len(source) > MAX_CHARACTERS:
+        return []
+    text = source.encode("utf-8", "replace")
+    found = validate(prepare_template(text), None, options=RenderOptions(now=clock.now()))
+    return [_to_lsp_diagnostic(diagnostic, document) for diagnostic in found]
+
+
+def format_document(document: TextDocument) -> list[lsp.TextEdit]:
+    """Return the edit that formats a template; empty where it is formatted already or invalid."""
+    source = document.source
+    try:
+        written = format_template(source.encode("utf-8", "replace")).decode()
+    except FormattingError:
+        return []  # its errors are among the diagnostics
+    if written == source:
+        return []
+    whole = lsp.Range(lsp.Position(0, 0), lsp.Position(len(document.lines), 0))
+    return [lsp.TextEdit(whole, written)]
+
+
+def _to_lsp_diagnostic(diagnostic: Diagnostic, document: TextDocument) -> lsp.Diagnostic:
+    place = diagnostic.location
+    begin = end = (1, 1)
+    if place is not None:
+        span = place.span
+        begin, end = (span.line_start, span.column_start), (span.line_end, span.column_end)
+        # Of an element of several lines only the start tag is marked.
+        if span.line_end > span.line_start:
+            end = (span.line_start, span.column_start + 1 + len(place.tag_name))
+    return lsp.Diagnostic(
+        lsp.Range(_position(begin, document), _position(end, document)),
+        diagnostic.message,
+        severity=_SEVERITIES[diagnostic.severity],
+        code=diagnostic.code,
+        source="pressroom",
+    )
+
+
+def _position(at: tuple[int, int], document: TextDocument) -> lsp.Position:
+    """Return a position of the engine, whose columns are characters, in the units of the client."""
+    line, column = at
+    counted = lsp.Position(line - 1, column - 1)
+    return document.position_codec.position_to_client_units(document.lines, counted)

@@ -1,0 +1,6 @@
+#!/bin/sh
+# POST /v2/keys: create a key; prints the secret, which is returned only here
+set -eu
+curl -sS --fail-with-body -X POST "$PRESSROOM_URL/v2/keys" \
+    -H "Authorization: Bearer $PRESSROOM_KEY" -H "Content-Type: application/json" \
+    --data "{\"name\": \"${1:?usage: key-create.sh NAME}\"}"
