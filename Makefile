@@ -18,7 +18,7 @@ READY := $(VENV)/.pressroom-installed
 DEV_READY := $(VENV)/.pressroom-dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test golden golden-update fuzz test-services test-newest test-faults test-long bench simulate lint types arch fmt check client render language gallery clean
+.PHONY: help setup demo run test golden golden-update fuzz test-services test-newest test-faults test-long bench simulate lint types arch fmt check client render language studio gallery clean
 
 ##@ Start here
 help: ## list the targets
@@ -31,23 +31,24 @@ run: $(READY) ## keep a farm up (PORT=8000, DATA=.pressroom); prints a key and a
 	@$(BIN)/pressroom up --port $(PORT) --data $(DATA) --seed
 
 ##@ Test
-test: $(DEV_READY) ## every test that needs no service installed by hand (T=path for some)
+test: $(DEV_READY) ## the tests that need no service, some six minutes (T=path for some)
 ifdef T
 	@$(PYTEST) -m "not services" $(T)
 else
-	@$(PYTEST) -m "not services and not system and not faults and not alone" -n 2
-	@$(PYTEST) -m "(system or faults) and not services and not long and not alone" -n 3 --dist loadfile
-	@$(PYTEST) -m "alone and not services and not long"
+	@$(PYTEST) -m "not services and not system and not faults and not alone and not long" -n 2
+	@$(PYTEST) -m "system and not services and not faults and not alone and not long" -n 3 --dist loadfile
 endif
 golden: $(DEV_READY) ## lay out every golden case and compare it with its reference
 	@$(PYTEST) tests/golden
 golden-update: $(DEV_READY) ## write the golden references anew; read the diff before you commit it
 	@$(PYTEST) tests/golden --golden-update
-test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, nginx, Prometheus and the schemas of others
+test-services: $(DEV_READY) ## the tests against PostgreSQL, S3, RabbitMQ, nginx, Prometheus and the schemas of others
 	@sh deploy/setup/need-postgresql.sh
 	@sh deploy/setup/need-program.sh pgbouncer pgbouncer
+	@sh deploy/setup/need-program.sh rabbitmq-server rabbitmq-server
 	@sh deploy/setup/need-program.sh promtool prometheus
 	@sh deploy/setup/need-program.sh nginx nginx-light
+	@sh deploy/setup/need-program.sh chromium chromium
 	@sh deploy/setup/need-node.sh
 	@$(PYTEST) -m "services and not system and not faults" -n 2
 	@$(PYTEST) -m "services and (system or faults) and not long" -n 3 --dist loadfile
@@ -56,9 +57,11 @@ test-newest: $(DEV_READY) ## unit tests of front and farm with the newest versio
 test-faults: $(DEV_READY) ## kill, freeze and starve a farm under load, at full size (SCALE=1)
 	@sh deploy/setup/need-postgresql.sh
 	@$(PYTEST) -m faults tests/faults --faults-scale $(SCALE)
-test-long: $(DEV_READY) ## the tests that take a minute or more each: growing, restoring, changing secrets under load
+test-long: $(DEV_READY) ## what takes longer: bounds at full size, kills, restoring, changing secrets under load
 	@sh deploy/setup/need-postgresql.sh
-	@$(PYTEST) -m "long and not faults"
+	@$(PYTEST) -m "long and not services and not system and not faults and not alone" -n 2
+	@$(PYTEST) -m "((long and system and not faults) or (faults and not long and not services)) and not alone" -n 3 --dist loadfile
+	@$(PYTEST) -m "alone and not services and not (faults and long)"
 fuzz: $(DEV_READY) ## damage the golden documents and their data for a while (SECONDS=60, SEED=1)
 	@$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) --seed $(SEED)
 bench: $(DEV_READY) ## measure everything that has a limit; writes tests/bench/RESULTS.md (HUGE=100000 for memory)
@@ -67,7 +70,8 @@ simulate: $(DEV_READY) ## how long renders wait at 10 to 10,000 workers; checked
 	@PYTHONPATH=. $(BIN)/python tests/bench/queueing.py
 
 ##@ Check
-lint: $(DEV_READY) ## style and common mistakes
+lint: $(DEV_READY) ## style, common mistakes and plain English
+	@$(BIN)/python -m deploy.prose.check
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 types: $(DEV_READY) ## static types, strict
@@ -85,8 +89,11 @@ client: $(READY) ## build the Python client's distribution into build/
 	@ls build/pressroom_client-*.whl
 render: $(READY) ## render one file with the engine alone (F=file.xml)
 	@$(BIN)/pressroom render "$(F)"
-language: $(DEV_READY) ## rebuild LANGUAGE.md, its pictures and the schema from the vocabulary
+language: $(DEV_READY) ## rebuild LANGUAGE.md, its pictures, the schema and the Studio's vocabulary
 	@$(BIN)/python -m deploy.language
+studio: ## build the Studio's page anew from api/studio/source; needs Node
+	@sh deploy/setup/need-node.sh
+	@cd api/studio/source && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent types && npm run --silent build
 gallery: $(DEV_READY) ## redraw the pictures of the templates; demo/gallery.html shows them and every golden page
 	@$(BIN)/python -m deploy.gallery demo/gallery.html
 	@echo demo/gallery.html
@@ -105,4 +112,5 @@ $(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
 $(DEV_READY): requirements-dev.lock $(READY)
 	@echo "installing the development tools into $(VENV)"
 	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation ./deploy/fonts
 	@touch $@

@@ -16,12 +16,13 @@ from shared.queue.connection import connect
 from shared.queue.names import BATCH
 from shared.queue.slices import Assembly
 from shared.settings import Settings
+from tests.messages import read_argument
+from workers.batches.assembly import run_assembly
+from workers.batches.slices import run_slice
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.farm.batches.assembly import run_assembly
-from workers.farm.batches.slices import run_slice
-from workers.farm.main import assemble, assemble_desk
-from workers.farm.run import Engine
-from workers.keeper.batches import batch_duties
+from workers.farm.worker import assemble, assemble_batch_context
+from workers.maintenance.batches import batch_tasks
+from workers.render.run import Engine
 
 TEMPLATE = """
 <document filename="doc-{{ n }}.pdf" title="Number {{ n }}">
@@ -45,7 +46,7 @@ def numbered(caller: FlaskClient) -> str:
 
 @pytest.fixture
 def slices(settings: Settings) -> Iterator[SliceWorker]:
-    """Give a worker of batches; it and those a test makes besides are closed."""
+    """Yield a batch worker; it and any others that a test makes are closed."""
     yield SliceWorker(settings)
     SliceWorker.close_all()
 
@@ -58,7 +59,7 @@ class SliceWorker:
     def __init__(self, settings: Settings, *, render: Callable[..., Any] = render) -> None:
         self._at_work.append(self)
         self.farm = assemble(settings, engine=Engine(prepare_template, render, validate))
-        self.desk = assemble_desk(settings, tally=self.farm.tally)
+        self.batch_context = assemble_batch_context(settings, tally=self.farm.tally)
         self.redis = connect(settings.redis_url)
         self.taken: list[str] = []
 
@@ -68,19 +69,18 @@ class SliceWorker:
         while cls._at_work:
             worker = cls._at_work.pop()
             worker.farm.flow.database.close()
-            worker.desk.database.close()
+            worker.batch_context.database.close()
             worker.redis.close()
 
     def take(self) -> dict[str, Any] | None:
-        """Take the next message out of the queue, without doing anything for it."""
+        """Remove and return the next message of the queue without processing it."""
         message = self.redis.rpop(BATCH)
         if message is None:
             return None
-        (argument,), _, _ = json.loads(json.loads(message)["body"])
-        return argument
+        return read_argument(message)
 
     def work_once(self) -> bool:
-        """Do the next work of the queue and tell whether there was any."""
+        """Process the next message of the queue and return whether there was one."""
         argument = self.take()
         if argument is None:
             return False
@@ -90,24 +90,24 @@ class SliceWorker:
     def run(self, argument: dict[str, Any]) -> None:
         self.taken.append(argument["batch"])
         if "chunk" in argument:
-            run_slice(Slice.decode(argument), self.farm, self.desk)
+            run_slice(Slice.decode(argument), self.farm, self.batch_context)
         else:
-            run_assembly(Assembly(argument["batch"]), self.desk)
+            run_assembly(Assembly(argument["batch"]), self.batch_context)
 
     def work_off(self) -> None:
-        """Do all work there is."""
+        """Process messages until the queue is empty."""
         while self.work_once():
             pass
 
     def keep(self) -> None:
-        """Do each duty of the keeper once; the same duties every time."""
+        """Run each duty of the maintenance process once, in a fixed order."""
         if not hasattr(self, "_duties"):
-            self._duties = batch_duties(self.desk.flow)
+            self._duties = batch_tasks(self.batch_context.flow)
         for duty in self._duties:
             duty.run_once()
 
     def events(self) -> list[dict[str, Any]]:
-        """Give the usage events so far."""
+        """Return the usage events so far."""
         entries = self.redis.xrange("usage")
         return [json.loads(fields[b"event"]) for _, fields in entries]
 

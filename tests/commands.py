@@ -6,7 +6,7 @@ import argparse
 
 
 def subcommands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Give the parsers of a parser's commands by their names; none where it has no commands."""
+    """Return the parsers of a parser's commands by their names; none where it has no commands."""
     return {
         name: command
         for action in parser._actions

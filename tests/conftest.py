@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import shutil
 import subprocess
 import threading
@@ -31,19 +30,22 @@ from shared.db.job_slices import claim_jobs, end_job_slice, start_job_slice
 from shared.db.migrate import upgrade
 from shared.db.session import Database, open_database
 from shared.encryption import new_key
-from shared.job_flow import JobFlow
+from shared.job_lifecycle import JobLifecycle
 from shared.jobs import JobOutcome, OutcomeStatus, RenderJob
 from shared.queue.claims import Claims
 from shared.queue.commits import Commits
 from shared.queue.connection import connect
-from shared.queue.names import INTERACTIVE, JOBS_TASK, VALIDATE
-from shared.queue.states import Ended
+from shared.queue.names import INTERACTIVE, JOBS_TASK, PREVIEW, VALIDATE, job_key
+from shared.queue.states import EndedJob
 from shared.settings import FetcherSettings, Settings
 from tests.farm.conftest import environment, real_worker
+from tests.messages import read_message
 from tests.postgresql import NoPostgresqlError, make_database, running_postgresql
+from tests.rabbitmq import NoRabbitmqError, RabbitServer, running_rabbitmq
 from tests.s3 import moto_url, rclone_url, store  # noqa: F401 - fixtures
 from tests.servers import Answer, Server
 from tests.soundness import pytest_runtest_call  # noqa: F401 - a hook
+from tests.waiting import wait_until
 from workers.fetcher.main import RunningFetcher
 
 
@@ -80,7 +82,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
 
 @pytest.fixture
 def redis_url(redis_server: RedisServer) -> str:
-    """Give the server's URL, with nothing in it."""
+    """Return the URL of the emptied server."""
     with redis.Redis.from_url(redis_server.url) as client:
         client.flushall()
     return redis_server.url
@@ -88,7 +90,7 @@ def redis_url(redis_server: RedisServer) -> str:
 
 @pytest.fixture(scope="session")
 def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a SQLite file with all tables and no rows, to be copied."""
+    """Return a SQLite file with all tables and no rows, as a template."""
     path = tmp_path_factory.mktemp("database") / "empty.sqlite"
     upgrade(f"sqlite:///{path}")
     return path
@@ -96,7 +98,7 @@ def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """Give the URL of a database of this test's own, with all tables: each test runs on both kinds."""
+    """Return the URL of a database of this test's own, with all tables: each test runs on both kinds."""
     if request.param == "postgresql":
         make: Callable[..., str] = request.getfixturevalue("make_postgresql")
         return make(template=request.getfixturevalue("migrated_postgresql"))
@@ -105,7 +107,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def sqlite_url(migrated_database: Path, tmp_path: Path) -> str:
-    """Give the URL of a SQLite file of this test's own: for tests in which the kind says nothing."""
+    """Return the URL of a SQLite file of this test, where the kind of database does not matter."""
     return copy_database(migrated_database, tmp_path)
 
 
@@ -152,16 +154,26 @@ def postgresql_port() -> Iterator[int]:
         pytest.fail(str(error))
 
 
+@pytest.fixture(scope="module")
+def rabbit() -> Iterator[RabbitServer]:
+    """Run one RabbitMQ server for the tests of a module; missing is a failure, never a skip."""
+    try:
+        with running_rabbitmq() as server:
+            yield server
+    except NoRabbitmqError as error:
+        pytest.fail(str(error))
+
+
 @pytest.fixture(scope="session")
 def make_postgresql(postgresql_port: int) -> Callable[..., str]:
-    """Give a function that makes a database, empty or from a template, and gives its URL."""
+    """Provide a function that makes a database, empty or from a template, and returns its URL."""
     numbers = itertools.count(1)
     return lambda **options: make_database(postgresql_port, f"test_{next(numbers)}", **options)
 
 
 @pytest.fixture(scope="session")
 def migrated_postgresql(make_postgresql: Callable[..., str]) -> str:
-    """Give the name of a PostgreSQL database with all tables and no rows, to be copied."""
+    """Return the name of a PostgreSQL database with all tables and no rows, to be copied."""
     url = make_postgresql()
     upgrade(url)
     return url.rpartition("/")[2]
@@ -169,7 +181,7 @@ def migrated_postgresql(make_postgresql: Callable[..., str]) -> str:
 
 @pytest.fixture
 def postgresql_url(make_postgresql: Callable[..., str]) -> str:
-    """Give the URL of an empty PostgreSQL database."""
+    """Return the URL of an empty PostgreSQL database."""
     return make_postgresql()
 
 
@@ -214,7 +226,7 @@ def upload_worker(
 
 @pytest.fixture
 def blobs_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Give the URL of an empty blob store: this test's own, or that of the worker beside it."""
+    """Return the URL of an empty blob store: this test's own, or the worker's."""
     if "upload_worker" not in request.fixturenames:
         return f"file://{tmp_path}/blobs"
     folder: Path = request.getfixturevalue("upload_worker")
@@ -231,7 +243,7 @@ def settings(
     fetcher_url: str,
     blobs_url: str,
 ) -> Settings:
-    """Give the settings of a farm in this test's folder; a render gets 5 seconds.
+    """Return the settings of a farm in this test's folder; a render gets 5 seconds.
 
     A real worker gets a minute for what it inspects: the machine may be busy.
     """
@@ -289,7 +301,7 @@ def create_account_of(farm: LaunchedFarm, **terms: Any) -> CreatedAccount:
 
 @pytest.fixture
 def caller(ports: Ports, account: CreatedAccount) -> FlaskClient:
-    """Give a client of the front that sends the account's key."""
+    """Return a client of the front that sends the account's key."""
     client = create_app(ports).test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
     return client
@@ -297,15 +309,15 @@ def caller(ports: Ports, account: CreatedAccount) -> FlaskClient:
 
 @pytest.fixture
 def stranger(ports: Ports) -> FlaskClient:
-    """Give a client of the front that sends no key."""
+    """Return a client of the front that sends no key."""
     return create_app(ports).test_client()
 
 
 class ScriptedWorker:
     """Takes jobs from the real queue in a thread and commits what `answer` makes of each."""
 
-    def __init__(self, redis_url: str, claims: Claims, flow: JobFlow) -> None:
-        self.queues = [INTERACTIVE, VALIDATE]
+    def __init__(self, redis_url: str, claims: Claims, flow: JobLifecycle) -> None:
+        self.queues = [INTERACTIVE, PREVIEW, VALIDATE]
         self.jobs: list[RenderJob] = []
         self.bodies: list[bytes] = []
         self.pdf = b"%PDF-1.7 scripted"
@@ -314,11 +326,12 @@ class ScriptedWorker:
         self._flow = flow
         self._redis = connect(redis_url)
         self._commits = Commits(self._redis)
+        self._polls = 0
         self._running = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
     def succeed(self, job: RenderJob, *, pages: int = 1, filename: str | None = None) -> JobOutcome:
-        """Give the outcome of a render that gave a PDF."""
+        """Return the outcome of a successful render."""
         return JobOutcome(
             job.id,
             OutcomeStatus.SUCCEEDED,
@@ -342,14 +355,21 @@ class ScriptedWorker:
         self._thread.join()
         self._redis.close()
 
+    def consume(self, *queues: str) -> None:
+        """Consume only these queues, and wait for the poll in progress to end."""
+        self.queues = list(queues)
+        before = self._polls
+        wait_until(lambda: self._polls > before)
+
     def _run(self) -> None:
         while self._running.is_set():
+            self._polls += 1
             if message := self._redis.brpop(self.queues, timeout=0.1):
-                self._take(json.loads(message[1]))
+                self._take(message[1])
 
-    def _take(self, message: dict[str, Any]) -> None:
-        (argument,), _, _ = json.loads(message["body"])
-        if message["headers"]["task"] == JOBS_TASK:
+    def _take(self, message: bytes) -> None:
+        task, argument = read_message(message)
+        if task == JOBS_TASK:
             self._take_slice(JobSlice.decode(argument))
         else:
             self._take_job(RenderJob.decode(argument))
@@ -364,12 +384,14 @@ class ScriptedWorker:
             end_job_slice(session, asked)
 
     def _take_job(self, job: RenderJob) -> None:
+        if self._redis.hexists(job_key(job.id), "done"):
+            return  # withdrawn, as a worker finds when it begins a job
         self.jobs.append(job)
         self.bodies.append(self.claims.load(job.body))
         if outcome := self.answer(job):
             committed = self._commits.commit(job, outcome)
             if job.is_recorded and committed is not None:
-                self._flow.record_ends({job.id: Ended("", committed)})
+                self._flow.record_ends({job.id: EndedJob("", committed)})
 
 
 @pytest.fixture
@@ -377,12 +399,12 @@ def worker(redis_url: str, ports: Ports) -> Iterator[ScriptedWorker]:
     """Run a scripted worker for the length of the test."""
     cell = ports.cells.only
     assert cell is not None, "a farm of one shard"
-    with ScriptedWorker(redis_url, cell.claims, cell.job_flow) as worker:
+    with ScriptedWorker(redis_url, cell.claims, cell.job_lifecycle) as worker:
         yield worker
 
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[Answer | bytes], Server]]:
-    """Give a function that starts a server on loopback which answers as it is told."""
+    """Provide a function that starts a server on loopback with given answers."""
     with ExitStack() as stack:
         yield lambda answer: stack.enter_context(Server(answer))

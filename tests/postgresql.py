@@ -18,7 +18,7 @@ import psycopg
 
 from deploy.embedded.loopback import free_port
 
-# The owner of everything needs no password, whoever else is made does.
+# The superuser needs no password; every other role does.
 _ACCESS: Final = """
 host all pressroom 127.0.0.1/32 trust
 host all all 127.0.0.1/32 scram-sha-256
@@ -93,7 +93,7 @@ def _await(port: int, *, said: Path) -> None:
 
 
 def as_ordinary_user() -> list[str]:
-    """Give the start of a command line: PostgreSQL refuses root, and must not outlive the tests."""
+    """Return the start of a command line: PostgreSQL refuses root, and must not outlive the tests."""
     command = ["setpriv", "--pdeathsig", "KILL"]
     if os.getuid() == 0:
         user = _unprivileged_user()
@@ -101,6 +101,9 @@ def as_ordinary_user() -> list[str]:
     return command
 
 
+_UNPRIVILEGED_UID: Final = 65534
+
+
 def _unprivileged_user() -> str:
     names = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in names else "nobody"
+    return "postgres" if "postgres" in names else pwd.getpwuid(_UNPRIVILEGED_UID).pw_name

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.loopback import free_port
-from shared.blobs.store import BlobStore, open_store
+from shared.blobs.factory import open_store
+from shared.blobs.store import BlobStore
 
 
 @pytest.fixture(scope="session")

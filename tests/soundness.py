@@ -44,14 +44,14 @@ _checked_by_program: set[Path] = set()
 
 
 def note_pdf(data: bytes, *, password: str = "") -> bytes:
-    """Have a PDF looked at when the test has run, and give it back; anything else is passed over."""
+    """Register a PDF to be checked after the test, and return it; other data are ignored."""
     if _IS_PDF.match(data):
         _waiting.append((data, password))
     return data
 
 
 def find_problems(data: bytes, *, password: str = "") -> list[str]:
-    """Give what is wrong with a PDF, in qpdf's words."""
+    """Return qpdf's findings about a PDF."""
     try:
         with pikepdf.open(io.BytesIO(data), password=password) as pdf:
             return [*pdf.check_pdf_syntax(), *map(str, pdf.get_warnings())]
@@ -63,7 +63,7 @@ def find_problems(data: bytes, *, password: str = "") -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Look at what a test has made, when it has passed."""
+    """Check the PDFs that a test has made, after it has passed."""
     _watch_engine()
     _waiting.clear()
     try:
@@ -89,7 +89,7 @@ def _judge_waiting(item: pytest.Item) -> Iterator[list[str]]:
 
 
 def _ask_program(data: bytes, password: str, tests: Path) -> list[str]:
-    """Give what the program qpdf finds wrong with the first PDF of a file of tests."""
+    """Return the findings of the program qpdf about the first PDF of a test file."""
     program = shutil.which("qpdf")
     if program is None or tests in _checked_by_program or password:
         return []
@@ -117,22 +117,22 @@ def _note_files(item: pytest.Item) -> None:
 
 
 def _watch_engine() -> None:
-    """Have the engine's files noted, from when a test has first loaded it."""
+    """Register the engine's PDFs, once a test has loaded the engine."""
     pipeline = sys.modules.get("workers.engine.pipeline")
-    if pipeline is not None and not hasattr(pipeline.print_finished, "__wrapped__"):
-        pipeline.print_finished = _noting_finished(pipeline.print_finished)
-    merged = sys.modules.get("workers.engine.merged")
+    if pipeline is not None and not hasattr(pipeline.write_pdf, "__wrapped__"):
+        pipeline.write_pdf = _noting_finished(pipeline.write_pdf)
+    merged = sys.modules.get("workers.engine.merged_pdf")
     if merged is not None and not hasattr(merged.finish_part, "__wrapped__"):
         merged.finish_part = _noting_parts(merged.finish_part)
         merged.merge_parts = _noting_joined(merged.merge_parts)
 
 
-def _noting_finished(print_finished: Callable[..., bytes]) -> Callable[..., bytes]:
-    @wraps(print_finished)
+def _noting_finished(write_pdf: Callable[..., bytes]) -> Callable[..., bytes]:
+    @wraps(write_pdf)
     def noting(laid_out: Any, options: Any, **given: Any) -> bytes:
         security = options.security
         password = "" if security is None else security.user_password or ""
-        return note_pdf(print_finished(laid_out, options, **given), password=password)
+        return note_pdf(write_pdf(laid_out, options, **given), password=password)
 
     return noting
 

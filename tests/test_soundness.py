@@ -11,25 +11,25 @@ import pytest
 from tests import soundness
 from tests.engine.paint.drawing import page, text
 from tests.golden.case import OPTIONS
-from workers.engine import merged, pipeline
+from workers.engine import merged_pdf, pipeline
 from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
-from workers.engine.layout.display import LaidOut
-from workers.engine.paint.press import print_pages
-from workers.engine.ports import Metadata, NoWatch, Security
+from workers.engine.layout.display import LaidOutDocument
+from workers.engine.paint.writer import write_pages
+from workers.engine.ports import Metadata, NullStageObserver, Security
 
 
 def whole() -> bytes:
-    return print_pages(LaidOut([page(text(10, 20, "content"))], []))
+    return write_pages(LaidOutDocument([page(text(10, 20, "content"))], []))
 
 
 def damaged() -> bytes:
-    """Give a file that readers open, though a stream of it does not end as it must."""
+    """Return a PDF that readers open, though one of its streams ends wrongly."""
     return whole().replace(b"endstream", b"endstraem", 1)
 
 
 def noted() -> list[bytes]:
-    """Take what waits to be looked at, so that this file's own damage fails no test."""
+    """Remove and yield the registered PDFs, so that this file's damaged ones fail no test."""
     waiting = [data for data, _ in soundness._waiting]
     soundness._waiting.clear()
     return waiting
@@ -41,22 +41,24 @@ def test_a_damaged_file_is_noticed():
     assert soundness.find_problems(whole()[:-200]) != []
 
 
-def test_what_the_engine_makes_in_a_test_is_looked_at():
-    laid_out = LaidOut([page(text(10, 20, "content"))], [])
+def test_pdfs_made_in_a_test_are_checked():
+    laid_out = LaidOutDocument([page(text(10, 20, "content"))], [])
     locked = FinishOptions(Metadata(), Security("secret", None), "spare")
     for options in (FinishOptions(Metadata()), locked):
-        file = pipeline.print_finished(laid_out, options, findings=Findings(), watch=NoWatch())
+        file = pipeline.write_pdf(
+            laid_out, options, findings=Findings(), observer=NullStageObserver()
+        )
         [(data, password)] = soundness._waiting
         assert data == file
         assert soundness.find_problems(data, password=password) == []
         noted()
 
 
-def test_what_joins_parts_to_a_stream_is_looked_at(tmp_path: Path):
+def test_pdfs_joined_from_streamed_parts_are_checked(tmp_path: Path):
     part = tmp_path / "part"
     part.write_bytes(whole())
     out = io.BytesIO()
-    assert merged.join_parts([part], out, options=OPTIONS) == 1
+    assert merged_pdf.join_parts([part], out, options=OPTIONS) == 1
     assert noted() == [out.getvalue()]
 
 
@@ -67,7 +69,7 @@ def test_a_test_that_makes_a_damaged_file_fails(request: pytest.FixtureRequest):
     assert problems
 
 
-def test_files_and_archives_that_a_test_leaves_are_looked_at(
+def test_files_and_archives_left_by_a_test_are_checked(
     request: pytest.FixtureRequest, tmp_path: Path
 ):
     (tmp_path / "a.pdf").write_bytes(whole())
@@ -81,6 +83,6 @@ def test_files_and_archives_that_a_test_leaves_are_looked_at(
     (tmp_path / "b.zip").unlink()
 
 
-def test_what_is_no_pdf_is_passed_over():
+def test_data_that_are_not_a_pdf_are_ignored():
     assert soundness.note_pdf(b"%PDF-1.7 scripted") == b"%PDF-1.7 scripted"
     assert noted() == []

@@ -1,4 +1,4 @@
-"""The front under gunicorn, as a process of its own."""
+"""The front under gunicorn, as a separate process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import pytest
 
 from shared.settings import Settings
 from tests.batches import slices  # noqa: F401 - fixtures
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,16 +83,13 @@ def running_front(settings: Settings, folder: Path) -> Iterator[Front]:
 
 def wait_until_each_has_begun(metrics, *, processes):
     """Wait for all processes of a front: a signal to one that is still loading is lost."""
-    for _ in range(400):
-        if len(list(metrics.glob("[0-9]*.counts"))) == processes:
-            return
-        time.sleep(0.1)
-    raise AssertionError("a process of the front has not begun")
+    wait_until(lambda: len(list(metrics.glob("[0-9]*.counts"))) == processes)
 
 
 def wait_until_it_answers(port):
-    for _ in range(400):
+    def answers():
         with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
-            return
-        time.sleep(0.1)
-    raise AssertionError("the server did not start")
+            return True
+        return False
+
+    wait_until(answers, pause=0.1)

@@ -10,7 +10,7 @@ from shared.clock import now, timestamp
 from shared.db import usage
 from shared.db.accounts import create_account
 from shared.jobs import Allowance
-from shared.metering import PageEvent
+from shared.metering import UsageEvent
 from shared.periods import find_period
 
 PATH = "/v2/account/usage"
@@ -19,12 +19,12 @@ XML = {"Content-Type": "application/xml"}
 
 def record(database, account, pages, *, day, allowance=Allowance.PRODUCTION, job="job_1"):
     period = find_period(day, renewal_day=1).key
-    event = PageEvent(job, account.account_id, period, allowance, pages, datetime.now(UTC))
+    event = UsageEvent(job, account.account_id, period, allowance, pages, datetime.now(UTC))
     with database.session() as session:
         usage.record_events(session, [event], at=datetime.now(UTC))
 
 
-def test_a_fresh_account_has_used_nothing(caller):
+def test_a_new_account_has_no_usage(caller):
     period = find_period(now().date(), renewal_day=1)
     assert caller.get(PATH).json == {
         "pagesGenerated": 0,
@@ -36,7 +36,7 @@ def test_a_fresh_account_has_used_nothing(caller):
     }
 
 
-def test_renders_show_at_once_drafts_apart(caller, worker):
+def test_usage_is_current_and_separates_drafts(caller, worker):
     worker.answer = lambda job: worker.succeed(job, pages=3)
     caller.post("/v2/pdf", data=b"<d/>", headers=XML)
     caller.post("/v2/pdf?draft=true", data=b"<d/>", headers=XML)
@@ -61,7 +61,7 @@ def test_a_day_of_an_earlier_period_reports_that_period(caller, database, accoun
     ["", "yesterday", "2026-02-30", "2026-2-1", "20260201", "2026-W06", "2026-02-01T25:00", "1769900400",
      "0001-01-01", "9999-12-31", "２０２６-02-01", "2026-02-01 10:00"],
 )  # fmt: skip
-def test_anything_else_is_no_date(stranger, database, date):
+def test_an_invalid_date_is_a_400(stranger, database, date):
     with database.session() as session:
         key = create_account(session, email="bo@example.org", renewal_day=31).api_key
     answer = stranger.get(PATH, query_string={"date": date}, headers={"x-api-key": key})
@@ -78,7 +78,7 @@ def test_lost_counters_are_rebuilt_from_the_ledger(caller, database, account, wo
     assert caller.get(PATH).json["pagesGenerated"] == 100
 
 
-def test_a_paid_account_renders_on_and_sees_its_overage(stranger, database, worker):
+def test_a_paid_account_continues_and_reports_overage(stranger, database, worker):
     with database.session() as session:
         paid = create_account(
             session, email="bo@example.org", plan="paid", max_pages=2, max_draft_pages=0

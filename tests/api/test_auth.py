@@ -1,4 +1,4 @@
-"""Who may ask: both headers, every state of a key and its account, and changes at once."""
+"""Authentication: both headers, every state of a key and its account, and changes that take effect at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATH = "/v2/authcheck"
 
 
 def drop(ports, database, account):
-    """Do what the operator commands do after a change."""
+    """Change an account as the operator commands do."""
     with database.snapshot() as session:
         ports.admissions.drop(
             account.account_id, accounts.key_digests_of(session, account.account_id)
@@ -61,7 +61,7 @@ def test_a_missing_or_unknown_key_is_a_401_without_code(stranger, headers):
     assert "data" not in answer.json
 
 
-def test_a_revoked_key_is_refused_on_the_next_request(caller, ports, database, account):
+def test_a_revoked_key_is_rejected_on_the_next_request(caller, ports, database, account):
     assert caller.get(PATH).status_code == 200
     with database.session() as session:
         digest = accounts.revoke_key(session, account.key_id)
@@ -72,7 +72,8 @@ def test_a_revoked_key_is_refused_on_the_next_request(caller, ports, database, a
         assert answer.json["data"] == {"code": "ERR_KEY_REVOKED"}
 
 
-def test_a_key_expires_at_its_moment_though_it_is_cached(stranger, database, account):
+@pytest.mark.long
+def test_a_cached_key_expires_on_time(stranger, database, account):
     now = datetime.now(UTC)
     with database.session() as session:
         soon = accounts.create_key(
@@ -91,7 +92,7 @@ def test_a_key_expires_at_its_moment_though_it_is_cached(stranger, database, acc
     ("change", "code"),
     [({"disabled": True}, "ERR_ACCOUNT_DISABLED"), ({"verified": False}, "ERR_EMAIL_NOT_VERIFIED")],
 )
-def test_an_account_that_may_not_is_a_403_until_it_may(
+def test_a_disabled_or_unverified_account_is_a_403_until_it_is_enabled(
     caller, ports, database, account, change, code
 ):
     assert caller.get(PATH).status_code == 200
@@ -108,12 +109,12 @@ def test_an_account_that_may_not_is_a_403_until_it_may(
     assert caller.get(PATH).status_code == 200
 
 
-def test_nothing_under_v2_is_told_without_a_key(stranger):
+def test_without_a_key_v2_reveals_nothing(stranger):
     for path in ("/v2", "/v2/", "/v2/pdf", "/v2/nothing", "/v2/templates/abc"):
         assert stranger.get(path).status_code == 401
 
 
-def test_what_lies_outside_needs_no_key(stranger):
+def test_paths_outside_v2_need_no_key(stranger):
     for path in ("/healthz", "/readyz", "/metrics"):
         assert stranger.get(path).status_code == 200
     assert stranger.get("/v2x").status_code == 404

@@ -1,4 +1,4 @@
-"""Only the gate makes tickets."""
+"""Only `api.admission.gate` creates tickets."""
 
 from __future__ import annotations
 

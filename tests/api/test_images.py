@@ -1,4 +1,4 @@
-"""/v2/images: the bytes decide, the room is reserved, records and bytes agree."""
+"""/v2/images: formats are detected from the bytes, space is reserved, records and bytes agree."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def blob_names(settings):
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
-def test_an_image_is_stored_and_told(caller, account, settings):
+def test_an_image_is_stored_and_its_record_returned(caller, account, settings):
     data = draw()
     answer = put(caller, "logo", data)
     assert answer.status_code == 201
@@ -73,7 +73,7 @@ def test_the_bytes_decide_the_format(caller):
     assert put(caller, "photo", draw("JPEG")).json["content_type"] == "image/jpeg"
 
 
-def test_replacing_removes_the_bytes_that_nothing_draws_any_more(caller, settings):
+def test_replacing_deletes_unreferenced_bytes(caller, settings):
     put(caller, "logo", draw())
     answer = put(caller, "logo", draw(colour=99))
     assert answer.status_code == 200
@@ -81,7 +81,7 @@ def test_replacing_removes_the_bytes_that_nothing_draws_any_more(caller, setting
     assert answer.json["created_at"] <= answer.json["updated_at"]
 
 
-def test_bytes_that_two_names_share_stay_until_both_are_gone(caller, settings):
+def test_bytes_shared_by_two_names_are_stored_until_both_are_deleted(caller, settings):
     put(caller, "one", draw())
     put(caller, "two", draw())
     assert len(blob_names(settings)) == 1
@@ -115,7 +115,7 @@ def test_images_are_listed_by_name_in_pages_with_the_usage(caller):
 @pytest.mark.parametrize(
     "name", ["ab", "a" * 65, "Logo", "a--b", "-ab", "ab-", "a_b", "a.b", "äöü"]
 )
-def test_a_wrong_name_is_named_with_its_rule(caller, name):
+def test_an_invalid_name_is_named_with_its_rule(caller, name):
     for answer in (
         put(caller, name, draw()),
         caller.get(f"/v2/images/{name}"),
@@ -212,6 +212,7 @@ def empty_webp(width: int, height: int) -> bytes:
     return webp((b"VP8L", b"\x2f" + struct.pack("<I", (width - 1) | (height - 1) << 14) + bytes(9)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "data",
     [
@@ -238,14 +239,14 @@ def empty_webp(width: int, height: int) -> bytes:
     ],
     ids=lambda data: repr(data[:12]),
 )
-def test_bytes_that_cannot_be_decoded_are_refused(caller, settings, data):
+def test_bytes_that_cannot_be_decoded_are_rejected(caller, settings, data):
     answer = put(caller, "logo", data)
     assert answer.status_code == 400, answer.json
     assert blob_names(settings) == []
 
 
 @pytest.mark.parametrize("size", [(10_001, 10_000), (20_000, 20_000), (2**31 - 1, 2**31 - 1)])
-def test_too_many_pixels_are_refused_by_the_header_alone(caller, size):
+def test_too_many_pixels_are_rejected_by_the_header_alone(caller, size):
     answer = put(caller, "big", empty_png(*size))
     assert answer.status_code == 400
     assert "100 megapixels" in answer.json["message"]
@@ -259,13 +260,13 @@ def test_too_many_pixels_are_refused_by_the_header_alone(caller, size):
         (empty_webp(6001, 4000), "of a WebP at most 24 megapixels are drawn"),
     ],
 )
-def test_a_webp_over_its_limit_is_refused_by_its_header(caller, data, words):
+def test_a_webp_over_its_limit_is_rejected_by_its_header(caller, data, words):
     answer = put(caller, "big", data)
     assert answer.status_code == 400
     assert words in answer.json["message"]
 
 
-def test_an_animated_webp_is_refused_and_told_why(caller):
+def test_an_animated_webp_is_rejected_with_the_reason(caller):
     assert "animated" in put(caller, "logo", animated_webp()).json["message"]
 
 
@@ -311,7 +312,7 @@ def test_a_type_outside_the_four_is_a_415(caller):
         assert put(caller, "logo", draw(), **{"Content-Type": media}).status_code == 415
 
 
-def test_an_empty_upload_is_refused(caller):
+def test_an_empty_upload_is_rejected(caller):
     assert put(caller, "logo", b"").status_code == 400
 
 
@@ -342,7 +343,7 @@ def test_an_image_may_come_as_base64(caller):
         ({"name": "logo", "data": "AAAA", "alt": "x"}, "alt"),
     ],
 )
-def test_a_wrong_field_is_named(caller, fields, word):
+def test_an_invalid_field_is_named(caller, fields, word):
     answer = caller.post("/v2/images", json=fields)
     assert answer.status_code == 400
     assert word in answer.json["message"]
@@ -351,17 +352,18 @@ def test_a_wrong_field_is_named(caller, fields, word):
 @pytest.mark.parametrize(
     "body", [b"", b"[]", b"{", b'{"name":1,"name":2}', b"NaN", b"\xff", b"[" * 100_000]
 )
-def test_a_body_that_is_no_json_object_is_refused(caller, body):
+def test_a_body_that_is_no_json_object_is_rejected(caller, body):
     answer = caller.post("/v2/images", data=body, content_type="application/json")
     assert answer.status_code == 400
 
 
+@pytest.mark.long
 def test_base64_over_20_mb_is_a_413(caller):
     text = base64.b64encode(bytes(20 * 1024 * 1024 + 1)).decode()
     assert caller.post("/v2/images", json={"name": "big", "data": text}).status_code == 413
 
 
-def test_a_full_workspace_says_what_it_holds(caller, monkeypatch):
+def test_a_full_workspace_is_a_409_with_its_usage(caller, monkeypatch):
     data = noise()
     monkeypatch.setattr(IMAGES, "max_bytes", len(data) + 10)
     assert put(caller, "one", data).status_code == 201
@@ -399,7 +401,7 @@ def test_uploads_at_once_never_overfill_a_workspace(caller, ports, account, monk
     assert caller.get("/v2/images").json["usage"]["count"] == 3
 
 
-def test_an_upload_whose_bytes_cannot_be_kept_leaves_no_trace(caller, ports, monkeypatch):
+def test_an_upload_that_cannot_be_stored_leaves_no_trace(caller, ports, monkeypatch):
     def refuse(*_):
         raise Unavailable("object store")
 
@@ -413,6 +415,7 @@ def test_an_upload_whose_bytes_cannot_be_kept_leaves_no_trace(caller, ports, mon
     assert put(caller, "other", draw()).status_code == 201
 
 
+@pytest.mark.long
 def test_the_pixels_of_a_large_upload_are_not_read_by_the_front(caller):
     width, height = 4096, 3000
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)

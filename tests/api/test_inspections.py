@@ -1,4 +1,4 @@
-"""Uploads and the worker that inspects them: when it is away, busy, or refuses."""
+"""Inspection of uploads by a worker that is unavailable, busy, or rejects the file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from api.jobs.inspection import MAX_AT_ONCE
 from shared.db.accounts import create_account
 from shared.errors import ErrorBody, ErrorKind
 from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, Purpose
-from shared.queue.commits import Begin, Commits, fail
+from shared.queue.commits import Commits, DeliveryAction, failed_outcome
 from shared.queue.connection import connect
-from shared.queue.names import VALIDATE
+from shared.queue.names import VALIDATE, job_key
+from tests.messages import read_task_id
+from tests.waiting import wait_until
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"/>'
 PROPERTIES = {"content_type": "image/svg+xml", "width": 9, "height": 7}
@@ -35,7 +37,7 @@ def client_of(ports, key):
 
 @pytest.fixture
 def hasty(ports, account):
-    """Give a client of a front whose budget is a second."""
+    """Yield a client of a front with a time budget of one second."""
     return client_of(replace(ports, render_budget=1.0), account.api_key)
 
 
@@ -83,11 +85,9 @@ def test_bytes_that_were_deleted_are_inspected_again(caller, inspector):
     assert len(inspector.jobs) == 2
 
 
-def test_a_refusal_is_told_in_the_words_of_the_worker_and_nothing_is_stored(
-    caller, worker, settings
-):
-    refusal = ErrorBody(400, "The SVG is damaged. Save it anew.", ErrorKind.REQUEST)
-    worker.answer = lambda job: fail(job, refusal)
+def test_a_rejection_has_the_message_of_the_worker_and_nothing_is_stored(caller, worker, settings):
+    refusal = ErrorBody(400, "The SVG is damaged. Save it again.", ErrorKind.REQUEST)
+    worker.answer = lambda job: failed_outcome(job, refusal)
     answer = put(caller)
     assert (answer.status_code, answer.json["message"]) == (400, refusal.message)
     assert "data" not in answer.json
@@ -97,33 +97,36 @@ def test_a_refusal_is_told_in_the_words_of_the_worker_and_nothing_is_stored(
 
 def test_a_refusal_leaves_the_image_that_was_there(caller, inspector):
     first = put(caller).json
-    inspector.answer = lambda job: fail(job, ErrorBody(400, "No.", ErrorKind.REQUEST))
+    inspector.answer = lambda job: failed_outcome(job, ErrorBody(400, "No.", ErrorKind.REQUEST))
     assert put(caller, SVG + b"<!-- -->").status_code == 400
     assert caller.get("/v2/images/logo").json == first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [len(SVG), 200_000])
-def test_an_upload_that_no_worker_takes_is_a_503_and_leaves_nothing(hasty, ports, settings, size):
+def test_an_upload_without_a_worker_is_a_503_and_leaves_nothing(hasty, ports, settings, size):
     redis = ports.cells.only.broker._redis
     answer = put(hasty, SVG.ljust(size))
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "10"
     assert "No worker was free to inspect the upload within 1 s" in answer.json["message"]
-    assert redis.llen(VALIDATE) == 0
+    [waiting] = redis.lrange(VALIDATE, 0, -1)  # dropped by the worker that takes it
+    assert redis.hget(job_key(read_task_id(waiting)), "done") == b"withdrawn"
     assert blobs_of(settings) == []
     assert hasty.get("/v2/images").json["usage"] == {"total_bytes": 0, "count": 0}
 
 
+@pytest.mark.long
 def test_an_inspection_over_its_budget_is_a_504_and_stores_nothing(hasty, worker, settings):
     commits = Commits(connect(settings.redis_url))
 
     def begin(job):
-        assert commits.begin(job) is Begin.RUN
+        assert commits.begin(job) is DeliveryAction.RUN
 
     worker.answer = begin  # and never end it
     answer = put(hasty)
     assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
-    assert "inspection of the upload took longer than 1 s" in answer.json["message"]
+    assert "inspection of the upload exceeded its time budget of 1 s" in answer.json["message"]
     assert hasty.get("/v2/images").json["usage"]["count"] == 0
     assert blobs_of(settings) == []
 
@@ -137,7 +140,7 @@ def test_an_upload_to_a_drained_queue_is_a_503_at_once(caller, ports):
     ports.cells.only.drains.resume(VALIDATE)
 
 
-def test_uploads_of_an_account_wait_for_their_turn(ports, account, inspector):
+def test_uploads_of_an_account_wait_for_a_slot(ports, account, inspector):
     waiting, accept = [], inspector.answer
 
     def count(job):
@@ -158,7 +161,8 @@ def test_uploads_of_an_account_wait_for_their_turn(ports, account, inspector):
     assert max(waiting) + 1 <= MAX_AT_ONCE
 
 
-def test_uploads_beyond_a_few_at_once_are_told_to_come_back(
+@pytest.mark.long
+def test_too_many_concurrent_uploads_get_a_retry_after(
     ports, account, database, inspector, monkeypatch
 ):
     monkeypatch.setattr("api.jobs.inspection._WAIT_SECONDS", 0.1)
@@ -175,15 +179,13 @@ def test_uploads_beyond_a_few_at_once_are_told_to_come_back(
         other = create_account(session, email="bo@example.org").api_key
     with ThreadPoolExecutor(5) as pool:
         held = [pool.submit(upload, number) for number in range(MAX_AT_ONCE)]
-        while (
-            ports.cells.only.broker._redis.llen(VALIDATE) < MAX_AT_ONCE - 1
-        ):  # and one is in the worker
-            time.sleep(0.01)
+        # One upload is in the worker.
+        wait_until(lambda: ports.cells.only.broker._redis.llen(VALIDATE) >= MAX_AT_ONCE - 1)
         refused = upload(-1)
         anothers = pool.submit(upload, -2, other)
         is_open.set()
         assert [each.result().status_code for each in held] == [201] * MAX_AT_ONCE
         assert anothers.result().status_code == 201
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
-    assert "4 of the account are being inspected" in refused.json["message"]
+    assert "4 uploads of the account are already being inspected" in refused.json["message"]
     assert upload(-3).status_code == 201

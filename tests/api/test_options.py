@@ -1,4 +1,4 @@
-"""OPTIONS, calls from browsers, trailing slashes, and the start page."""
+"""OPTIONS, cross-origin requests, trailing slashes, and the start page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PREFLIGHT = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
 
 @pytest.fixture
 def open_client(settings, account):
-    """Give a client of a front that admits the page's origin."""
+    """Yield a client of a front that allows the page's origin."""
     ports = wire(settings.model_copy(update={"cors_origins": f"{PAGE} http://localhost:3000"}))
     yield create_app(ports).test_client()
     ports.database.close()
@@ -29,19 +29,19 @@ def open_client(settings, account):
         ("/docs", "GET, HEAD, OPTIONS"),
     ],
 )
-def test_options_tells_the_methods_of_a_path(stranger, path, methods):
+def test_options_lists_the_methods_of_a_path(stranger, path, methods):
     answer = stranger.options(path)
     assert (answer.status_code, answer.headers["Allow"]) == (204, methods)
     assert "Content-Type" not in answer.headers
     assert not [name for name, _ in answer.headers if name.startswith("Access-Control")]
 
 
-def test_options_of_nothing_is_404(stranger):
+def test_options_of_an_unknown_path_is_404(stranger):
     answer = stranger.options("/v2/nothing")
     assert (answer.status_code, answer.json["statusCode"]) == (404, 404)
 
 
-def test_pages_of_other_origins_are_told_nothing_unless_admitted(caller):
+def test_other_origins_get_no_cors_headers_unless_allowed(caller):
     for answer in (
         caller.get("/v2/authcheck", headers={"Origin": PAGE}),
         caller.options("/v2/pdf", headers=PREFLIGHT),
@@ -50,7 +50,7 @@ def test_pages_of_other_origins_are_told_nothing_unless_admitted(caller):
         assert "Vary" not in answer.headers
 
 
-def test_an_admitted_page_gets_leave_without_a_key(open_client):
+def test_a_preflight_of_an_allowed_origin_needs_no_key(open_client):
     answer = open_client.options("/v2/pdf", headers=PREFLIGHT)
     assert answer.status_code == 204
     assert answer.headers["Access-Control-Allow-Origin"] == PAGE
@@ -60,7 +60,7 @@ def test_an_admitted_page_gets_leave_without_a_key(open_client):
     assert "Origin" in answer.headers["Vary"]
 
 
-def test_an_admitted_page_reads_answers_and_refusals(open_client, account):
+def test_an_allowed_origin_can_read_responses_and_errors(open_client, account):
     for headers, status in (({"x-api-key": account.api_key}, 200), ({}, 401)):
         answer = open_client.get("/v2/authcheck", headers={"Origin": PAGE, **headers})
         assert answer.status_code == status
@@ -73,7 +73,7 @@ def test_an_admitted_page_reads_answers_and_refusals(open_client, account):
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "https://app.example.com.evil.example", "null", "", "*"]
 )
-def test_another_page_gets_no_leave(open_client, origin):
+def test_a_preflight_of_another_origin_is_not_allowed(open_client, origin):
     for answer in (
         open_client.options("/v2/pdf", headers=PREFLIGHT | {"Origin": origin}),
         open_client.get("/v2/authcheck", headers={"Origin": origin}),
@@ -82,7 +82,7 @@ def test_another_page_gets_no_leave(open_client, origin):
         assert "Origin" in answer.headers["Vary"]
 
 
-def test_any_origin_may_be_admitted(settings):
+def test_every_origin_can_be_allowed(settings):
     ports = wire(settings.model_copy(update={"cors_origins": "*"}))
     answer = create_app(ports).test_client().get("/healthz", headers={"Origin": PAGE})
     assert answer.headers["Access-Control-Allow-Origin"] == PAGE
@@ -93,7 +93,7 @@ def test_any_origin_may_be_admitted(settings):
     "text",
     ["app.example.com", "https://a.example/", "https://a.example/x", "https://A.example", "**"],
 )
-def test_what_is_no_origin_is_refused_at_the_start(settings, text):
+def test_an_invalid_origin_is_rejected_at_startup(settings, text):
     given = {
         "PRESSROOM_DATABASE_URL": settings.database_url,
         "PRESSROOM_REDIS_URL": settings.redis_url,
@@ -121,7 +121,7 @@ def test_a_trailing_slash_needs_the_key_too(stranger):
         assert stranger.get(path).status_code == 401
 
 
-def test_the_start_points_to_the_description(stranger):
+def test_the_start_page_links_to_the_description(stranger):
     told = stranger.get("/")
     assert told.json == {"name": "Pressroom", "docs": "/docs", "openapi": "/docs/openapi.json"}
     page = stranger.get("/", headers={"Accept": "text/html,*/*;q=0.8"})

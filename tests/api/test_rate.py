@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from api.app import create_app
-from shared.buckets.rate import Rate, RateLimiter, parse_rate
 from shared.db.accounts import create_account, key_digests_of, set_account
 from shared.errors import Unavailable
 from shared.queue.connection import connect
+from shared.redis_state.rate import Rate, RateLimiter, parse_rate
 from shared.shards import PerShard
 
 POLICY = re.compile(r'"account";q=(\d+);w=(\d+)\Z')
@@ -23,7 +23,7 @@ LEFT = re.compile(r'"account";r=(\d+);t=(\d+)\Z')
 
 @pytest.fixture
 def limited(ports, settings, redis_url):
-    """Give the front's parts with rates enforced."""
+    """Yield the front's ports with default rates enforced."""
     redis = connect(redis_url)
     cell = replace(ports.cells.only, rates=RateLimiter(redis), enforces_default_rates=True)
     yield replace(ports, cells=PerShard(settings.shards, lambda _: cell))
@@ -53,7 +53,7 @@ def test_the_request_over_the_rate_is_a_429(client, limited, database, account):
     assert "3" in answer.json["message"]
 
 
-def test_every_answer_tells_policy_and_rest(client, limited, database, account):
+def test_every_response_has_policy_and_remaining_requests(client, limited, database, account):
     limit(limited, database, account, "3/minute")
     rests = []
     for path in ("/v2/authcheck", "/v2/nothing", "/v2/account/usage?x=1", "/v2/authcheck"):
@@ -71,7 +71,8 @@ def test_the_default_rate_is_the_plans(limited, database, plan, rate):
     assert POLICY.match(answer.headers["RateLimit-Policy"]).groups() == (rate, "1")
 
 
-def test_after_the_told_time_a_request_passes(client, limited, database, account):
+@pytest.mark.long
+def test_after_retry_after_a_request_passes(client, limited, database, account):
     limit(limited, database, account, "5/second")
     while (answer := client.get("/v2/authcheck")).status_code == 200:
         continue
@@ -79,7 +80,7 @@ def test_after_the_told_time_a_request_passes(client, limited, database, account
     assert client.get("/v2/authcheck").status_code == 200
 
 
-def test_one_accounts_rate_is_not_anothers(client, limited, database, account):
+def test_each_account_has_its_own_rate_limit(client, limited, database, account):
     limit(limited, database, account, "1/minute")
     assert [client.get("/v2/authcheck").status_code for _ in range(2)] == [200, 429]
     with database.session() as session:
@@ -87,7 +88,7 @@ def test_one_accounts_rate_is_not_anothers(client, limited, database, account):
     assert client.get("/v2/authcheck", headers={"x-api-key": key}).status_code == 200
 
 
-def test_no_more_than_the_rate_passes_however_many_ask_at_once(limited, database, account):
+def test_concurrent_requests_cannot_exceed_the_rate(limited, database, account):
     limit(limited, database, account, "10/minute")
     app = create_app(limited)
     statuses: Counter[int] = Counter()
@@ -106,7 +107,7 @@ def test_no_more_than_the_rate_passes_however_many_ask_at_once(limited, database
     assert statuses == {200: 10, 429: 30}
 
 
-def test_a_refused_key_counts_nothing_and_is_told_nothing(client):
+def test_a_rejected_key_is_not_counted_and_gets_no_rate_headers(client):
     answer = client.get("/v2/authcheck", headers={"x-api-key": "nonsense"})
     assert answer.status_code == 401
     assert "RateLimit" not in answer.headers
@@ -127,24 +128,24 @@ def test_keyless_paths_have_no_rate(client, limited, database, account):
         assert "RateLimit" not in answer.headers
 
 
-def test_without_rates_nothing_is_said_of_them(caller):
+def test_without_rate_limits_there_are_no_rate_headers(caller):
     answer = caller.get("/v2/authcheck")
     assert "RateLimit" not in answer.headers
     assert "RateLimit-Policy" not in answer.headers
 
 
-def test_a_redis_that_is_away_is_named_unavailable():
+def test_a_redis_outage_is_unavailable():
     with pytest.raises(Unavailable):
         RateLimiter(connect("redis://127.0.0.1:1/0")).take("acc", Rate(1, 1))
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/second", "1/hour", "-1/minute", "1/second "])
-def test_a_rate_of_another_form_is_refused(text):
+def test_a_malformed_rate_is_rejected(text):
     with pytest.raises(ValueError, match="N/second"):
         parse_rate(text)
 
 
-def test_a_rate_that_was_set_holds_where_plans_have_none(ports, database, account):
+def test_a_rate_set_for_an_account_is_enforced_without_default_rates(ports, database, account):
     client = create_app(ports).test_client()
     client.environ_base["HTTP_X_API_KEY"] = account.api_key
     answers = [client.get("/v2/authcheck") for _ in range(30)]

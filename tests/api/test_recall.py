@@ -1,4 +1,4 @@
-"""What a front answered is counted, though Redis loses it before the counter has read it."""
+"""The usage of a returned PDF is counted even if Redis loses the event before the counter has read it."""
 
 import http.client
 import time
@@ -6,11 +6,12 @@ import time
 import pytest
 
 from shared.db.usage import find_totals
-from shared.metering import PageEvent, Usage
+from shared.metering import Usage, UsageEvent
 from shared.queue.connection import connect
 from shared.queue.usage import UsageStream
 from shared.telemetry.totals import Tally
-from workers.counter.stream import Counter
+from tests.waiting import wait_until
+from workers.counter.stream import UsageCounter
 
 
 @pytest.fixture
@@ -39,7 +40,8 @@ def render(port, account):
     return render
 
 
-def test_what_was_answered_is_counted_after_redis_was_emptied(
+@pytest.mark.long
+def test_answered_renders_are_counted_after_redis_was_emptied(
     render, worker, database, account, redis
 ):
     worker.answer = lambda job: worker.succeed(job, pages=2)
@@ -53,14 +55,15 @@ def test_what_was_answered_is_counted_after_redis_was_emptied(
     assert totals.production == Usage(12, 6)
 
 
-def test_a_render_that_was_refused_is_not_given_again(render, worker, redis):
+@pytest.mark.long
+def test_a_render_that_was_rejected_is_not_given_again(render, worker, redis):
     assert render() == 200
     wait_until_looked(redis)
     worker.pdf = b"x" * 100_000  # too large for the reply itself
 
     def lose_its_pdf(job):
         outcome = worker.succeed(job)
-        worker.claims.drop(outcome.pdf)
+        worker.claims.delete_claim(outcome.pdf)
         return outcome
 
     worker.answer = lose_its_pdf
@@ -78,19 +81,12 @@ def wait_until_looked(redis):
 
 
 def ids_in_stream(redis):
-    return {PageEvent.decode(fields[b"event"]).job_id for _, fields in redis.xrange("usage")}
+    return {UsageEvent.decode(fields[b"event"]).job_id for _, fields in redis.xrange("usage")}
 
 
 def count_all(redis, database):
     [(_, fields), *_] = redis.xrange("usage")
-    counter = Counter(UsageStream(redis, reader="test"), database, Tally())
+    counter = UsageCounter(UsageStream(redis, reader="test"), database, Tally())
     while counter.count_once():
         pass
-    return PageEvent.decode(fields[b"event"]).period
-
-
-def wait_until(holds):
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    return UsageEvent.decode(fields[b"event"]).period

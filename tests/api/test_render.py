@@ -9,9 +9,9 @@ import pytest
 from api.app import create_app
 from shared.db.accounts import create_account
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
-from shared.jobs import Allowance, BodyKind, ClaimHome
+from shared.jobs import Allowance, BodyKind, ClaimStorage
 from shared.limits import MAX_BODY_BYTES
-from shared.queue.commits import fail
+from shared.queue.commits import failed_outcome
 
 XML = {"Content-Type": "application/xml"}
 
@@ -48,7 +48,7 @@ def test_a_complete_document_is_rendered(caller, worker):
         ("text/markdown", BodyKind.MARKDOWN),
     ],
 )
-def test_the_type_says_what_the_body_is(caller, worker, template, media, kind):
+def test_the_content_type_determines_the_kind_of_body(caller, worker, template, media, kind):
     answer = caller.post(f"/v2/pdf?template={template}", data=b"x", content_type=media)
     assert answer.status_code == 200
     (job,) = worker.jobs
@@ -56,7 +56,7 @@ def test_the_type_says_what_the_body_is(caller, worker, template, media, kind):
     assert job.template.template_id == template
 
 
-def test_the_job_says_all_the_worker_needs(caller, worker, template, account):
+def test_the_job_contains_all_that_the_worker_needs(caller, worker, template, account):
     caller.post(
         f"/v2/pdf?template_id={template}@live&flow=intro&draft=true",
         data="# Héllo".encode("latin-1"),
@@ -71,13 +71,13 @@ def test_the_job_says_all_the_worker_needs(caller, worker, template, account):
     assert job.deadline - job.admitted_at == 5
 
 
-def test_markdown_goes_into_the_body_flow_unless_told(caller, worker, template):
+def test_markdown_replaces_the_body_flow_by_default(caller, worker, template):
     caller.post(f"/v2/pdf?template={template}", data="# Hi", content_type="text/markdown")
     assert worker.jobs[0].flow == "body"
 
 
 @pytest.mark.parametrize("draft", ["false", "True", "1", "", "TRUE", "true "])
-def test_only_the_exact_word_makes_a_draft(caller, worker, draft):
+def test_only_the_exact_value_true_renders_a_draft(caller, worker, draft):
     caller.post("/v2/pdf", query_string={"draft": draft}, data=b"<document/>", headers=XML)
     assert worker.jobs[0].meter.allowance is Allowance.PRODUCTION
 
@@ -101,7 +101,7 @@ def test_only_the_exact_word_makes_a_draft(caller, worker, draft):
         ("", "text/markdown", ["template query parameter is required", "Markdown"]),
     ],
 )
-def test_a_wrong_parameter_is_named(caller, query, media, words):
+def test_an_invalid_parameter_is_named(caller, query, media, words):
     answer = caller.post(f"/v2/pdf?{query}", data=b"x", content_type=media)
     assert answer.status_code == 400
     for word in words:
@@ -120,14 +120,14 @@ def test_a_wrong_parameter_is_named(caller, query, media, words):
         "text/xml; charset=rot13",
     ],
 )
-def test_another_type_is_refused_and_the_accepted_are_named(caller, media):
+def test_another_type_is_rejected_and_the_accepted_are_named(caller, media):
     answer = caller.post("/v2/pdf", data=b"<document/>", content_type=media)
     assert answer.status_code == 415
     assert "accepted are" in answer.json["message"]
 
 
 @pytest.mark.parametrize("coding", ["br", "deflate", "zstd", "gzip, gzip", "x" * 4000])
-def test_another_coding_than_gzip_is_refused(caller, coding):
+def test_an_encoding_other_than_gzip_is_rejected(caller, coding):
     answer = caller.post("/v2/pdf", data=b"x", headers=XML | {"Content-Encoding": coding})
     assert (answer.status_code, answer.headers["Accept-Encoding"]) == (415, "gzip")
     assert "accepted is gzip" in answer.json["message"]
@@ -139,14 +139,14 @@ def test_a_type_is_required(caller):
     assert "text/markdown" in answer.json["message"]
 
 
-def test_an_empty_body_is_refused(caller):
+def test_an_empty_body_is_rejected(caller):
     assert caller.post("/v2/pdf", data=b"", headers=XML).status_code == 400
 
 
-def test_a_body_over_64_kb_goes_aside(caller, worker):
+def test_a_body_over_64_kb_is_stored_outside_the_message(caller, worker):
     body = b"<document>" + b" " * 70_000 + b"</document>"
     assert caller.post("/v2/pdf", data=body, headers=XML).status_code == 200
-    assert worker.jobs[0].body.home is ClaimHome.BLOB
+    assert worker.jobs[0].body.home is ClaimStorage.BLOB
     assert worker.bodies == [body]
 
 
@@ -157,7 +157,7 @@ def test_a_large_pdf_is_streamed_from_the_blob_store(caller, worker):
     assert answer.data == worker.pdf
 
 
-def test_a_declared_body_over_32_mb_is_refused_unread(caller):
+def test_a_content_length_over_32_mb_is_rejected_before_the_body(caller):
     answer = caller.post(
         "/v2/pdf",
         headers=XML,
@@ -186,9 +186,9 @@ def test_a_slow_render_ends_at_its_budget_and_is_not_metered(caller, worker, por
     assert caller.get("/v2/account/usage").json["apiCalls"] == 0
 
 
-def test_what_the_worker_finds_reaches_the_client(caller, worker):
+def test_an_authoring_error_of_the_worker_reaches_the_client(caller, worker):
     place = {"tagName": "p", "lineStart": 1, "lineEnd": 1, "columnStart": 2, "columnEnd": 9}
-    worker.answer = lambda job: fail(
+    worker.answer = lambda job: failed_outcome(
         job, ErrorBody(400, "Unknown element", ErrorKind.AUTHORING, stack_trace=(place,))
     )
     answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
@@ -197,8 +197,8 @@ def test_what_the_worker_finds_reaches_the_client(caller, worker):
     assert answer.json["stackTrace"] == [place]
 
 
-def test_a_cap_reached_while_rendering_is_told(caller, worker):
-    worker.answer = lambda job: fail(
+def test_an_allowance_used_up_while_rendering_is_a_402(caller, worker):
+    worker.answer = lambda job: failed_outcome(
         job,
         ErrorBody(
             402, "used up", ErrorKind.QUOTA, ErrorCode.QUOTA_EXCEEDED, {"cap": 100, "usage": 100}
@@ -209,7 +209,7 @@ def test_a_cap_reached_while_rendering_is_told(caller, worker):
     assert answer.json["data"] == {"code": "ERR_QUOTA_EXCEEDED", "cap": 100, "usage": 100}
 
 
-def test_a_used_up_allowance_is_refused_before_queueing(caller, worker):
+def test_a_used_up_allowance_is_rejected_before_queueing(caller, worker):
     worker.answer = lambda job: worker.succeed(job, pages=100)
     assert caller.post("/v2/pdf", data=b"<document/>", headers=XML).status_code == 200
     answer = caller.post("/v2/pdf", data=b"<document/>", headers=XML)
@@ -219,14 +219,14 @@ def test_a_used_up_allowance_is_refused_before_queueing(caller, worker):
     assert len(worker.jobs) == 2
 
 
-def test_an_empty_template_is_refused(caller):
+def test_an_empty_template_is_rejected(caller):
     template_id = caller.post("/v2/templates?name=Empty").json["id"]
     answer = caller.post(f"/v2/pdf?template={template_id}", json={"a": 1})
     assert answer.status_code == 400
     assert answer.json["data"]["code"] == "ERR_TEMPLATE_EMPTY"
 
 
-def test_a_template_of_another_account_is_not_there(caller, ports, template, stranger, database):
+def test_a_template_of_another_account_is_not_found(caller, ports, template, stranger, database):
     with database.session() as session:
         other = create_account(session, email="bo@example.org")
     answer = stranger.post(
@@ -249,7 +249,7 @@ def test_a_public_template_that_does_not_exist_is_not_found(caller):
     assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
 
 
-def test_a_render_is_pinned_to_the_text_of_its_moment(caller, worker, template):
+def test_a_render_is_pinned_to_the_content_at_admission(caller, worker, template):
     caller.post(f"/v2/pdf?template={template}", json={})
     caller.put(f"/v2/templates/{template}", data=b"<document title='2'/>", headers=XML)
     caller.post(f"/v2/pdf?template={template}", json={})

@@ -1,4 +1,4 @@
-"""The request files of deploy/requests run as they are, one for each endpoint."""
+"""The request files of deploy/requests run unchanged, one for each endpoint."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -18,11 +17,12 @@ from PIL import Image
 from api.app import create_app
 from shared.jobs import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH
-from workers.farm.inspection import INSPECTORS, inspect
+from workers.render.inspection import INSPECTORS, inspect
 
-README = Path(__file__).parents[2] / "deploy" / "README.md"
-REQUESTS = README.parent / "requests"
-FONT = str(README.parents[1] / "tests" / "golden" / "fonts" / "brand-regular.ttf")
+ROOT = Path(__file__).parents[2]
+ENDPOINTS = ROOT / "deploy/docs/api.md"
+REQUESTS = ROOT / "deploy/requests"
+FONT = str(ROOT / "tests" / "golden" / "fonts" / "brand-regular.ttf")
 
 
 @pytest.fixture
@@ -36,6 +36,7 @@ def settings(settings, open_fetcher_url):
     return settings.model_copy(update={"fetcher_url": open_fetcher_url})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("suffix", "program"), [(".sh", []), (".py", [sys.executable])], ids=["sh", "py"]
 )
@@ -78,6 +79,8 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     )
     assert json.loads(run("validate", "d.json", template))["valid"]
     assert json.loads(run("validate", "t.xml"))["valid"]
+    sources = {".sh": (template, "d.json"), ".py": ("t.xml", "d.json")}
+    assert json.loads(run("preview", *sources[suffix]))
     worker.answer = worker.succeed
     for name, args in (
         ("render-xml", ("t.xml",)),
@@ -92,8 +95,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     worker.queues.append(BATCH)
     assert json.loads(run("job-read", job))["status"] == "succeeded"
     assert json.loads(run("job-list", "succeeded"))["jobs"][0]["id"] == job
-    worker.queues.remove(BATCH)
-    time.sleep(0.3)  # the look it is taking ends, or it would take a slice
+    worker.consume(*(name for name in worker.queues if name != BATCH))
     (tmp_path / "document.pdf").unlink()
     run("job-pdf", job)
     assert (tmp_path / "document.pdf").read_bytes() == worker.pdf
@@ -144,6 +146,19 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     run("webhook-delete", webhook)
     assert json.loads(run("usage"))["apiCalls"] == 8
     assert json.loads(run("usage", "2026-01-01"))["apiCalls"] == 0
+    assert (
+        json.loads(run("usage-days"))["days"][0]["apiCalls"] == 1
+    )  # of the batch; the stream is not read here
+    assert json.loads(run("account"))["id"] == account.account_id
+    key = json.loads(run("key-create", "Shop"))
+    assert [each["id"] for each in json.loads(run("key-list"))["keys"]] == [
+        account.key_id,
+        key["id"],
+    ]
+    run("key-revoke", key["id"])
+    assert "expires_at" in json.loads(run("session"))
+    assert b"preact" in run("studio")
+    assert "</html>" in (tmp_path / "studio.html").read_text()
     assert b"pressroom_http_requests_total" in run("health")
     assert json.loads(run("docs"))["info"]["version"] == "2.0.0"
     assert "</html>" in (tmp_path / "docs.html").read_text()
@@ -153,7 +168,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
 @pytest.mark.parametrize(
     ("suffix", "program"), [(".sh", []), (".py", [sys.executable])], ids=["sh", "py"]
 )
-def test_a_refused_request_shows_the_error_body_and_fails(port, tmp_path, suffix, program):
+def test_a_rejected_request_shows_the_error_body_and_fails(port, tmp_path, suffix, program):
     done = subprocess.run(
         [*program, REQUESTS / f"authcheck{suffix}"],
         check=False,
@@ -170,8 +185,8 @@ def test_a_refused_request_shows_the_error_body_and_fails(port, tmp_path, suffix
     assert b'"statusCode"' in done.stdout + done.stderr
 
 
-def test_the_readme_lists_every_route_with_a_request_that_is_there(ports):
-    rows = re.findall(r"^\| `(\w+) (/\S*)` \| .+ \| (.+) \|$", README.read_text(), re.MULTILINE)
+def test_the_page_of_calls_lists_every_route_with_a_request_that_is_there(ports):
+    rows = re.findall(r"^\| `(\w+) (/\S*)` \| .+ \| (.+) \|$", ENDPOINTS.read_text(), re.MULTILINE)
     told = {(method, re.sub(r"{\w+}", "{}", path)) for method, path, _ in rows}
     routes = {
         (method, re.sub(r"<[\w:]+>", "{}", rule.rule))
@@ -181,7 +196,7 @@ def test_the_readme_lists_every_route_with_a_request_that_is_there(ports):
     assert told == routes
     for *_, requests in rows:
         linked = re.findall(
-            r"`([\w-]+)` \[sh\]\(requests/\1\.sh\) \[py\]\(requests/\1\.py\)", requests
+            r"`([\w-]+)` \[sh\]\(\.\./requests/\1\.sh\) \[py\]\(\.\./requests/\1\.py\)", requests
         )
         assert linked
         assert requests.count("](") == 2 * len(linked)

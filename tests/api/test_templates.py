@@ -1,4 +1,4 @@
-"""/v2/templates: what is kept, what is refused, and who sees it."""
+"""/v2/templates: storage, validation and visibility."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def make(caller, content=b"<document/>", name="Letter"):
     return caller.post("/v2/templates", query_string={"name": name}, data=content, headers=XML)
 
 
-def test_a_template_is_made_and_read_back(caller, account):
+def test_a_template_is_created_and_read(caller, account):
     made = make(caller)
     assert made.status_code == 201
     record = made.json
@@ -85,7 +85,7 @@ def test_another_account_sees_nothing_of_a_template(caller, stranger, database):
 
 
 @pytest.mark.parametrize("path", ["service-invoice", "abc", "a" * 128])
-def test_a_write_to_what_is_not_the_callers_is_a_404(caller, path):
+def test_a_write_to_a_template_of_another_account_is_a_404(caller, path):
     for answer in (
         caller.put(f"/v2/templates/{path}", data=b"<d/>", headers=XML),
         caller.delete(f"/v2/templates/{path}"),
@@ -112,7 +112,7 @@ def test_a_write_takes_no_selector(caller, path):
     [("limit=0", "limit"), ("limit=1001", "limit"), ("limit=ten", "limit"), ("limit=%C2%B2", "limit"),
      ("start_after=a.b", "start_after"), ("page=2", "page"), ("limit=1&limit=2", "limit")],
 )  # fmt: skip
-def test_a_wrong_list_parameter_is_named(caller, query, word):
+def test_an_invalid_list_parameter_is_named(caller, query, word):
     answer = caller.get(f"/v2/templates?{query}")
     assert answer.status_code == 400
     assert word in answer.json["message"]
@@ -144,7 +144,7 @@ def test_a_body_without_an_accepted_type_is_a_415(caller):
         ("<d>𝒳</d>".encode(), "<d>𝒳</d>"),
     ],
 )
-def test_any_encoding_is_kept_as_text_without_declaration(caller, content, kept):
+def test_content_in_any_encoding_is_stored_as_text_without_declaration(caller, content, kept):
     template_id = make(caller, content).json["id"]
     assert caller.get(f"/v2/templates/{template_id}").json["content"] == kept
 
@@ -179,7 +179,7 @@ def test_the_charset_of_the_type_counts(caller):
     ],
     ids=lambda value: repr(value[:40]) if isinstance(value, bytes) else "",
 )
-def test_what_is_not_well_formed_is_refused_with_its_place(caller, content, words):
+def test_content_that_is_not_well_formed_is_rejected_with_its_position(caller, content, words):
     answer = make(caller, content)
     assert answer.status_code == 400
     for word in words:
@@ -190,5 +190,5 @@ def test_what_is_not_well_formed_is_refused_with_its_place(caller, content, word
     assert caller.get(f"/v2/templates/{template_id}").json["content"] == "<document/>"
 
 
-def test_what_has_findings_but_is_well_formed_is_kept(caller):
+def test_well_formed_content_with_findings_is_stored(caller):
     assert make(caller, b"<nonsense fancy='1'/>").status_code == 201

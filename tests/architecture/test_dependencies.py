@@ -1,4 +1,4 @@
-"""Dependencies are used as they document it: nothing of theirs is replaced (decision 0224).
+"""Dependencies are used as they document it: nothing of theirs is replaced (decision 0301).
 
 ruff's SLF001 finds names with an underscore that are read. Here: what is assigned to, and which
 methods of their classes are overridden.
@@ -14,10 +14,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("api", "shared", "workers", "deploy")
 # Run by others, in a process of their own.
-NOT_IMPORTED = ("api/wsgi.py", "api/gunicorn_conf.py", "shared/db/migrations/", "deploy/client/", "deploy/requests/")  # fmt: skip
+NOT_IMPORTED = ("api/wsgi.py", "workers/farm/app.py", "api/gunicorn_conf.py", "shared/db/migrations/", "deploy/client/", "deploy/requests/")  # fmt: skip
 
 # Overridden: class and attribute, and where it is documented that subclasses define it.
 EXTENSION_POINTS: Mapping[str, str] = {
@@ -32,12 +34,27 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "celery.bootsteps.StartStopStep.name": "Celery, Extensions and Bootsteps",
     "celery.bootsteps.Step.name": "Celery, Extensions and Bootsteps",
     "celery.bootsteps.Step.requires": "Celery, Extensions and Bootsteps",
-    "celery.worker.request.Request.on_failure": "Celery, Tasks, Requests and custom requests",
+    "celery.app.task.Task.abstract": "Celery, Tasks, Custom task classes",
+    "celery.app.task.Task.acks_late": "Celery, Tasks, List of Options",
+    "celery.app.task.Task.ignore_result": "Celery, Tasks, List of Options",
+    "celery.app.task.Task.reject_on_worker_lost": "Celery, Tasks, List of Options",
+    "celery.app.task.Task.typing": "Celery, Tasks, Argument checking",
+    "celery.app.task.Task.on_failure": "Celery, Tasks, Handlers",
+    "kombu.transport.virtual.base.Channel.Message": "kombu, kombu.transport.virtual, Channel.Message",
+    "kombu.transport.virtual.base.Channel.do_restore": "kombu, kombu.transport.virtual, Channel.do_restore",
+    "kombu.transport.virtual.base.Transport.Channel": "kombu, kombu.transport.virtual, Transport.Channel",
+    "kombu.transport.redis.Transport.Channel": "kombu, kombu.transport.virtual, Transport.Channel",
+    "kombu.transport.pyamqp.Channel.Message": "kombu, kombu.transport.pyamqp, Channel.Message",
+    "kombu.transport.pyamqp.Connection.Channel": "kombu, kombu.transport.pyamqp, Connection.Channel",
+    "kombu.transport.pyamqp.Transport.Connection": "kombu, kombu.transport.pyamqp, Transport.Connection",
+    "amqp.connection.Connection.Channel": "amqp, amqp.connection, Connection.Channel",
+    "kombu.transport.base.Transport.connection_errors": "kombu, kombu.transport.base, Transport.connection_errors",
+    "kombu.transport.redis.Transport.connection_errors": "the same",
     "sqlalchemy.sql.type_api.TypeDecorator.process_bind_param": "SQLAlchemy, Augmenting Existing Types",
     "sqlalchemy.sql.type_api.TypeDecorator.process_result_value": "SQLAlchemy, Augmenting Existing Types",
     "sqlalchemy.sql.type_api.ExternalType.cache_ok": "SQLAlchemy, ExternalType.cache_ok",
 }
-# Overridden without a clause that says so; decision 0224 names each, and the test that would notice.
+# Overridden without a clause that says so; decision 0301 names each, and the test that would notice.
 EXCEPTIONS: Mapping[str, str] = {
     "jinja2.lexer.Lexer.wrap": "tests/engine/tree: positions and line breaks of expressions",
     "jinja2.environment.Environment.lexer": "the same",
@@ -56,16 +73,6 @@ SETTINGS: Mapping[str, str] = {
     "reportlab.rl_config.useA85": "ReportLab User Guide, Site Configuration; its chapter on fonts assigns",
     "context.sslsocket_class": "Python, ssl, SSLContext.sslsocket_class",
 }
-# Parts of the farm that go with their replacement; no file is added here.
-LEAVING = frozenset(
-    {
-        "shared/queue/fuses.py",
-        "shared/queue/transport.py",
-        "workers/farm/children.py",
-        "workers/farm/pool.py",
-        "workers/farm/tasks.py",
-    }
-)
 # Special methods that others call; to construct and to compare is each class's own.
 _CALLED = frozenset(
     {"__call__", "__getattr__", "__getattribute__", "__setattr__", "__enter__", "__exit__"}
@@ -77,8 +84,7 @@ def sources() -> Iterator[tuple[str, Path]]:
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
-            if name not in LEAVING:
-                yield name, path
+            yield name, path
 
 
 def is_foreign(module: str) -> bool:
@@ -86,6 +92,7 @@ def is_foreign(module: str) -> bool:
     return top not in ROOMS and top not in sys.stdlib_module_names
 
 
+@pytest.mark.long
 def test_no_method_of_a_dependency_is_overridden_outside_its_extension_points():
     found: dict[str, list[str]] = {}
     for name, path in sources():
@@ -98,7 +105,7 @@ def test_no_method_of_a_dependency_is_overridden_outside_its_extension_points():
             found.setdefault(overridden, []).append(f"{name}: {own}")
     allowed = EXTENSION_POINTS.keys() | EXCEPTIONS.keys()
     new = {key: places for key, places in found.items() if key not in allowed}
-    assert new == {}, "use what the dependency documents, or say why not in deploy/decisions/0224"
+    assert new == {}, "use what the dependency documents, or say why not in deploy/decisions/0301"
     assert allowed - found.keys() == set(), "no longer overridden"
 
 
@@ -115,18 +122,19 @@ def overrides(module: Any) -> Iterator[tuple[str, str]]:
 
 
 def is_overriding(name: str, value: Any) -> bool:
-    """Tell whether it was written down: what Python or pydantic makes of a class is not."""
+    """Return whether the name stands in the source, rather than being added by Python or pydantic."""
     if name.startswith("__"):
         return name in _CALLED and inspect.isfunction(value)
     return name not in ("_abc_impl", "_is_protocol")
 
 
+@pytest.mark.long
 def test_no_attribute_of_a_dependency_is_assigned():
     found = {
         target: f"{name}:{line}" for name, path in sources() for target, line in assignments(path)
     }
     new = {target: place for target, place in found.items() if target not in SETTINGS}
-    assert new == {}, "use what the dependency documents, or say why not in deploy/decisions/0224"
+    assert new == {}, "use what the dependency documents, or say why not in deploy/decisions/0301"
     assert SETTINGS.keys() - found.keys() == set(), "no longer assigned"
 
 
@@ -195,7 +203,7 @@ def find_targets(node: ast.AST) -> Iterator[tuple[ast.Attribute, ast.expr | None
 
 
 def is_code(value: ast.expr | None, own: set[str]) -> bool:
-    """Tell whether a function, a method or a class of this file is assigned."""
+    """Return whether a function, a method or a class of this file is assigned."""
     match value:
         case ast.Lambda() | ast.Call(func=ast.Name(id="type" | "partial")):
             return True
@@ -206,7 +214,7 @@ def is_code(value: ast.expr | None, own: set[str]) -> bool:
 
 
 def is_method(node: ast.AST) -> bool:
-    """Tell whether it is a function; a property is a value."""
+    """Return whether a node is a function; a property is a value."""
     return isinstance(node, ast.FunctionDef) and "property" not in map(
         ast.unparse, node.decorator_list
     )

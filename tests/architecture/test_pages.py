@@ -1,4 +1,4 @@
-"""What the Markdown pages point to is there: files, sections, targets of make and commands."""
+"""Links of the Markdown pages are valid: files, sections, targets of make and commands."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ TREE = r"`((?:api|deploy|shared|tests|workers)/[\w./-]+\.(?:py|md|xml|ya?ml|sh|c
 
 @cache
 def prose_of(page: Path) -> str:
-    """Give a page without its code."""
+    """Return the text of a page without its code."""
     without_blocks = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     return re.sub(r"`[^`\n]*`", "code", without_blocks)
 
 
 @cache
 def sections_of(page: Path) -> set[str]:
-    """Give the anchors of a page: those it sets, and those of its headings."""
+    """Return the anchors of a page: explicit ones and those of its headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     shown = {re.sub(r"[^\w\- ]", "", heading.strip().lower()) for heading in headings}
     set_by_hand = re.findall(r'<a (?:id|name)="([^"]+)"', page.read_text())
@@ -44,7 +44,7 @@ def sections_of(page: Path) -> set[str]:
 
 
 def links_of(page: Path) -> list[str]:
-    """Give what a page links to, pictures too, but for what lies elsewhere."""
+    """Return the local link targets of a page, pictures included."""
     prose = prose_of(page)
     found = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(r'(?:src|href)="([^"]+)"', prose)
     return [link for link in found if not re.match(r"[a-z]+:", link)]
@@ -76,6 +76,7 @@ def test_every_target_of_make_that_a_page_names_is_there(name):
     assert set(named) <= TARGETS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_every_command_that_a_page_names_is_there(name):
     named = re.findall(

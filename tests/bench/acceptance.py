@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from shared.db.jobs import count_unfinished
+from shared.db.jobs import count_unfinished_jobs
 from shared.db.session import open_database
 from tests.bench.front import spent
 from tests.bench.rates import Rate, measure_rate
@@ -61,7 +61,7 @@ def print_rows(name: str, database_url: str | None) -> None:
 
 
 def measure_acceptance(farm: LaunchedFarm, key: str) -> tuple[Rate, float, float, int]:
-    """Give the best run, what an answer of it cost front and client, and all answers of all runs."""
+    """Return the best run, its CPU per answer for front and client, and the answers of all runs."""
     head = (
         f"POST /v2/pdf HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
         f"Content-Type: text/xml\r\nPrefer: respond-async\r\nContent-Length: {len(BODY)}\r\n\r\n"
@@ -80,8 +80,8 @@ def measure_acceptance(farm: LaunchedFarm, key: str) -> tuple[Rate, float, float
 
 @contextmanager
 def held_still(farm: LaunchedFarm) -> Iterator[None]:
-    """Stop the batch pool, and the keeper, who would queue its jobs again, for the block's length."""
-    groups = [farm.record.processes[name] for name in ("batch", "keeper")]
+    """Stop the batch pool, and the maintenance process, who would queue its jobs again, for the block's length."""
+    groups = [farm.record.processes[name] for name in ("batch", "maintenance")]
     for group in groups:
         os.killpg(group, signal.SIGSTOP)
     try:
@@ -94,7 +94,7 @@ def held_still(farm: LaunchedFarm) -> Iterator[None]:
 def count_kept(farm: LaunchedFarm) -> int:
     database = open_database(farm.record.database_url)
     with database.snapshot() as session:
-        count = count_unfinished(session)
+        count = count_unfinished_jobs(session)
     database.close()
     return count
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from statistics import median
 
 from deploy.embedded.launch import LaunchedFarm
-from shared.db.jobs import count_unfinished
+from shared.db.jobs import count_unfinished_jobs
 from shared.db.session import open_database
 from tests.bench.beside import engine_beside
 from tests.bench.demands import HEAD, at_least, at_most, fact
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def measure() -> Iterator[str]:
-    """Give the table, line by line."""
+    """Yield the table, line by line."""
     yield from (NOTE, "", HEAD)
     for slots in (1, 2):
         name = f"{slots} slot{'s' * (slots > 1)}"
@@ -81,7 +81,7 @@ def measure_drain(farm: LaunchedFarm) -> tuple[float, float]:
 
         def left() -> int:
             with database.snapshot() as session:
-                return count_unfinished(session)
+                return count_unfinished_jobs(session)
 
         measure_rate(client.port, request, connections=CONNECTIONS, seconds=0.5)
         wait_for(lambda: not left())

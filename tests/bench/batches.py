@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measure(documents: int, *, huge: int) -> Iterator[str]:
-    """Give the rows, each as soon as it is measured."""
+    """Yield the rows, each as soon as it is measured."""
     name = f"{documents:,} documents"
     with farm_of(1) as client:
         idle = client.time_singles(SINGLES)
@@ -79,7 +79,7 @@ def measure(documents: int, *, huge: int) -> Iterator[str]:
 
 
 def tell_throughput(client: Client, documents: int, *, slots: int) -> Iterator[str]:
-    """Give how much of so many engines' rate the slots of the pool reach, by the clock."""
+    """Yield the pool's throughput as a share of the rate of as many engines."""
     measure_batch(client, 200 * slots, output="files")  # each child has its templates and fonts
     with engine_beside(rest=SAMPLE_EVERY_SECONDS, nice=_NICE) as measured:
         run = measure_batch(client, documents, output="files")
@@ -91,7 +91,7 @@ def tell_throughput(client: Client, documents: int, *, slots: int) -> Iterator[s
 
 
 def tell_share(name: str, run: Run, own: float) -> Iterator[str]:
-    """Give how much of the pool's CPU is the engine's."""
+    """Yield the engine's share of the pool's CPU."""
     spent = run.cpu / run.documents
     yield at_least(f"{name}: the engine's share of the pool's CPU", own / spent, 0.9, "%")
     yield fact(
@@ -100,12 +100,12 @@ def tell_share(name: str, run: Run, own: float) -> Iterator[str]:
 
 
 def tell_singles(name: str, idle: Singles, busy: Singles) -> Iterator[str]:
-    """Give what a batch does to single renders."""
+    """Yield the effect of a batch on single renders."""
     yield at_most(
         f"single renders beside {name}: p95, of an idle farm's", busy.p95 / idle.p95, 3, "×"
     )
     yield fact("the same, idle and beside the batch", f"{idle.p95:.1f} and {busy.p95:.1f} ms")
-    # Nobody waits for more than a slot: of the time in the queue, what a render takes is the limit.
+    # A render waits for one slot at most, so the limit of its queue time is the time of one render.
     yield at_most(
         f"single renders beside {name}: queue wait p99, one render",
         busy.wait_p99,
@@ -117,14 +117,14 @@ def tell_singles(name: str, idle: Singles, busy: Singles) -> Iterator[str]:
 
 
 def tell_times(name: str, run: Run) -> Iterator[str]:
-    """Give how long a batch took."""
+    """Yield the time of a batch."""
     yield fact(
         f"{name}: accepted, rendered, sent", f"{run.accept:.1f}, {run.render:.1f}, {run.send:.1f} s"
     )
 
 
 def tell_memory(name: str, run: Run) -> Iterator[str]:
-    """Give what the processes held."""
+    """Yield the memory of the processes."""
     for kind, megabytes in sorted(run.memory.items()):
         yield at_most(f"{name}: memory of {kind}", megabytes, 300, "MB")
 
@@ -169,7 +169,7 @@ class Client:
         return str(made["id"])
 
     def send(self, method: str, path: str, body: Any = None, headers: Any = None) -> Any:
-        """Give an answer that is not read yet."""
+        """Send a request and return its unread response."""
         connection = http.client.HTTPConnection(
             "127.0.0.1", self.farm.record.ports["front"], timeout=300
         )
@@ -179,7 +179,7 @@ class Client:
         return answer
 
     def json(self, *args: Any) -> Any:
-        """Give the JSON of an answer."""
+        """Send a request and return the JSON of its response."""
         return json.loads(self.send(*args).read())
 
     def time_singles(self, number: int) -> Singles:
@@ -257,17 +257,17 @@ class Processes:
         self._thread = threading.Thread(target=self._watch)
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start watching."""
         self._thread.start()
 
     def stop(self) -> dict[str, float]:
-        """Give the most megabytes by kind of process."""
+        """Stop watching and return the peak megabytes by kind of process."""
         self._over.set()
         self._thread.join()
-        return {kind: self._most[kind] for kind in ("front", "batch", "keeper")}
+        return {kind: self._most[kind] for kind in ("front", "batch", "maintenance")}
 
     def cpu(self, kind: str) -> float:
-        """Give the CPU seconds that the processes of a kind have used, their dead children's too."""
+        """Return the CPU seconds used by the processes of a kind, their dead children included."""
         ticks = 0
         for pid in family(self._roots[kind]):
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -284,7 +284,7 @@ class Processes:
 
 
 def family(root: int) -> list[int]:
-    """Give a process and its descendants."""
+    """Return the ids of a process and its descendants."""
     found = [root]
     for pid in found:
         try:
@@ -296,7 +296,7 @@ def family(root: int) -> list[int]:
 
 
 def resident(pid: int) -> float:
-    """Give the megabytes of a process that are in memory, 0 once it has ended."""
+    """Return the resident megabytes of a process, 0 once it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:

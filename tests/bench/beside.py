@@ -24,7 +24,7 @@ _KINDS = 200  # of data: no two documents of a sample are alike
 
 
 def invoices(number: int) -> Iterator[bytes]:
-    """Give the data of invoices, a line each."""
+    """Yield the data of invoices, one line each."""
     work = WORKS["invoice"]
     lines = [work.write_data(seed).encode() + b"\n" for seed in range(_KINDS)]
     for at in range(number):

@@ -1,4 +1,4 @@
-"""What a document costs a farm in CPU, by process: the figures of deploy/CAPACITY.md.
+"""The CPU cost of a document by process of the farm: the figures of deploy/CAPACITY.md.
 
 CPU time and not wall time, so that a busy machine says the same as an idle one.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.launch import launched_farm
-from shared.buckets.pins import TOMBSTONE_SECONDS
+from shared.redis_state.pins import TOMBSTONE_SECONDS
 from tests.system.conftest import DOCUMENTS, open_account
 
 TICKS = os.sysconf("SC_CLK_TCK")

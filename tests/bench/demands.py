@@ -8,27 +8,27 @@ HEAD = "| what | must | measured | kept |\n|---|---|--:|---|"
 
 
 def at_most(what: str, measured: float, limit: float, unit: str) -> str:
-    """Give the row of something that must not be more; `unit` stands behind both figures."""
+    """Return the row of a figure with an upper limit; `unit` follows both figures."""
     return _row(what, f"≤ {_show(limit, unit)}", _show(measured, unit), is_kept=measured <= limit)
 
 
 def at_least(what: str, measured: float, limit: float, unit: str) -> str:
-    """Give the row of something that must not be less."""
+    """Return the row of a figure with a lower limit."""
     return _row(what, f"≥ {_show(limit, unit)}", _show(measured, unit), is_kept=measured >= limit)
 
 
 def not_measured(what: str, must: str, how: str) -> str:
-    """Give the row of a limit that this run leaves out, and how it is measured."""
+    """Return the row of a limit that this run skips, with the way to measure it."""
     return f"| {what} | {must} | not measured: {how} | |"
 
 
 def fact(what: str, measured: str) -> str:
-    """Give a row without a limit."""
+    """Return a row without a limit."""
     return f"| {what} | | {measured} | |"
 
 
 def collect_limits(printed: str) -> Iterator[tuple[str, str, str, str]]:
-    """Give what, must, measured and kept of each limit in the tables of a part.
+    """Yield what, must, measured and kept of each limit in the tables of a part.
 
     A table has them that has the columns `must` and `kept`; what was measured stands before `kept`.
     """

@@ -45,7 +45,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Line:
-    """What was measured of an engine, and what its document of seed 1 says."""
+    """The measurements of an engine, and the text of its document of seed 1."""
 
     measured: Measured
     pages: int
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def weasyprint_if_usable() -> Iterator[str]:
-    """Give WeasyPrint's name, or say what it lacks.
+    """Yield WeasyPrint's name, or print which dependency is missing.
 
     Without HarfBuzz's subsetter it cuts fonts down in Python, and an invoice takes five times as long.
     """
@@ -106,7 +106,7 @@ def print_tables(names: list[str], engines: list[str]) -> None:
 
 
 def judge(name: str, found: dict[str, Lines]) -> tuple[str, str]:
-    """Give what a work must, and whether it did; what was not measured is not judged."""
+    """Return the limits of a work, and whether they were met; unmeasured ones are skipped."""
     ours = found[name]["ours"].measured
     must, times_book = WORKS[name].must, WORKS[name].times_book
     if times_book is not None:
@@ -177,7 +177,7 @@ def measure(name: str, work: Work, folder: Path) -> Measured:
 
 
 def peak_megabytes() -> int:
-    """Give the most this process has held; `getrusage` would count its parent's before it began."""
+    """Return the peak memory of this process; `getrusage` would count its parent's before the fork."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     assert found is not None

@@ -16,17 +16,17 @@ from babel.numbers import format_currency, format_decimal, format_percent
 from jinja2 import Environment, FileSystemLoader
 from works import INVOICE, Logo, Work
 
+from workers.engine.barcodes.payments import write_sepa_payment
 from workers.engine.diagnostics import Findings
 from workers.engine.finish.finisher import FinishOptions
-from workers.engine.layout.elements.payments import write_sepa_payment
-from workers.engine.layout.pages import lay_out
+from workers.engine.layout.passes import lay_out
 from workers.engine.pipeline import (
     build_document,
-    collector_paused,
+    garbage_collection_paused,
     prepare_template,
-    print_finished,
+    write_pdf,
 )
-from workers.engine.ports import Metadata, NoWatch, Payload, PayloadKind, RenderOptions
+from workers.engine.ports import Metadata, NullStageObserver, Payload, PayloadKind, RenderOptions
 
 DOCUMENTS = Path(__file__).with_name("documents")
 TYPEFACES = Path(__file__).parents[2] / "workers/engine/layout/typefaces"
@@ -51,7 +51,7 @@ class OurEngine:
         self.file = b""
 
     def render(self, data: str) -> list[float]:
-        with collector_paused():  # as pipeline.render does
+        with garbage_collection_paused():  # as pipeline.render does
             return self.measure_stages(data)
 
     def measure_stages(self, data: str) -> list[float]:
@@ -63,8 +63,8 @@ class OurEngine:
         laid_out = lay_out(document, resources=self.images, findings=findings)
         ticks.append(time.process_time())
         metadata = Metadata(title=document.info.title, lang=document.info.lang)
-        self.file = print_finished(
-            laid_out, FinishOptions(metadata), findings=findings, watch=NoWatch()
+        self.file = write_pdf(
+            laid_out, FinishOptions(metadata), findings=findings, observer=NullStageObserver()
         )
         ticks.append(time.process_time())
         return [1000 * (after - before) for before, after in pairwise(ticks)]

@@ -18,7 +18,7 @@ from statistics import median
 from PIL import Image
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from shared.buckets.pins import TOMBSTONE_SECONDS
+from shared.redis_state.pins import TOMBSTONE_SECONDS
 from tests.bench.beside import INVOICE, SAMPLE_EVERY_SECONDS, engine_beside
 from tests.bench.demands import HEAD, at_least, at_most, fact
 from tests.bench.rates import Rate, measure_rate
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def measure() -> Iterator[str]:
-    """Give the tables, line by line."""
+    """Yield the tables, line by line."""
     yield from (NOTE, "")
     yield "| one-page invoices, waited for | a second | one engine's rate | share of slots × that | median ms | p99 ms |"
     yield "|---|--:|--:|--:|--:|--:|"
@@ -73,13 +73,13 @@ def measure() -> Iterator[str]:
 
 
 def middle(what: str, seconds: list[float], limit_ms: float) -> Iterator[str]:
-    """Give the rows of a time whose median counts."""
+    """Yield the rows of a time whose median counts."""
     yield at_most(what, median(seconds) * 1000, limit_ms, "ms")
     yield fact("the same, longest", f"{max(seconds) * 1000:.1f} ms")
 
 
 def longest(what: str, seconds: list[float], limit: float) -> str:
-    """Give the row of a recovery, of which none may take longer."""
+    """Return the row of a recovery time whose maximum counts."""
     return at_most(f"{what}, longest of {len(seconds)}", max(seconds), limit, "s")
 
 
@@ -145,7 +145,7 @@ class Client:
 
     @contextmanager
     def kept(self) -> Iterator[Callable[[bytes], http.client.HTTPResponse]]:
-        """Give what `render` does, on one connection that is kept."""
+        """Yield a function like `render` that reuses one connection."""
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "text/xml"}
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)) as connection:
 
@@ -172,7 +172,7 @@ def throughput(farm: LaunchedFarm) -> tuple[Rate, float]:
 
 
 def large_results(client: Client) -> list[float]:
-    """Give what an answer of 1 MB costs besides the engine's stages."""
+    """Return the seconds of responses of 1 MB outside of the engine's stages."""
     file = BytesIO()
     Image.effect_noise((1000, 1000), 120).save(file, "PNG")
     client.ask("PUT", "/v2/images/noise", file.getvalue(), "image/png")
@@ -183,14 +183,14 @@ def large_results(client: Client) -> list[float]:
 
 
 def large_bodies(client: Client) -> list[float]:
-    """Give how long a body of 32 MB takes to be at a worker: sent, kept, queued and fetched."""
+    """Return the seconds until a body of 32 MB is at a worker: sent, stored, queued and fetched."""
     document = b"<document><flow><p>x</p></flow><!--%b--></document>"
     body = document % (b"x" * (32 * MB - len(document) + 2))
     return [beside_engine(lambda: client.render(body)) for _ in range(ROUNDS)]
 
 
 def beside_engine(ask: Callable[[], http.client.HTTPResponse]) -> float:
-    """Give the seconds of an answer that are not the engine's."""
+    """Return the seconds of a response outside of the engine."""
     begun = time.perf_counter()
     answer = ask()
     seconds = time.perf_counter() - begun

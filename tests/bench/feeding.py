@@ -15,16 +15,16 @@ from pathlib import Path
 
 from sqlalchemy import Select, text
 
-from shared.batch_flow import WINDOW
-from shared.batches.chunks import cut_chunks
-from shared.batches.records import Batch, BatchKind, BatchStatus, Output
-from shared.db import batch_chunks
+from shared.batch_lifecycle import WINDOW
+from shared.batches.chunks import split_into_chunks
+from shared.batches.records import Batch, BatchKind, BatchOutput, BatchStatus
+from shared.db import slice_scheduling
 from shared.db.batch_chunks import start_slice
 from shared.db.batches import add_batch, list_complete
-from shared.db.census import measure_backlog
-from shared.db.feeding import claim_slices, needs_feeding
 from shared.db.migrate import upgrade
 from shared.db.session import Database, Session, open_database
+from shared.db.slice_scheduling import claim_slices, needs_slices
+from shared.db.statistics import measure_backlog
 from shared.identifiers import new_id
 from shared.jobs import Allowance, Meter, PinnedTemplate
 from tests.bench.demands import HEAD, at_most, fact, not_measured
@@ -33,7 +33,7 @@ from tests.postgresql import NoPostgresqlError, make_database, running_postgresq
 NOTE = """\
 The time in which the database names the slice that is queued next, among many unfinished batches of 160
 documents each, half of them begun; in the process that asks, its commit left out. A worker asks it with every
-slice. Below that, what the keeper and the usage counter ask of the same tables every few seconds."""
+slice. Below that, what the maintenance process and the usage counter ask of the same tables every few seconds."""
 SIZES = ((100, 10), (5_000, 50), (5_000, 5_000), (5_000, 1))
 DOCUMENTS, DOCUMENT_BYTES = 160, 100
 REPEATS = 40
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def measure() -> Iterator[str]:
-    """Give the table, line by line."""
+    """Yield the table, line by line."""
     yield from (NOTE, "", HEAD)
     for batches, accounts in SIZES:
         of = f"{batches:,} unfinished batches of {accounts:,} account{'s' * (accounts > 1)}"
@@ -65,14 +65,14 @@ def measure() -> Iterator[str]:
 
 
 def explain() -> Iterator[str]:
-    """Give the plans at 5,000 batches of 50 accounts."""
+    """Yield the query plans at 5,000 batches of 50 accounts."""
     for name, opened in (("SQLite", sqlite), ("PostgreSQL", postgresql)):
         with opened() as database:
             fill(database, batches=5_000, accounts=50)
             yield f"## {name}"
             for title, query in (
-                ("whose turn it is", batch_chunks._next(None)),
-                ("how many slices wait", batch_chunks._in_queue(None)),
+                ("whose turn it is", slice_scheduling._next(None)),
+                ("how many slices wait", slice_scheduling._in_queue(None)),
             ):
                 yield f"-- {title}"
                 yield from _plan(database, query)
@@ -107,7 +107,11 @@ def fill(database: Database, *, batches: int, accounts: int) -> None:
         with database.session() as session:
             for number in range(first, min(first + _AT_ONCE, batches)):
                 batch = make_batch(ids[number % accounts], _START + timedelta(seconds=number))
-                add_batch(session, batch, cut_chunks(batch.id, starts, end=end, output=Output.ZIP))
+                add_batch(
+                    session,
+                    batch,
+                    split_into_chunks(batch.id, starts, end=end, output=BatchOutput.ZIP),
+                )
     for _ in range(batches // (2 * _AT_ONCE)):
         with database.session() as session:
             _work_off_some(session, _AT_ONCE)
@@ -123,7 +127,7 @@ def make_batch(account_id: str, at: datetime) -> Batch:
         user_id="usr_bench",
         request_id="req_bench",
         status=BatchStatus.QUEUED,
-        output=Output.ZIP,
+        output=BatchOutput.ZIP,
         kind=BatchKind.NDJSON,
         head=None,
         is_draft=False,
@@ -152,7 +156,7 @@ def _rows(database: Database, batches: int, accounts: int, of: str) -> Iterator[
     fill(database, batches=batches, accounts=accounts)
 
     def look(session: Session) -> None:
-        needs_feeding(session, window=10**9, at=datetime.now(UTC))
+        needs_slices(session, window=10**9, at=datetime.now(UTC))
 
     windows = count(WINDOW, WINDOW)  # what was queued before still waits
 
@@ -169,7 +173,7 @@ def _rows(database: Database, batches: int, accounts: int, of: str) -> Iterator[
 
 
 def _time(opened: Callable[..., object], act: Callable[[Session], object]) -> float:
-    """Give the median milliseconds of an act, without opening and closing its unit of work."""
+    """Return the median milliseconds of an act, without opening and closing its unit of work."""
     times = []
     for _ in range(REPEATS):
         with opened() as session:  # type: ignore[attr-defined]

@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def measure_authcheck(farm: LaunchedFarm, key: str) -> tuple[Rate, float, float]:
-    """Give the best run, and what an answer of it cost the front and the client, in µs of CPU."""
+    """Return the best run, and its CPU per answer for front and client in µs."""
     request = (
         f"GET /v2/authcheck HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n"
     ).encode()
@@ -87,7 +87,7 @@ def measure_authcheck(farm: LaunchedFarm, key: str) -> tuple[Rate, float, float]
 
 @contextmanager
 def spent(farm: LaunchedFarm) -> Iterator[list[float]]:
-    """Give the seconds of CPU that the front and this process spend within."""
+    """Yield a list that receives the CPU seconds of the front and of this process within the block."""
     first = farm.record.processes["front"]
     children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
     front, client = sum(map(cpu_seconds, children)), time.process_time()
@@ -97,13 +97,13 @@ def spent(farm: LaunchedFarm) -> Iterator[list[float]]:
 
 
 def cpu_seconds(process: str) -> float:
-    """Give the CPU time of a process, its threads included."""
+    """Return the CPU seconds of a process, its threads included."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def store_records(database_url: str, made: dict[str, Any], *, count: int) -> None:
-    """Put images on record, straight into the table."""
+    """Insert records of images directly into the table."""
     at = now()
     row = {"content_type": "image/png", "bytes": 1000, "width": 100, "height": 50}
     row |= {"workspace_id": made["workspace_id"], "created_at": at, "updated_at": at}
@@ -118,7 +118,7 @@ def store_records(database_url: str, made: dict[str, Any], *, count: int) -> Non
 
 
 def measure_listing(farm: LaunchedFarm, key: str) -> tuple[float, float, float]:
-    """Give the quickest and the median time of a list of all images, and the front's CPU, in ms."""
+    """Return the minimum and median time of a list of all images, and the front's CPU, in ms."""
     connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports["front"])
     took = []
     with spent(farm) as cpu:
@@ -135,7 +135,7 @@ def measure_listing(farm: LaunchedFarm, key: str) -> tuple[float, float, float]:
 
 
 def measure_scrape(farm: LaunchedFarm, part: str) -> float:
-    """Give the quickest time of a scrape of all that a part tells Prometheus, in ms."""
+    """Return the minimum time of a scrape of a part's metrics, in ms."""
     connection = http.client.HTTPConnection("127.0.0.1", farm.record.ports[part])
     took = []
     for _ in range(SCRAPES):

@@ -17,7 +17,8 @@ from shared.settings import get_settings
 from workers.engine.pipeline import validate
 from workers.engine.ports import Rendered
 from workers.farm.main import run_worker
-from workers.farm.run import Engine
+from workers.farm.worker import create_worker_app
+from workers.render.run import Engine
 
 WORK_SECONDS = 0.001
 PDF_BYTES = "BENCH_PDF_BYTES"
@@ -50,6 +51,7 @@ def stock_app() -> Celery:
 
 if __name__ == "__main__":
     if sys.argv[1] == "farm":
-        run_worker(Engine(prepare=lambda source: source, render=render, validate=validate))
+        engine = Engine(prepare=lambda source: source, render=render, validate=validate)
+        run_worker(create_worker_app(engine))
     else:
         stock_app().worker_main(["worker", "--concurrency=1", "--loglevel=ERROR"])

@@ -17,9 +17,9 @@ from pathlib import Path
 from api.app import create_app
 from api.ports import Ports
 from api.wiring import wire
-from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
-from deploy.simulate.farm import Pool
+from deploy.embedded.parent_death import with_parent_death_signal
+from deploy.simulate.farm import SimulatedPool
 from shared.db.accounts import create_account
 from shared.db.migrate import upgrade
 from shared.encryption import new_key
@@ -116,7 +116,7 @@ class Account:
 
 
 @contextmanager
-def running(pools: Sequence[Pool]) -> Iterator[RealPools]:
+def running(pools: Sequence[SimulatedPool]) -> Iterator[RealPools]:
     """Run a worker for each pool."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pressroom-pools-")))
@@ -142,7 +142,7 @@ def running(pools: Sequence[Pool]) -> Iterator[RealPools]:
 
 
 @contextmanager
-def _worker(pool: Pool, settings: Settings, folder: Path) -> Iterator[None]:
+def _worker(pool: SimulatedPool, settings: Settings, folder: Path) -> Iterator[None]:
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -154,7 +154,7 @@ def _worker(pool: Pool, settings: Settings, folder: Path) -> Iterator[None]:
         "PRESSROOM_LOG_LEVEL": "WARNING",
     }
     with (folder / f"{'-'.join(pool.takes)}.log").open("wb") as log:
-        command = leashed([sys.executable, str(FAKE_WORKER)])
+        command = with_parent_death_signal([sys.executable, str(FAKE_WORKER)])
         worker = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
         yield

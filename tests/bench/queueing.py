@@ -1,4 +1,4 @@
-"""Hold the simulations against real workers with 1 and 2 slots: `make simulate`.
+"""Compare the simulations with real workers of 1 and 2 slots: `make simulate`.
 
 Redis, message, worker and reply are the product's; the work is sleep. Renders are sent at random times. A
 simulation is given when each came and how long it held its slot, and has to say how long each waited; and
@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 
 from deploy.simulate.__main__ import main as print_table
-from deploy.simulate.farm import BATCH, INTERACTIVE, Asked, FarmModel, Pool
+from deploy.simulate.farm import BATCH, INTERACTIVE, BatchArrival, FarmModel, SimulatedPool
 from deploy.simulate.model import queue_up, summarise
 from shared.telemetry.log import set_up_logging
 from tests.bench.pools import RealPools, Stay, running
@@ -57,16 +57,16 @@ def main() -> int:
     return max(differences)
 
 
-def _farms() -> Iterator[tuple[str, list[Pool]]]:
+def _farms() -> Iterator[tuple[str, list[SimulatedPool]]]:
     for slots in (1, 2):
-        apart = [Pool(slots, (INTERACTIVE,)), Pool(slots, (BATCH,))]
+        apart = [SimulatedPool(slots, (INTERACTIVE,)), SimulatedPool(slots, (BATCH,))]
         yield f"{slots} for renders, {slots} for batches", apart
     for slots in (1, 2):
-        yield f"{slots} for both", [Pool(slots, (INTERACTIVE, BATCH))]
+        yield f"{slots} for both", [SimulatedPool(slots, (INTERACTIVE, BATCH))]
 
 
 def _compare(slots: int) -> int:
-    with running([Pool(slots, (INTERACTIVE,))]) as real:
+    with running([SimulatedPool(slots, (INTERACTIVE,))]) as real:
         between = _between(real)
         rate = slots * BUSY / SERVICE
         sent = real.send_renders(JOBS, rate=rate, service=SERVICE, seed=SEED)
@@ -78,17 +78,17 @@ def _compare(slots: int) -> int:
     return int(abs(ours.mean - theirs.mean) > TOLERANCE * theirs.mean + 0.01)
 
 
-def _compare_farm(name: str, pools: list[Pool]) -> int:
+def _compare_farm(name: str, pools: list[SimulatedPool]) -> int:
     slots = pools[-1].slots
     asked = [
-        Asked(0.0, "large", round(SECONDS * slots / DOCUMENT), lambda _: DOCUMENT),
-        Asked(AFTER, "small", SMALL, lambda _: DOCUMENT),
+        BatchArrival(0.0, "large", round(SECONDS * slots / DOCUMENT), lambda _: DOCUMENT),
+        BatchArrival(AFTER, "small", SMALL, lambda _: DOCUMENT),
     ]
     with running(pools) as real:
         between = _between(real)
         sent, ends = _send_beside(real, asked, slots)
     model = FarmModel(pools, seed=SEED)
-    model.send_batches(asked)
+    model.schedule_batches(asked)
     seen = model.run([(stay.at, stay.took + between) for stay in sent])
     waits = sorted(max(stay.waited - between, 0.0) for stay in sent), sorted(seen.waits)
     pairs = [
@@ -104,7 +104,7 @@ def _compare_farm(name: str, pools: list[Pool]) -> int:
 
 
 def _send_beside(
-    real: RealPools, asked: list[Asked], slots: int
+    real: RealPools, asked: list[BatchArrival], slots: int
 ) -> tuple[list[Stay], dict[int, float]]:
     """Send batches, and renders beside; give the renders from the first batch on, and how long each
     batch took.
@@ -130,7 +130,7 @@ def _send_beside(
 
 
 def _between(real: RealPools) -> float:
-    """Give the time from one job's end to the next one's begin: the reply, the acknowledgement, the
+    """Return the time from one job's end to the next one's start: the reply, the acknowledgement, the
     next message.
     """
     real.warm_up()

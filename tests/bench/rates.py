@@ -1,4 +1,4 @@
-"""How many requests a second a server answers, seen by a client that costs little."""
+"""The request rate of a server, measured by a client of little overhead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LENGTH = b"\r\nContent-Length: "
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What one run saw: answers a second, and the time of one at the middle and at the slow end."""
+    """The result of one run: answers a second, and the median and a high percentile of the response time."""
 
     answers: int
     per_second: float

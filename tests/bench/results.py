@@ -28,7 +28,7 @@ def write_results(parts: dict[str, str]) -> None:
 
 
 def time_additions() -> float:
-    """Give the milliseconds of a fixed piece of work: machines of one name differ by half."""
+    """Return the milliseconds of a fixed workload: machines of one name differ by half."""
     return min(timeit.repeat("for i in range(1_000_000): n += i", "n = 0", number=1)) * 1000
 
 
@@ -43,7 +43,7 @@ def describe_machine() -> str:
 
 
 def describe_library(name: str) -> str:
-    """Give the name and version of a library, empty where it is not installed."""
+    """Return the name and version of a library, empty if it is not installed."""
     try:
         return f"{name} {version(name)}"
     except PackageNotFoundError:

@@ -98,13 +98,13 @@ def one_of(lang: str) -> Callable[[random.Random], str]:
 
 
 def several_of(lang: str, count: int) -> Callable[[random.Random], str]:
-    """Give phrases without spaces, of so many words."""
+    """Return a function that makes phrases of `count` words without spaces."""
     words = [word for word in words_of(lang) if not word.isascii()]
     return lambda chance: "".join(chance.choices(words, k=count))
 
 
 def thai_syllables(chance: random.Random) -> str:
-    """Give a phrase of forty syllables: consonants, vowels before, above, below, behind, and tones."""
+    """Return a phrase of forty syllables: consonants, vowels before, above, below, behind, and tones."""
     return "".join(_syllable(chance) for _ in range(40))
 
 
@@ -128,7 +128,7 @@ class Script:
         self.characters = PARAGRAPHS * characters_of(row)
 
     def render(self, seed: int) -> float:
-        """Give the CPU milliseconds of a document."""
+        """Render a document and return the CPU milliseconds."""
         chance = random.Random(seed)
         length = self.characters // PARAGRAPHS
         texts = [write_paragraph(self.row, chance, length) for _ in range(PARAGRAPHS)]
@@ -150,7 +150,7 @@ def write_paragraph(row: Row, chance: random.Random, characters: int) -> str:
 
 
 def characters_of(row: Row) -> int:
-    """Give how many characters fill a paragraph, by the mean width of phrases that no document has."""
+    """Return the number of characters that fill a paragraph, by the mean width of phrases no document uses."""
     sample = write_paragraph(row, random.Random("sample"), 2_000)
     width = 0.0
     for face, part in split_by_face((), 400, False, sample, row.lang):

@@ -20,7 +20,7 @@ from deploy.embedded.demo.rows import statement_csv
 from deploy.embedded.demo.show import DOCUMENTS
 from deploy.embedded.launch import launched_farm
 from shared import clock
-from shared.buckets.pins import TOMBSTONE_SECONDS
+from shared.redis_state.pins import TOMBSTONE_SECONDS
 from tests.bench.demands import collect_limits
 from tests.bench.results import write_results
 from workers.engine.pipeline import prepare_template, render
@@ -111,7 +111,7 @@ def measure_http(case, caller):
 
 
 def engine_ms(server_timing):
-    """Give the engine's own share of an answer: all stages but the queue."""
+    """Return the engine's milliseconds of a response: all stages but the queue."""
     stages = dict(part.strip().split(";dur=") for part in server_timing.split(","))
     return sum(float(taken) for stage, taken in stages.items() if stage != "queue")
 
@@ -139,6 +139,7 @@ def main():
         "The engine alone": run_script("engine.py"),
         "Text in other scripts": run_script("scripts.py"),
         "The farm over HTTP": show(measure_farm()),
+        "Previews": run_script("previews.py"),
         "The front alone": run_script("front.py"),
         "Renders accepted for later": run_script("acceptance.py"),
         "The farm at work, and after kills": run_script("farm.py"),
@@ -157,7 +158,7 @@ def main():
 
 
 def tell_limits(parts: dict[str, str]) -> Iterator[str]:
-    """Give the limits of all parts in one table."""
+    """Yield the limits of all parts in one table."""
     yield "| part | what | must | measured | kept |"
     yield "|---|---|---|--:|---|"
     for title, printed in parts.items():

@@ -1,10 +1,12 @@
-"""The bench runs: what it calls of the engine may be renamed, and nobody would see."""
+"""The bench still runs after renames in the engine."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from tests.bench import feeding
 from tests.bench.demands import HEAD, at_least, at_most, collect_limits, fact, not_measured
@@ -13,6 +15,7 @@ ENGINE = Path(__file__).with_name("engine.py")
 SCRIPTS = Path(__file__).with_name("scripts.py")
 
 
+@pytest.mark.long
 def test_bench_measures_our_engine():
     done = subprocess.run(
         [sys.executable, ENGINE, "--ours", "--only", "invoice"],
@@ -26,6 +29,7 @@ def test_bench_measures_our_engine():
     assert pages == "1"
 
 
+@pytest.mark.long
 def test_bench_measures_every_script():
     done = subprocess.run(
         [sys.executable, SCRIPTS, "--repeats", "1"], check=True, capture_output=True, text=True
@@ -33,6 +37,7 @@ def test_bench_measures_every_script():
     assert len([line for line in done.stdout.splitlines() if " | × " in line]) == 10
 
 
+@pytest.mark.long
 def test_bench_measures_how_the_next_slice_is_found(monkeypatch):
     monkeypatch.setattr(feeding, "SIZES", ((30, 3),))
     monkeypatch.setattr(feeding, "REPEATS", 2)

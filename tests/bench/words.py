@@ -10,7 +10,7 @@ import pypdfium2
 
 
 def count_words(file: Path, furniture: str) -> tuple[int, Counter[str]]:
-    """Give the number of pages, and how often each word stands on them, page furniture left out."""
+    """Return the number of pages, and how often each word stands on them, page furniture left out."""
     document = pypdfium2.PdfDocument(file)
     words: Counter[str] = Counter()
     for page in document:
@@ -23,7 +23,7 @@ def count_words(file: Path, furniture: str) -> tuple[int, Counter[str]]:
 
 
 def compare_words(ours: Counter[str], theirs: Counter[str]) -> str:
-    """Say whether two documents print the same words, or which are in one of them alone."""
+    """Describe whether two documents print the same words, or which words only one of them has."""
     if ours == theirs:
         return f"the same {ours.total():,}"
     return f"differ: {_some(ours - theirs)} only in ours, {_some(theirs - ours)} only there"

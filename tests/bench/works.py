@@ -1,4 +1,4 @@
-"""The works of the bench: three documents, data of their own for every render, and what each must."""
+"""The works of the bench: documents, data of their own for every render, and what each must."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ typography measure paragraph industrial considerable through settlement remarkab
 
 @dataclass(frozen=True)
 class Must:
-    """What is asked of a work: CPU ms, how many times faster than Typst, peak MB; None for no limit."""
+    """The limits of a work: CPU ms, factor over Typst, peak MB; None for no limit."""
 
     ms: float
     times_typst: float | None = None
@@ -143,6 +143,19 @@ def book_data(seed: int) -> dict[str, Any]:
     }
 
 
+def charts_data(seed: int) -> dict[str, Any]:
+    chance = random.Random(seed)
+    names = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+    return {
+        "title": f"A year of energy, {seed}",
+        "months": [
+            {"name": name, "power": chance.randint(50, 400), "gas": chance.randint(0, 90_000) / 100}
+            for name in names
+        ],
+        "days": [{"n": n, "use": chance.randint(0, 5000) / 100} for n in range(1, 366)],
+    }
+
+
 STATEMENT_FURNITURE = (
     r"Statement 2026-Q1 Page \d+ of \d+"
     r"|Date Value Reference Kind Details Paid out Paid in Balance"
@@ -173,6 +186,22 @@ REFERENCES = Work(
     furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
     times_book=1.8,
 )
+NOTES = Work(
+    "notes",
+    "book with contents, numbers, references, index, 200 notes",
+    book_data,
+    {"ours": 7},
+    furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
+    times_book=1.8,
+)
+CHARTS = Work(
+    "charts",
+    "a page with four charts",
+    charts_data,
+    {"ours": 60},
+    furniture=r"(?!)",
+    must=Must(12),
+)
 STATEMENT = Work(
     "statement",
     "statement, 5,000 × 8",
@@ -192,6 +221,8 @@ WORKS = {
     "invoice": INVOICE,
     "book": BOOK,
     "references": REFERENCES,
+    "notes": NOTES,
+    "charts": CHARTS,
     "statement": STATEMENT,
     "long": LONG_STATEMENT,
 }

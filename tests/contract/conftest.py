@@ -1,4 +1,4 @@
-"""What the contract tests share: a template with content, and an account that is somebody else's."""
+"""Fixtures of the contract tests: a template with content, and another account."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def template(caller) -> str:
 
 @pytest.fixture
 def save(caller, template) -> Callable[[str], None]:
-    """Give a function that gives the template new live content."""
+    """Return a function that replaces the template's live content."""
 
     def save(content: str) -> None:
         answer = caller.put(f"/v2/templates/{template}", data=content, content_type="text/xml")
@@ -33,7 +33,7 @@ def save(caller, template) -> Callable[[str], None]:
 
 @pytest.fixture
 def publish(caller, template, save) -> Callable[..., dict]:
-    """Give a function that saves content and publishes it."""
+    """Return a function that stores content and publishes it."""
 
     def publish(content: str, **fields: str) -> dict:
         save(content)
@@ -44,13 +44,13 @@ def publish(caller, template, save) -> Callable[..., dict]:
 
 @pytest.fixture
 def other(ports, database) -> FlaskClient:
-    """Give a client with the key of another account."""
+    """Return a client with the key of another account."""
     return client_of(ports, database, email="bo@example.org")
 
 
 @pytest.fixture
 def homeless(ports, database) -> FlaskClient:
-    """Give a client with the key of an account without a workspace."""
+    """Return a client with the key of an account without a workspace."""
     return client_of(ports, database, email="cy@example.org", with_workspace=False)
 
 

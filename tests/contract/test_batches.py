@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import func, select
 
 from api.app import create_app
-from api.ops.batches import BATCH_SCHEMAS
+from api.openapi.batches import BATCH_SCHEMAS
 from shared.clock import now
 from shared.db.accounts import create_account
-from shared.db.hooks import Event, create_webhook
 from shared.db.tables import batches, webhook_deliveries
+from shared.db.webhooks import WebhookEvent, create_webhook
 from tests.batches import (
     accept,
     archive_of,
@@ -32,7 +32,7 @@ CSV = "text/csv"
 # --- POST /v2/batches -----------------------------------------------------------------------------
 
 
-def test_a_batch_is_answered_202_with_its_record_and_place(caller, numbered):
+def test_a_batch_is_202_with_its_record_and_location(caller, numbered):
     answer = send(caller, numbered, numbers(3))
     assert answer.status_code == 202
     record = answer.json
@@ -55,7 +55,7 @@ def test_a_batch_is_answered_202_with_its_record_and_place(caller, numbered):
         ("?template={t}", "application/json", b"[]", 400, "no document"),
         ("?template={t}", "application/json", b" \n", 400, "no document"),
         ("?template={t}", "application/json", b"[{}", 400, "not closed"),
-        ("?template={t}", "application/json", b"[{},]", 400, "']' stands where a document"),
+        ("?template={t}", "application/json", b"[{},]", 400, "found ']', expected a document"),
         ("?template={t}", "application/json", b"[{}]x", 400, "the end of the body"),
         ("?template={t}", "application/json; charset=utf-16", b"[]", 415, "UTF-8"),
         ("?template={t}", "application/json", b"[" + b"1," * 100_001, 413, "100,000 documents"),
@@ -66,7 +66,7 @@ def test_a_batch_is_answered_202_with_its_record_and_place(caller, numbered):
         ("?template={t}", CSV, b"", 400, "first row"),
         ("?template={t}", CSV, b"a,b\n", 400, "no document"),
         ("?template={t}", CSV, b'a\n"open', 400, "line 2: the quote that opens here"),
-        ("?template={t}", CSV, b"a,a\n1,2", 400, "twice"),
+        ("?template={t}", CSV, b"a,a\n1,2", 400, "two columns named"),
         ("?template=missing", "application/x-ndjson", b"{}", 404, "missing"),
         ("?template={t}@7", "application/x-ndjson", b"{}", 404, "published version 7"),
         ("?template=missing", "application/x-ndjson", b"", 400, "no document"),
@@ -74,7 +74,7 @@ def test_a_batch_is_answered_202_with_its_record_and_place(caller, numbered):
         ("?template={t}", CSV, b"a\n" + b"1\n" * 100_001, 413, "100,000 documents"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_refused_in_order(
+def test_errors_are_checked_in_order(
     caller, numbered, database, tmp_path, query, content_type, body, status, told
 ):
     path = f"/v2/batches{query.format(t=numbered)}"
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_refused_in_order(
     assert [each for each in (tmp_path / "blobs").rglob("*") if each.is_file()] == []
 
 
-def test_a_body_declared_too_large_is_refused_before_it_is_read(caller, numbered):
+def test_a_content_length_over_the_limit_is_rejected_before_the_body_is_read(caller, numbered):
     answer = caller.post(
         f"/v2/batches?template={numbered}",
         data=b"{}",
@@ -97,13 +97,13 @@ def test_a_body_declared_too_large_is_refused_before_it_is_read(caller, numbered
     assert "512 MB" in answer.json["message"]
 
 
-def test_an_empty_template_is_refused(caller):
+def test_an_empty_template_is_rejected(caller):
     made = caller.post("/v2/templates?name=T", data=b"", content_type="text/xml")
     answer = send(caller, made.json["id"], numbers(1))
     assert (answer.status_code, answer.json["data"]["code"]) == (400, "ERR_TEMPLATE_EMPTY")
 
 
-def test_a_used_up_allowance_refuses_the_batch(caller, ports, database):
+def test_a_used_up_allowance_rejects_the_batch(caller, ports, database):
     with database.session() as session:
         made = create_account(session, email="bo@example.org", max_pages=0)
     client = create_app(ports).test_client()
@@ -131,7 +131,7 @@ def test_a_batch_renders_the_text_its_reference_named_when_it_was_accepted(
 # --- GET /v2/batches/{id} -------------------------------------------------------------------------
 
 
-def test_the_record_tells_progress_at_any_time(caller, numbered, slices):
+def test_the_record_has_the_current_progress(caller, numbered, slices):
     batch_id = accept(caller, numbered, numbers(25))
     slices.work_once()
     record = caller.get(f"/v2/batches/{batch_id}").json
@@ -160,7 +160,7 @@ def test_waiting_ends_with_the_batch(caller, numbered, slices, ports, account):
 
 
 @pytest.mark.parametrize("wait", ["61", "-1", "x", ""])
-def test_a_wait_out_of_bounds_is_refused(caller, numbered, wait):
+def test_a_wait_out_of_bounds_is_rejected(caller, numbered, wait):
     batch_id = accept(caller, numbered, numbers(1))
     assert caller.get(f"/v2/batches/{batch_id}?wait={wait}").status_code == 400
     assert caller.get(f"/v2/batches/{batch_id}?wait=0").json["status"] == "queued"
@@ -210,7 +210,7 @@ def test_items_are_paged_by_a_thousand_and_filtered(caller, numbered, slices):
 
 
 @pytest.mark.parametrize("query", ["status=done", "start_after=-1", "start_after=x", "limit=3"])
-def test_a_wrong_query_of_items_is_refused(caller, numbered, query):
+def test_an_invalid_query_of_items_is_rejected(caller, numbered, query):
     batch_id = accept(caller, numbered, numbers(1))
     assert caller.get(f"/v2/batches/{batch_id}/items?{query}").status_code == 400
 
@@ -273,7 +273,7 @@ def test_files_have_no_result_in_one(caller, numbered, slices):
     assert "/v2/jobs/" in answer.json["message"]
 
 
-def test_output_is_files_unless_told(caller, numbered):
+def test_the_default_output_is_files(caller, numbered):
     answer = caller.post(
         f"/v2/batches?template={numbered}", data=numbers(1), content_type="application/x-ndjson"
     )
@@ -315,7 +315,7 @@ def keyed(caller, numbered, body, key="one"):
     return send(caller, numbered, body, headers={"Idempotency-Key": key})
 
 
-def test_the_same_key_and_body_give_the_first_answer(caller, numbered, slices, database):
+def test_the_same_key_and_body_return_the_first_response(caller, numbered, slices, database):
     first = keyed(caller, numbered, numbers(3))
     slices.work_off()
     again = keyed(caller, numbered, numbers(3))
@@ -332,7 +332,7 @@ def test_the_same_key_with_another_body_is_422(caller, numbered):
     assert keyed(caller, numbered, numbers(4), key="other").status_code == 202
 
 
-def test_a_refused_call_leaves_its_key_free(caller, numbered):
+def test_a_rejected_call_releases_its_key(caller, numbered):
     assert keyed(caller, numbered, b"").status_code == 400
     assert keyed(caller, numbered, numbers(1)).status_code == 202
 
@@ -366,7 +366,7 @@ def test_of_concurrent_calls_with_one_key_one_is_accepted(
 # --- webhooks -------------------------------------------------------------------------------------
 
 
-def test_the_end_of_a_batch_is_told_to_webhooks_in_its_transaction(
+def test_the_event_of_a_batch_is_recorded_in_its_transaction(
     caller, numbered, slices, database, account
 ):
     with database.session() as session:
@@ -374,7 +374,7 @@ def test_the_end_of_a_batch_is_told_to_webhooks_in_its_transaction(
             session,
             account.account_id,
             url="https://example.org/",
-            events=[Event.BATCH_FINISHED],
+            events=[WebhookEvent.BATCH_FINISHED],
             secret="whsec_x",
             at=now(),
         )
@@ -388,7 +388,7 @@ def test_the_end_of_a_batch_is_told_to_webhooks_in_its_transaction(
 
 
 def test_a_zip_of_more_entries_than_a_plain_one_can_hold_is_read():
-    from api.batches.zipping import ZipWriter
+    from api.batches.zip_writer import ZipWriter
 
     writer = ZipWriter()
     out = bytearray()

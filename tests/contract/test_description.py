@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from api.app import create_app
-from api.ops.schemas import SCHEMAS
-from shared.db.hooks import Event
+from api.openapi.schemas import SCHEMAS
+from shared.db.webhooks import WebhookEvent
 from shared.errors import ErrorCode
-from workers.hooks.signing import sign
+from workers.webhooks.signing import sign
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_every_route_is_described_and_nothing_else(ports, description):
     assert told == routes
 
 
-def test_every_group_is_told_and_none_is_empty(description):
+def test_every_tag_is_declared_and_used(description):
     told = [tag["name"] for tag in description["tags"]]
     assert sorted(told) == sorted({each["tags"][0] for _, _, each in operations(description)})
 
@@ -82,7 +82,7 @@ def test_failures_are_shared_components(description):
 
 
 def test_every_event_is_described_as_it_is_sent(description):
-    assert set(description["webhooks"]) == {event.value for event in Event}
+    assert set(description["webhooks"]) == {event.value for event in WebhookEvent}
     for name, methods in description["webhooks"].items():
         body = methods["post"]["requestBody"]["content"]["application/json"]["schema"]
         assert body["properties"]["type"]["const"] == name
@@ -97,7 +97,7 @@ def test_every_parameter_of_a_path_is_described(description):
         assert named == set(re.findall(r"{(\w+)}", path))
 
 
-def test_every_code_is_told_at_some_failure(description):
+def test_every_error_code_is_documented_in_some_response(description):
     told = json.dumps(
         [schema for schema in description["components"]["schemas"].values() if "allOf" in schema]
     )
@@ -105,7 +105,7 @@ def test_every_code_is_told_at_some_failure(description):
         assert f'"{code}"' in told
 
 
-def test_every_query_parameter_told_is_accepted_and_no_other(caller, description):
+def test_exactly_the_documented_query_parameters_are_accepted(caller, description):
     for method, path, operation in operations(description):
         if not path.startswith("/v2"):
             continue
@@ -117,7 +117,7 @@ def test_every_query_parameter_told_is_accepted_and_no_other(caller, description
         assert set(filter(None, said.split(", "))) == accepted, (method, path)
 
 
-def test_answers_are_of_the_shape_described(caller, template):
+def test_responses_match_their_schemas(caller, template):
     version = caller.post(f"/v2/templates/{template}/versions", json={}).json
     path = f"/v2/templates/{template}"
     caller.put(f"{path}/tags/stable", json={"version": 1})
@@ -187,7 +187,7 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.usefixtures("upload_worker")
-def test_the_image_types_told_are_those_that_are_accepted(caller, description):
+def test_exactly_the_documented_image_types_are_accepted(caller, description):
     accepted = set()
     for kind in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP"):
         answer = caller.put("/v2/images/try", data=draw(kind), content_type="image/png")
@@ -207,7 +207,7 @@ def draw(kind: str) -> bytes:
 
 
 @pytest.mark.usefixtures("upload_worker")
-def test_the_fields_told_of_an_image_in_json_are_those_that_are_accepted(caller, description):
+def test_exactly_the_documented_fields_of_an_image_in_json_are_accepted(caller, description):
     fields = {"name": "logo", "data": base64.b64encode(draw("PNG")).decode()}
     assert caller.post("/v2/images", json=fields).status_code == 201
     told = description["components"]["schemas"]["ImageRequest"]

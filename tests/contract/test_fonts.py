@@ -13,9 +13,9 @@ from shared.db.fonts import FONTS
 from shared.limits import MAX_FONT_BYTES
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.farm.fonts import StoredFonts
-from workers.farm.remote import RemoteImages
-from workers.farm.resources import Images, WorkspaceImages
+from workers.render.fonts import StoredFonts
+from workers.render.remote_images import RemoteImages
+from workers.render.resources import Images, WorkspaceImages
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
 
@@ -45,7 +45,7 @@ def test_the_bytes_decide_the_format(caller, file, format_, faces):
     assert caller.get("/v2/fonts/brand").json == answer.json
 
 
-def test_a_record_tells_what_each_face_is(caller):
+def test_a_record_describes_each_face(caller):
     [face] = put(caller, "brand", FILES["brand-variable.ttf"]).json["faces"]
     assert face["weight"] == {"min": 100, "max": 900}
     assert face["stretch"] == {"min": 100, "max": 100}
@@ -53,7 +53,7 @@ def test_a_record_tells_what_each_face_is(caller):
     assert (face["family"], face["italic"], face["index"]) == ("Brand Variable", False, 0)
 
 
-def test_a_replacement_keeps_who_made_the_name(caller):
+def test_a_replacement_keeps_created_by(caller):
     first = put(caller, "brand", REGULAR).json
     answer = put(caller, "brand", BLACK)
     assert answer.status_code == 200
@@ -81,7 +81,7 @@ def test_fonts_are_listed_by_name_in_pages(caller):
     assert "next_cursor" not in second
 
 
-def test_a_deleted_font_is_gone_and_its_bytes_with_the_last_name(caller, ports, account):
+def test_deleting_the_last_name_of_a_font_deletes_its_bytes(caller, ports, account):
     workspace_id = account.workspace_id
     put(caller, "one-font", REGULAR)
     sha256 = put(caller, "two-font", REGULAR).json["sha256"]
@@ -98,24 +98,24 @@ def test_a_deleted_font_is_gone_and_its_bytes_with_the_last_name(caller, ports, 
     ("data", "words"),
     [
         (b"", "The font is empty"),
-        (b"GIF89a", "none of TrueType, OpenType"),
-        (REGULAR[:2000], "its tables go on beyond its end"),
+        (b"GIF89a", "is not TrueType, OpenType"),
+        (REGULAR[:2000], "its tables extend beyond the end"),
     ],
 )
-def test_what_is_no_font_is_refused_with_the_reason(caller, data, words):
+def test_a_file_that_is_not_a_font_is_rejected_with_the_reason(caller, data, words):
     answer = put(caller, "brand", data)
     assert answer.status_code == 400
     assert words in answer.json["message"]
 
 
-def test_a_font_that_may_not_be_embedded_is_refused(caller):
+def test_a_font_that_may_not_be_embedded_is_rejected(caller):
     font = TTFont(io.BytesIO(REGULAR))
     font["OS/2"].fsType = 2
     written = io.BytesIO()
     font.save(written)
     answer = put(caller, "brand", written.getvalue())
     assert answer.status_code == 400
-    assert "does not allow to embed it in documents" in answer.json["message"]
+    assert "does not allow embedding it in documents" in answer.json["message"]
 
 
 @pytest.mark.parametrize("name", ["ab", "Brand", "a--b", "-abc", "a" * 65])
@@ -125,21 +125,21 @@ def test_names_are_those_of_images(caller, name):
     assert "Invalid font name" in answer.json["message"]
 
 
-def test_a_font_over_the_limit_is_refused(caller):
+def test_a_font_over_the_limit_is_rejected(caller):
     assert put(caller, "brand", bytes(MAX_FONT_BYTES + 1)).status_code == 413
 
 
-def test_a_type_that_is_no_font_is_refused(caller):
+def test_a_content_type_that_is_not_a_font_is_rejected(caller):
     assert put(caller, "brand", REGULAR, "image/png").status_code == 415
 
 
-def test_a_full_workspace_takes_no_more(caller, monkeypatch):
+def test_a_full_workspace_accepts_no_more(caller, monkeypatch):
     monkeypatch.setattr(FONTS, "max_count", 2)
     put(caller, "one-font", REGULAR)
     put(caller, "two-font", REGULAR)
     answer = put(caller, "three-font", BLACK)
     assert answer.status_code == 409
-    assert "has no room for font 'three-font'" in answer.json["message"]
+    assert "has no space for font 'three-font'" in answer.json["message"]
     assert put(caller, "two-font", BLACK).status_code == 200
 
 

@@ -14,11 +14,12 @@ from sqlalchemy import func, select, update
 
 from api.app import create_app
 from shared.clock import now
-from shared.db.idempotency import KEY_KEPT, remove_expired_keys
+from shared.db.idempotency import KEY_RETENTION, remove_expired_keys
 from shared.db.tables import idempotency_keys, jobs
 from shared.errors import ErrorBody, ErrorKind
 from shared.jobs import JobOutcome, OutcomeStatus
 from shared.queue.names import BATCH, INTERACTIVE, job_key
+from tests.waiting import wait_until
 
 XML = "text/xml"
 
@@ -53,7 +54,7 @@ def count_jobs(database):
         return session.scalar(select(func.count()).select_from(jobs))
 
 
-def test_a_repeated_render_gives_the_first_answer_and_is_metered_once(caller, worker, ports):
+def test_a_repeated_render_returns_the_first_response_and_is_metered_once(caller, worker, ports):
     worker.answer = lambda job: worker.succeed(job, pages=2, filename="x")
     first = send(caller)
     assert first.status_code == 200
@@ -64,7 +65,7 @@ def test_a_repeated_render_gives_the_first_answer_and_is_metered_once(caller, wo
     assert caller.get(f"/v2/jobs/{first.headers['X-Job-Id']}").json["pages"] == 2
 
 
-def test_a_repeated_render_gives_the_warnings_of_the_first(caller, worker):
+def test_a_repeated_render_returns_the_warnings_of_the_first(caller, worker):
     warnings = [{"code": "a", "message": "x", "count": 2}]
     worker.answer = lambda job: replace(worker.succeed(job), warnings=warnings)
     first = send(caller)
@@ -72,7 +73,7 @@ def test_a_repeated_render_gives_the_warnings_of_the_first(caller, worker):
     same(send(caller), first)
 
 
-def test_a_repeated_failure_gives_the_first_error_body(caller, worker):
+def test_a_repeated_failure_returns_the_first_error_body(caller, worker):
     worker.answer = fail_with(400)
     first = send(caller)
     assert first.status_code == 400
@@ -80,7 +81,7 @@ def test_a_repeated_failure_gives_the_first_error_body(caller, worker):
     assert len(worker.jobs) == 1
 
 
-def test_a_repeated_async_render_gives_the_first_record(caller, worker):
+def test_a_repeated_async_render_returns_the_first_record(caller, worker):
     first = send(caller, Prefer="respond-async")
     assert first.status_code == 202
     assert caller.get(f"/v2/jobs/{first.json['id']}?wait=5").json["status"] == "succeeded"
@@ -90,7 +91,7 @@ def test_a_repeated_async_render_gives_the_first_record(caller, worker):
 
 
 @pytest.mark.parametrize("status", [402, 503])
-def test_a_render_that_was_not_done_is_not_kept(caller, worker, status):
+def test_the_response_of_a_render_that_was_not_done_is_not_stored(caller, worker, status):
     worker.answer = fail_with(status)
     assert send(caller).status_code == status
     worker.answer = worker.succeed
@@ -98,7 +99,7 @@ def test_a_render_that_was_not_done_is_not_kept(caller, worker, status):
     assert len(worker.jobs) == 2
 
 
-def test_a_refusal_before_the_render_is_not_kept(caller, worker, template, save):
+def test_an_error_before_the_render_is_not_stored(caller, worker, template, save):
     assert send(caller, b"").status_code == 400
     assert send(caller, query="?template=none").status_code == 404
     assert send(caller).status_code == 200
@@ -107,11 +108,11 @@ def test_a_refusal_before_the_render_is_not_kept(caller, worker, template, save)
 @pytest.mark.parametrize(
     ("body", "query"), [(b"<e/>", ""), (b"<d/>", "?draft=true"), (b"<e/>", "?draft=true")]
 )
-def test_another_request_with_the_same_key_is_refused(caller, worker, body, query):
+def test_another_request_with_the_same_key_is_rejected(caller, worker, body, query):
     send(caller)
     answer = send(caller, body, query=query)
     assert answer.status_code == 422
-    assert "used before with another request" in answer.json["message"]
+    assert "already used with a different request" in answer.json["message"]
     assert len(worker.jobs) == 1
 
 
@@ -135,7 +136,7 @@ def test_another_accounts_key_is_another_key(caller, other, worker):
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "ä", "x" * 256, "a\tb"])
-def test_a_key_that_is_none_is_refused(caller, key):
+def test_an_invalid_key_is_rejected(caller, key):
     answer = send(caller, key=key)
     assert answer.status_code == 400
     assert "1 to 255 visible ASCII" in answer.json["message"]
@@ -145,7 +146,7 @@ def test_a_key_may_be_long_and_odd(caller, worker):
     assert send(caller, key="!~" * 127 + "'").status_code == 200
 
 
-def test_while_the_first_is_under_way_a_repeat_is_told_to_wait(caller, worker):
+def test_a_repeat_while_the_first_is_in_progress_is_a_409_with_retry_after(caller, worker):
     begin = threading.Event()
     worker.answer = lambda job: begin.wait(5) and worker.succeed(job)
     with ThreadPoolExecutor() as pool:
@@ -186,7 +187,7 @@ def test_of_many_at_once_exactly_one_renders(ports, account, worker, database):
     assert worker._redis.xlen("usage") == 1
 
 
-def test_many_calls_at_once_are_each_on_record(ports, account, worker, database):
+def test_concurrent_calls_are_each_recorded(ports, account, worker, database):
     app = create_app(ports)
 
     def call(number):
@@ -202,7 +203,7 @@ def test_many_calls_at_once_are_each_on_record(ports, account, worker, database)
     assert count_jobs(database) == 80
 
 
-def test_a_removed_job_is_gone_for_its_key_too(caller, worker):
+def test_the_key_of_a_removed_job_is_a_410(caller, worker):
     caller.delete(f"/v2/jobs/{send(caller).headers['X-Job-Id']}")
     assert send(caller).status_code == 410
     assert len(worker.jobs) == 1
@@ -221,14 +222,16 @@ def test_expired_keys_are_removed_some_at_a_time(caller, worker, database):
         send(caller, key=f"k{number}")
     with database.session() as session:
         assert remove_expired_keys(session, at=now(), limit=10) == 0
-        later = now() + KEY_KEPT + timedelta(seconds=1)
+        later = now() + KEY_RETENTION + timedelta(seconds=1)
         assert remove_expired_keys(session, at=later, limit=2) == 2
         assert remove_expired_keys(session, at=later, limit=2) == 1
 
 
-def test_a_render_nobody_takes_ends_in_time_and_its_answer_is_kept(caller, worker, settings):
-    worker.queues = ["nothing"]
-    time.sleep(0.3)  # for the look it is taking
+@pytest.mark.long
+def test_a_render_without_a_worker_ends_in_time_and_its_response_is_stored(
+    caller, worker, settings
+):
+    worker.consume("nothing")
     first = send(caller)
     assert first.status_code == 504
     assert first.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
@@ -236,6 +239,7 @@ def test_a_render_nobody_takes_ends_in_time_and_its_answer_is_kept(caller, worke
     assert worker._redis.xlen("usage") == 0
 
 
+@pytest.mark.long
 def test_a_render_that_waits_in_a_drained_queue_is_503_and_done_when_it_is_sent_again(
     caller, ports, redis_url, request
 ):
@@ -252,9 +256,8 @@ def test_a_render_that_waits_in_a_drained_queue_is_503_and_done_when_it_is_sent_
             drains.drain(INTERACTIVE)
             for answer in (waiting.result(), beside.result()):
                 assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
-                assert answer.json["message"].startswith("No render is begun at the moment")
+                assert answer.json["message"].startswith("No render can start at the moment")
             assert time.monotonic() - begun < 3.5
-            assert redis.llen(INTERACTIVE) == 0
     again = send(caller)
     assert (again.status_code, again.headers["Retry-After"]) == (503, "30")
     drains.resume(INTERACTIVE)
@@ -266,6 +269,7 @@ def test_a_render_that_waits_in_a_drained_queue_is_503_and_done_when_it_is_sent_
     assert len(worker.jobs) == 1
 
 
+@pytest.mark.long
 def test_a_render_that_has_begun_is_not_taken_out_of_a_drained_queue(
     caller, ports, worker, redis_url
 ):
@@ -280,14 +284,7 @@ def test_a_render_that_has_begun_is_not_taken_out_of_a_drained_queue(
     assert send(caller).status_code == 200
 
 
-def test_a_refusal_that_is_not_kept_says_when_to_come_again(caller, worker):
+def test_an_error_that_is_not_stored_has_retry_after(caller, worker):
     worker.answer = fail_with(503)
     answer = send(caller)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
-
-
-def wait_until(holds, seconds=5.0):
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

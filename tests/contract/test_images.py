@@ -39,13 +39,13 @@ def test_the_bytes_decide_and_a_disagreeing_declared_type_is_ignored(caller, kin
     assert (answer.json["width"], answer.json["height"]) == (4, 3)
 
 
-def test_bytes_of_no_accepted_format_are_refused_and_the_accepted_named(caller):
+def test_bytes_of_another_format_are_rejected_with_the_accepted_formats(caller):
     answer = put(caller, "logo", draw("GIF"))
     assert answer.status_code == 400
     assert "neither PNG, JPEG, WebP nor SVG" in answer.json["message"]
 
 
-def test_a_replacement_keeps_who_made_the_name_and_draws_the_new_image(caller):
+def test_a_replacement_keeps_created_by_and_draws_the_new_image(caller):
     first = put(caller, "logo", draw()).json
     second = put(caller, "logo", draw(colour="red")).json
     assert second["sha256"] != first["sha256"]
@@ -86,7 +86,8 @@ def test_data_is_base64_without_line_breaks(caller):
     assert "without line breaks" in answer.json["message"]
 
 
-def test_a_page_has_100_images_unless_told(caller):
+@pytest.mark.long
+def test_the_default_page_of_images_is_100(caller):
     data = draw()
     for number in range(101):
         put(caller, f"image-{number:03}", data)
@@ -116,7 +117,7 @@ def test_a_full_last_page_has_no_cursor(caller):
         (f"start_after={'a' * 65}", "65 characters"),
     ],
 )
-def test_a_wrong_list_parameter_is_a_400_that_names_it(caller, query, named):
+def test_an_invalid_list_parameter_is_a_400_that_names_it(caller, query, named):
     answer = caller.get(f"/v2/images?{query}")
     assert answer.status_code == 400
     assert named in answer.json["message"]
@@ -127,7 +128,7 @@ def test_names_of_3_to_64_characters_are_good(caller, name):
     assert put(caller, name, draw()).status_code == 201
 
 
-def test_an_upload_without_room_names_what_the_workspace_holds_and_the_limit(caller, monkeypatch):
+def test_an_upload_to_a_full_workspace_is_rejected_with_usage_and_limit(caller, monkeypatch):
     monkeypatch.setattr(IMAGES, "max_count", 1)
     data = draw()
     put(caller, "one", data)

@@ -65,12 +65,21 @@ NAMED = [
     ("GET", "/v2/webhooks/{webhook}", {}),
     ("DELETE", "/v2/webhooks/{webhook}", {}),
     ("POST", "/v2/webhooks/{webhook}/rotate", {}),
+    ("DELETE", "/v2/keys/{key}", {}),
     ("GET", "/v2/webhooks/{webhook}/deliveries", {}),
 ]
-# Endpoints that name nothing of somebody else's: what they say to another account is tested below.
+# Endpoints without a resource in the path; their responses to another account are tested below.
 UNNAMED = {
     ("GET", "/v2/authcheck"),
+    ("GET", "/v2/account"),
     ("GET", "/v2/account/usage"),
+    ("GET", "/v2/account/usage/days"),
+    ("GET", "/v2/keys"),
+    ("POST", "/v2/keys"),
+    ("POST", "/v2/session"),
+    ("GET", "/v2/session"),
+    ("DELETE", "/v2/session"),
+    ("POST", "/v2/preview"),
     ("POST", "/v2/templates"),
     ("GET", "/v2/templates"),
     ("GET", "/v2/slugs"),
@@ -90,7 +99,7 @@ UNNAMED = {
 
 @pytest.fixture
 def owned(caller, template, publish) -> dict[str, str]:
-    """Give one of every kind of thing to the caller."""
+    """Create one of every kind of resource for the caller."""
     publish("<a/>")
     caller.put(f"/v2/templates/{template}/tags/stable", json={"version": 1})
     caller.post("/v2/slugs", json={"slug": "letter", "template": template})
@@ -102,17 +111,21 @@ def owned(caller, template, publish) -> dict[str, str]:
     batch = caller.post(path, data=b"{}\n", content_type="application/x-ndjson").json["id"]
     item = f"job_{batch.removeprefix('batch_')}-0"
     owned = {"id": template, "slug": "letter", "image": "logo", "font": "brand", "webhook": webhook}
-    return owned | {"batch": batch, "item": item}
+    key = caller.post("/v2/keys").json["id"]
+    return owned | {"batch": batch, "item": item, "key": key}
 
 
 @pytest.mark.parametrize(("method", "path", "how"), NAMED, ids=lambda value: str(value)[:60])
-def test_anothers_thing_is_as_one_that_is_not_there(other, owned, method, path, how):
+def test_a_resource_of_another_account_is_the_same_404_as_a_missing_one(
+    other, owned, method, path, how
+):
     missing = {
         "id": MISSING,
         "slug": "missing",
         "image": "missing",
         "font": "missing",
         "webhook": "hook_none",
+        "key": "key_none",
     }
     missing |= {"batch": f"batch_{'a' * 24}", "item": f"job_{'a' * 24}-0"}
     theirs, nothing = (ask(other, method, path, how, names) for names in (owned, missing))
@@ -120,7 +133,7 @@ def test_anothers_thing_is_as_one_that_is_not_there(other, owned, method, path, 
     assert shape(theirs, owned) == shape(nothing, missing)
 
 
-def test_what_was_tried_changed_nothing(caller, other, owned):
+def test_rejected_requests_change_nothing(caller, other, owned):
     before = snapshot(caller, owned)
     for method, path, how in NAMED:
         ask(other, method, path, how, owned)
@@ -171,7 +184,7 @@ def ask(client, method, path, how, names):
 
 
 def shape(answer, names) -> str:
-    """Give an error body without what may differ: the time, and the name that was asked for."""
+    """Return an error body without the parts that may differ: the time and the requested name."""
     text = answer.get_data(as_text=True).replace(answer.json["timestamp"], "")
     for name in names.values():
         text = text.replace(name, "<name>")

@@ -14,9 +14,9 @@ from sqlalchemy import select, update
 
 from api.jobs.preference import read_async_preference
 from shared.clock import now
-from shared.db.hooks import Event, create_webhook
 from shared.db.jobs import JobStatus, find_job
 from shared.db.tables import jobs, usage_ledger, webhook_deliveries
+from shared.db.webhooks import WebhookEvent, create_webhook
 from shared.errors import ErrorBody, ErrorKind
 from shared.jobs import JobOutcome, Lane, OutcomeStatus
 from shared.queue.names import BATCH, job_key
@@ -46,7 +46,7 @@ def failure(job):
     return JobOutcome(job.id, OutcomeStatus.FAILED, error=error)
 
 
-def test_an_async_render_is_accepted_and_on_record(caller, template, save):
+def test_an_async_render_is_accepted_and_recorded(caller, template, save):
     save("<document/>")
     answer = send(caller, query=f"?template={template}&draft=true")
     assert answer.status_code == 202
@@ -69,7 +69,7 @@ def test_an_async_render_is_accepted_and_on_record(caller, template, save):
         'foo="a, b"; x=1, respond-async;y',
     ],
 )
-def test_the_preference_is_read_as_rfc_7240_says(caller, header):
+def test_prefer_is_parsed_as_in_rfc_7240(caller, header):
     assert send(caller, Prefer=header).status_code == 202
 
 
@@ -79,6 +79,7 @@ def test_other_preferences_are_ignored(caller, header):
     assert answer.status_code == 400
 
 
+@pytest.mark.long
 def test_several_headers_are_one_list(caller):
     headers = [("Prefer", "wait=1"), ("Prefer", "respond-async")]
     assert (
@@ -86,13 +87,13 @@ def test_several_headers_are_one_list(caller):
     )
 
 
-def test_what_a_render_is_refused_for_is_refused_at_once(caller):
+def test_an_async_render_has_the_errors_of_a_render_at_once(caller):
     assert send(caller, b"").status_code == 400
     assert send(caller, query="?template=none").status_code == 404
     assert caller.post("/v2/pdf", data=b"x", content_type="a/b", headers=ASYNC).status_code == 415
 
 
-def test_a_job_that_succeeds_has_the_pdf_a_caller_who_waits_would_have_got(caller, worker):
+def test_the_pdf_of_a_job_is_that_of_a_synchronous_render(caller, worker):
     worker.answer = lambda job: worker.succeed(job, pages=3, filename="Rechnung 7")
     job_id = send(caller).json["id"]
     record = end_of(caller, job_id)
@@ -143,7 +144,7 @@ def test_the_pdf_of_an_unfinished_job_is_a_conflict(caller):
     assert "queued" in answer.json["message"]
 
 
-def test_a_body_too_large_for_the_message_is_kept_until_the_job_has_ended(caller, worker, ports):
+def test_a_body_too_large_for_the_message_is_stored_until_the_job_has_ended(caller, worker, ports):
     body = b"<d>" + b"x" * 200_000 + b"</d>"
     job_id = send(caller, body).json["id"]
     assert end_of(caller, job_id)["status"] == "succeeded"
@@ -160,6 +161,7 @@ def test_waiting_ends_with_the_job(caller, worker):
     assert 0.2 < time.monotonic() - before < 2
 
 
+@pytest.mark.long
 def test_waiting_ends_with_its_time(caller):
     before = time.monotonic()
     assert caller.get(f"/v2/jobs/{send(caller).json['id']}?wait=0.5").json["status"] == "queued"
@@ -167,15 +169,15 @@ def test_waiting_ends_with_its_time(caller):
 
 
 @pytest.mark.parametrize("text", ["-1", "61", "x", "", "1e1", "060.0.0", "100"])
-def test_a_wrong_wait_is_refused(caller, text):
+def test_an_invalid_wait_is_rejected(caller, text):
     answer = caller.get(f"/v2/jobs/{send(caller).json['id']}?wait={text}")
     assert answer.status_code == 400
     assert "from 0 to 60" in answer.json["message"]
 
 
-def test_a_job_that_runs_is_told_so(caller, ports):
+def test_a_running_job_is_reported_as_running(caller, ports):
     job_id = send(caller).json["id"]
-    ports.cells.only.job_flow.states._redis.hset(job_key(job_id), "started_at", "1790000000.5")
+    ports.cells.only.job_lifecycle.states._redis.hset(job_key(job_id), "started_at", "1790000000.5")
     record = caller.get(f"/v2/jobs/{job_id}").json
     assert record["status"] == "running"
     assert record["started_at"] == "2026-09-21T14:13:20.500Z"
@@ -191,9 +193,9 @@ def test_the_pdf_expires_and_the_record_stays(caller, worker, database):
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "succeeded"
 
 
+@pytest.mark.long
 def test_a_waiting_job_is_cancelled(caller, worker, database, ports):
-    worker.queues = ["nothing"]
-    time.sleep(0.3)  # for the look it is taking
+    worker.consume("nothing")
     job_id = send(caller).json["id"]
     assert caller.delete(f"/v2/jobs/{job_id}").status_code == 204
     record = caller.get(f"/v2/jobs/{job_id}").json
@@ -203,7 +205,7 @@ def test_a_waiting_job_is_cancelled(caller, worker, database, ports):
     worker.queues = [BATCH]
     time.sleep(0.5)
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "cancelled"
-    assert ports.cells.only.job_flow.states._redis.xlen("usage") == 0
+    assert ports.cells.only.job_lifecycle.states._redis.xlen("usage") == 0
 
 
 def test_a_finished_job_is_removed_with_its_pdf(caller, worker, database, ports):
@@ -226,7 +228,7 @@ def test_a_cancelled_job_is_removed_by_the_next_delete(caller):
 def test_a_job_cancelled_at_the_moment_of_its_end_is_removed(caller, worker, ports):
     job_id = send(caller).json["id"]
     end_of(caller, job_id)
-    ports.cells.only.job_flow.end_early(job_id, OVERDUE)
+    ports.cells.only.job_lifecycle.end_early(job_id, OVERDUE)
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "succeeded"
 
 
@@ -243,13 +245,13 @@ def test_anothers_job_is_as_one_that_never_was(caller, other):
 
 
 @pytest.mark.parametrize("job_id", ["x", "job_", "job_%00", "%F0%9F%96%A8", "job_" + "A" * 24])
-def test_what_is_no_job_id_is_not_found(caller, job_id):
+def test_an_invalid_job_id_is_not_found(caller, job_id):
     for path in (f"/v2/jobs/{job_id}", f"/v2/jobs/{job_id}/pdf"):
         assert caller.get(path).status_code == 404
     assert caller.delete(f"/v2/jobs/{job_id}").status_code == 404
 
 
-def test_unknown_parameters_are_refused(caller):
+def test_unknown_parameters_are_rejected(caller):
     job_id = send(caller).json["id"]
     assert caller.get(f"/v2/jobs/{job_id}?x=1").status_code == 400
     assert caller.get(f"/v2/jobs/{job_id}/pdf?wait=1").status_code == 400
@@ -261,7 +263,7 @@ def test_the_end_and_its_webhooks_are_written_together(caller, worker, database,
             session,
             account.account_id,
             url="https://example.org/hook",
-            events=(Event.JOB_SUCCEEDED,),
+            events=(WebhookEvent.JOB_SUCCEEDED,),
             secret="whsec_x",
             at=now(),
         )
@@ -276,7 +278,7 @@ def test_the_end_and_its_webhooks_are_written_together(caller, worker, database,
     assert "missing-glyph" in delivery.payload
 
 
-def test_a_job_is_accepted_while_redis_refuses_it(caller, ports, monkeypatch, database):
+def test_a_job_is_accepted_while_redis_rejects_it(caller, ports, monkeypatch, database):
     from shared.errors import Unavailable
 
     def refuse(_self, _slices):
@@ -302,9 +304,9 @@ def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
     with database.snapshot() as session:
         record = find_job(session, job_id)
     late = worker.succeed(worker.jobs[0])
-    from shared.queue.states import Ended
+    from shared.queue.states import EndedJob
 
-    ports.cells.only.job_flow.record_ends({job_id: Ended("", replace(late, pages=9))})
+    ports.cells.only.job_lifecycle.record_ends({job_id: EndedJob("", replace(late, pages=9))})
     with database.snapshot() as session:
         assert find_job(session, job_id) == record
     with pytest.raises(KeyError):
@@ -315,14 +317,15 @@ def test_two_ends_of_one_job_leave_the_first(caller, worker, ports, database):
 # --- Prefer: respond-async, wait ------------------------------------------------------------------
 
 
-def test_a_render_that_ends_within_the_wait_is_the_answer(caller, worker):
+def test_a_render_that_ends_within_the_wait_is_the_response(caller, worker):
     answer = send(caller, Prefer="respond-async, wait=5")
     assert (answer.status_code, answer.data) == (200, worker.pdf)
     assert answer.headers["Preference-Applied"] == "respond-async, wait=5"
     assert caller.get(f"/v2/jobs/{answer.headers['X-Job-Id']}").json["status"] == "succeeded"
 
 
-def test_a_render_that_takes_longer_is_answered_with_its_job(caller):
+@pytest.mark.long
+def test_a_render_that_takes_longer_returns_its_job(caller):
     begun = time.monotonic()
     answer = send(caller, Prefer="wait=1, respond-async")
     assert 1 <= time.monotonic() - begun < 4
@@ -331,7 +334,7 @@ def test_a_render_that_takes_longer_is_answered_with_its_job(caller):
     assert answer.headers["Location"] == f"/v2/jobs/{answer.json['id']}"
 
 
-def test_a_render_that_fails_within_the_wait_is_answered_with_its_error(caller, worker):
+def test_a_render_that_fails_within_the_wait_returns_its_error(caller, worker):
     worker.answer = failure
     answer = send(caller, Prefer="respond-async, wait=5")
     assert (answer.status_code, answer.json["message"]) == (400, "No field x.")
@@ -368,7 +371,7 @@ def test_a_repeated_call_waits_for_the_job_of_the_first(caller, worker):
         ("", None),
     ],
 )
-def test_the_wait_of_the_preference_is_read_as_rfc_7240_says(header, seconds):
+def test_the_wait_of_prefer_is_parsed_as_in_rfc_7240(header, seconds):
     read = read_async_preference(Request.from_values(headers={"Prefer": header}))
     assert (None if read is None else read.wait_seconds) == seconds
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -46,7 +45,7 @@ def test_jobs_are_listed_newest_first_as_they_are_read(caller):
     assert "next_cursor" not in listed
 
 
-def test_a_list_of_jobs_goes_on_at_its_cursor(caller):
+def test_a_list_of_jobs_continues_at_its_cursor(caller):
     added = sorted((add_job(caller) for _ in range(5)), reverse=True)
     walked = []
     for page in walk(caller, "/v2/jobs?limit=2"):
@@ -80,12 +79,11 @@ def test_jobs_are_filtered_by_status(caller, worker):
 
 
 def add_waiting(caller, worker) -> str:
-    worker.queues = ["nothing"]
-    time.sleep(0.3)  # the look it is taking ends
+    worker.consume("nothing")
     return add_job(caller)
 
 
-def test_running_jobs_are_told_from_queued_ones(caller, settings, monkeypatch):
+def test_running_and_queued_jobs_are_distinguished(caller, settings, monkeypatch):
     monkeypatch.setattr(listing, "_READ_AT_ONCE", 2)
     added = sorted((add_job(caller) for _ in range(7)), reverse=True)
     running = [added[1], added[6]]
@@ -103,7 +101,7 @@ def start(settings, job_id) -> None:
         redis.hset(job_key(job_id), "started_at", "1790000000.0")
 
 
-def test_a_page_of_running_jobs_reads_a_bounded_number_and_goes_on(caller, settings, monkeypatch):
+def test_a_page_of_running_jobs_reads_a_bounded_number_and_continues(caller, settings, monkeypatch):
     monkeypatch.setattr(listing, "_READ_AT_ONCE", 2)
     monkeypatch.setattr(listing, "_MOST_READ", 4)
     added = sorted((add_job(caller) for _ in range(7)), reverse=True)
@@ -124,7 +122,7 @@ def test_the_jobs_of_another_account_are_not_listed(caller, other):
     "query",
     ["status=done", "limit=0", "limit=1001", "start_after=x", "start_after=", "page=2", "status="],
 )
-def test_a_wrong_query_of_a_list_is_refused(caller, kind, query):
+def test_an_invalid_query_of_a_list_is_rejected(caller, kind, query):
     answer = caller.get(f"/v2/{kind}?{query}")
     assert answer.status_code == 400
     assert "accepted" in answer.json["message"]
@@ -152,7 +150,7 @@ def test_the_batches_of_another_account_are_not_listed(caller, other, numbered):
     assert ids_of(other, kind="batches") == []
 
 
-def test_the_limit_of_unfinished_batches_tells_how_to_see_and_cancel_them(
+def test_the_error_of_too_many_unfinished_batches_names_how_to_list_and_cancel_them(
     settings, account, slices, numbered
 ):
     ports = wire(settings.model_copy(update={"max_unfinished_batches": 2}))
@@ -191,7 +189,7 @@ def test_a_finished_batch_is_removed_with_its_documents_and_bytes(
     assert [each for each in (tmp_path / "blobs").rglob("*") if each.is_file()] == []
 
 
-def test_what_a_removed_batch_counts_is_in_the_ledger(caller, numbered, slices, database):
+def test_the_usage_of_a_removed_batch_stays_in_the_ledger(caller, numbered, slices, database):
     batch_id = accept(caller, numbered, numbers(3))
     slices.work_off()
     slices.redis.delete("usage")  # its events are lost

@@ -124,7 +124,7 @@ def test_a_stored_template_rendered_again_reads_nothing_from_the_database(
     assert statements == []
 
 
-def test_new_content_is_what_the_next_render_is_pinned_to(caller, worker):
+def test_the_next_render_is_pinned_to_new_content(caller, worker):
     made = caller.post("/v2/templates?name=a", data=b"<document/>", headers=XML_TYPE)
     path = f"/v2/pdf?template={made.json['id']}"
     for content in (b"<document/>", b"<document lang='de'/>", b"<document lang='fr'/>"):

@@ -29,7 +29,7 @@ def test_a_shipped_template_is_valid_as_it_stands(template):
 
 @pytest.mark.parametrize("template", SHIPPED)
 @pytest.mark.parametrize("selector", ["", "@live", "@latest", "@1"])
-def test_everybody_reads_and_renders_it(other, homeless, worker, template, selector):
+def test_every_account_reads_and_renders_it(other, homeless, worker, template, selector):
     text = (FOLDER / f"{template}.xml").read_text()
     for client in (other, homeless):
         assert client.get(f"/v2/templates/{template}{selector}").json["content"] == text
@@ -58,10 +58,10 @@ def test_a_write_to_it_is_a_404(caller):
     ):
         assert answer.status_code == 404
         assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
-        assert "public templates are only read and rendered" in answer.json["message"]
+        assert "public templates are read-only" in answer.json["message"]
 
 
-def test_it_stands_in_nobodys_list(caller):
+def test_it_is_not_in_the_list_of_any_account(caller):
     assert caller.get("/v2/templates").json == {"templates": []}
 
 

@@ -79,7 +79,7 @@ def test_a_slug_of_every_other_length_near_an_ids_is_good(caller, template):
              '{"slug":"abc","template":1}', '{"slug":"abc","template":"a@1"}',
              '{"slug":"abc","template":"__a__"}', '{"slug":"abc","template":"a","x":1}', "[]", ""],
 )  # fmt: skip
-def test_a_wrong_assignment_body_is_a_400(caller, body):
+def test_an_invalid_assignment_body_is_a_400(caller, body):
     answer = caller.post("/v2/slugs", data=body, content_type="application/json")
     assert answer.status_code == 400
 
@@ -138,7 +138,7 @@ def test_where_the_id_form_is_required_a_slug_is_a_404(caller, template, publish
     for path in ("versions", "versions/1", "tags"):
         answer = caller.get(f"/v2/templates/letter/{path}")
         assert answer.status_code == 404
-        assert "a slug does not stand for one" in answer.json["message"]
+        assert "slugs are not accepted here" in answer.json["message"]
         assert answer.json["data"]["code"] == "ERR_TEMPLATE_NOT_FOUND"
 
 
@@ -153,7 +153,7 @@ def test_releasing_frees_the_slug_and_leaves_the_template(caller, template, publ
     assert assign(caller, "letter", make(caller)).status_code == 201
 
 
-def test_releasing_what_is_not_assigned_is_a_404(caller):
+def test_releasing_an_unassigned_slug_is_a_404(caller):
     answer = caller.delete("/v2/slugs/letter")
     assert answer.status_code == 404
     assert answer.json["data"]["code"] == "ERR_SLUG_NOT_ASSIGNED"

@@ -20,7 +20,7 @@ def test_setting_a_tag_is_200_with_tag_and_version(caller, tags):
     assert (answer.status_code, answer.json) == (200, {"tag": "stable", "version": 2})
 
 
-def test_a_tag_record_tells_who_moved_it_and_when(caller, tags, account):
+def test_a_tag_record_has_the_user_and_time_of_the_last_move(caller, tags, account):
     caller.put(f"{tags}/stable", json={"version": 2})
     record = caller.get(f"{tags}/stable").json
     assert set(record) == {"tag", "version", "updated_at", "updated_by"}
@@ -98,7 +98,7 @@ def test_tags_are_ordered_by_name(caller, tags):
     assert listed["has_more"] is False
 
 
-def test_start_after_gives_the_next_page_and_has_more_is_exact(caller, tags):
+def test_start_after_returns_the_next_page_and_has_more_is_exact(caller, tags):
     names = [f"t{n:03}" for n in range(PAGE + 1)]
     for name in names:
         caller.put(f"{tags}/{name}", json={"version": 1})
@@ -113,7 +113,7 @@ def test_start_after_gives_the_next_page_and_has_more_is_exact(caller, tags):
 
 
 @pytest.mark.parametrize("value", ["", "a" * 65, "A", "a%00"])
-def test_a_wrong_start_after_is_a_400(caller, tags, value):
+def test_an_invalid_start_after_is_a_400(caller, tags, value):
     answer = caller.get(f"{tags}?start_after={value}")
     assert answer.status_code == 400
     assert "start_after" in answer.json["message"]
@@ -127,12 +127,12 @@ def test_a_removed_tag_names_nothing_and_its_version_stays(caller, tags, templat
     assert caller.get(f"/v2/templates/{template}@2").status_code == 200
 
 
-def test_removing_a_tag_that_is_not_held_says_so(caller, tags):
+def test_removing_a_missing_tag_returns_removed_false(caller, tags):
     answer = caller.delete(f"{tags}/stable")
     assert (answer.status_code, answer.json) == (200, {"tag": "stable", "removed": False})
 
 
-def test_the_history_tells_each_move_newest_first_and_survives_removal(caller, tags, account):
+def test_the_history_has_each_move_newest_first_and_survives_removal(caller, tags, account):
     for version in (1, 3):
         caller.put(f"{tags}/stable", json={"version": version})
     caller.delete(f"{tags}/stable")
@@ -155,7 +155,7 @@ def test_the_history_tells_each_move_newest_first_and_survives_removal(caller, t
 
 
 @pytest.mark.parametrize(("moves", "has_more"), [(HISTORY_DEPTH, False), (HISTORY_DEPTH + 1, True)])
-def test_the_history_has_a_depth_and_tells_of_older_entries(caller, tags, moves, has_more):
+def test_the_history_is_limited_and_has_more_reports_older_entries(caller, tags, moves, has_more):
     for n in range(moves):
         caller.put(f"{tags}/stable", json={"version": 1 + n % 2})
     history = caller.get(f"{tags}/stable/history").json

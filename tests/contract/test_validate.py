@@ -13,9 +13,9 @@ from api.app import create_app
 from shared.db.accounts import key_digests_of, set_account
 from shared.jobs import Purpose
 from workers.engine.pipeline import prepare_template, validate
-from workers.farm.inspection import INSPECTORS
-from workers.farm.resources import Images, Templates
-from workers.farm.run import _inspect, _validate
+from workers.render.inspection import INSPECTORS
+from workers.render.resources import Images, Templates
+from workers.render.run import execute
 
 GOOD = '<document version="1"><flow><p>Hello {{ name }}</p></flow></document>'
 DATA = '<document version="1"><data><json>{"name": "x"}</json></data><flow><p>{{ name }}</p></flow></document>'
@@ -32,8 +32,7 @@ def judge(ports, worker):
         validate=validate,
         inspectors=INSPECTORS,
     )
-    runs = {Purpose.VALIDATE: _validate, Purpose.INSPECT: _inspect}
-    worker.answer = lambda job: runs[job.purpose](job, farm)
+    worker.answer = lambda job: execute(job, farm, farm.images.of_job(job, farm.claims))
     return worker
 
 
@@ -53,7 +52,7 @@ def test_a_good_document_is_valid_and_has_no_errors(caller, judge):
     assert answer.json == {"valid": True, "errors": [], "warnings": []}
 
 
-def test_the_number_of_findings_left_out_of_the_answer_is_told(caller, judge):
+def test_the_number_of_omitted_findings_is_reported(caller, judge):
     skipped = "<h1>a</h1><h3>b</h3>" * 210
     wrong = "<p colour='red'>a</p>"
     answer = ask(caller, f"<document><flow>{skipped}{wrong}</flow></document>")
@@ -101,7 +100,7 @@ def test_warnings_do_not_make_a_document_invalid(caller, judge):
     assert (answer["valid"], answer["errors"]) == (True, [])
 
 
-def test_every_finding_has_a_message_and_no_field_that_is_not_told(caller, judge):
+def test_every_finding_has_a_message_and_only_documented_fields(caller, judge):
     answer = ask(caller, "<document><flow><wrong/>{{ 1 + }}</flow></document>").json
     assert answer["errors"]
     for finding in answer["errors"] + answer["warnings"]:
@@ -162,7 +161,7 @@ def test_data_that_cannot_be_read_is_a_finding(caller, judge, media, body):
     assert answer.json["valid"] is False
 
 
-def test_origin_is_told_when_a_template_was_named_and_only_then(caller, judge):
+def test_origin_is_present_exactly_when_a_template_is_named(caller, judge):
     broken = make(caller, DATA.replace("<p>", '<p colour="1">'))
     findings = ask(caller, "{}", f"?template={broken}", "application/json").json["errors"]
     assert {finding["source"]["origin"] for finding in findings} == {"template"}
@@ -214,7 +213,7 @@ def test_an_account_that_used_its_allowance_up_may_validate(
     assert caller.post("/v2/pdf", data=DATA, content_type="text/xml").status_code == 402
 
 
-def test_a_validation_nobody_takes_ends_at_its_budget(ports, account):
+def test_a_validation_without_a_worker_ends_at_its_budget(ports, account):
     impatient = create_app(replace(ports, render_budget=0.3)).test_client()
     impatient.environ_base["HTTP_X_API_KEY"] = account.api_key
     answer = ask(impatient, DATA)

@@ -155,7 +155,7 @@ def test_a_missing_version_is_a_404_without_a_code(caller, template, publish, ve
     ],
     ids=lambda value: str(value)[:24],
 )
-def test_a_wrong_publish_body_is_refused(caller, template, body, media, status):
+def test_an_invalid_publish_body_is_rejected(caller, template, body, media, status):
     answer = caller.post(f"/v2/templates/{template}/versions", data=body, content_type=media)
     assert answer.status_code == status
     assert caller.get(f"/v2/templates/{template}").json["versions"] == 0

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from redis import Redis
 from shared.db.session import Database
 from shared.db.usage import find_totals
 from shared.jobs import Allowance
-from shared.metering import PageEvent, Totals
+from shared.metering import Totals, UsageEvent
 from shared.queue.connection import connect
 
 ROOT = Path(__file__).parents[2]
@@ -30,13 +29,13 @@ def page_event(
     pages: int = 2,
     account: str = "acc_1",
     allowance: Allowance = Allowance.PRODUCTION,
-) -> PageEvent:
+) -> UsageEvent:
     at = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
-    return PageEvent(f"job_{number}", account, PERIOD, allowance, pages, at)
+    return UsageEvent(f"job_{number}", account, PERIOD, allowance, pages, at)
 
 
 @pytest.fixture
-def make_event() -> Callable[..., PageEvent]:
+def make_event() -> Callable[..., UsageEvent]:
     return page_event
 
 
@@ -49,9 +48,9 @@ def redis(redis_url: str) -> Iterator[Redis]:
 
 @pytest.fixture
 def send(redis: Redis) -> Callable[..., None]:
-    """Put events on the stream as a commit does."""
+    """Provide a function that adds events to the stream as a commit does."""
 
-    def put(*events: PageEvent) -> None:
+    def put(*events: UsageEvent) -> None:
         for event in events:
             redis.xadd("usage", {"event": event.encode()})
 
@@ -101,19 +100,6 @@ def start_counter(
         if process.poll() is None:
             process.kill()
         process.wait()
-
-
-@pytest.fixture
-def wait_until() -> Callable[..., None]:
-    """Wait until something holds, and fail when it does not in time."""
-
-    def wait(holds: Callable[[], object], *, seconds: float = 40.0) -> None:
-        end = time.monotonic() + seconds
-        while not holds():
-            assert time.monotonic() < end, "it did not come to hold in time"
-            time.sleep(0.02)
-
-    return wait
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import urllib.request
 import pytest
 
 from shared.metering import Usage
+from tests.waiting import wait_until
 
 # A counter that dies between the commit of the ledger and the acknowledgement.
 DIES_BEFORE_ACKNOWLEDGING = """
@@ -20,7 +21,8 @@ main()
 """
 
 
-def test_a_counter_counts_and_stops_when_told(start_counter, send, make_event, totals, wait_until):
+@pytest.mark.long
+def test_a_counter_counts_and_stops_on_a_signal(start_counter, send, make_event, totals):
     counter = start_counter()
     send(*(make_event(n) for n in range(50)))
     wait_until(lambda: totals().production == Usage(100, 50))
@@ -30,7 +32,7 @@ def test_a_counter_counts_and_stops_when_told(start_counter, send, make_event, t
 
 @pytest.mark.faults
 def test_a_kill_between_commit_and_acknowledgement_doubles_nothing(
-    start_counter, send, make_event, totals, wait_until, redis
+    start_counter, send, make_event, totals, redis
 ):
     send(*(make_event(n) for n in range(20)))
     first = start_counter(DIES_BEFORE_ACKNOWLEDGING)
@@ -44,7 +46,7 @@ def test_a_kill_between_commit_and_acknowledgement_doubles_nothing(
 
 @pytest.mark.faults
 def test_kills_at_any_moment_lose_and_double_nothing(
-    start_counter, send, make_event, totals, wait_until, redis
+    start_counter, send, make_event, totals, redis
 ):
     chance = random.Random(20261121)
     for round_ in range(4):
@@ -59,9 +61,10 @@ def test_kills_at_any_moment_lose_and_double_nothing(
     assert totals().production == Usage(800, 400)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_counter_without_its_database_waits_and_goes_on(
-    start_counter, send, make_event, totals, wait_until, database, tmp_path
+def test_a_counter_without_its_database_waits_and_resumes(
+    start_counter, send, make_event, totals, database, tmp_path
 ):
     path = tmp_path / "pressroom.sqlite"
     away = tmp_path / "away.sqlite"
@@ -79,7 +82,7 @@ def test_a_counter_without_its_database_waits_and_goes_on(
     wait_until(lambda: totals().production == Usage(2, 1))
 
 
-def test_a_counter_shows_its_metrics_and_health(start_counter, wait_until, redis, free_tcp_port):
+def test_a_counter_shows_its_metrics_and_health(start_counter, redis, free_tcp_port):
     redis.hset(
         "farm:totals", mapping={"renders|xml|production|succeeded": 3, "pages|xml|production": 7}
     )
@@ -96,7 +99,8 @@ def test_a_counter_shows_its_metrics_and_health(start_counter, wait_until, redis
     wait_until(lambda: 'pressroom_part_up{part="database"} 1.0' in fetch(f"{base}/metrics"))
 
 
-def test_events_are_counted_as_new_or_repeated(start_counter, wait_until, redis, send, make_event):
+@pytest.mark.long
+def test_events_are_counted_as_new_or_repeated(start_counter, redis, send, make_event):
     start_counter()
     send(make_event(1), make_event(2))
     wait_until(lambda: redis.hget("farm:totals", "usage_events|new") == b"2")
@@ -105,6 +109,7 @@ def test_events_are_counted_as_new_or_repeated(start_counter, wait_until, redis,
     assert float(redis.hget("farm:totals", "store_duration_seconds|database|write|sum")) > 0
 
 
+@pytest.mark.long
 def test_a_counter_refuses_a_redis_that_could_lose_events(start_counter, redis, tmp_path):
     redis.config_set("maxmemory-policy", "allkeys-lru")
     try:

@@ -14,12 +14,12 @@ from shared.jobs import Allowance
 from shared.metering import Totals, Usage
 from shared.queue.usage import UsageStream
 from shared.telemetry.totals import Tally
-from workers.counter.stream import Counter
+from workers.counter.stream import UsageCounter
 
 
 @pytest.fixture
 def counter(redis, database):
-    return Counter(UsageStream(redis, reader="one"), database, Tally())
+    return UsageCounter(UsageStream(redis, reader="one"), database, Tally())
 
 
 def test_events_become_rows_and_totals(counter, send, make_event, totals, redis):
@@ -38,7 +38,7 @@ def test_a_repeated_event_counts_once(counter, send, make_event, totals):
     assert totals().production == Usage(2, 1)
 
 
-def test_what_is_no_event_goes_to_the_dead_and_stops_no_other(
+def test_an_invalid_event_is_dead_lettered_and_blocks_no_other(
     counter, send, make_event, totals, redis
 ):
     redis.xadd("usage", {"event": "not json"})
@@ -56,14 +56,15 @@ def test_what_is_no_event_goes_to_the_dead_and_stops_no_other(
     assert all(fields[b"reason"] for fields in buried)
 
 
-def test_what_a_dead_counter_took_is_taken_over(redis, database, send, make_event, totals):
+@pytest.mark.long
+def test_events_of_a_dead_counter_are_claimed_by_another(redis, database, send, make_event, totals):
     send(make_event(1))
     dead = UsageStream(redis, reader="dead")
     dead.open()
     assert len(dead.read(count=10)) == 1
     pending = redis.xpending_range("usage", "counter", "-", "+", 1)[0]["message_id"]
     redis.xclaim("usage", "counter", "dead", 0, [pending], idle=60_000)
-    assert Counter(UsageStream(redis, reader="new"), database, Tally()).count_once() == 1
+    assert UsageCounter(UsageStream(redis, reader="new"), database, Tally()).count_once() == 1
     assert totals().production == Usage(2, 1)
 
 

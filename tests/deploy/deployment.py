@@ -14,7 +14,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 DOCKER = ROOT / "deploy/docker"
 KUBERNETES = ROOT / "deploy/kubernetes"
-PROCESSES = ("front", "worker", "batch", "counter", "keeper", "hooks", "fetcher")
+PROCESSES = ("front", "worker", "batch", "counter", "maintenance", "webhooks", "fetcher")
 
 
 def compose() -> dict[str, Any]:
@@ -34,7 +34,7 @@ def documents(folder: str) -> list[dict[str, Any]]:
 
 
 def deployments() -> dict[str, dict[str, Any]]:
-    """Give the base's deployments by name."""
+    """Return the base's deployments by name."""
     return {
         document["metadata"]["name"]: document
         for document in documents("base")
@@ -43,23 +43,23 @@ def deployments() -> dict[str, dict[str, Any]]:
 
 
 def pod_of(deployment: dict[str, Any]) -> dict[str, Any]:
-    """Give the pod that a deployment or a job makes."""
+    """Return the pod that a deployment or a job makes."""
     return deployment["spec"]["template"]["spec"]
 
 
 def container_of(deployment: dict[str, Any]) -> dict[str, Any]:
-    """Give the one container of its pod."""
+    """Return the one container of its pod."""
     [container] = pod_of(deployment)["containers"]
     return container
 
 
 def settings_of(container: dict[str, Any]) -> dict[str, str]:
-    """Give the variables that a container sets beside those all share."""
+    """Return the variables that a container sets in addition to the shared ones."""
     return {each["name"]: each["value"] for each in container.get("env", ())}
 
 
 def config() -> dict[str, str]:
-    """Give the variables that all pods share."""
+    """Return the variables that all pods share."""
     [found] = [each for each in documents("base") if each["kind"] == "ConfigMap"]
     return found["data"]
 
@@ -70,7 +70,7 @@ def dockerfile() -> str:
 
 
 def image_settings() -> dict[str, str]:
-    """Give the `PRESSROOM_` variables that the image sets."""
+    """Return the `PRESSROOM_` variables that the image sets."""
     return dict(re.findall(r"\b(PRESSROOM_\w+)=(\S+)", dockerfile()))
 
 
@@ -99,7 +99,7 @@ def build_wheel(folder: Path) -> Path:
 
 
 def command_of(name: str, port: int) -> list[str]:
-    """Give the command of a service with this interpreter; the front's is the image's own."""
+    """Return the command of a service with this interpreter; the front's is the image's own."""
     match compose()["services"][name].get("command"):
         case None:
             words = json.loads(re.search(r"^CMD (.*)$", dockerfile(), re.MULTILINE)[1])

@@ -35,7 +35,7 @@ TESTED = [
 @pytest.mark.parametrize(
     "rule", ALERTS + RECORDED, ids=lambda rule: rule.get("alert", rule.get("record"))
 )
-def test_a_rule_asks_for_what_is_exported_or_recorded(rule):
+def test_every_rule_uses_existing_metrics(rule):
     expression = rule["expr"]
     assert set(re.findall(r"\bpressroom_\w+", expression)) <= SERIES
     recorded = set(re.findall(r"\b\w+:\w+:\w+", expression))
@@ -50,13 +50,13 @@ def test_a_rule_asks_for_what_is_exported_or_recorded(rule):
 
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
-def test_an_alert_tells_what_it_means_and_where_to_read_what_to_do(alert):
+def test_every_alert_has_a_description_and_a_runbook_link(alert):
     name = alert["alert"]
     assert alert["labels"]["severity"] in {"page", "ticket"}
     assert set(alert["annotations"]) == {"summary", "description", "runbook_url"}
     link = alert["annotations"]["runbook_url"]
-    assert link == "{{ $externalLabels.runbook }}deploy/README.md#" + name.lower()
-    headings = re.findall(r"^#+ (.*)$", (ROOT / "deploy/README.md").read_text(), re.MULTILINE)
+    assert link == "{{ $externalLabels.runbook }}deploy/docs/runbook.md#" + name.lower()
+    headings = re.findall(r"^#+ (.*)$", (ROOT / "deploy/docs/runbook.md").read_text(), re.MULTILINE)
     assert name in headings
 
 
@@ -70,16 +70,24 @@ def test_an_alert_is_shown_quiet_and_firing(alert):
     assert fired["exp_labels"]["severity"] == alert["labels"]["severity"]
 
 
-def test_the_queues_that_clients_wait_for_are_told_from_the_others():
+def test_alerts_distinguish_the_queues_that_clients_wait_for():
     waited_for = {"interactive", "validate"}
     assert waited_for < set(QUEUES)
     expressions = [rule["expr"] for rule in ALERTS if "QueueOld" in rule["alert"]]
-    assert all("interactive|validate" in expression for expression in expressions)
+    assert all("interactive|preview|validate" in expression for expression in expressions)
 
 
 def test_every_metric_of_a_process_is_scraped_on_the_port_it_is_given():
     config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
     ports = {job["job_name"]: job["dns_sd_configs"][0]["port"] for job in config["scrape_configs"]}
-    assert set(ports) == {"front", "worker", "batch", "counter", "keeper", "hooks", "fetcher"}
+    assert set(ports) == {
+        "front",
+        "worker",
+        "batch",
+        "counter",
+        "maintenance",
+        "webhooks",
+        "fetcher",
+    }
     for job in config["scrape_configs"]:
         assert job["dns_sd_configs"][0]["names"] == [job["job_name"]]

@@ -13,7 +13,7 @@ import pytest
 
 from deploy.embedded import backup
 from deploy.embedded.backup import BackupFailed, make_backup, restore_backup
-from deploy.embedded.home import FolderTaken, open_folder
+from deploy.embedded.data_folder import FolderInUse, open_folder
 from shared.blobs.folder import FolderStore
 from shared.db.accounts import create_account, list_accounts
 from shared.db.migrate import upgrade
@@ -31,8 +31,8 @@ def folder(tmp_path):
 @pytest.fixture
 def store(folder):
     store = FolderStore(folder.blobs)
-    store.put_all("images/a/0001", io.BytesIO(b"one"))
-    store.put_all("jobs/job_1/body", io.BytesIO(b"x" * 3_000_000))
+    store.put_stream("images/a/0001", io.BytesIO(b"one"))
+    store.put_stream("jobs/job_1/body", io.BytesIO(b"x" * 3_000_000))
     return store
 
 
@@ -57,7 +57,7 @@ def add_account(folder, email):
 
 
 def rewrite(source, target, change):
-    """Write the members of a backup anew, as `change` makes them of name and content."""
+    """Rewrite the members of a backup; `change` returns the new content of a name and a content."""
     with tarfile.open(source) as old, tarfile.open(target, "w:gz") as new:
         for member in old:
             for info, data in change(member, old.extractfile(member).read()):
@@ -65,7 +65,7 @@ def rewrite(source, target, change):
                 new.addfile(info, io.BytesIO(data))
 
 
-def test_what_was_backed_up_is_restored_byte_by_byte(folder, store, tmp_path):
+def test_a_backup_is_restored_byte_by_byte(folder, store, tmp_path):
     add_account(folder, "kept@example.org")
     made = make_backup(folder, tmp_path / "b.tgz")
     assert made.blobs == 2
@@ -79,10 +79,10 @@ def test_what_was_backed_up_is_restored_byte_by_byte(folder, store, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.tgz", "farm", "there"]
 
 
-def test_what_is_under_way_is_not_in_it(folder, store, tmp_path):
+def test_unfinished_uploads_are_not_in_a_backup(folder, store, tmp_path):
     (folder.blobs / ".drafts").mkdir()
     (folder.blobs / ".drafts" / "0123").write_bytes(b"half of it")
-    store.put("claims/job:job_1:0a", io.BytesIO(b"for its worker"), 14, is_brief=True)
+    store.put("claims/job:job_1:0a", io.BytesIO(b"for its worker"), 14, is_transient=True)
     assert make_backup(folder, tmp_path / "b.tgz").blobs == 2
     there = open_folder(tmp_path / "there")
     restore_backup(tmp_path / "b.tgz", there)
@@ -128,7 +128,7 @@ def test_a_blob_that_comes_with_its_record_during_the_backup_is_in_it(
     copy = backup._copy_database
 
     def meanwhile(source, target):
-        store.put_all("images/a/0002", io.BytesIO(b"two"))
+        store.put_stream("images/a/0002", io.BytesIO(b"two"))
         add_account(folder, "late@example.org")
         copy(source, target)
 
@@ -140,14 +140,12 @@ def test_a_blob_that_comes_with_its_record_during_the_backup_is_in_it(
     assert "late@example.org" in emails(there)
 
 
-def test_a_folder_with_a_farm_is_restored_only_when_asked_and_loses_nothing(
-    folder, store, tmp_path
-):
+def test_an_existing_farm_is_replaced_only_with_the_option_and_moved_aside(folder, store, tmp_path):
     make_backup(folder, tmp_path / "b.tgz")
     add_account(folder, "later@example.org")
     (folder.redis / "appendonly.aof").write_text("queue")
     before = contents(folder.path)
-    with pytest.raises(BackupFailed, match="has a farm already"):
+    with pytest.raises(BackupFailed, match="already has a farm"):
         restore_backup(tmp_path / "b.tgz", folder)
     assert contents(folder.path).items() >= before.items()
     restore_backup(tmp_path / "b.tgz", folder, replace=True)
@@ -160,9 +158,9 @@ def test_a_folder_with_a_farm_is_restored_only_when_asked_and_loses_nothing(
 
 def test_a_farm_that_runs_is_not_restored(folder, tmp_path):
     make_backup(folder, tmp_path / "b.tgz")
-    lock = folder.take()
+    lock = folder.lock()
     try:
-        with pytest.raises(FolderTaken):
+        with pytest.raises(FolderInUse):
             restore_backup(tmp_path / "b.tgz", folder, replace=True)
     finally:
         lock.release()
@@ -170,7 +168,7 @@ def test_a_farm_that_runs_is_not_restored(folder, tmp_path):
 
 def test_a_backup_does_not_write_over_a_file(folder, tmp_path):
     (tmp_path / "b.tgz").write_text("mine")
-    with pytest.raises(BackupFailed, match="is there already"):
+    with pytest.raises(BackupFailed, match="already exists"):
         make_backup(folder, tmp_path / "b.tgz")
     assert (tmp_path / "b.tgz").read_text() == "mine"
     with pytest.raises(BackupFailed, match="cannot be written"):
@@ -237,8 +235,8 @@ def linked(member, data):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (without_manifest, "not whole"),
-        (without_a_blob, "not whole"),
+        (without_manifest, "is incomplete"),
+        (without_a_blob, "is incomplete"),
         (with_other_database, "damaged"),
         (of_a_later_release, "of format 2"),
         (named("../outside"), "'../outside'"),

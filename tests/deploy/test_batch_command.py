@@ -19,11 +19,11 @@ BATCH = Batch("batch_1", "running", 1000, 700, 2, 290, 8, 290, "2026-03-01T00:00
     ("arguments", "message"),
     [
         (["d.ndjson", "-o", "out.txt"], "name a .zip, a .pdf, or a folder"),
-        (["d.json", "-o", "out.zip"], "documents of a batch are one of .csv"),
+        (["d.json", "-o", "out.zip"], "unsupported suffix; accepted are .csv"),
         (["missing.csv", "-o", "out.zip"], "cannot be read"),
     ],
 )
-def test_wrong_files_are_told_before_anything_is_sent(
+def test_unreadable_files_are_reported_before_anything_is_sent(
     arguments, message, tmp_path, monkeypatch, capsys
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -34,27 +34,28 @@ def test_wrong_files_are_told_before_anything_is_sent(
     assert message in capsys.readouterr().err
 
 
-def test_without_a_farm_it_says_how_one_is_named(tmp_path, monkeypatch, capsys) -> None:
+def test_without_a_farm_the_error_names_the_options(tmp_path, monkeypatch, capsys) -> None:
     for name in ("PRESSROOM_URL", "PRESSROOM_KEY"):
         monkeypatch.delenv(name, raising=False)
     assert main(["batch", "t", "d.ndjson", "-o", "out.zip"]) == 1
     assert "PRESSROOM_URL" in capsys.readouterr().err
 
 
-def test_a_farm_that_is_away_leaves_the_way_back(tmp_path, monkeypatch, capsys) -> None:
+@pytest.mark.long
+def test_an_unreachable_farm_leaves_the_batch_resumable(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pressroom_client.transport._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("pressroom_client.transport._FIRST_BACKOFF", 0.01)
     (tmp_path / "d.ndjson").write_text("{}\n")
     given = ["batch", "t", "d.ndjson", "-o", "out.zip", "--url", "http://127.0.0.1:9"]
     assert main([*given, "--key", "pr_1"]) == 1
-    assert "goes on where it was" in capsys.readouterr().err
+    assert "repeat the command to resume" in capsys.readouterr().err
     first = (tmp_path / ".out.zip.pressroom").read_text()
     assert "pr_1" not in first
     assert main([*given, "--key", "pr_1"]) == 1
     assert (tmp_path / ".out.zip.pressroom").read_text() == first
 
 
-def test_an_archive_is_unpacked_into_its_folder_alone(tmp_path) -> None:
+def test_an_archive_is_extracted_into_its_folder_only(tmp_path) -> None:
     archive = tmp_path / "a.zip"
     with zipfile.ZipFile(archive, "w") as made:
         made.writestr("000000-a.pdf", b"one")

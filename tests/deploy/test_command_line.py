@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.cli.main import _FAILURES, build_parser, main
+from deploy.cli.main import _EXPECTED_ERRORS, build_parser, main
 from tests.commands import subcommands_of
 
 
@@ -48,7 +48,7 @@ DATABASE_ALONE = ("alembic", "redis", "pydantic", "structlog", "prometheus_clien
     ],
     ids=lambda words: words[0],
 )
-def test_a_command_loads_what_it_uses_alone(arguments, without, tmp_path, sqlite_url):
+def test_a_command_loads_only_the_modules_it_uses(arguments, without, tmp_path, sqlite_url):
     folder = tmp_path / "farm"
     folder.mkdir()
     Path(sqlite_url.removeprefix("sqlite:///")).rename(folder / "pressroom.sqlite3")
@@ -65,7 +65,8 @@ def test_a_command_loads_what_it_uses_alone(arguments, without, tmp_path, sqlite
     assert not set(without) & set(done.stdout.splitlines()[-1].split())
 
 
-def test_a_failure_is_told_in_a_line_whatever_was_loaded(tmp_path):
+@pytest.mark.long
+def test_an_expected_error_is_printed_in_one_line(tmp_path):
     for arguments in (("key", "list", "acc_none"), ("queue", "drain", "batch")):
         done = subprocess.run(
             [sys.executable, "-m", "deploy.cli.main", *arguments, "--data", str(tmp_path / "farm")],
@@ -76,12 +77,12 @@ def test_a_failure_is_told_in_a_line_whatever_was_loaded(tmp_path):
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
 
 
-@pytest.mark.parametrize(("module", "name"), _FAILURES.items())
-def test_what_is_told_in_a_line_is_where_the_command_line_looks_for_it(module, name):
+@pytest.mark.parametrize(("module", "name"), _EXPECTED_ERRORS.items())
+def test_the_expected_errors_exist_in_their_modules(module, name):
     assert issubclass(getattr(import_module(module), name), Exception)
 
 
-def test_an_unknown_command_is_refused_with_all_that_are_known(capsys):
+def test_an_unknown_command_lists_the_known_ones(capsys):
     with pytest.raises(SystemExit) as ended:
         build_parser("fold").parse_args(["fold"])
     assert ended.value.code == 2

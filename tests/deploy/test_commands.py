@@ -7,10 +7,9 @@ import pytest
 
 from api.jobs.accepting import make_record
 from deploy.cli.main import main
-from shared.buckets.admission import AdmissionCache
 from shared.clock import now
 from shared.db.accounts import find_key_state
-from shared.db.jobs import JobEnd, JobStatus, add_jobs, count_unfinished, end_jobs
+from shared.db.jobs import JobEnd, JobStatus, add_jobs, count_unfinished_jobs, end_jobs
 from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.identifiers import digest_api_key
@@ -18,13 +17,14 @@ from shared.jobs import (
     Allowance,
     BodyKind,
     Claim,
-    ClaimHome,
+    ClaimStorage,
     Lane,
     Meter,
     PinnedTemplate,
     RenderJob,
 )  # fmt: skip
 from shared.queue.connection import connect
+from shared.redis_state.admission import AdmissionCache
 
 
 @pytest.fixture
@@ -56,13 +56,13 @@ def state_of(api_key, url):
     return state
 
 
-def test_an_account_is_made_with_a_user_a_workspace_and_a_key(made):
+def test_an_account_is_created_with_a_user_a_workspace_and_a_key(made):
     assert set(made) == {"account_id", "workspace_id", "user", "key_id", "api_key"}
     assert made["user"] == {"id": made["user"]["id"], "name": "Example", "email": "a@example.org"}
     assert made["api_key"].startswith("pr_")
 
 
-def test_what_is_on_its_way_to_the_ledger_is_not_told_while_redis_is_away(run, made):
+def test_unrecorded_usage_is_unknown_while_redis_is_unavailable(run, made):
     used = run("account", "usage", made["account_id"])["production"]
     assert (used["pages"], used["pages_not_in_the_ledger_yet"]) == (0, None)
 
@@ -76,7 +76,7 @@ def test_the_default_folder_is_private(made, tmp_path):
     assert stat.S_IMODE((tmp_path / ".pressroom").stat().st_mode) == 0o700
 
 
-def test_an_account_is_changed_by_what_is_given(run, made, tmp_path):
+def test_only_the_given_properties_of_an_account_change(run, made, tmp_path):
     run("account", "set", made["account_id"], "--disabled", "--rate-limit", "5/minute")
     url = f"sqlite:///{tmp_path}/.pressroom/pressroom.sqlite3"
     state = state_of(made["api_key"], url)
@@ -85,7 +85,7 @@ def test_an_account_is_changed_by_what_is_given(run, made, tmp_path):
     assert not state_of(made["api_key"], url).account_disabled
 
 
-def test_keys_are_made_listed_and_revoked(run, made):
+def test_keys_are_created_listed_and_revoked(run, made):
     second = run("key", "create", made["account_id"], "--expires-at", "2027-01-31T12:00:00Z")
     assert set(second) == {"key_id", "api_key"}
     assert run("key", "revoke", made["key_id"]) == {"key_id": made["key_id"], "revoked": True}
@@ -102,12 +102,12 @@ def test_keys_are_made_listed_and_revoked(run, made):
         (("key", "list", "acc_none"), "'acc_none'"),
         (("account", "set", "acc_none", "--disabled"), "'acc_none'"),
         (("account", "set", "acc_none"), "--max-pages"),
-        (("account", "create", "--email", "nobody"), "'nobody' is not an address"),
+        (("account", "create", "--email", "someone"), "'someone' is not an address"),
         (("account", "create", "--email", "a@b.c", "--renewal-day", "32"), "renewal_day: 32"),
         (("account", "create", "--email", "a@b.c", "--max-pages", "-1"), "max_pages: -1"),
     ],
 )
-def test_what_cannot_be_done_is_told_on_stderr(run, arguments, told):
+def test_a_failed_command_prints_its_error_to_stderr(run, arguments, told):
     assert told in run(*arguments, code=1)
 
 
@@ -145,25 +145,25 @@ def test_a_production_farm_is_reached_by_both_its_urls(run, database_url, redis_
     assert cache.find(digest) is None
 
 
-def test_a_change_that_fronts_may_not_see_yet_is_told(run, database_url, monkeypatch):
+def test_a_change_that_fronts_may_not_apply_yet_is_reported(run, database_url, monkeypatch):
     monkeypatch.setenv("PRESSROOM_DATABASE_URL", database_url)
     monkeypatch.setenv("PRESSROOM_REDIS_URL", "redis://127.0.0.1:1/0")
     made = run("account", "create", "--email", "a@example.org")
-    assert "Redis does not answer" in run("key", "revoke", made["key_id"], code=1)
+    assert "Redis does not respond" in run("key", "revoke", made["key_id"], code=1)
 
 
-def test_migrating_makes_the_tables_and_again_changes_nothing(run, tmp_path):
+def test_migrating_creates_the_tables_and_is_idempotent(run, tmp_path):
     for _ in range(2):
         assert run("migrate", "--data", str(tmp_path / "farm")) == {"migrated": True}
     database = open_database(f"sqlite:///{tmp_path}/farm/pressroom.sqlite3")
     with database.snapshot() as session:
-        assert count_unfinished(session) == 0
+        assert count_unfinished_jobs(session) == 0
     database.close()
 
 
 def test_a_job_is_shown_as_its_client_and_its_operator_see_it(run, made, tmp_path):
     meter = Meter(made["account_id"], "2026-11-01", Allowance.DRAFT, None)
-    body = Claim(ClaimHome.INLINE, 4, data=b"<d/>")
+    body = Claim(ClaimStorage.INLINE, 4, data=b"<d/>")
     template = PinnedTemplate("t", 3, "f" * 64)
     job = RenderJob(
         "job_" + "a" * 24, "req_1", None, meter, BodyKind.XML, body, None, template, None,
@@ -185,11 +185,11 @@ def test_a_job_is_shown_as_its_client_and_its_operator_see_it(run, made, tmp_pat
 
 
 @pytest.mark.parametrize("job_id", ["x", "job_" + "b" * 24, f"job_{'b' * 24}-0"])
-def test_a_job_that_is_not_on_record_is_not_shown(run, made, job_id):
-    assert "no job" in run("job", "show", job_id, code=1)
+def test_an_unknown_job_is_an_error(run, made, job_id):
+    assert "does not exist" in run("job", "show", job_id, code=1)
 
 
-def test_the_status_of_a_production_farm_is_told_from_its_stores_without_their_secrets(
+def test_the_status_of_a_production_farm_has_no_secrets(
     database_url, redis_url, tmp_path, capsys, monkeypatch
 ):
     upgrade(database_url)
@@ -199,7 +199,8 @@ def test_the_status_of_a_production_farm_is_told_from_its_stores_without_their_s
     assert main(["status", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["problems"] == [
-        f"no worker takes from queue {queue}" for queue in ("interactive", "validate", "batch")
+        f"no worker takes from queue {queue}"
+        for queue in ("interactive", "preview", "validate", "batch")
     ]
     assert set(found["stores"]) == {"redis", "database", "object_store"}
     monkeypatch.setenv("PRESSROOM_BLOB_URL", "gopher://key:s3cret@127.0.0.1/bucket")
@@ -208,5 +209,5 @@ def test_the_status_of_a_production_farm_is_told_from_its_stores_without_their_s
     assert main(["status"]) == 1
     told = capsys.readouterr().out
     for part in ("Redis", "the database", "the object store"):
-        assert f"PROBLEM: {part} does not answer" in told
+        assert f"PROBLEM: {part} does not respond" in told
     assert "s3cret" not in told

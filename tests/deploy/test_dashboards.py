@@ -39,7 +39,7 @@ def test_the_files_are_as_fresh_as_the_code(tmp_path):
 
 
 @pytest.mark.parametrize(("board", "title", "expression"), EXPRESSIONS)
-def test_a_panel_asks_for_what_is_exported_or_recorded(board, title, expression):
+def test_every_query_of_a_panel_uses_existing_metrics(board, title, expression):
     assert set(re.findall(r"\bpressroom_\w+", expression)) <= SERIES
     assert set(re.findall(r"\b\w+:\w+:\w+", expression)) <= RECORDED
 
@@ -60,6 +60,7 @@ def test_every_metric_is_shown_or_alerted_on():
         "keeper_repairs",
         "validations",
         "inspections",
+        "previews",
         "webhook_attempts",
     }
 

@@ -50,7 +50,7 @@ def test_a_template_is_filled_from_files(run, tmp_path, inputs):
     assert pages(tmp_path / "out.pdf") == 1
 
 
-def test_what_is_wrong_is_shown_in_its_line_and_no_file_is_written(run, tmp_path):
+def test_an_error_is_printed_with_its_line_and_no_file_is_written(run, tmp_path):
     (tmp_path / "bad.xml").write_text("<document>\n <flow><para>Hi</para></flow>\n</document>")
     code, out, err = run("render", "bad.xml")
     assert (code, out) == (1, "")
@@ -59,7 +59,7 @@ def test_what_is_wrong_is_shown_in_its_line_and_no_file_is_written(run, tmp_path
     assert not (tmp_path / "bad.pdf").exists()
 
 
-def test_validate_tells_every_finding_and_fails_on_errors(run, tmp_path):
+def test_validate_prints_every_finding_and_fails_on_errors(run, tmp_path):
     (tmp_path / "bad.xml").write_text("<document><flow><para/><p colour='red'/></flow></document>")
     code, out, _ = run("validate", "bad.xml")
     assert code == 1
@@ -102,7 +102,8 @@ def test_inputs_that_do_not_fit_together_are_named(run, tmp_path, arguments, tol
     assert told in err
 
 
-def test_validate_and_render_tell_how_many_findings_are_not_shown(run, tmp_path):
+@pytest.mark.long
+def test_validate_and_render_print_the_number_of_omitted_findings(run, tmp_path):
     skipped = "<h1>a</h1><h3>b</h3>" * 210
     (tmp_path / "long.xml").write_text(f"<document><flow>{skipped}</flow></document>")
     code, out, _ = run("validate", "long.xml")

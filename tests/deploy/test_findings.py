@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from workers.engine.cli import FolderResources, Inputs, print_findings
-from workers.engine.diagnostics import Diagnostic, Origin, Place, Severity, Span
+from workers.engine.diagnostics import Diagnostic, Origin, Severity, SourceLocation, SourceSpan
 
 TEMPLATE = b"<document>\n\t<para class='x'>Hi</para>\n</document>\n"
 
 
 def shown(span, *, origin=None, body=TEMPLATE):
-    place = Place("para", span, origin)
+    place = SourceLocation("para", span, origin)
     finding = Diagnostic(Severity.ERROR, "unknown-element", "No element 'para'.", (place,))
     texts = {
         Origin.TEMPLATE: (Path("t.xml"), body),
@@ -27,7 +27,7 @@ def shown(span, *, origin=None, body=TEMPLATE):
 
 
 def test_a_finding_names_file_line_and_column_and_points_at_the_text():
-    lines = shown(Span(2, 2, 2, 18), origin=Origin.TEMPLATE)
+    lines = shown(SourceSpan(2, 2, 2, 18), origin=Origin.TEMPLATE)
     assert lines == [
         "t.xml:2:2: error: No element 'para'. [unknown-element]",
         "    2 |     <para class='x'>Hi</para>",
@@ -36,37 +36,41 @@ def test_a_finding_names_file_line_and_column_and_points_at_the_text():
 
 
 def test_a_finding_over_several_lines_is_marked_to_the_end_of_the_first():
-    lines = shown(Span(2, 18, 3, 4), origin=Origin.TEMPLATE)
+    lines = shown(SourceSpan(2, 18, 3, 4), origin=Origin.TEMPLATE)
     assert lines[2] == "      |                     ^^^^^^^^^"
 
 
 def test_a_finding_of_the_payload_points_into_its_file():
-    assert shown(Span(1, 1, 1, 5), origin=Origin.PAYLOAD)[1] == "    1 | <p/>"
+    assert shown(SourceSpan(1, 1, 1, 5), origin=Origin.PAYLOAD)[1] == "    1 | <p/>"
 
 
 def test_without_an_origin_the_document_itself_is_meant():
-    assert shown(Span(1, 1, 1, 5))[0].startswith("alone.xml:1:1:")
+    assert shown(SourceSpan(1, 1, 1, 5))[0].startswith("alone.xml:1:1:")
 
 
-@pytest.mark.parametrize("span", [Span(99, 1, 99, 2), Span(2, 500, 2, 600)])
+@pytest.mark.parametrize("span", [SourceSpan(99, 1, 99, 2), SourceSpan(2, 500, 2, 600)])
 def test_a_place_outside_the_file_breaks_nothing(span):
     assert shown(span, origin=Origin.TEMPLATE)
 
 
 def test_bytes_that_are_no_utf_8_are_shown_as_well_as_they_can_be():
-    assert shown(Span(1, 1, 1, 2), origin=Origin.TEMPLATE, body=b"\xff\xfe")[1] == "    1 | ��"
+    assert (
+        shown(SourceSpan(1, 1, 1, 2), origin=Origin.TEMPLATE, body=b"\xff\xfe")[1] == "    1 | ��"
+    )
 
 
 # --- long lines -----------------------------------------------------------------------------------
 
 
 def pointed(line, column, length=1):
-    found = shown(Span(1, column, 1, column + length), body=line.encode(), origin=Origin.TEMPLATE)
+    found = shown(
+        SourceSpan(1, column, 1, column + length), body=line.encode(), origin=Origin.TEMPLATE
+    )
     return found[1], found[2]
 
 
 def under(line, marks):
-    """Give what stands above the carets, column by column: wide characters take two."""
+    """Return what stands above the carets, column by column: wide characters take two."""
     columns = []
     for char in line:
         wide = unicodedata.east_asian_width(char) in "WF"
@@ -95,7 +99,7 @@ def test_of_a_long_line_the_piece_around_the_fault_is_shown():
         ("x" * 30 + "漢字<bad/>", 33, 6, "<bad/>"),
     ],
 )
-def test_the_carets_stand_under_what_is_meant(text, column, length, meant):
+def test_the_carets_mark_the_reported_span(text, column, length, meant):
     line, marks = pointed(text, column, length)
     assert under(line, marks) == meant
     assert sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line) <= 109

@@ -39,6 +39,7 @@ def name_of(document):
     return f"{document['kind']}-{document['metadata']['name']}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("document", PLAIN, ids=name_of)
 def test_a_document_is_of_its_schema(document):
     kubernetes_validate.validate(document, VERSION, strict=True)
@@ -56,7 +57,7 @@ def test_every_process_of_a_farm_is_deployed():
 
 
 @pytest.mark.parametrize("name", PODS)
-def test_a_pod_is_nobody_and_can_change_nothing(name):
+def test_a_pod_runs_unprivileged_on_a_read_only_file_system(name):
     pod, container = pod_of(PODS[name]), container_of(PODS[name])
     assert pod["automountServiceAccountToken"] is False
     assert pod["securityContext"]["runAsNonRoot"] is True
@@ -72,7 +73,7 @@ def test_a_pod_is_nobody_and_can_change_nothing(name):
 
 
 @pytest.mark.parametrize("name", PODS)
-def test_a_pod_runs_what_there_is(name):
+def test_every_command_of_a_pod_exists(name):
     match container_of(PODS[name])["command"]:
         case ["gunicorn", "-c", settings, *_, app]:
             assert settings == "python:api.gunicorn_conf"
@@ -95,23 +96,25 @@ def test_every_setting_of_a_pod_is_one(name):
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
-def test_what_was_begun_may_be_finished_when_a_pod_stops(name):
+def test_a_stopping_pod_has_time_to_finish_running_renders(name):
     pod, container = pod_of(DEPLOYMENTS[name]), container_of(DEPLOYMENTS[name])
     before = (
         container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", [0, 0])
     )
-    works = 5.0 if name in {"counter", "keeper"} else 30.0
+    works = 5.0 if name in {"counter", "maintenance"} else 30.0
     if name in {"front", "worker", "batch"}:
         works = float(config()["PRESSROOM_RENDER_BUDGET"]) + 5
     needed = int(before[1]) + works + STOP_MARGIN_SECONDS
     assert pod["terminationGracePeriodSeconds"] >= needed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_probes_and_services_use_the_port_that_the_process_has(name):
     container = container_of(DEPLOYMENTS[name])
     port = container["ports"][0]
-    named = {"worker": "WORKER", "batch": "WORKER"}.get(name, name.upper())
+    variables = {"batch": "WORKER", "maintenance": "KEEPER", "webhooks": "HOOKS"}
+    named = variables.get(name, name.upper())
     expected = 8000 if name == "front" else int(image_settings()[f"PRESSROOM_{named}_METRICS_PORT"])
     assert port["containerPort"] == expected
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
@@ -139,7 +142,7 @@ def test_every_queue_has_a_pool_and_only_one():
 
 
 @pytest.mark.parametrize("name", ["worker", "batch"])
-def test_a_worker_may_use_what_its_children_may(name):
+def test_the_memory_limit_of_a_worker_covers_its_children(name):
     container = container_of(DEPLOYMENTS[name])
     settings = settings_of(container)
     wanted = int(settings["PRESSROOM_WORKER_CONCURRENCY"]) * int(
@@ -176,7 +179,7 @@ def policies():
     }
 
 
-def test_nothing_is_open_that_is_not_said_to_be():
+def test_only_documented_ports_are_open():
     assert policies()["closed"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     ports = {
         rule["port"]
@@ -196,7 +199,7 @@ def test_only_the_fetcher_and_hooks_reach_the_internet():
         for name, each in DEPLOYMENTS.items()
         if chosen.items() <= each["spec"]["template"]["metadata"]["labels"].items()
     }
-    assert reach == {"fetcher", "hooks"}
+    assert reach == {"fetcher", "webhooks"}
     [to] = policies()["goes-out"]["egress"][0]["to"]
     for private in (
         "10.0.0.0/8",
@@ -208,7 +211,8 @@ def test_only_the_fetcher_and_hooks_reach_the_internet():
         assert private in to["ipBlock"]["except"]
 
 
-def test_the_fetcher_is_asked_by_fronts_and_workers_and_reaches_no_store():
+@pytest.mark.long
+def test_the_fetcher_is_reached_by_fronts_and_workers_and_reaches_no_store():
     [port] = [
         each["containerPort"]
         for each in container_of(DEPLOYMENTS["fetcher"])["ports"]
@@ -234,7 +238,7 @@ def test_the_fetcher_is_asked_by_fronts_and_workers_and_reaches_no_store():
 def test_every_path_of_the_interface_is_behind_the_ingress_and_the_operators_are_not():
     paths = [path["path"] for path in INGRESS["spec"]["rules"][0]["http"]["paths"]]
     routes = re.findall(
-        r"^\| `[A-Z]+ (/\S+)`", (ROOT / "deploy/README.md").read_text(), re.MULTILINE
+        r"^\| `[A-Z]+ (/\S+)`", (ROOT / "deploy/docs/api.md").read_text(), re.MULTILINE
     )
     assert routes
     for route in routes:
@@ -249,7 +253,7 @@ TRIGGER_KEYS = {"serverAddress", "query", "threshold", "activationThreshold", "i
 
 
 @pytest.mark.parametrize("name", SCALED)
-def test_a_pool_is_scaled_by_what_waits_and_what_runs(name):
+def test_a_pool_is_scaled_by_queued_and_running_jobs(name):
     spec = SCALED[name]["spec"]
     assert spec["scaleTargetRef"]["name"] in DEPLOYMENTS
     assert (
@@ -291,7 +295,7 @@ def test_a_pool_shrinks_no_faster_than_a_render_may_last():
         assert window > float(config()["PRESSROOM_RENDER_BUDGET"])
 
 
-def test_no_secret_stands_in_a_file():
+def test_no_file_contains_a_secret():
     for file in KUBERNETES.rglob("*.yaml"):
         for document in yaml.safe_load_all(file.read_text()):
             assert document["kind"] != "Secret"
@@ -346,7 +350,7 @@ def test_each_shards_pool_is_scaled_by_its_own_queues(name):
 
 
 def add_shard(query, shard):
-    """Give a query of a pool as that of one shard's."""
+    """Return a pool's query restricted to one shard."""
     query = query.replace("documents_left)", f'documents_left{{shard="{shard}"}})')
     return re.sub(r'(queue=~?"[^"]*")', rf'\1,shard="{shard}"', query)
 

@@ -16,7 +16,7 @@ from shared.db.migrate import upgrade
 from shared.db.session import open_database
 from shared.db.usage import record_events
 from shared.jobs import Allowance
-from shared.metering import PageEvent
+from shared.metering import UsageEvent
 
 FIRST = datetime(2026, 10, 1, tzinfo=UTC)
 
@@ -29,7 +29,7 @@ def farm(tmp_path):
     url = f"sqlite:///{folder}/pressroom.sqlite3"
     upgrade(url)
     events = [
-        PageEvent(
+        UsageEvent(
             f"job_{number:04}",
             f"acc_{number % 2}",
             "2026-10-01",
@@ -91,7 +91,7 @@ def test_a_file_is_there_once_it_is_whole(export, tmp_path):
     assert [each.name for each in tmp_path.iterdir() if "part" in each.name] == []
 
 
-def test_what_cannot_be_exported_is_told(export, tmp_path):
+def test_an_export_that_fails_is_reported(export, tmp_path):
     told = export("--from", "2026-10-02", "--to", "2026-10-02", code=1).err
     assert "--from 2026-10-02 is not before --to 2026-10-02" in told
     assert "cannot write" in export("-o", str(tmp_path / "none" / "x.csv"), code=1).err

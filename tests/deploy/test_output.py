@@ -1,7 +1,7 @@
-"""What commands print for people: aligned, unnested, and nothing that steers a terminal."""
+"""The text output of commands: aligned, nested by indentation, without control characters."""
 
 from deploy.cli.output import print_result, write_table
-from deploy.cli.survey_text import write_survey
+from deploy.cli.status_text import write_status
 
 
 def test_a_value_of_several_is_shown_line_by_line(capsys):
@@ -12,7 +12,7 @@ def test_a_value_of_several_is_shown_line_by_line(capsys):
     )
 
 
-def test_what_a_client_wrote_cannot_steer_the_terminal(capsys):
+def test_control_characters_of_clients_are_escaped(capsys):
     print_result({"error": {"message": "a\x1b[2J\u202eb\x9b"}}, as_json=False)
     assert capsys.readouterr().out == "error:\n  message: a\\x1b[2J\\u202eb\\x9b\n"
     assert write_table(["name"], [["\x1b[31m"]]) == "name\n\\x1b[31m"
@@ -23,12 +23,12 @@ def test_a_table_is_as_wide_as_its_widest_cells():
     assert write_table(["name", "n"], rows) == "name    n\na       1\nlonger"
 
 
-def test_a_drained_queue_is_told_at_the_head_of_the_status():
+def test_a_drained_queue_is_at_the_top_of_the_status():
     queue = {"name": "batch", "waiting": 0, "oldest_seconds": None, "running": 0}
     farm = {"url": None, "data": None, "looked_at": "now"}
     for since, told in ((None, False), ("then", True)):
         queues = [{**queue, "drained_since": since}]
-        head, _, _ = write_survey({"farm": farm, "problems": [], "queues": queues}).partition(
+        head, _, _ = write_status({"farm": farm, "problems": [], "queues": queues}).partition(
             "\n\n"
         )
-        assert ("drained until an operator resumes it: batch" in head) is told
+        assert ("drained until resumed by an operator: batch" in head) is told

@@ -11,19 +11,11 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.child import Child, ChildSpec
-from deploy.embedded.guard import Guard
-from deploy.embedded.leash import leashed
+from deploy.embedded.parent_death import with_parent_death_signal
+from deploy.embedded.reaper import GroupReaper
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
-
-
-def wait_until(holds, *, seconds=5.0):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def is_alive(pid):
@@ -59,37 +51,37 @@ def parent_of(code):
     )
 
 
-def test_a_leashed_process_dies_when_its_parent_is_killed(started):
+def test_a_process_with_a_death_signal_dies_when_its_parent_is_killed(started):
     parent = parent_of(
         "import subprocess, time\n"
-        "from deploy.embedded.leash import leashed\n"
-        "child = subprocess.Popen(leashed(['sleep', '60']))\n"
+        "from deploy.embedded.parent_death import with_parent_death_signal\n"
+        "child = subprocess.Popen(with_parent_death_signal(['sleep', '60']))\n"
         "print(child.pid, flush=True)\n"
         "time.sleep(60)\n"
     )
     with parent:
         child = int(parent.stdout.readline())
         started.append(child)
-        assert wait_until(lambda: b"sleep" in Path(f"/proc/{child}/cmdline").read_bytes()[:6])
+        wait_until(lambda: b"sleep" in Path(f"/proc/{child}/cmdline").read_bytes()[:6])
         parent.kill()
-    assert wait_until(lambda: not is_alive(child))
+    wait_until(lambda: not is_alive(child))
 
 
-def test_a_leash_that_came_too_late_starts_nothing():
-    command = leashed(["true"])
+def test_a_death_signal_that_came_too_late_starts_nothing():
+    command = with_parent_death_signal(["true"])
     command[-3] = "1"  # as if the parent had died and another process had taken the child over
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
-    assert "is gone" in ended.stderr
+    assert "has ended" in ended.stderr
 
 
-def test_the_guard_kills_the_grandchildren_of_a_killed_supervisor(started):
+def test_the_reaper_kills_the_grandchildren_of_a_killed_supervisor(started):
     parent = parent_of(
         "import subprocess, time\n"
-        "from deploy.embedded.guard import Guard\n"
-        "guard = Guard()\n"
+        "from deploy.embedded.reaper import GroupReaper\n"
+        "reaper = GroupReaper()\n"
         "child = subprocess.Popen(['sh', '-c', 'sleep 60 & echo $!; wait'], start_new_session=True)\n"
-        "guard.add(child.pid)\n"
+        "reaper.add(child.pid)\n"
         "import sys; sys.stdout.write(f'{child.pid}\\n'); sys.stdout.flush()\n"
         "time.sleep(60)\n"
     )
@@ -99,60 +91,61 @@ def test_the_guard_kills_the_grandchildren_of_a_killed_supervisor(started):
         time.sleep(0.2)
         assert all(is_alive(pid) for pid in pids)
         parent.kill()
-    assert wait_until(lambda: not any(is_alive(pid) for pid in pids))
+    wait_until(lambda: not any(is_alive(pid) for pid in pids))
 
 
-def test_a_guard_that_died_is_started_again_and_still_knows_its_groups(started):
-    guard = Guard()
+def test_a_reaper_that_died_is_restarted_with_its_groups(started):
+    reaper = GroupReaper()
     part = subprocess.Popen(["sleep", "60"], start_new_session=True)
     started.append(part.pid)
-    guard.add(part.pid)
-    first = guard._process
+    reaper.add(part.pid)
+    first = reaper._process
     first.kill()
     first.wait()
-    guard.revive()
-    guard.close()
+    reaper.restart()
+    reaper.close()
     assert part.wait(timeout=5) == -signal.SIGKILL
 
 
 def test_a_group_that_was_removed_is_left_alone(started):
-    guard = Guard()
+    reaper = GroupReaper()
     part = subprocess.Popen(["sleep", "60"], start_new_session=True)
     started.append(part.pid)
-    guard.add(part.pid)
-    guard.remove(part.pid)
-    guard.close()
+    reaper.add(part.pid)
+    reaper.remove(part.pid)
+    reaper.close()
     assert part.poll() is None
     part.kill()
     part.wait()
 
 
+@pytest.mark.long
 def test_a_part_that_dies_is_due_again_after_a_delay_that_grows(tmp_path):
     child = Child(spec_of(tmp_path, "raise SystemExit(3)"))
     delays = []
     for _ in range(3):
         child.start()
-        assert wait_until(lambda: child.reap() == 3)
+        wait_until(lambda: child.reap() == 3)
         assert not child.is_due
         ended = time.monotonic()
-        assert wait_until(lambda: child.is_due)
+        wait_until(lambda: child.is_due)
         delays.append(time.monotonic() - ended)
     assert child.restarts == 3
     assert delays[0] < delays[1] < delays[2]
 
 
-def test_what_a_dead_part_left_in_its_group_is_killed(tmp_path):
+def test_orphans_in_the_group_of_a_dead_process_are_killed(tmp_path):
     code = (
         "import subprocess, time; left = subprocess.Popen(['sleep', '60']);"
         "print(left.pid, flush=True); time.sleep(60)"
     )
     child = Child(spec_of(tmp_path, code))
     pid = child.start()
-    assert wait_until(lambda: (tmp_path / "part.log").read_text().endswith("\n"))
+    wait_until(lambda: (tmp_path / "part.log").read_text().endswith("\n"))
     left = int((tmp_path / "part.log").read_text())
     os.kill(pid, signal.SIGKILL)
-    assert wait_until(lambda: child.reap() == -signal.SIGKILL)
-    assert wait_until(lambda: not is_alive(left))
+    wait_until(lambda: child.reap() == -signal.SIGKILL)
+    wait_until(lambda: not is_alive(left))
 
 
 def test_a_part_that_will_not_stop_is_killed_when_its_time_is_over(tmp_path):
@@ -162,8 +155,8 @@ def test_a_part_that_will_not_stop_is_killed_when_its_time_is_over(tmp_path):
     )
     child = Child(spec_of(tmp_path, code, stop_seconds=0.3))
     pid = child.start()
-    assert wait_until(lambda: "deaf" in (tmp_path / "part.log").read_text())
-    child.ask_to_stop()
+    wait_until(lambda: "deaf" in (tmp_path / "part.log").read_text())
+    child.request_stop()
     child.stop(wait=lambda: time.sleep(0.02) is None)
     assert not is_alive(pid)
 
@@ -176,7 +169,7 @@ def test_a_part_gets_the_time_to_finish_its_work(tmp_path):
     )
     child = Child(spec_of(tmp_path, code))
     child.start()
-    assert wait_until(lambda: "at work" in (tmp_path / "part.log").read_text())
-    child.ask_to_stop()
+    wait_until(lambda: "at work" in (tmp_path / "part.log").read_text())
+    child.request_stop()
     child.stop(wait=lambda: time.sleep(0.02) is None)
     assert "finished" in (tmp_path / "part.log").read_text()

@@ -16,8 +16,10 @@ from deploy.gallery.documents import OPTIONS, render_golden_documents, render_te
 from deploy.gallery.page import write_page
 from deploy.gallery.pictures import MAX_BYTES, draw_pages
 from shared.db.public import FOLDER
+from tests.engine.einvoices.official import find_broken, find_schema_errors
+from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoImages, Payload, PayloadKind
+from workers.engine.ports import NoResources, Payload, PayloadKind
 
 SAMPLES = Path(__file__).parents[2] / "deploy/requests/samples"
 TEMPLATES = {path.stem: path.read_bytes() for path in sorted(FOLDER.glob("service-*.xml"))}
@@ -70,7 +72,8 @@ FULL = {
         "summary": LONG,
         "figures": [{"label": LONG, "value": "98,765.43", "note": LONG}] * 7,
         "chapters": [
-            {"title": LONG, "text": LONG, "columns": [LONG, "2025"], "rows": [[LONG, n] for n in range(MUCH)]}
+            {"title": LONG, "text": LONG, "columns": [LONG, "2025"], "rows": [[LONG, n] for n in range(MUCH)]},
+            {"title": LONG, "chart": {"title": LONG, "names": ["North"] * 12, "series": [{"label": LONG, "values": [*range(12)]}] * 4}},
         ],
     },
     "service-statement": {
@@ -87,7 +90,7 @@ FULL = {
 
 def draw(template, payload=None):
     rendered = render(
-        prepare_template(TEMPLATES[template]), payload, options=OPTIONS, resources=NoImages()
+        prepare_template(TEMPLATES[template]), payload, options=OPTIONS, resources=NoResources()
     )
     assert list(rendered.warnings) == []
     return rendered
@@ -133,6 +136,7 @@ def test_empty_lists_leave_a_page_that_still_reads_well(template):
     assert send(template, EMPTY[template]).pages == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_two_hundred_records_with_long_names_fit(template):
     rendered = send(template, FULL[template])
@@ -197,6 +201,75 @@ def test_an_invoice_adds_up_with_each_rate_rounded_once():
     assert "€108.99" in text_of(send("service-invoice", {"lines": lines}))
 
 
+def invoice_record(**totals):
+    """Return what the sample invoice says, as the record of an electronic invoice."""
+    seller = {"name": "Northwind Tools Ltd", "vatId": "GB000000000", "address": {"country": "GB"}}
+    sold = (
+        ("Cordless drill 18 V", 2, 89.90, 179.80, 19),
+        ("Drill bits, set of 10", 4, 19.50, 78, 19),
+    )
+    sold += (
+        ("Workshop manual", 1, 24, 24, 7),
+        ("Discount for a returning customer", -1, 20, -20, 19),
+    )
+    return {
+        "number": "2026-0042",
+        "issueDate": "2026-03-02",
+        "dueDate": "2026-03-16",
+        "typeCode": "380",
+        "currency": "EUR",
+        "seller": seller,
+        "buyer": {"name": "Harbour Joinery GmbH", "address": {"country": "DE"}},
+        "payment": {"meansCode": "58", "accounts": [{"iban": "GB33BUKB20201555555555"}]},
+        "lines": [
+            {
+                "id": str(n),
+                "name": name,
+                "quantity": quantity,
+                "unit": "C62",
+                "price": {"net": price},
+                "netAmount": amount,
+                "vatCategory": "S",
+                "vatRate": rate,
+            }
+            for n, (name, quantity, price, amount, rate) in enumerate(sold, 1)
+        ],
+        "vatBreakdown": [
+            {"category": "S", "rate": 7, "taxable": 24, "vat": 1.68},
+            {"category": "S", "rate": 19, "taxable": 237.80, "vat": 45.18},
+        ],
+        "totals": {
+            "lines": 261.80,
+            "withoutVat": 261.80,
+            "vat": 46.86,
+            "withVat": 308.66,
+            "due": 308.66,
+            **totals,
+        },
+    }
+
+
+def test_an_invoice_is_an_electronic_one_on_demand():
+    made = send("service-invoice", {"einvoice": invoice_record()})
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        content = pdf.attachments["factur-x.xml"].get_file().read_bytes()
+        assert "/OutputIntents" in pdf.Root
+    assert find_broken(content, "en16931") == set()
+    assert find_schema_errors(content, "en16931") == []
+    plain = send("service-invoice", {})
+    assert text_of(plain) == text_of(made)
+    assert len(plain.pdf) < len(made.pdf)
+
+
+def test_an_electronic_invoice_that_contradicts_the_page_is_rejected():
+    with pytest.raises(AuthoringError) as caught:
+        send("service-invoice", {"einvoice": invoice_record(due=300)})
+    assert {one.code for one in caught.value.diagnostics} == {"einvoice-rule", "term-differs"}
+    with pytest.raises(AuthoringError) as caught:
+        send("service-invoice", {"number": "2026-0043", "einvoice": invoice_record()})
+    assert {one.code for one in caught.value.diagnostics} == {"term-differs"}
+
+
 def test_a_credit_prints_no_payment_code():
     credit = send("service-invoice", {"lines": [{"text": "Returned", "price": -5}]})
     assert "Scan with" not in text_of(credit)
@@ -223,7 +296,8 @@ def test_markdown_writes_a_report_below_its_title():
     assert "Incidents" not in text
 
 
-def test_the_pictures_are_small_and_show_what_is_drawn_today():
+@pytest.mark.long
+def test_the_pictures_are_small_and_up_to_date():
     drawn = {f"{shown.name}.png": draw_pages(shown.pdf)[0] for shown in render_templates()}
     assert {path.name for path in PICTURES.iterdir()} == drawn.keys(), "make gallery"
     assert [name for name, png in drawn.items() if len(png) > MAX_BYTES] == []

@@ -57,7 +57,7 @@ def test_the_first_interpreter_that_can_makes_the_environment(make_venv, interpr
     assert (tmp_path / "venv/made-by").read_text() == "good\n"
 
 
-def test_without_a_new_enough_interpreter_the_error_says_how_to_name_one(make_venv, interpreter):
+def test_an_old_interpreter_is_an_error_that_explains_how_to_choose_one(make_venv, interpreter):
     done = make_venv(interpreter("old", too_old=True))
     assert done.returncode == 1
     assert "Python 3.11 or newer is needed" in done.stderr
@@ -72,6 +72,7 @@ def test_without_the_venv_package_the_error_names_it(make_venv, interpreter):
     assert "python3.99-venv" in done.stderr
 
 
+@pytest.mark.long
 def test_the_python_of_the_distribution_comes_before_others(tmp_path):
     own = Path("/usr/bin/python3")
     suits = "import sys, ensurepip; sys.exit(sys.version_info < (3, 11))"

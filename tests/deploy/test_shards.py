@@ -9,11 +9,11 @@ import pytest
 from redis import Redis
 
 from deploy.cli.main import main
-from deploy.embedded.home import DataFolder
+from deploy.embedded.data_folder import DataFolder
 from deploy.embedded.loopback import free_port
 from shared.identifiers import new_id
 from shared.queue.connection import connect
-from shared.queue.layout import Layout, find_layout
+from shared.queue.shard_layout import ShardLayout, find_layout
 from tests.conftest import start_redis
 
 
@@ -54,13 +54,13 @@ def layouts(urls):
 
 def test_servers_are_adopted_and_retired(run, urls, monkeypatch):
     assert run("adopt")["shards"] == ["0", "1"]
-    assert layouts(urls) == [Layout("0", ("0", "1")), Layout("1", ("0", "1"))]
+    assert layouts(urls) == [ShardLayout("0", ("0", "1")), ShardLayout("1", ("0", "1"))]
     with Redis.from_url(urls[1]) as leaving:
         leaving.xadd("usage", {"event": "x"})
     done = run("adopt", "--retire", "1")
     assert (done["shards"], done["retired"], done["usage_events_moved"]) == (["0"], ["1"], 1)
     assert 0.4 < done["moved"] < 0.6
-    assert layouts(urls) == [Layout("0", ("0",)), None]
+    assert layouts(urls) == [ShardLayout("0", ("0",)), None]
     with Redis.from_url(urls[0]) as staying:
         assert staying.xlen("usage") == 1
     monkeypatch.setenv("PRESSROOM_REDIS_URL", urls[0])
@@ -77,11 +77,11 @@ def test_an_account_is_found_where_it_lives(run):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--retire", "2"), "no shard '2' to retire; PRESSROOM_REDIS_URL has 0, 1"),
-        (("--retire", "0", "--retire", "1"), "a shard that stays"),
+        (("--retire", "2"), "shard '2' cannot be retired: PRESSROOM_REDIS_URL has 0, 1"),
+        (("--retire", "0", "--retire", "1"), "one shard must remain"),
     ],
 )
-def test_shards_that_cannot_be_retired_are_refused(run, urls, arguments, told):
+def test_shards_that_cannot_be_retired_are_rejected(run, urls, arguments, told):
     assert told in run("adopt", *arguments, code=1)
     assert layouts(urls) == [None, None]
 
@@ -94,15 +94,15 @@ def test_a_farm_that_runs_keeps_its_shards(run, urls):
         run("adopt", "--force")
 
 
-def test_nothing_is_adopted_while_a_server_is_away(run, urls, monkeypatch):
+def test_nothing_is_adopted_while_a_server_is_unavailable(run, urls, monkeypatch):
     monkeypatch.setenv("PRESSROOM_REDIS_URL", f"{urls[0]} redis://:s3cret@127.0.0.1:1/0")
     told = run("adopt", code=1)
-    assert "a shard does not answer" in told
+    assert "a shard does not respond" in told
     assert "s3cret" not in told
     assert layouts(urls) == [None, None]
 
 
-def test_a_wrong_url_is_told_without_its_password(run, monkeypatch):
+def test_an_invalid_url_is_reported_without_its_password(run, monkeypatch):
     monkeypatch.setenv("PRESSROOM_REDIS_URL", "redis://:s3cret@a,redis://b")
     told = run("find", "acc_x", code=1)
     assert told.startswith("pressroom: PRESSROOM_REDIS_URL: entry 1")

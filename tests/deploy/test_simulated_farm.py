@@ -5,15 +5,23 @@ import random
 import pytest
 
 from deploy.simulate import farm as rules
-from deploy.simulate.farm import BATCH, INTERACTIVE, SLICE_SECONDS, Asked, FarmModel, Kill, Pool
+from deploy.simulate.farm import (
+    BATCH,
+    INTERACTIVE,
+    SLICE_SECONDS,
+    BatchArrival,
+    FarmModel,
+    SimulatedPool,
+    WorkerFailure,
+)
 from deploy.simulate.model import lognormal, queue_up
-from deploy.simulate.scenes import play
-from shared import batch_flow
+from deploy.simulate.scenarios import run_scenarios
+from shared import batch_lifecycle
 from shared.batches import chunks
 from tests.bench import queueing
-from workers.farm.batches import slices
+from workers.batches import slices
 
-POOLS = [Pool(2, (INTERACTIVE,)), Pool(2, (BATCH,))]
+POOLS = [SimulatedPool(2, (INTERACTIVE,)), SimulatedPool(2, (BATCH,))]
 
 
 def steady(seconds):
@@ -29,15 +37,15 @@ def poisson(rate, takes, *, until, seed=5):
 
 def test_its_rules_are_those_of_the_real_farm():
     assert rules.SLICE_SECONDS == slices.SLICE_SECONDS
-    assert rules.WINDOW == batch_flow.WINDOW
-    assert rules.CHUNKS_AIMED_AT == chunks._CHUNKS_AIMED_AT
-    assert rules.CHUNK_SIZES == (chunks._FEWEST, chunks._MOST)
+    assert rules.WINDOW == batch_lifecycle.WINDOW
+    assert rules.CHUNKS_AIMED_AT == chunks._TARGET_CHUNKS
+    assert rules.CHUNK_SIZES == (chunks._MIN_DOCUMENTS, chunks._MAX_DOCUMENTS)
 
 
-def test_the_scenes_show_a_burst_and_what_one_pool_for_all_costs():
+def test_the_scenes_show_a_burst_and_the_cost_of_a_single_pool():
     rows = {
-        row.scene: row
-        for row in play(10, lognormal(0.025, variation=2), 0.025, renders=20_000, seed=1)
+        row.scenario: row
+        for row in run_scenarios(10, lognormal(0.025, variation=2), 0.025, renders=20_000, seed=1)
     }
     assert rows["burst"].p99 > 10 * rows["even"].p99
     assert rows["night"].p99 == rows["even"].p99
@@ -49,27 +57,30 @@ def test_the_scenes_show_a_burst_and_what_one_pool_for_all_costs():
 
 def test_one_pool_of_singles_waits_as_the_plain_model_says():
     singles = poisson(30, 0.05, until=100)
-    waits = FarmModel([Pool(2, (INTERACTIVE,))]).run(singles).waits
+    waits = FarmModel([SimulatedPool(2, (INTERACTIVE,))]).run(singles).waits
     assert sorted(waits) == pytest.approx(sorted(queue_up(2, singles)))
 
 
-def test_a_pool_of_its_own_keeps_batches_from_those_who_wait():
+def test_a_separate_pool_keeps_batches_from_delaying_waited_renders():
     singles = poisson(10, 0.05, until=60)
     alone = FarmModel(POOLS).run(singles)
     farm = FarmModel(POOLS)
-    farm.send_batches([Asked(0.0, "a", 5_000, steady(0.05))])
+    farm.schedule_batches([BatchArrival(0.0, "a", 5_000, steady(0.05))])
     beside = farm.run(singles)
     assert sorted(alone.waits) == sorted(beside.waits)
     assert beside.documents == 5_000
-    shared = FarmModel([Pool(4, (INTERACTIVE, BATCH))])
-    shared.send_batches([Asked(0.0, "a", 5_000, steady(0.05))])
+    shared = FarmModel([SimulatedPool(4, (INTERACTIVE, BATCH))])
+    shared.schedule_batches([BatchArrival(0.0, "a", 5_000, steady(0.05))])
     assert max(shared.run(singles).waits) > SLICE_SECONDS / 4
 
 
 def test_a_small_batch_waits_for_the_window_and_not_for_the_large_one_before_it():
-    farm = FarmModel([Pool(1, (BATCH,))])
-    farm.send_batches(
-        [Asked(0.0, "large", 4_000, steady(0.1)), Asked(10.0, "small", 10, steady(0.1))]
+    farm = FarmModel([SimulatedPool(1, (BATCH,))])
+    farm.schedule_batches(
+        [
+            BatchArrival(0.0, "large", 4_000, steady(0.1)),
+            BatchArrival(10.0, "small", 10, steady(0.1)),
+        ]
     )
     seen = farm.run([])
     assert seen.batch_seconds[0] == pytest.approx(401, rel=0.01)
@@ -78,10 +89,10 @@ def test_a_small_batch_waits_for_the_window_and_not_for_the_large_one_before_it(
 
 
 def test_accounts_take_turns_whatever_they_sent():
-    farm = FarmModel([Pool(2, (BATCH,))])
-    farm.send_batches(
-        [Asked(0.0, "many", 1_000, steady(0.1)) for _ in range(5)]
-        + [Asked(0.0, "one", 1_000, steady(0.1))]
+    farm = FarmModel([SimulatedPool(2, (BATCH,))])
+    farm.schedule_batches(
+        [BatchArrival(0.0, "many", 1_000, steady(0.1)) for _ in range(5)]
+        + [BatchArrival(0.0, "one", 1_000, steady(0.1))]
     )
     seen = farm.run([])
     assert seen.batch_seconds[5] == pytest.approx(100, rel=0.1)  # of 50 alone, half of the pool
@@ -91,8 +102,8 @@ def test_accounts_take_turns_whatever_they_sent():
 def test_work_of_a_killed_worker_is_done_again_and_nothing_is_lost():
     singles = poisson(20, 0.05, until=120)
     farm = FarmModel(POOLS)
-    farm.send_batches([Asked(0.0, "a", 3_000, steady(0.05))])
-    farm.send_kills(Kill(at, at // 10 % 2, 2, 3.0) for at in range(10, 100, 10))
+    farm.schedule_batches([BatchArrival(0.0, "a", 3_000, steady(0.05))])
+    farm.schedule_failures(WorkerFailure(at, at // 10 % 2, 2, 3.0) for at in range(10, 100, 10))
     seen = farm.run(singles)
     assert len(seen.waits) == len(singles)
     assert seen.documents == 3_000

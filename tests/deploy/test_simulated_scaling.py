@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from deploy.simulate.farm import Asked
+from deploy.simulate.farm import BatchArrival
 from deploy.simulate.model import lognormal
-from deploy.simulate.scaling import Autoscaler, Policy, ScalingRules, play_batches, read_rules
+from deploy.simulate.scaling import Autoscaler, Policy, ScalingRules, read_rules, simulate_scaling
 from tests.deploy.deployment import documents
 
 [BATCH] = [each for each in documents("scaling") if each["metadata"]["name"] == "batch"]
@@ -22,18 +22,18 @@ def steady(seconds):
 
 
 def night(count=15_000, takes=0.1):
-    return [Asked(60.0, "a", count, steady(takes))]
+    return [BatchArrival(60.0, "a", count, steady(takes))]
 
 
 def directions(moments):
-    """Give the changes of the pool's size, growth and decline, repeated ones left out."""
+    """Return the changes of the pool's size, growth and decline, repeated ones left out."""
     changes = [after.pods - before.pods for before, after in pairwise(moments)]
     signs = ["up" if change > 0 else "down" for change in changes if change]
     return [sign for number, sign in enumerate(signs) if number == 0 or signs[number - 1] != sign]
 
 
 def test_a_backlog_of_15000_documents_gets_many_pods_and_then_none():
-    moments = play_batches(night(), RULES, seconds=3600)
+    moments = simulate_scaling(night(), RULES, seconds=3600)
     assert max(each.pods for each in moments) >= 12
     assert directions(moments) == ["up", "down"]
     assert moments[-1].pods == RULES.fewest == 0
@@ -41,20 +41,20 @@ def test_a_backlog_of_15000_documents_gets_many_pods_and_then_none():
     assert ended < 300  # 1,500 s of work, 12.5 min on one pod
 
 
-def test_what_waits_in_the_queue_alone_never_asks_for_more_than_four_pods():
-    moments = play_batches(night(), QUEUE_ALONE, seconds=3600)
+def test_queued_jobs_alone_never_request_more_than_four_pods():
+    moments = simulate_scaling(night(), QUEUE_ALONE, seconds=3600)
     assert max(each.pods for each in moments) <= 4
 
 
 def test_slow_documents_get_every_pod_until_they_end():
-    moments = play_batches(night(takes=1.5), RULES, seconds=3 * 3600)
+    moments = simulate_scaling(night(takes=1.5), RULES, seconds=3 * 3600)
     assert max(each.pods for each in moments) >= 15
     assert directions(moments) == ["up", "down"]
     assert moments[-1].pods == 0
 
 
 def test_a_small_batch_starts_a_pod_or_two_and_no_more():
-    moments = play_batches(night(count=300, takes=0.05), RULES, seconds=1800)
+    moments = simulate_scaling(night(count=300, takes=0.05), RULES, seconds=1800)
     assert 1 <= max(each.pods for each in moments) <= 2
     assert moments[-1].pods == 0
 
@@ -63,16 +63,17 @@ def test_a_small_batch_starts_a_pod_or_two_and_no_more():
 def test_batches_that_come_again_and_again_do_not_have_the_pool_swing(every):
     service = lognormal(0.1, variation=2)
     coming = [
-        Asked(float(at), f"account {at % 7}", 2_000, service) for at in range(60, 3600, every)
+        BatchArrival(float(at), f"account {at % 7}", 2_000, service)
+        for at in range(60, 3600, every)
     ]
-    moments = play_batches(coming, RULES, seconds=6000)
+    moments = simulate_scaling(coming, RULES, seconds=6000)
     assert directions(moments) == ["up", "down"]
     assert moments[-1].pods == 0
 
 
 def test_batches_are_worked_off_as_fast_as_they_come():
-    coming = [Asked(float(at), "a", 3_000, steady(0.1)) for at in range(0, 3600, 30)]
-    moments = play_batches(coming, RULES, seconds=3600)
+    coming = [BatchArrival(float(at), "a", 3_000, steady(0.1)) for at in range(0, 3600, 30)]
+    moments = simulate_scaling(coming, RULES, seconds=3600)
     backlog = [each.documents for each in moments if each.at > 600]
     assert max(backlog) < 15_000
 

@@ -4,7 +4,6 @@ import signal
 import socket
 import stat
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,12 @@ from redis import AuthenticationError, Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from deploy.embedded.home import DataFolder
-from deploy.embedded.leash import leashed
+from deploy.embedded.data_folder import DataFolder
 from deploy.embedded.loopback import LOOPBACK, free_port
+from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.plan import redis_spec
 from deploy.embedded.valkey import configure_server, server_command
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -27,9 +27,11 @@ def start(tmp_path):
     running = []
 
     def start():
-        process = subprocess.Popen(leashed(server_command(folder)), stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            with_parent_death_signal(server_command(folder)), stdout=subprocess.DEVNULL
+        )
         running.append(process)
-        hold_ready(server)
+        wait_until(server.is_ready)
         return server, process
 
     yield start
@@ -38,13 +40,7 @@ def start(tmp_path):
         process.wait()
 
 
-def hold_ready(server):
-    deadline = time.monotonic() + 5
-    while not server.is_ready() and time.monotonic() < deadline:
-        time.sleep(0.02)
-
-
-def test_what_was_acknowledged_survives_a_kill_on_the_same_port(start):
+def test_acknowledged_writes_survive_a_kill_on_the_same_port(start):
     server, process = start()
     with Redis.from_url(server.url) as redis:
         redis.rpush("list", *range(1000))
@@ -64,14 +60,14 @@ def test_it_is_append_only_and_evicts_nothing(start):
         assert redis.config_get("bind") == {"bind": "127.0.0.1"}
 
 
-def test_large_values_do_not_have_the_kernel_make_their_memory_anew(tmp_path):
+def test_large_values_reuse_allocated_memory(tmp_path):
     server = configure_server(tmp_path)
     spec = redis_spec(DataFolder(tmp_path), 0)
     process = subprocess.Popen(
         server_command(tmp_path), env=dict(spec.environment), stdout=subprocess.DEVNULL
     )
     try:
-        hold_ready(server)
+        wait_until(server.is_ready)
         with Redis.from_url(server.url) as redis:
 
             def keep_and_forget():
@@ -94,7 +90,7 @@ def page_faults(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[7])
 
 
-def test_nobody_gets_in_without_the_password(start):
+def test_a_connection_without_the_password_is_rejected(start):
     server, _ = start()
     with (
         Redis(port=server.port, retry=Retry(NoBackoff(), 0)) as redis,
@@ -103,13 +99,13 @@ def test_nobody_gets_in_without_the_password(start):
         redis.ping()
 
 
-def test_the_password_stands_in_a_private_file_and_in_no_command_line(tmp_path):
+def test_the_password_is_in_a_private_file_and_in_no_command_line(tmp_path):
     server = configure_server(tmp_path)
     assert stat.S_IMODE((tmp_path / "valkey.conf").stat().st_mode) == 0o600
     assert server.password not in " ".join(server_command(tmp_path))
 
 
-def test_a_port_that_was_given_is_there_for_its_server_and_for_nobody_else():
+def test_an_assigned_port_is_reserved_for_its_server():
     port = free_port()
     with pytest.raises(OSError, match="in use"), socket.socket() as other:
         other.bind((LOOPBACK, port))

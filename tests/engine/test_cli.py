@@ -53,20 +53,20 @@ def test_check_shows_the_line_with_a_caret(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["check"], "name a document"),
         (["check", "missing.xml"], "missing.xml cannot be read"),
         (["check", "a.xml", "--template", "b.xml", "--data", "c.json"], "only one of"),
-        (["check", "a.xml", "--flow", "notes"], "needs it"),
+        (["check", "a.xml", "--flow", "notes"], "requires --markdown"),
         (["check", "a.xml", "--images", "/nowhere"], "is not a folder"),
     ],
 )
-def test_inputs_that_do_not_fit_are_told(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+def test_mismatched_inputs_are_reported(
+    arguments: list[str], reported: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_images_come_from_the_folder_and_from_nowhere_else(document: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is copied from a page is what was written, in every script: read back by another program."""
+"""Text copied from a page is the text of the document, in every script, as another program reads it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.golden.case import OPTIONS
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoImages, Payload, PayloadKind
+from workers.engine.ports import NoResources, Payload, PayloadKind
 
 TEXTS = {
     "en": "Text with “AVAST” and figures, 1,234.50 €",
@@ -40,7 +40,7 @@ def rendered(text: str, lang: str, attributes: str = "") -> bytes:
         f'<document lang="{lang}"><page size="A4" margin="20mm"/>'
         f"<flow><p {attributes}>{{{{ text }}}}</p></flow></document>".encode()
     )
-    return render(template, payload_of(text), options=OPTIONS, resources=NoImages()).pdf
+    return render(template, payload_of(text), options=OPTIONS, resources=NoResources()).pdf
 
 
 def payload_of(text: str) -> Payload:
@@ -54,17 +54,17 @@ def extracted(pdf: bytes) -> str:
 
 
 def same(text: str) -> str:
-    """Give what is alike in equal texts: composed, and any space a space."""
+    """Return a text normalised for comparison: NFC, each space as U+0020."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 @pytest.mark.parametrize("lang", TEXTS)
-def test_what_is_extracted_is_what_was_written(lang: str):
+def test_extracted_text_equals_the_written_text(lang: str):
     assert same(extracted(rendered(TEXTS[lang], lang))) == same(TEXTS[lang])
 
 
 @pytest.mark.parametrize("lang", TEXTS)
-def test_bold_text_says_the_same(lang: str):
+def test_bold_text_extracts_to_the_same_text(lang: str):
     pdf = rendered(TEXTS[lang], lang, 'font-weight="bold"')
     assert same(extracted(pdf)) == same(TEXTS[lang])
 
@@ -85,7 +85,7 @@ def test_lines_from_right_to_left_follow_each_other(lang: str):
 
 
 def said_by_codes(pdf: bytes) -> str:
-    """Give all that the fonts of a file say, code by code in the order they are shown."""
+    """Return the text of a file by its fonts' ToUnicode maps, code by code in the order shown."""
     with pikepdf.open(io.BytesIO(pdf)) as file:
         return "".join(_said_on(page) for page in file.pages)
 
@@ -128,7 +128,7 @@ UNDRAWN = re.compile("[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Co", "Cn"]), min_size=1, max_size=40))
-def test_any_text_is_set_and_says_its_characters(text: str):
+def test_any_text_is_set_and_extracts_to_its_characters(text: str):
     pdf = rendered(text, "en", 'white-space="nowrap" overflow-wrap="normal" font-size="2pt"')
     # Which way lines read is another test's: here each character is there as often as it was given.
     assert sorted(shown(said_by_codes(pdf))) == sorted(shown(text))

@@ -68,7 +68,7 @@ def test_a_missing_glyph_in_an_archive_is_an_error_after_many_warnings():
     assert error.code == "missing-glyph"
 
 
-def test_what_does_not_fit_is_an_error_after_many_warnings():
+def test_overflow_is_an_error_after_many_warnings():
     glyphs = "".join(f"<p>{chr(0x1F700 + i)}</p>" for i in range(100)) * 3
     text = (
         f"<document><flow>{glyphs}<box height='1mm' width='9mm'><p>too tall</p></box>"
@@ -164,6 +164,7 @@ def test_findings_that_are_joined_are_still_errors_where_the_list_is_full_of_war
         one.raise_errors()
 
 
+@pytest.mark.long
 def test_a_million_findings_need_little_memory():
     findings = Findings()
     tracemalloc.start()
@@ -189,15 +190,15 @@ def test_a_million_findings_need_little_memory():
         ("<img src='{{ none }}' alt=''/>", "missing-image"),
     ],
 )
-def test_each_document_of_a_template_is_told_what_is_wrong(content, code):
+def test_each_document_of_a_template_gets_the_findings(content, code):
     template = prepare_template(f"<document><flow>{content}</flow></document>".encode())
-    told = []
+    reported = []
     for _ in range(3):
         with pytest.raises(AuthoringError) as caught:
             render(template, None, options=OPTIONS)
-        told.append([error.code for error in caught.value.diagnostics])
-    assert told[0] == told[1] == told[2]
-    assert code in told[0]
+        reported.append([error.code for error in caught.value.diagnostics])
+    assert reported[0] == reported[1] == reported[2]
+    assert code in reported[0]
 
 
 @pytest.mark.parametrize("value", ["none", "transparent", "auto", "9999fr", "#12", "@@", ""])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
 from lxml import etree
 from PIL import Image, ImageChops
 
-from deploy.language.__main__ import PICTURES, REFERENCE, ROOT, SCHEMA, draw_all
-from deploy.language.examples import OPTIONS, Example, ExampleImages, find_examples
+from deploy.language.__main__ import PICTURES, REFERENCE, ROOT, SCHEMA, VOCABULARY, draw_all
+from deploy.language.editor import write_vocabulary
+from deploy.language.examples import OPTIONS, Example, ExampleResources, find_examples
 from deploy.language.formulas import FILTER_GROUPS, OPERATORS, evaluate
-from deploy.language.guide import GUIDE, find_samples
-from deploy.language.mistakes import GENERAL, SPECIAL, find_mistake
-from deploy.language.pictures import MAX_BYTES, shown_width
+from deploy.language.guide import RECIPES, find_samples, read_guide
+from deploy.language.mistakes import GENERAL, SPECIAL, find_diagnostic
+from deploy.language.pictures import MAX_BYTES, display_width
 from deploy.language.reference import write_reference
 from deploy.language.schema import write_schema
 from tests.golden.case import find_cases
@@ -22,12 +24,13 @@ from workers.engine.diagnostics import Origin
 from workers.engine.pipeline import prepare_template, render, validate
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.syntax.checks import check_tree
+from workers.engine.syntax.formatter import format_template
 from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, AttributeSpec, ElementSpec
-from workers.engine.tree.filters import FILTERS
+from workers.engine.tree.expressions.filters import FILTERS
 
 EXAMPLES = find_examples()
-SAMPLES = find_samples(GUIDE.read_text())
+SAMPLES = find_samples(read_guide())
 FORMULAS = [
     *(formula for _, formula in OPERATORS),
     *(f for group in FILTER_GROUPS.values() for formulas in group.values() for f in formulas),
@@ -53,16 +56,27 @@ def schema() -> etree.RelaxNG:
 # --- what is generated ----------------------------------------------------------------------------------
 
 
-def test_the_reference_is_what_make_language_writes():
-    widths = {path.name: shown_width(path.read_bytes()) for path in PICTURES.glob("*.png")}
-    assert REFERENCE.read_text() == write_reference(GUIDE.read_text(), widths), "make language"
+def test_the_reference_is_up_to_date_with_make_language():
+    widths = {path.name: display_width(path.read_bytes()) for path in PICTURES.glob("*.png")}
+    assert REFERENCE.read_text() == write_reference(read_guide(), widths), "make language"
 
 
-def test_the_schema_is_what_make_language_writes():
+def test_the_schema_is_up_to_date_with_make_language():
     assert SCHEMA.read_text() == write_schema(), "make language"
 
 
-def test_every_picture_shows_what_the_engine_draws():
+def test_the_vocabulary_of_the_studio_equals_the_engines():
+    assert VOCABULARY.read_text() == write_vocabulary(), "make language, then make studio"
+    written = json.loads(write_vocabulary())
+    assert written["elements"].keys() == ELEMENTS.keys()
+    for name, element in written["elements"].items():
+        assert {*element["own"], *element["shared"]} == ELEMENTS[name].attributes.keys()
+        assert set(element["shared"]) <= written["shared"].keys()
+        assert set(element["children"]) <= written["elements"].keys()
+
+
+@pytest.mark.long
+def test_every_picture_is_up_to_date_with_the_engine():
     drawn = draw_all()
     assert {path.name for path in PICTURES.glob("*.png")} == drawn.keys(), "make language"
     stale = [name for name, png in drawn.items() if not are_same(png, PICTURES / name)]
@@ -87,7 +101,7 @@ def test_every_example_renders_without_a_finding(example: Example):
     payload = Payload(PayloadKind.XML, example.document.encode())
     findings = validate(None, payload, options=OPTIONS)
     assert [finding.text for finding in findings] == []
-    assert render(None, payload, options=OPTIONS, resources=ExampleImages()).warnings == ()
+    assert render(None, payload, options=OPTIONS, resources=ExampleResources()).warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -101,12 +115,12 @@ def test_a_part_of_a_document_is_put_where_it_may_stand(part: str):
 @pytest.mark.parametrize("sample", SAMPLES, ids=range(len(SAMPLES)))
 def test_every_document_of_the_guide_renders_without_a_finding(sample):
     template = prepare_template(sample.document.encode())
-    rendered = render(template, sample.payload, options=OPTIONS, resources=ExampleImages())
+    rendered = render(template, sample.payload, options=OPTIONS, resources=ExampleResources())
     assert rendered.warnings == ()
 
 
 @pytest.mark.parametrize("formula", FORMULAS, ids=[formula.expression for formula in FORMULAS])
-def test_every_expression_gives_what_is_said(formula):
+def test_every_expression_has_the_documented_result(formula):
     assert evaluate(formula) == formula.result
 
 
@@ -118,8 +132,8 @@ def test_every_filter_has_an_example_that_uses_it():
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=[f"{m.tag} {m.code}" for m in MISTAKES])
-def test_every_mistake_is_told_of_its_element(mistake):
-    assert find_mistake(mistake).message
+def test_every_mistake_is_reported_at_its_element(mistake):
+    assert find_diagnostic(mistake).message
 
 
 # --- the schema -----------------------------------------------------------------------------------------
@@ -169,7 +183,7 @@ def test_the_schema_accepts_every_template_that_is_shipped(schema: etree.RelaxNG
         '<ol start="one"><li>a</li></ol>',
     ],
 )
-def test_the_schema_refuses_what_an_editor_should_mark(schema: etree.RelaxNG, flow: str):
+def test_the_schema_rejects_errors_that_an_editor_should_mark(schema: etree.RelaxNG, flow: str):
     document = f"<document><flow>{flow}</flow></document>"
     assert not is_sound(document.encode())
     assert not schema.validate(etree.fromstring(document))
@@ -207,7 +221,20 @@ def takes(spec: ElementSpec, name: str) -> bool:
 
 def does_read(attribute: AttributeSpec, value: str) -> bool:
     try:
-        attribute.kind.parse(value)
+        attribute.value_type.parse(value)
     except ValueError:
         return False
     return True
+
+
+def test_every_recipe_stands_in_the_guide_and_renders_without_a_finding():
+    documents = {sample.document for sample in SAMPLES}
+    recipes = sorted(RECIPES.glob("*.xml"))
+    assert len(recipes) == 6
+    assert {recipe.read_text() for recipe in recipes} <= documents
+
+
+def test_every_recipe_is_formatted():
+    for recipe in RECIPES.glob("*.xml"):
+        source = recipe.read_bytes()
+        assert format_template(source) == source, recipe.name

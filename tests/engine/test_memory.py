@@ -1,4 +1,4 @@
-"""What a render held is free when it ends: a worker's child makes thousands of documents."""
+"""A render frees its memory when it ends: a worker's child makes thousands of documents."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ def make(source: bytes, payload: Payload | None = None, picture: bytes = b"") ->
     render(template, payload, options=RenderOptions(now=now()), resources=Pictures(picture))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "work",
     [
@@ -63,7 +64,7 @@ def test_a_render_leaves_no_bytes_to_the_collector(work: Callable[[], object]):
 
 
 def bytes_in_cycles(work: Callable[[], object]) -> list[bytes | str]:
-    """Give the bytes and texts that are held by cycles which the work leaves behind."""
+    """Return the bytes and strings held by reference cycles that the work leaves."""
     gc.collect()
     gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)
@@ -97,6 +98,7 @@ except MemoryError:
 """
 
 
+@pytest.mark.long
 def test_too_little_memory_is_no_mistake_of_the_text():
     done = subprocess.run(
         [sys.executable, "-c", STARVED], cwd=ROOT, capture_output=True, text=True, check=True

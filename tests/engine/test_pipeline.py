@@ -14,7 +14,7 @@ from PIL import Image
 
 from workers.engine.diagnostics import AuthoringError, Origin
 from workers.engine.pipeline import PreparedTemplate, prepare_template, render, validate
-from workers.engine.ports import NoImages, Payload, PayloadKind, Rendered, RenderOptions, Stage
+from workers.engine.ports import NoResources, Payload, PayloadKind, Rendered, RenderOptions, Stage
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, tzinfo=UTC))
 
@@ -74,7 +74,7 @@ OVERLAY = """<document filename="invoice-{{ number }}.pdf">
 </document>"""
 
 
-class OneLogo(NoImages):
+class OneLogo(NoResources):
     """A workspace with one image."""
 
     def find_image(self, name: str) -> bytes | None:
@@ -114,7 +114,7 @@ def test_invoice_renders_with_its_defaults(invoice: PreparedTemplate) -> None:
         assert said in text
 
 
-def test_json_changes_only_what_it_names(invoice: PreparedTemplate) -> None:
+def test_json_changes_only_the_fields_it_names(invoice: PreparedTemplate) -> None:
     body = b'{"number": "2026-0043", "date": "2026-03-09", "lines": [{"text": "Saw", "qty": 3, "price": 10}]}'
     text = text_of(make(invoice, Payload(PayloadKind.JSON, body)).pdf)
     assert "Invoice 2026-0043" in text
@@ -159,18 +159,15 @@ def test_template_is_not_changed_by_rendering(invoice: PreparedTemplate) -> None
     assert make(invoice, None).pdf == before
 
 
-def test_stages_are_told_in_order(invoice: PreparedTemplate) -> None:
-    entered: list[Stage | str] = []
+def test_stages_are_reported_in_order(invoice: PreparedTemplate) -> None:
+    entered: list[Stage] = []
 
     class Watch:
         def enter(self, stage: Stage) -> None:
             entered.append(stage)
 
-        def laid_out(self) -> None:
-            entered.append("laid out")
-
-    render(invoice, None, options=OPTIONS, resources=OneLogo(), watch=Watch())
-    assert entered == [Stage.MERGE, Stage.LAYOUT, "laid out", Stage.FINISH]
+    render(invoice, None, options=OPTIONS, resources=OneLogo(), observer=Watch())
+    assert entered == [Stage.MERGE, Stage.LAYOUT, Stage.FINISH]
 
 
 def test_validation_finds_all_kinds_of_mistakes_in_one_go() -> None:
@@ -195,7 +192,10 @@ def test_findings_tell_whether_template_or_payload_is_at_fault() -> None:
     )
     payload = Payload(PayloadKind.XML, b'<document><flow name="n"><p>{{ b }}</p></flow></document>')
     found = validate(template, payload, options=OPTIONS)
-    assert [f.place.origin for f in found.errors if f.place] == [Origin.TEMPLATE, Origin.PAYLOAD]
+    assert [f.location.origin for f in found.errors if f.location] == [
+        Origin.TEMPLATE,
+        Origin.PAYLOAD,
+    ]
 
 
 def test_validation_finds_the_data_at_fault_and_stops_there(invoice: PreparedTemplate) -> None:
@@ -258,7 +258,7 @@ def test_flows_in_flows_that_are_too_deep_together_are_an_error():
         assert [one.code for one in found.errors] == ["too-deep"]
 
 
-def test_a_style_without_effect_is_told_by_render_too():
+def test_a_style_without_effect_is_reported_by_render_too():
     text = '<document><style name="s" margin-top="5mm"/><flow><p><span class="s">a</span></p></flow></document>'
     (warning,) = render(None, Payload(PayloadKind.XML, text.encode()), options=OPTIONS).warnings
     assert warning.code == "no-effect"
@@ -269,8 +269,8 @@ def test_a_readme_renders_with_its_links_and_long_code_lines() -> None:
     body = b"# Install\n\n[go](#install) [no](#nowhere)\n\n```\n" + b"code " * 60 + b"\n```\n"
     rendered = render(template, Payload(PayloadKind.MARKDOWN, body), options=OPTIONS)
     (warning,) = rendered.warnings
-    assert (warning.code, warning.place.origin) == ("markdown-link", Origin.PAYLOAD)
-    assert warning.place.span.line_start == 3
+    assert (warning.code, warning.location.origin) == ("markdown-link", Origin.PAYLOAD)
+    assert warning.location.span.line_start == 3
     with pikepdf.open(io.BytesIO(rendered.pdf)) as pdf:
         (link,) = pdf.pages[0].Annots
         (name, place) = pdf.Root.Names.Dests.Names
@@ -283,5 +283,5 @@ def test_the_error_of_an_image_in_markdown_is_at_its_line() -> None:
     body = b"a\n\n- b\n- ![c](nosuch)\n"
     with pytest.raises(AuthoringError) as caught:
         render(template, Payload(PayloadKind.MARKDOWN, body), options=OPTIONS)
-    place = caught.value.diagnostics[0].place
+    place = caught.value.diagnostics[0].location
     assert (place.tag_name, place.origin, place.span.line_start) == ("img", Origin.PAYLOAD, 4)

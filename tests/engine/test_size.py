@@ -36,6 +36,7 @@ def seconds_to_check(rows: int) -> float:
     return took
 
 
+@pytest.mark.long
 def test_a_table_written_out_row_by_row_takes_time_in_proportion():
     seconds_to_check(100)
     assert seconds_to_check(4000) < 24 * seconds_to_check(500)  # in quadratic time it would be 64
@@ -63,6 +64,7 @@ print((peak() - before) * 1024 // int(sys.argv[3]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "element", "most"),
     [
@@ -92,19 +94,20 @@ def errors_of(payload: Payload, template: bytes | None = None) -> list[str]:
     return []
 
 
-def test_too_many_elements_are_told_with_their_number_and_place():
+@pytest.mark.long
+def test_too_many_elements_are_reported_with_count_and_position():
     payload = flow("<p/>" * 400_000)
     (finding,) = check(payload).errors
     assert finding.text == (
         "The document has more than 400,000 elements. Split it into several [too-large]"
     )
-    assert finding.place is not None
-    assert finding.place.tag_name == "flow"
+    assert finding.location is not None
+    assert finding.location.tag_name == "flow"
     assert errors_of(payload) == [finding.text]
 
 
 def test_paragraphs_that_loops_make_are_counted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("workers.engine.tree.run.MAX_PARAGRAPHS", 10)
+    monkeypatch.setattr("workers.engine.tree.build_state.MAX_PARAGRAPHS", 10)
     template = (
         b"<document><data><json>{}</json></data>"
         b'<flow><div for="i in [1, 2, 3]"><p>a</p><p>b</p><p>c</p></div><p>d</p><p>e</p></flow></document>'
@@ -119,7 +122,7 @@ def test_paragraphs_that_loops_make_are_counted(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("tag", ["p", "td"])
-def test_a_text_too_long_for_a_paragraph_is_told_before_layout(tag: str):
+def test_a_text_too_long_for_a_paragraph_is_reported_before_layout(tag: str):
     body = f"<{tag}>{'a ' * 2_500_001}</{tag}>"
     payload = flow(f"<table><tr>{body}</tr></table>" if tag == "td" else body)
     (finding,) = check(payload).errors
@@ -127,13 +130,14 @@ def test_a_text_too_long_for_a_paragraph_is_told_before_layout(tag: str):
         "The text of one paragraph has 5,000,002 characters, accepted are at most 5,000,000. "
         "Split it into several paragraphs [too-long]"
     )
-    assert finding.place is not None
-    assert finding.place.tag_name == tag
+    assert finding.location is not None
+    assert finding.location.tag_name == tag
     assert errors_of(payload) == [finding.text]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body", [b"<p>{{ t }}</p>", b"<table><tr><td>{{ t }}</td></tr></table>"])
-def test_a_text_from_data_too_long_for_a_paragraph_is_told_before_it_is_broken(body: bytes):
+def test_a_data_text_too_long_for_a_paragraph_is_reported_before_line_breaking(body: bytes):
     template = b'<document><data><json>{"t": ""}</json></data><flow>%b</flow></document>' % body
     payload = Payload(PayloadKind.JSON, b'{"t": "%b"}' % (b"a " * 2_600_000))
     (error,) = errors_of(payload, template)

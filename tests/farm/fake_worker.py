@@ -14,21 +14,20 @@ from workers.engine.diagnostics import (
     Diagnostic,
     Findings,
     Origin,
-    Place,
     Severity,
-    Span,
+    SourceLocation,
+    SourceSpan,
 )
 from workers.engine.ports import Rendered, Stage
-from workers.farm.inspection import UploadRefusedError
 from workers.farm.main import run_worker
-from workers.farm.run import Engine
+from workers.farm.worker import create_worker_app
+from workers.render.inspection import UploadRefusedError
+from workers.render.run import Engine
 
 
-def render(template, payload, *, options, resources=None, watch=None):
-    watch.enter(Stage.LAYOUT)
+def render(template, payload, *, options, resources=None, observer=None):
+    observer.enter(Stage.LAYOUT)
     command, *words = payload.body.decode().split()
-    if command in DRAWN:
-        watch.laid_out()
     return ACTIONS[command](template, resources, *words)
 
 
@@ -40,7 +39,7 @@ def validate(template, payload, *, options, resources=None):
 
 
 def inspect(data):
-    """Do what the file says; what a render would do otherwise."""
+    """Behave as the file says, or as a render does."""
     command, *words = data.decode().split()
     if command == "refuse":
         raise UploadRefusedError("It is damaged.")
@@ -58,11 +57,6 @@ def _sleep(template, resources, seconds, started="/dev/null"):
         log.write(f"{os.getpid()}\n")
     time.sleep(float(seconds))
     return _pages(template, resources, 1)
-
-
-def _draw(template, resources, seconds, started="/dev/null"):
-    """Take the time for what comes after the layout."""
-    return _sleep(template, resources, seconds, started)
 
 
 def _spin(template, resources, seconds):
@@ -108,7 +102,7 @@ def _bug(_template, _resources):
 
 
 def _authoring(_template, _resources):
-    place = Place("p", Span(3, 5, 3, 20), Origin.PAYLOAD)
+    place = SourceLocation("p", SourceSpan(3, 5, 3, 20), Origin.PAYLOAD)
     raise AuthoringError(
         (Diagnostic(Severity.ERROR, "no-field", "There is no field x.", (place,)),)
     )
@@ -123,8 +117,6 @@ def _template(template, resources):
     return _pages(template, resources, len(template))
 
 
-# What these do is said to be nearly done when it begins.
-DRAWN = {"pages", "draw", "die-once"}
 ACTIONS = {
     name.removeprefix("_").replace("_", "-"): call
     for name, call in globals().items()
@@ -138,4 +130,4 @@ if __name__ == "__main__":
         validate=validate,
         inspectors={BodyKind.IMAGE: inspect},
     )
-    run_worker(engine)
+    run_worker(create_worker_app(engine))

@@ -16,7 +16,7 @@ from api.wiring import wire
 from shared.db.tables import batch_parts, batches, webhook_deliveries
 from shared.errors import Unavailable
 from tests.batches import SliceWorker, accept, items_of, numbers, send, store_template
-from workers.farm.batches import assembly
+from workers.batches import assembly
 
 
 @pytest.fixture
@@ -32,14 +32,14 @@ def template(caller) -> str:
 
 @pytest.fixture
 def merged(caller, template, worker) -> str:
-    """Give a merged batch whose documents have all ended, its assembly in the queue."""
+    """Return the id of a merged batch whose documents have all ended, its assembly queued."""
     batch_id = accept(caller, template, numbers(3), output="merged")
     worker.work_once()
     return batch_id
 
 
 def keep_and_work(worker, rounds: int) -> None:
-    """Have the keeper look, and do what it sends; it believes that work is lost at its second look."""
+    """Run maintenance and the work it queues; it treats work as lost in its second round."""
     for _ in range(2 * rounds):
         worker.keep()
         worker.work_off()
@@ -139,13 +139,13 @@ def test_an_outage_costs_an_assembly_no_try_but_ends_it_after_a_day(
         patched.setattr(assembly, "join_parts", be_away)
         for _ in range(5):
             with pytest.raises(Unavailable):
-                assembly.run_assembly(assembly.Assembly(merged), worker.desk)
+                assembly.run_assembly(assembly.Assembly(merged), worker.batch_context)
         assert caller.get(f"/v2/batches/{merged}").json["status"] == "running"
         with database.session() as session:
             begun = batches.c.assembly_begun_at
             [at] = session.scalars(select(begun)).all()
             session.execute(update(batches).values(assembly_begun_at=at - timedelta(hours=25)))
-        assembly.run_assembly(assembly.Assembly(merged), worker.desk)
+        assembly.run_assembly(assembly.Assembly(merged), worker.batch_context)
     record = caller.get(f"/v2/batches/{merged}").json
     assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
 
@@ -155,12 +155,12 @@ def test_a_part_that_is_not_there_is_waited_for_an_hour(caller, database, settin
     part.rename(part.with_suffix(".away"))
     for _ in range(4):
         with pytest.raises(Unavailable):
-            assembly.run_assembly(assembly.Assembly(merged), worker.desk)
+            assembly.run_assembly(assembly.Assembly(merged), worker.batch_context)
     assert caller.get(f"/v2/batches/{merged}").json["status"] == "running"
     with database.session() as session:
         [at] = session.scalars(select(batches.c.assembly_begun_at)).all()
         session.execute(update(batches).values(assembly_begun_at=at - timedelta(minutes=61)))
-    assembly.run_assembly(assembly.Assembly(merged), worker.desk)
+    assembly.run_assembly(assembly.Assembly(merged), worker.batch_context)
     record = caller.get(f"/v2/batches/{merged}").json
     assert (record["status"], record["error"]["statusCode"]) == ("finished", 500)
 
@@ -174,7 +174,7 @@ def test_an_assembly_that_failed_once_is_made_good_by_the_next(caller, worker, m
     assert caller.get(f"/v2/batches/{merged}/result").data.startswith(b"%PDF")
 
 
-def test_a_cancelled_merged_batch_says_that_it_has_no_pdf(caller, template, worker):
+def test_a_cancelled_merged_batch_reports_that_it_has_no_pdf(caller, template, worker):
     batch_id = accept(caller, template, numbers(300), output="merged")
     worker.work_once()
     caller.delete(f"/v2/batches/{batch_id}")
@@ -187,7 +187,7 @@ def test_a_cancelled_merged_batch_says_that_it_has_no_pdf(caller, template, work
 
 @pytest.fixture
 def narrow(settings, account):
-    """Give a client of a front that lets an account have two unfinished batches."""
+    """Return a client of a front that allows two unfinished batches per account."""
     ports = wire(settings.model_copy(update={"max_unfinished_batches": 2}))
     client = create_app(ports).test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
@@ -202,7 +202,7 @@ def test_one_more_unfinished_batch_than_an_account_may_have_is_refused(narrow, w
     accept(narrow, template, numbers(2))
     refused = send(narrow, template, numbers(2))
     assert refused.status_code == 429
-    assert "may have 2" in refused.json["message"]
+    assert "the limit is 2" in refused.json["message"]
     assert int(refused.headers["Retry-After"]) >= 1
     # A repeated call is no batch more.
     repeated = send(narrow, template, numbers(2), headers=key)
@@ -228,10 +228,11 @@ def test_the_batches_of_another_account_take_no_room(narrow, database, settings)
     accept(narrow, template, numbers(2))
 
 
+@pytest.mark.long
 def test_no_alarm_and_no_watchdog_is_left_behind_by_a_slice(caller, template, settings):
     worker = SliceWorker(settings)
-    worker.desk = type(worker.desk)(
-        **{name: getattr(worker.desk, name) for name in worker.desk.__slots__}
+    worker.batch_context = type(worker.batch_context)(
+        **{name: getattr(worker.batch_context, name) for name in worker.batch_context.__slots__}
         | {"budget_seconds": 0.3}
     )
     accept(caller, template, numbers(3))

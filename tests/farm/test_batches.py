@@ -22,7 +22,9 @@ from shared.db.tables import (
     batches,
 )
 from shared.errors import Unavailable
-from shared.metering import PageEvent
+from shared.metering import UsageEvent
+from shared.queue.names import BATCH, SENT_SLICES
+from shared.queue.worker_presence import WorkerReport, report_worker
 from tests.batches import (
     SliceWorker,
     accept,
@@ -34,7 +36,7 @@ from tests.batches import (
     store_template,
 )
 from workers.engine.pipeline import render
-from workers.keeper.batches import ForgetBatches
+from workers.maintenance.batches import ExpireBatches
 
 
 class KilledError(BaseException):
@@ -42,7 +44,7 @@ class KilledError(BaseException):
 
 
 def killing(nth: int):
-    """Give a render that kills its process at its nth call."""
+    """Return a render that kills its process at its nth call."""
     calls = Counter()
 
     def render_or_die(*args, **options):
@@ -87,6 +89,7 @@ def test_a_failed_document_fails_alone(caller, numbered, slices):
     assert len(slices.events()) == 2
 
 
+@pytest.mark.long
 def test_an_image_at_an_address_is_fetched_once_for_the_documents_of_a_slice(
     caller, settings, open_fetcher_url, serve
 ):
@@ -191,7 +194,7 @@ def test_a_run_killed_between_charge_and_record_is_completed_not_charged_again(
     batch_id = accept(caller, numbered, numbers(10), output=output)
     argument = slices.take()
     with monkeypatch.context() as patch:
-        patch.setattr("workers.farm.batches.slices.commit_slice", _die)
+        patch.setattr("workers.batches.slices.commit_slice", _die)
         with pytest.raises(KilledError):
             slices.run(argument)
     assert len(slices.events()) == 10
@@ -209,14 +212,14 @@ def test_a_run_that_comes_late_changes_nothing(caller, numbered, slices, setting
     argument = slices.take()
     late = SliceWorker(settings)
     held = []
-    charge = late.desk.charges.charge
+    charge = late.batch_context.commits.commit
 
     def overtaken(*args):
         slices.run(argument)  # frozen here, while another run does all of it
         held.append(True)
         return charge(*args)
 
-    monkeypatch.setattr(type(late.desk.charges), "charge", _first(overtaken, charge))
+    monkeypatch.setattr(type(late.batch_context.commits), "commit", _first(overtaken, charge))
     late.run(argument)
     slices.work_off()
     assert held
@@ -281,6 +284,7 @@ def test_an_outage_fails_no_document(caller, numbered, slices, settings):
     assert len(slices.events()) == 5
 
 
+@pytest.mark.long
 def test_a_slow_document_times_out_alone(caller, numbered, settings, slices):
     def slow(numbered, payload, **options):
         if b'"n": 1}' in payload.body:
@@ -329,7 +333,9 @@ def test_lost_counters_are_rebuilt_before_a_capped_charge(
         from shared.jobs import Allowance
 
         period = _period(database)
-        event = PageEvent("job_before", account.account_id, period, Allowance.PRODUCTION, 99, now())
+        event = UsageEvent(
+            "job_before", account.account_id, period, Allowance.PRODUCTION, 99, now()
+        )
         record_events(session, [event], at=now())
     slices.redis.flushall()
     slices.run(argument)
@@ -339,6 +345,7 @@ def test_lost_counters_are_rebuilt_before_a_capped_charge(
 # --- turns ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_later_batch_of_another_account_has_its_turn(caller, numbered, slices, ports, database):
     with database.session() as session:
         made = create_account(session, email="bo@example.org", plan="paid")
@@ -370,7 +377,7 @@ def test_few_slices_wait_however_many_there_are(caller, numbered, slices):
 # --- stopping -------------------------------------------------------------------------------------
 
 
-def test_a_cancelled_batch_begins_nothing_more_and_keeps_what_was_made(caller, numbered, slices):
+def test_a_cancelled_batch_starts_nothing_more_and_keeps_its_results(caller, numbered, slices):
     batch_id = accept(caller, numbered, numbers(50))
     slices.work_once()
     assert caller.delete(f"/v2/batches/{batch_id}").status_code == 204
@@ -419,9 +426,9 @@ def test_a_slice_in_the_queue_or_in_hand_is_not_sent_again(caller, numbered, sli
     for _ in range(3):
         slices.keep()
     assert slices.redis.llen("batch") == 1
-    message = slices.redis.rpop("batch")
-    tag = b"batch:" + slices.redis.hkeys("batch:sent")[0]
-    slices.redis.hset("unacked", tag, message)
+    slices.redis.rpop("batch")
+    held = [name.decode() for name in slices.redis.hkeys(SENT_SLICES)]
+    report_worker(slices.redis, WorkerReport("here:1", (BATCH,), 1, 1), held)
     for _ in range(3):
         slices.keep()
     assert slices.redis.llen("batch") == 0
@@ -437,12 +444,12 @@ def test_a_slice_taken_and_lost_is_sent_again(caller, numbered, slices):
 
 
 @pytest.mark.parametrize("output", ["zip", "merged"])
-def test_the_keeper_finishes_what_its_last_worker_did_not(
+def test_maintenance_finishes_the_work_of_a_dead_worker(
     caller, numbered, slices, monkeypatch, output
 ):
     batch_id = accept(caller, numbered, numbers(5), output=output)
     with monkeypatch.context() as patch:
-        patch.setattr(type(slices.desk.flow), "finish", _die)
+        patch.setattr(type(slices.batch_context.flow), "finish", _die)
         with pytest.raises(KilledError):
             slices.work_once()
     slices.keep()
@@ -457,10 +464,8 @@ def test_an_expired_batch_leaves_nothing_behind(
 ):
     batch_id = accept(caller, numbered, numbers(12), output=output)
     argument = slices.take()
-    with (
-        monkeypatch.context() as patch
-    ):  # a part that nobody names: stored by a run that was killed
-        patch.setattr(type(slices.desk.charges), "charge", _die)
+    with monkeypatch.context() as patch:  # an unreferenced part: stored by a run that was killed
+        patch.setattr(type(slices.batch_context.commits), "commit", _die)
         with pytest.raises(KilledError):
             slices.run(argument)
     slices.run(argument)
@@ -488,7 +493,7 @@ def test_all_batches_that_are_due_are_forgotten_in_one_round(caller, numbered, s
     for batch_id in made:
         assert caller.delete(f"/v2/batches/{batch_id}").status_code in (200, 204)
     _age_all(database, timedelta(days=8))
-    assert ForgetBatches(slices.desk.flow).run_once() >= len(made)
+    assert ExpireBatches(slices.batch_context.flow).run_once() >= len(made)
     with database.snapshot() as session:
         assert session.scalar(select(func.count()).select_from(batches)) == 0
 
@@ -498,7 +503,7 @@ def test_documents_of_a_batch_stay_on_record_for_as_many_days_as_are_set(
 ):
     accept(caller, numbered, numbers(12))
     slices.work_off()
-    forget = ForgetBatches(slices.desk.flow, record_kept=timedelta(days=30))
+    forget = ExpireBatches(slices.batch_context.flow, record_retention=timedelta(days=30))
 
     def left():
         forget.run_once()
@@ -519,7 +524,7 @@ def _die(*_args, **_options):
 
 
 def _first(instead, then):
-    """Give a method that is the one the first time and the other from then on."""
+    """Return a method that calls `instead` once and `then` afterwards."""
     calls = Counter()
 
     def method(_self, *args):

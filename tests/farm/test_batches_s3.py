@@ -32,6 +32,6 @@ def test_a_batch_is_stored_rendered_read_and_forgotten(caller, numbered, slices,
             pdf = caller.get(f"/v2/jobs/{item['job_id']}/pdf").data
             assert pdf.startswith(b"%PDF")
             assert pdf.rstrip().endswith(b"%%EOF")
-    keys = list(slices.desk.blobs.list_keys(f"batches/{batch_id}/"))
+    keys = list(slices.batch_context.blobs.list_keys(f"batches/{batch_id}/"))
     assert keys
     assert not any(key.endswith("/body") for key in keys)

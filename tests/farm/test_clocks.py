@@ -6,12 +6,11 @@ import time
 
 import pytest
 
-from shared.clock import epoch, follow_machine
-from shared.line import Line
-from shared.queue.ahead import Ahead
+from shared.clock import epoch, follow_machine_clock
 from shared.queue.clocks import FarmClock, find_clocks
 from shared.queue.connection import connect
-from shared.queue.names import INTERACTIVE, UNACKED, UNACKED_INDEX
+from shared.queue.names import HELD_TASKS, INTERACTIVE
+from shared.queue.worker_presence import WorkerReport, find_held_tasks, report_worker
 from tests.farm.conftest import ROOT, Workers
 
 read = time.time
@@ -19,16 +18,16 @@ read = time.time
 
 @pytest.fixture
 def shifted(monkeypatch):
-    """Give a function that shifts the machine's clock."""
+    """Provide a function that shifts the machine's clock."""
     yield lambda seconds: monkeypatch.setattr("time.time", lambda: read() + seconds)
-    follow_machine()
+    follow_machine_clock()
 
 
 @pytest.mark.parametrize("seconds", [-3600, 3600])
 def test_a_process_follows_redis_and_reports_its_machine(front, shifted, seconds):
     shifted(seconds)
     clock = FarmClock({"0": front.redis}, kind="front")
-    assert clock.look()
+    assert clock.sync()
     assert epoch() == pytest.approx(read(), abs=0.5)
     assert clock.skews == {"0": pytest.approx(seconds, abs=0.5)}
     [report] = find_clocks(front.redis)
@@ -37,9 +36,9 @@ def test_a_process_follows_redis_and_reports_its_machine(front, shifted, seconds
     assert report.is_skewed
 
 
-def test_a_process_without_redis_goes_by_what_it_knows(shifted):
+def test_a_process_without_redis_uses_the_last_known_offset(shifted):
     clock = FarmClock({"0": connect("redis://127.0.0.1:1/0")}, kind="front")
-    assert not clock.look()
+    assert not clock.sync()
     assert clock.skews == {}
     assert clock.ahead_of("0") == 0.0
     assert epoch() == pytest.approx(read(), abs=0.5)
@@ -52,30 +51,30 @@ def test_a_second_server_whose_clock_is_ahead_is_known_to_be(front, shifted):
             return seconds + 60, microseconds
 
     clock = FarmClock({"0": front.redis, "1": Ahead()})
-    clock.look()
+    clock.sync()
     assert clock.ahead_of("0") == 0.0
     assert clock.ahead_of("1") == pytest.approx(60, abs=0.5)
 
 
-def test_a_refusal_to_write_keeps_nobody_from_following(front, shifted):
+def test_a_rejected_write_keeps_no_process_from_following(front, shifted):
     shifted(3600)
     front.redis.config_set("min-replicas-to-write", 1)
     try:
-        assert FarmClock({"0": front.redis}, kind="front").look()
+        assert FarmClock({"0": front.redis}, kind="front").sync()
     finally:
         front.redis.config_set("min-replicas-to-write", 0)
     assert epoch() == pytest.approx(read(), abs=0.5)
 
 
-def test_messages_are_held_by_the_clock_of_redis(front, shifted):
-    sent = front.broker.publish(front.job())
+def test_tasks_are_held_by_the_clock_of_redis(front, shifted):
     shifted(-3600)
-    Ahead().turn(Line(front.redis), [INTERACTIVE], free=1, slots=1)
-    held_at = front.redis.zscore(UNACKED_INDEX, sent.delivery_tag)
-    assert held_at == pytest.approx(read(), abs=1)
+    report_worker(front.redis, WorkerReport("here:1", (INTERACTIVE,), 1, 1), ["job_1"])
+    assert find_held_tasks(front.redis) == {"job_1"}
+    assert front.redis.zscore(HELD_TASKS, "job_1") == pytest.approx(read(), abs=1)
 
 
-def test_a_worker_whose_clock_is_an_hour_ahead_leaves_others_what_they_hold(
+@pytest.mark.long
+def test_a_worker_with_a_clock_an_hour_ahead_respects_the_leases_of_others(
     front, worker_environment, tmp_path
 ):
     shift = "import time; read = time.time; time.time = lambda: read() + 3600"
@@ -83,11 +82,9 @@ def test_a_worker_whose_clock_is_an_hour_ahead_leaves_others_what_they_hold(
     workers = Workers(tmp_path, worker_environment | {"PYTHONPATH": f"{tmp_path}:{ROOT}"})
     try:
         workers.start()
-        held = "interactive:x:y:waited"
-        front.redis.hset(UNACKED, held, b"[{},null,null]")
-        front.redis.zadd(UNACKED_INDEX, {held: read()})
-        time.sleep(2.5)  # it looks every second
-        assert front.redis.zscore(UNACKED_INDEX, held) is not None
+        report_worker(front.redis, WorkerReport("here:1", (INTERACTIVE,), 1, 1), ["job_1"])
+        time.sleep(2.5)
+        assert "job_1" in find_held_tasks(front.redis)
         assert front.render().pages == 1
     finally:
         workers.kill_all()

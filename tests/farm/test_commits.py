@@ -11,11 +11,11 @@ import pytest
 
 from shared.errors import ErrorBody, ErrorCode, ErrorKind, Unavailable
 from shared.jobs import Allowance, JobOutcome, Lane, OutcomeStatus
-from shared.metering import PageEvent
-from shared.queue.commits import Begin, Commits, fail
+from shared.metering import UsageEvent
+from shared.queue.commits import Commits, DeliveryAction, failed_outcome
+from shared.queue.farm_totals import read_totals
 from shared.queue.names import FRESH_TOTALS
 from shared.queue.replies import Replies
-from shared.queue.sums import read_sums
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_commit_wakes_the_front_and_meters_the_pages(front, commits):
     assert front.wait(job) == outcome
     assert front.used() == (3, 1)
     [(_, fields)] = front.redis.xrange("usage")
-    event = PageEvent.decode(fields[b"event"])
+    event = UsageEvent.decode(fields[b"event"])
     assert (event.job_id, event.account_id, event.pages) == (job.id, "acc_1", 3)
     assert json.loads(fields[b"event"])["type"] == "pressroom.pages"
 
@@ -143,14 +143,18 @@ def test_many_renders_at_once_overshoot_by_less_than_one_document(front, commits
 def test_a_failure_is_answered_and_not_metered(front, commits):
     job = front.job()
     error = ErrorBody(400, "wrong", ErrorKind.AUTHORING)
-    commits.commit(job, fail(job, error))
+    commits.commit(job, failed_outcome(job, error))
     assert front.wait(job).error == error
     assert front.events() == 0
 
 
 def test_deliveries_are_counted_and_bounded(front, commits):
     job = front.job()
-    assert [commits.begin(job) for _ in range(3)] == [Begin.RUN, Begin.RUN, Begin.EXHAUSTED]
+    assert [commits.begin(job) for _ in range(3)] == [
+        DeliveryAction.RUN,
+        DeliveryAction.RUN,
+        DeliveryAction.EXHAUSTED,
+    ]
 
 
 def test_several_jobs_end_in_one_round_trip_each_for_itself(front, commits):
@@ -160,21 +164,21 @@ def test_several_jobs_end_in_one_round_trip_each_for_itself(front, commits):
     )
     commits.commit(ended, succeeded(ended))
     sent = [(job, succeeded(job)) for job in (capped, others[0], ended, others[1])]
-    used_up, first, none, second = commits.commit_all(sent, beside={"x": 2})
+    used_up, first, none, second = commits.commit_all(sent, extra_totals={"x": 2})
     assert used_up.error.status == 402
     assert [first, none, second] == [sent[1][1], None, sent[3][1]]
     assert front.events() == 3
-    assert commits.commit_all([], beside={}) == []
+    assert commits.commit_all([], extra_totals={}) == []
 
 
-def test_a_job_that_ended_is_not_begun_again(front, commits):
+def test_an_ended_job_is_not_started_again(front, commits):
     job = front.job()
     commits.commit(job, succeeded(job))
-    assert commits.begin(job) is Begin.ENDED
+    assert commits.begin(job) is DeliveryAction.ENDED
 
 
-def test_an_overdue_job_is_not_begun(front, commits):
-    assert commits.begin(front.job(budget=-1)) is Begin.OVERDUE
+def test_an_overdue_job_is_not_started(front, commits):
+    assert commits.begin(front.job(budget=-1)) is DeliveryAction.OVERDUE
 
 
 def test_an_outcome_can_be_read_again_after_a_lost_answer(front, commits):
@@ -190,10 +194,10 @@ def test_the_totals_add_up_over_outcomes(front, commits):
         commits.commit(job, succeeded(job))
     commits.commit(
         jobs[2],
-        fail(jobs[2], ErrorBody(400, "wrong", ErrorKind.AUTHORING)),
-        beside={"cache_requests|templates|hit": 2},
+        failed_outcome(jobs[2], ErrorBody(400, "wrong", ErrorKind.AUTHORING)),
+        extra_totals={"cache_requests|templates|hit": 2},
     )
-    totals = read_sums(front.redis)
+    totals = read_totals(front.redis)
     assert totals.pop("render_stage_seconds|layout|sum") == pytest.approx(0.014)
     assert totals == {
         "renders|xml|production|succeeded": 2,
@@ -204,27 +208,27 @@ def test_the_totals_add_up_over_outcomes(front, commits):
     }
 
 
-def test_what_was_counted_beside_a_job_that_had_ended_is_not_added(front, commits):
+def test_counts_of_an_ended_job_are_not_added(front, commits):
     job = front.job()
     commits.commit(job, succeeded(job))
-    commits.commit(job, succeeded(job), beside={"cache_requests|templates|hit": 2})
-    assert "cache_requests|templates|hit" not in read_sums(front.redis)
+    commits.commit(job, succeeded(job), extra_totals={"cache_requests|templates|hit": 2})
+    assert "cache_requests|templates|hit" not in read_totals(front.redis)
 
 
 def test_many_outcomes_add_up_to_the_same_and_leave_few_lines(front, commits):
     before = front.redis.llen(FRESH_TOTALS)
     for _ in range(150):
         job = front.job()
-        commits.commit(job, succeeded(job), beside={"cache_requests|templates|hit": 0.5})
+        commits.commit(job, succeeded(job), extra_totals={"cache_requests|templates|hit": 0.5})
     assert before == 0
     assert 0 < front.redis.llen(FRESH_TOTALS) < 64
-    totals = read_sums(front.redis)
+    totals = read_totals(front.redis)
     assert totals["renders|xml|production|succeeded"] == 150
     assert totals["cache_requests|templates|hit"] == 75
     assert totals["render_stage_seconds|layout|sum"] == pytest.approx(150 * 0.007)
 
 
-def test_no_key_of_a_job_stays_for_ever(front, commits):
+def test_every_key_of_a_job_expires(front, commits):
     job = front.job()
     commits.begin(job)
     front.replies.wait(job.id, timeout_seconds=0.01)

@@ -1,6 +1,5 @@
 """A drained queue: running work ends, nothing new is begun, and nothing that waits is lost."""
 
-import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,9 +8,10 @@ import pytest
 
 from shared.jobs import OutcomeStatus, Purpose
 from shared.queue.depth import QueueReader
-from shared.queue.drains import SEEN_BY_ALL_SECONDS, Drains, UnknownQueueError
-from shared.queue.names import WORKERS, WORKERS_SEEN, reply_key
-from shared.queue.roster import WorkerWord, find_workers, say_present
+from shared.queue.drains import PROPAGATION_SECONDS, Drains, UnknownQueueError
+from shared.queue.names import HELD_TASKS, WORKERS, WORKERS_SEEN, reply_key
+from shared.queue.worker_presence import WorkerReport, find_held_tasks, find_workers, report_worker
+from tests.waiting import wait_until
 
 
 def lines(path: Path) -> int:
@@ -23,18 +23,19 @@ def drains(front):
     return Drains(front.redis)
 
 
-def test_running_work_ends_and_what_waits_is_begun_when_the_queue_is_resumed(
-    front, drains, start_worker, tmp_path, wait_until
+@pytest.mark.long
+def test_running_jobs_end_and_waiting_jobs_start_when_the_queue_is_resumed(
+    front, drains, start_worker, tmp_path
 ):
     start_worker()
     started = tmp_path / "started"
-    running = front.send(f"sleep {SEEN_BY_ALL_SECONDS + 1} {started}")
+    running = front.send(f"sleep {PROPAGATION_SECONDS + 1} {started}")
     wait_until(lambda: lines(started) == 1)
     assert drains.drain("interactive")
     assert not drains.drain("interactive")
     with ThreadPoolExecutor() as waiters:
         ended = waiters.submit(front.wait, running)
-        time.sleep(SEEN_BY_ALL_SECONDS)
+        time.sleep(PROPAGATION_SECONDS)
         waiting = front.send(f"sleep 0 {started}")
         assert ended.result().status is OutcomeStatus.SUCCEEDED
     assert front.wait(waiting, seconds=2.0) is None
@@ -48,8 +49,9 @@ def test_running_work_ends_and_what_waits_is_begun_when_the_queue_is_resumed(
     assert front.used() == (2, 2)
 
 
+@pytest.mark.long
 def test_a_worker_that_starts_takes_nothing_from_a_drained_queue(
-    front, drains, start_worker, tmp_path, wait_until
+    front, drains, start_worker, tmp_path
 ):
     started = tmp_path / "started"
     drains.drain("interactive")
@@ -62,38 +64,24 @@ def test_a_worker_that_starts_takes_nothing_from_a_drained_queue(
     assert front.wait(job).pages == 1
 
 
-def test_what_no_worker_has_begun_is_taken_back_and_never_runs(
-    front, drains, start_worker, tmp_path
-):
+@pytest.mark.long
+def test_a_job_not_started_is_withdrawn_and_never_runs(front, drains, start_worker, tmp_path):
     started = tmp_path / "started"
     drains.drain("interactive")
     published = front.broker.publish(front.job(f"sleep 0 {started}"))
     assert front.broker.withdraw(published)
     assert not front.broker.withdraw(published)
-    assert QueueReader(front.redis).read_depth().queues["interactive"].waiting == 0
-    again = json.loads(published.message)
-    again["headers"]["redelivered"] = True
-    front.redis.lpush(published.queue, json.dumps(again))
     start_worker()
     drains.resume("interactive")
     assert front.render("pages 2").pages == 2
     assert lines(started) == 0
     assert front.used() == (2, 1)
-
-
-def test_what_an_idle_worker_got_as_it_was_taken_back_counts_nothing(front, drains, start_worker):
-    drains.drain("interactive")
-    published = front.broker.publish(front.job("pages 3"))
-    assert front.broker.withdraw(published)
-    front.redis.lpush(published.queue, published.message)
-    start_worker()
-    drains.resume("interactive")
-    assert front.render("pages 2").pages == 2
-    assert front.used() == (2, 1)
     assert not front.redis.exists(reply_key(published.job_id))
+    assert QueueReader(front.redis).read_depth().queues["interactive"].waiting == 0
 
 
-def test_what_a_worker_has_begun_is_not_taken_back(front, start_worker, tmp_path, wait_until):
+@pytest.mark.long
+def test_a_started_job_is_not_withdrawn(front, start_worker, tmp_path):
     start_worker()
     started = tmp_path / "started"
     job = front.job(f"sleep 1 {started}")
@@ -104,15 +92,18 @@ def test_what_a_worker_has_begun_is_not_taken_back(front, start_worker, tmp_path
     assert not front.broker.withdraw(published)
 
 
-def test_a_queue_that_is_not_there_is_told(drains):
-    with pytest.raises(UnknownQueueError, match=r"'intractive'.*interactive, validate, batch"):
+def test_an_unknown_queue_is_reported(drains):
+    with pytest.raises(
+        UnknownQueueError, match=r"'intractive'.*interactive, preview, validate, batch"
+    ):
         drains.drain("intractive")
     with pytest.raises(UnknownQueueError):
         drains.resume("")
     assert drains.find() == {}
 
 
-def test_a_worker_says_what_it_does_and_goodbye(front, start_worker, tmp_path, wait_until):
+@pytest.mark.long
+def test_a_worker_reports_its_tasks_and_its_shutdown(front, start_worker, tmp_path):
     worker = start_worker(worker_queues="batch,interactive", worker_concurrency="3")
     wait_until(lambda: find_workers(front.redis), seconds=20)
     [word] = find_workers(front.redis)
@@ -125,15 +116,16 @@ def test_a_worker_says_what_it_does_and_goodbye(front, start_worker, tmp_path, w
 
 
 def test_a_killed_worker_is_missed_and_forgotten(front):
-    with front.redis.pipeline() as pipe:
-        say_present(pipe, WorkerWord("here:1", ("batch",), 2, 1))
-        say_present(pipe, WorkerWord("gone:1", ("batch",), 2, 1))
-        pipe.execute()
+    report_worker(front.redis, WorkerReport("here:1", ("batch",), 2, 1))
+    report_worker(front.redis, WorkerReport("gone:1", ("batch",), 2, 1, {"batch": 1}), ["job_1"])
     assert [word.name for word in find_workers(front.redis)] == ["gone:1", "here:1"]
+    assert QueueReader(front.redis).read_depth().queues["batch"].running == 1
     front.redis.zincrby(WORKERS_SEEN, -10, "gone:1")
+    front.redis.zincrby(HELD_TASKS, -10, "job_1")
     assert [word.name for word in find_workers(front.redis)] == ["here:1"]
+    assert not find_held_tasks(front.redis)
     front.redis.zincrby(WORKERS_SEEN, -60, "gone:1")
-    with front.redis.pipeline() as pipe:
-        say_present(pipe, WorkerWord("here:1", ("batch",), 2, 0))
-        pipe.execute()
+    front.redis.zincrby(HELD_TASKS, -60, "job_1")
+    report_worker(front.redis, WorkerReport("here:1", ("batch",), 2, 0))
     assert front.redis.hkeys(WORKERS) == [b"here:1"]
+    assert not front.redis.exists(HELD_TASKS)

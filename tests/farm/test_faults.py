@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
+
 pytestmark = pytest.mark.faults
 
 
@@ -48,8 +50,5 @@ def test_a_long_render_runs_once_while_its_worker_lives(front, start_worker, tmp
 
 
 def wait_for_text(path: Path) -> str:
-    end = time.monotonic() + 10
-    while not (path.exists() and path.read_text().strip()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_until(lambda: path.exists() and path.read_text().strip())
     return path.read_text()

@@ -8,14 +8,14 @@ import pytest
 
 from shared.errors import ErrorKind
 from shared.jobs import Purpose
-from shared.queue.sums import read_sums
+from shared.queue.farm_totals import read_totals
 
 pytestmark = pytest.mark.usefixtures("worker_log")
 
 
 @pytest.fixture
 def inspect(front):
-    """Give a function that has a file inspected and returns the outcome."""
+    """Provide a function that sends a file to inspection and returns the outcome."""
     return lambda body: front.render(body, kind="image", purpose=Purpose.INSPECT)
 
 
@@ -23,7 +23,7 @@ def test_an_accepted_file_has_its_properties_and_counts_nothing(front, inspect):
     assert inspect("accept 3").properties == {"size": 3}
     assert front.used() == (0, 0)
     assert front.events() == 0
-    totals = read_sums(front.redis)
+    totals = read_totals(front.redis)
     assert totals["inspections|image|succeeded"] == 1
     assert not [name for name in totals if name.startswith(("pages", "renders|", "validations"))]
 
@@ -32,7 +32,7 @@ def test_a_refused_file_has_the_words_of_its_inspector(front, inspect):
     error = inspect("refuse").error
     assert (error.status, error.message, error.kind) == (400, "It is damaged.", ErrorKind.REQUEST)
     assert not error.stack_trace
-    assert read_sums(front.redis)["inspections|image|request"] == 1
+    assert read_totals(front.redis)["inspections|image|request"] == 1
 
 
 def test_a_file_that_ends_its_process_is_refused_after_the_second_time(inspect, tmp_path):
@@ -68,6 +68,7 @@ def test_a_kind_without_inspector_is_a_500(front):
     assert error.status == 500
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body", ["sleep 60", "hang"])
 def test_an_endless_inspection_ends_with_its_budget_and_the_next_is_right(front, inspect, body):
     begun = time.monotonic()

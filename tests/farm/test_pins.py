@@ -4,14 +4,14 @@ import io
 
 import pytest
 
-from shared.blobs.store import open_store
-from shared.buckets.pins import image_pins
+from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.accounts import create_account
-from shared.db.images import IMAGES, ImageFacts
+from shared.db.images import IMAGES, ImageFileProperties
 from shared.outbound import Fetcher
 from shared.queue.connection import connect
-from workers.farm.resources import Images
+from shared.redis_state.pins import image_pins
+from workers.render.resources import Images
 
 
 @pytest.fixture
@@ -39,12 +39,14 @@ def pins(redis_url):
 
 
 def keep(database, blobs, account, data: bytes, digest: str) -> None:
-    facts = ImageFacts("image/png", len(data), 1, 1, digest)
+    properties = ImageFileProperties("image/png", len(data), 1, 1, digest)
     with database.session() as session:
-        room = IMAGES.reserve(session, account.workspace_id, "logo", facts=facts, at=now())
+        room = IMAGES.reserve(
+            session, account.workspace_id, "logo", properties=properties, at=now()
+        )
     blobs.put(IMAGES.blob_key(account.workspace_id, digest), io.BytesIO(data), len(data))
     with database.session() as session:
-        IMAGES.record(session, room, facts=facts, user=account.user, at=now())
+        IMAGES.record(session, room, properties=properties, user=account.user, at=now())
 
 
 def test_a_name_found_once_is_found_without_the_database(
@@ -68,7 +70,7 @@ def test_after_a_change_the_new_bytes_are_drawn(database, workspace, pins, tmp_p
     assert images.find(workspace.workspace_id, "logo") == b"second"
 
 
-def test_a_name_that_nothing_holds_is_not_kept(database, workspace, pins, tmp_path):
+def test_an_unknown_name_is_not_cached(database, workspace, pins, tmp_path):
     images = Images(
         database,
         open_store(f"file://{tmp_path}/blobs"),

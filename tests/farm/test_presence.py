@@ -1,34 +1,54 @@
 """A front's word that it waits is a time of the server's clock, whatever its own shows."""
 
-import time
-
 import pytest
 
-from shared.clock import ticks
+from shared.clock import epoch, ticks
 from shared.jobs import JobOutcome, OutcomeStatus
+from shared.queue.client_presence import AWAITED_SECONDS, PUBLISHED_SECONDS
 from shared.queue.commits import Commits
-from shared.queue.names import INTERACTIVE, job_key
-from shared.queue.presence import AWAITED_SECONDS, ServerClock
+from shared.queue.names import job_key
+from shared.queue.publisher import Publisher
 
 
-@pytest.mark.parametrize("hours", [-5, 5])
-def test_renders_are_queued_and_awaited_by_a_front_of_another_clock(front, monkeypatch, hours):
-    monkeypatch.setattr("shared.queue.presence.epoch", lambda: time.time() + hours * 3600)
-    jobs = [front.job() for _ in range(2)]
-    for job in jobs:
-        front.broker.publish(job)
-    assert front.redis.llen(INTERACTIVE) == 2
-    word = float(front.redis.hget(job_key(jobs[1].id), "awaited_until"))
-    assert 0 < word - time.time() <= AWAITED_SECONDS + 0.5
+def read_word(front, job):
+    word = float(front.redis.hget(job_key(job.id), "awaited_until"))
+    seconds, microseconds = front.redis.time()
+    return word - (seconds + microseconds / 1e6)
 
 
-def test_a_clock_is_not_set_by_an_answer_that_took_long():
-    clock = ServerClock()
-    shown = time.time() + 3600
-    assert not clock.note(shown, asked_at=ticks() - 1)
-    assert abs(clock.read() - time.time()) < 60
-    assert clock.note(shown, asked_at=ticks())
-    assert abs(clock.read() - shown) < 60
+@pytest.mark.long
+def test_a_front_is_known_to_wait_for_seconds_of_the_servers_clock(front):
+    job = front.job()
+    assert front.wait(job, seconds=1.2) is None
+    assert 2 < read_word(front, job) <= AWAITED_SECONDS
+
+
+def test_a_job_is_awaited_for_seconds_from_when_it_was_published(front):
+    job = front.job()
+    published = front.broker.publish(job)
+    commits = Commits(front.redis)
+    commits.begin(job, published_at=published.published_at)
+    assert 0 < read_word(front, job) <= PUBLISHED_SECONDS
+    commits.begin(job, published_at=published.published_at - 60)
+    assert read_word(front, job) > 0
+
+
+def test_a_render_without_a_waiter_is_not_metered(front):
+    job = front.job()
+    commits = Commits(front.redis)
+    commits.begin(job, published_at=epoch() - PUBLISHED_SECONDS)
+    outcome = JobOutcome(job.id, OutcomeStatus.SUCCEEDED, pages=1)
+    assert commits.commit(job, outcome).error.status == 503
+    assert front.used() == (0, 0)
+
+
+def test_a_job_that_took_long_to_publish_is_noted_to_be_awaited(front, monkeypatch):
+    read, calls = ticks, []
+    monkeypatch.setattr("shared.queue.broker.ticks", lambda: read() + 2 * len(calls))
+    monkeypatch.setattr(Publisher, "send", lambda *_: calls.append(1))
+    job = front.job()
+    front.broker.publish(job)
+    assert read_word(front, job) > 2
 
 
 def test_an_outcome_is_read_from_a_server_that_refuses_every_write(front):

@@ -13,18 +13,18 @@ from sqlalchemy import event
 from api.app import create_app
 from shared.clock import now
 from shared.db.accounts import create_account
-from shared.db.images import IMAGES, ImageFacts
-from shared.db.templates import keep_content
+from shared.db.images import IMAGES, ImageFileProperties
+from shared.db.templates import store_content
 from shared.outbound import Fetcher
 from workers.engine.pipeline import prepare_template
-from workers.farm.resources import Images, Templates
+from workers.render.resources import Images, Templates
 
 XML = {"Content-Type": "text/xml"}
 
 
 @contextmanager
 def counted(database):
-    """Give the list of statements that are sent to the database within."""
+    """Yield a list that receives the statements sent to the database within the block."""
     seen: list[str] = []
 
     def note(_connection, _cursor, statement, *_):
@@ -44,7 +44,7 @@ def template(caller):
 
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize("selector", ["", "@live", "@latest", "@1"])
-def test_the_front_asks_the_database_nothing_for_a_known_key_and_template(
+def test_a_known_key_and_template_need_no_database_query(
     ports, caller, redis_url, template, selector
 ):
     forget_changes(redis_url)
@@ -60,22 +60,22 @@ def test_the_front_asks_the_database_nothing_for_a_known_key_and_template(
 
 
 @pytest.mark.usefixtures("worker")
-def test_the_front_asks_the_database_nothing_for_a_document_without_a_template(ports, caller):
+def test_a_document_without_a_template_needs_no_database_query(ports, caller):
     caller.post("/v2/pdf", data=b"<document/>", headers=XML)
     with counted(ports.database) as statements:
         assert caller.post("/v2/pdf", data=b"<document/>", headers=XML).status_code == 200
     assert statements == []
 
 
-def test_checking_a_key_asks_the_database_nothing_the_second_time(ports, caller):
+def test_checking_a_key_again_needs_no_database_query(ports, caller):
     caller.get("/v2/authcheck")
     with counted(ports.database) as statements:
         assert caller.get("/v2/authcheck").status_code == 200
     assert statements == []
 
 
-def test_another_front_process_asks_nothing_either(ports, settings, account, caller):
-    """What one process learnt is in Redis for all."""
+def test_another_front_process_needs_no_query_either(ports, settings, account, caller):
+    """Redis shares what one process has read."""
     caller.get("/v2/authcheck")
     other = create_app(ports).test_client()
     with counted(ports.database) as statements:
@@ -85,12 +85,14 @@ def test_another_front_process_asks_nothing_either(ports, settings, account, cal
 
 def test_a_worker_reads_a_template_and_an_image_once(ports, database):
     data = b"bytes of an image"
-    facts = ImageFacts("image/png", len(data), 1, 1, sha256(data).hexdigest())
+    properties = ImageFileProperties("image/png", len(data), 1, 1, sha256(data).hexdigest())
     with database.session() as session:
         made = create_account(session, email="bo@example.org")
-        room = IMAGES.reserve(session, made.workspace_id, "logo", facts=facts, at=now())
-        IMAGES.record(session, room, facts=facts, user=made.user, at=now())
-    ports.blobs.put(IMAGES.blob_key(made.workspace_id, facts.sha256), io.BytesIO(data), len(data))
+        room = IMAGES.reserve(session, made.workspace_id, "logo", properties=properties, at=now())
+        IMAGES.record(session, room, properties=properties, user=made.user, at=now())
+    ports.blobs.put(
+        IMAGES.blob_key(made.workspace_id, properties.sha256), io.BytesIO(data), len(data)
+    )
     images = Images(
         database, ports.blobs, ports.cells.only.image_pins, fetcher=Fetcher("http://127.0.0.1:9")
     )
@@ -110,11 +112,11 @@ def test_a_worker_reads_a_template_and_an_image_once(ports, database):
 
 
 def forget_changes(redis_url):
-    """Do as if the last change of a template were long ago: right after one nothing is kept."""
+    """Age the last change of a template: nothing is cached right after one."""
     with Redis.from_url(redis_url) as redis:
         redis.delete(*redis.keys("pins:*"))
 
 
 def keep(database, text):
     with database.session() as session:
-        return keep_content(session, text, at=now())
+        return store_content(session, text, at=now())

@@ -9,18 +9,18 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from shared.blobs.store import open_store
+from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.accounts import create_account
-from shared.db.images import IMAGES, ImageFacts
+from shared.db.images import IMAGES, ImageFileProperties
 from shared.db.session import open_database
-from shared.db.templates import keep_content
+from shared.db.templates import store_content
 from shared.jobs import Allowance, PinnedTemplate, Purpose
 from tests.farm.conftest import real_worker
 
 DOCUMENT = '<document version="1"><flow><h1>Hello</h1><p>One page.</p></flow></document>'
 TEMPLATE = (
-    '<document version="1"><data><json>{"name": "nobody"}</json></data>'
+    '<document version="1"><data><json>{"name": "default"}</json></data>'
     '<flow><p>For {{ name }}</p><img src="logo" height="10mm" alt="Logo"/></flow></document>'
 )
 
@@ -40,25 +40,25 @@ def database(real_environment):
 
 @pytest.fixture
 def workspace(database, blob_url):
-    """Give a workspace that holds an image named `logo`."""
+    """Return a workspace with an image named `logo`."""
     with database.session() as session:
         made = create_account(session, email="ada@example.org")
     drawn = io.BytesIO()
     Image.new("RGB", (30, 10), "navy").save(drawn, "PNG")
     data = drawn.getvalue()
-    facts = ImageFacts("image/png", len(data), 30, 10, sha256(data).hexdigest())
-    key = IMAGES.blob_key(made.workspace_id, facts.sha256)
+    properties = ImageFileProperties("image/png", len(data), 30, 10, sha256(data).hexdigest())
+    key = IMAGES.blob_key(made.workspace_id, properties.sha256)
     open_store(blob_url).put(key, io.BytesIO(data), len(data))
     with database.session() as session:
-        room = IMAGES.reserve(session, made.workspace_id, "logo", facts=facts, at=now())
-        IMAGES.record(session, room, facts=facts, user=made.user, at=now())
+        room = IMAGES.reserve(session, made.workspace_id, "logo", properties=properties, at=now())
+        IMAGES.record(session, room, properties=properties, user=made.user, at=now())
     return made.workspace_id
 
 
 @pytest.fixture
 def template(database):
     with database.session() as session:
-        digest = keep_content(session, TEMPLATE, at=now())
+        digest = store_content(session, TEMPLATE, at=now())
     return PinnedTemplate("tpl", None, digest)
 
 
@@ -111,7 +111,7 @@ def test_a_validation_finds_an_image_that_the_workspace_lacks(front, template, w
         assert outcome.findings["valid"] is (known == workspace)
 
 
-def test_a_render_tells_its_warnings(front, template, workspace):
+def test_a_render_returns_its_warnings(front, template, workspace):
     assert not front.render(DOCUMENT).warnings
     given = '{"nmae": "x"}'
     outcome = front.render(given, template=template, workspace=workspace, kind="json")

@@ -1,24 +1,24 @@
-"""What Redis lost of the usage of recorded jobs reaches the ledger from their records."""
+"""Usage of recorded jobs that Redis lost reaches the ledger from their records."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, insert, select
 
-from shared.blobs.store import open_store
-from shared.buckets.admission import AdmissionCache
+from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.jobs import find_job
 from shared.db.tables import jobs, usage_ledger
 from shared.db.unmetered import list_unmetered_jobs
 from shared.db.usage import find_totals
-from shared.job_flow import JobFlow
+from shared.job_lifecycle import JobLifecycle
 from shared.metering import Usage
-from shared.queue.endings import Endings
+from shared.queue.completions import CompletionNotices
 from shared.queue.states import JobStates
+from shared.redis_state.admission import AdmissionCache
 from tests.farm.conftest import PERIOD
-from workers.keeper import reconciliation
-from workers.keeper.reconciliation import Reconcile
+from workers.maintenance import reconciliation
+from workers.maintenance.reconciliation import ReconcileUsage
 
 ENDED_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -49,7 +49,7 @@ def add_jobs(database, front):
 def duty(database, front):
     since = ENDED_AT - timedelta(days=1)
     admissions = AdmissionCache(front.redis)
-    return Reconcile("jobs", list_unmetered_jobs, database, admissions, _looked_until=since)
+    return ReconcileUsage("jobs", list_unmetered_jobs, database, admissions, _looked_until=since)
 
 
 def count_rows(database):
@@ -57,7 +57,7 @@ def count_rows(database):
         return session.scalar(select(func.count()).select_from(usage_ledger))
 
 
-def test_a_round_is_bounded_and_the_next_goes_on(database, duty, add_jobs, monkeypatch):
+def test_a_round_is_bounded_and_the_next_continues(database, duty, add_jobs, monkeypatch):
     monkeypatch.setattr(reconciliation, "_AT_ONCE", 4)
     add_jobs(6, finished_at=ENDED_AT)
     add_jobs(3, finished_at=ENDED_AT + timedelta(seconds=1))
@@ -77,7 +77,9 @@ def test_all_is_recorded_in_one_round_where_there_is_time(database, duty, add_jo
 
 
 def test_a_job_that_is_removed_is_in_the_ledger_first(database, front, blob_url, add_jobs):
-    flow = JobFlow(database, JobStates(front.redis), Endings(front.redis), open_store(blob_url))
+    flow = JobLifecycle(
+        database, JobStates(front.redis), CompletionNotices(front.redis), open_store(blob_url)
+    )
     [done] = add_jobs(1, finished_at=now(), pages=3)
     [failed] = add_jobs(1, finished_at=now(), status="failed", pages=None)
     for job_id in (done, failed):

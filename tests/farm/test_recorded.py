@@ -1,4 +1,4 @@
-"""Recorded jobs with a real Redis, real workers and a real keeper, killed at the worst moments."""
+"""Recorded jobs with a real Redis, real workers and a real maintenance process, killed at the worst moments."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ import pytest
 from sqlalchemy import select, update
 
 from api.jobs.accepting import make_record
-from shared.batch_flow import BatchFlow
-from shared.buckets.admission import AdmissionCache
+from shared.batch_lifecycle import BatchLifecycle
 from shared.clock import now
-from shared.db.batch_turns import keep_turns
 from shared.db.jobs import JobRecord, JobStatus, add_jobs, find_job
+from shared.db.rotation import ensure_in_rotation
 from shared.db.session import Database, open_database
 from shared.db.tables import jobs, usage_ledger
 from shared.db.unmetered import list_unmetered_jobs
 from shared.db.usage import find_totals
-from shared.identifiers import new_id
-from shared.job_flow import JobFlow
+from shared.job_lifecycle import JobLifecycle
 from shared.jobs import Lane, RenderJob
 from shared.metering import usage_key
-from shared.queue.endings import Endings
-from shared.queue.names import BATCH, INTERACTIVE, UNACKED, job_key
+from shared.queue.completions import CompletionNotices
+from shared.queue.names import BATCH, FARM_EPOCH, HELD_TASKS, INTERACTIVE, job_key
+from shared.queue.publisher import Publisher
 from shared.queue.slices import SliceQueue
 from shared.queue.states import CANCELLED, JobStates
-from workers.keeper.jobs import RequeueJobs, SweepJobs
-from workers.keeper.reconciliation import Reconcile, RecountUsage
+from shared.queue.worker_presence import WorkerReport, find_held_tasks, report_worker
+from shared.redis_state.admission import AdmissionCache
+from tests.waiting import wait_until
+from workers.maintenance.jobs import ExpireJobs, RequeueLostJobs
+from workers.maintenance.reconciliation import ReconcileUsage, RecountUsage
 
 PERIOD = "2026-11-01"
 
@@ -48,15 +50,15 @@ class Farm:
         self.database: Database = open_database(environment["PRESSROOM_DATABASE_URL"])
         self.states = JobStates(front.redis)
         self.blobs = blob_store
-        endings = Endings(front.redis)
-        self.flow = JobFlow(self.database, self.states, endings, blob_store)
-        self.slices = SliceQueue(front.redis, render_budget=60)
-        self.batches = BatchFlow(self.database, blob_store, self.slices, endings)
+        endings = CompletionNotices(front.redis)
+        self.flow = JobLifecycle(self.database, self.states, endings, blob_store)
+        self.slices = SliceQueue(front.redis, Publisher(front.url), render_budget=60)
+        self.batches = BatchLifecycle(self.database, blob_store, self.slices, endings)
 
     def accept(
         self, body: str = "pages 1", *, lane: Lane = Lane.BATCH, account: str = "acc_1"
     ) -> RenderJob:
-        """Put a job on record and do not queue it."""
+        """Store a job without queueing it."""
         job = replace(
             self.front.job(body, budget=3600, account=account),
             lane=lane,
@@ -64,13 +66,13 @@ class Farm:
             budget_seconds=60.0,
         )
         with self.database.session() as session:
-            keep_turns(session, [account], at=now())
+            ensure_in_rotation(session, [account], at=now())
             add_jobs(session, [make_record(job, user_id="usr_1", template=None)])
         return job
 
     def send(self, body: str = "pages 1", **options: str) -> RenderJob:
         job = self.accept(body, **options)
-        self.batches.feed()
+        self.batches.enqueue_slices()
         return job
 
     def record(self, job: RenderJob) -> JobRecord:
@@ -90,8 +92,10 @@ class Farm:
             rows = session.execute(select(usage_ledger.c.job_id, usage_ledger.c.pages))
             return {row.job_id: row.pages for row in rows}
 
-    def start_keeper(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-m", "workers.keeper.main"], env=self.environment)
+    def start_maintenance(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "workers.maintenance.main"], env=self.environment
+        )
 
 
 @pytest.fixture
@@ -102,18 +106,25 @@ def farm(front, worker_environment) -> Iterator[Farm]:
 
 
 @pytest.fixture
-def keeper(farm) -> Iterator[subprocess.Popen[bytes]]:
-    process = farm.start_keeper()
+def maintenance(farm) -> Iterator[subprocess.Popen[bytes]]:
+    process = farm.start_maintenance()
     yield process
     process.terminate()
     assert process.wait(15) == 0
 
 
+def stop(maintenance, front) -> None:
+    wait_until(lambda: front.redis.exists(FARM_EPOCH))  # it has begun, and answers signals
+    maintenance.terminate()
+    assert maintenance.wait(15) == 0
+
+
 def held(front) -> bool:
-    return bool(front.redis.hlen(UNACKED))
+    return bool(find_held_tasks(front.redis))
 
 
-def test_a_recorded_job_ends_on_record_and_its_state_goes(farm, front, start_worker, wait_until):
+@pytest.mark.long
+def test_a_recorded_job_ends_on_record_and_its_state_goes(farm, front, start_worker):
     start_worker()
     job = farm.send("pages 3")
     wait_until(lambda: farm.has_ended(job))
@@ -127,35 +138,39 @@ def test_a_recorded_job_ends_on_record_and_its_state_goes(farm, front, start_wor
     assert front.used() == (3, 1)
 
 
+@pytest.mark.long
 def test_killed_between_the_commit_and_the_record_it_is_completed_and_not_repeated(
-    farm, front, start_worker, wait_until, tmp_path
+    farm, front, start_worker, tmp_path
 ):
     started = tmp_path / "started"
     worker = start_worker()
     job = farm.send(f"sleep 1 {started}")
     wait_until(started.exists)
-    with farm.database.session() as holding:  # nobody else can write meanwhile
+    with farm.database.session() as holding:  # no other process can write meanwhile
         holding.execute(update(jobs).where(jobs.c.id == "none").values(pages=0))
         wait_until(lambda: front.redis.hexists(job_key(job.id), "outcome"))
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait()
     assert farm.status(job) is JobStatus.QUEUED
+    maintenance = farm.start_maintenance()
     start_worker()
     wait_until(lambda: farm.has_ended(job))
+    stop(maintenance, front)
     assert farm.status(job) is JobStatus.SUCCEEDED
     assert len(started.read_text().splitlines()) == 1
     assert front.events() == 1
 
 
+@pytest.mark.long
 def test_a_worker_killed_before_several_ends_are_on_record_has_repeated_none(
-    farm, front, start_worker, wait_until, tmp_path
+    farm, front, start_worker, tmp_path
 ):
     started = tmp_path / "started"
     worker = start_worker(worker_queues="batch")
-    sent = [farm.accept(f"draw 0.005 {started}") for _ in range(600)]
-    farm.batches.feed()
+    sent = [farm.accept(f"sleep 0.005 {started}") for _ in range(600)]
+    farm.batches.enqueue_slices()
     wait_until(lambda: len(committed(front, sent)) > 50)
-    with farm.database.session() as holding:  # nobody else can write meanwhile
+    with farm.database.session() as holding:  # no other process can write meanwhile
         holding.execute(update(jobs).where(jobs.c.id == "none").values(pages=0))
         on_record = {job.id for job in sent if farm.has_ended(job)}
         wait_until(lambda: len(committed(front, sent) - on_record) >= 3)
@@ -163,23 +178,21 @@ def test_a_worker_killed_before_several_ends_are_on_record_has_repeated_none(
         worker.wait()
         left = committed(front, sent) - on_record
     assert not any(farm.has_ended(job) for job in sent if job.id in left)
-    keeper = farm.start_keeper()
+    maintenance = farm.start_maintenance()
     start_worker(worker_queues="batch")
     wait_until(lambda: farm.has_ended(*sent))
-    keeper.terminate()
-    assert keeper.wait(15) == 0
+    stop(maintenance, front)
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     # One may have been at work as its worker was killed.
     assert len(sent) <= len(started.read_text().splitlines()) <= len(sent) + 1
     assert front.events() == len(sent)
 
 
-def test_a_worker_that_is_told_to_stop_leaves_no_end_off_the_record(
-    farm, front, start_worker, wait_until
-):
+@pytest.mark.long
+def test_a_stopping_worker_records_every_end(farm, front, start_worker):
     worker = start_worker(worker_queues="batch")
-    sent = [farm.accept("draw 0.005") for _ in range(800)]  # more than a slice has time for
-    farm.batches.feed()
+    sent = [farm.accept("sleep 0.005") for _ in range(800)]  # more than a slice has time for
+    farm.batches.enqueue_slices()
     wait_until(lambda: len(committed(front, sent)) > 50)
     worker.terminate()
     assert worker.wait(10) == 0
@@ -192,8 +205,9 @@ def committed(front, sent) -> set[str]:
     return {job.id for job in sent if front.redis.hexists(job_key(job.id), "outcome")}
 
 
+@pytest.mark.long
 def test_a_flushed_redis_loses_no_job_and_meters_each_once(
-    farm, front, start_worker, keeper, wait_until, tmp_path
+    farm, front, start_worker, maintenance, tmp_path
 ):
     started = tmp_path / "started"
     start_worker()
@@ -206,12 +220,13 @@ def test_a_flushed_redis_loses_no_job_and_meters_each_once(
     assert time.monotonic() - flushed_at < 12
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     # Events that were lost with Redis are recorded later, the others by the counter.
-    reconciliation(farm, settled_after=timedelta(0)).run_once()
+    reconciliation(farm, reconcile_after=timedelta(0)).run_once()
     assert farm.ledger() == {sent[0].id: 1, **dict.fromkeys((job.id for job in sent[1:]), 2)}
 
 
+@pytest.mark.long
 def test_a_job_that_never_reached_the_queue_is_queued_within_ten_seconds(
-    farm, start_worker, keeper, wait_until
+    farm, start_worker, maintenance
 ):
     start_worker()
     ended = farm.send()
@@ -221,9 +236,8 @@ def test_a_job_that_never_reached_the_queue_is_queued_within_ten_seconds(
     assert farm.status(forgotten) is JobStatus.SUCCEEDED
 
 
-def test_a_cancelled_render_is_stopped_and_its_slot_is_free(
-    farm, front, start_worker, wait_until, tmp_path
-):
+@pytest.mark.long
+def test_a_cancelled_render_is_stopped_and_its_slot_is_free(farm, front, start_worker, tmp_path):
     started = tmp_path / "started"
     start_worker()
     running = farm.send(f"sleep 300 {started}")
@@ -236,9 +250,8 @@ def test_a_cancelled_render_is_stopped_and_its_slot_is_free(
     assert front.events() == 1
 
 
-def test_a_cancelled_render_that_hangs_in_c_is_ended_with_its_process(
-    farm, front, start_worker, wait_until
-):
+@pytest.mark.long
+def test_a_cancelled_render_that_hangs_in_c_is_ended_with_its_process(farm, front, start_worker):
     start_worker(render_budget="2")  # no thread runs meanwhile, so that its watchdog ends it
     running = farm.send("hang")
     wait_until(lambda: farm.states.find_started(running.id))
@@ -248,9 +261,8 @@ def test_a_cancelled_render_that_hangs_in_c_is_ended_with_its_process(
     assert farm.status(running) is JobStatus.CANCELLED
 
 
-def test_a_job_that_kills_its_worker_fails_after_its_tries(
-    farm, front, start_worker, wait_until, tmp_path
-):
+@pytest.mark.long
+def test_a_job_that_kills_its_worker_fails_after_its_tries(farm, front, start_worker, tmp_path):
     started = tmp_path / "started"
     start_worker()
     job = farm.send(f"die {started}")
@@ -261,15 +273,14 @@ def test_a_job_that_kills_its_worker_fails_after_its_tries(
     assert front.events() == 0
 
 
-def test_a_job_that_kills_its_worker_takes_no_neighbour_along(
-    farm, front, start_worker, wait_until, tmp_path
-):
+@pytest.mark.long
+def test_a_job_that_kills_its_worker_takes_no_neighbour_along(farm, front, start_worker, tmp_path):
     died, started = tmp_path / "died", tmp_path / "started"
-    sent = [farm.accept(f"draw 0 {started}") for _ in range(30)]
+    sent = [farm.accept(f"sleep 0 {started}") for _ in range(30)]
     deadly = farm.accept(f"die {died}")
-    sent += [farm.accept(f"draw 0 {started}") for _ in range(30)]
+    sent += [farm.accept(f"sleep 0 {started}") for _ in range(30)]
     start_worker(worker_queues="batch")
-    farm.batches.feed()
+    farm.batches.enqueue_slices()
     wait_until(lambda: farm.has_ended(deadly, *sent))
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     assert farm.record(deadly).error["statusCode"] == 500
@@ -278,35 +289,34 @@ def test_a_job_that_kills_its_worker_takes_no_neighbour_along(
     assert front.used() == (len(sent), len(sent))
 
 
-def test_many_renders_of_one_account_do_not_hold_up_those_of_another(
-    farm, start_worker, wait_until
-):
-    many = [farm.accept("draw 0.02", account="acc_many") for _ in range(600)]
+@pytest.mark.long
+def test_many_renders_of_one_account_do_not_delay_another(farm, start_worker):
+    many = [farm.accept("sleep 0.02", account="acc_many") for _ in range(600)]
     start_worker(worker_queues="batch")
-    farm.batches.feed()
+    farm.batches.enqueue_slices()
     wait_until(lambda: farm.has_ended(many[0]))
-    few = [farm.send("draw 0.02", account="acc_few") for _ in range(5)]
+    few = [farm.send("sleep 0.02", account="acc_few") for _ in range(5)]
     wait_until(lambda: farm.has_ended(*few))
     # No more than the slices that waited are before them, of two seconds each.
     assert not farm.has_ended(many[-1])
 
 
-def test_renders_end_in_the_order_in_which_they_were_accepted(farm, start_worker, wait_until):
-    sent = [farm.accept("draw 0.01") for _ in range(50)]
+@pytest.mark.long
+def test_renders_end_in_the_order_in_which_they_were_accepted(farm, start_worker):
+    sent = [farm.accept("sleep 0.01") for _ in range(50)]
     start_worker(worker_queues="batch")
-    farm.batches.feed()
+    farm.batches.enqueue_slices()
     wait_until(lambda: farm.has_ended(*sent))
     started = [farm.record(job).started_at for job in sent]
     assert started == sorted(started)
 
 
-def test_a_long_render_is_told_as_running_wherever_in_its_slice_it_is(
-    farm, start_worker, wait_until
-):
+@pytest.mark.long
+def test_a_long_render_is_reported_as_running_anywhere_in_its_slice(farm, start_worker):
     sent = [farm.accept("pages 1") for _ in range(20)]
     long = farm.accept("sleep 4")
     start_worker(worker_queues="batch")
-    farm.batches.feed()
+    farm.batches.enqueue_slices()
     wait_until(lambda: farm.has_ended(*sent[:1]))
     wait_until(lambda: farm.states.find_started(long.id))
     assert not farm.has_ended(long)
@@ -314,44 +324,43 @@ def test_a_long_render_is_told_as_running_wherever_in_its_slice_it_is(
     assert abs(farm.record(long).finished_at - farm.record(long).started_at).total_seconds() >= 4
 
 
-def test_what_needs_a_part_that_is_away_is_tried_again_and_holds_up_no_other(
-    farm, front, start_worker, wait_until, tmp_path
+@pytest.mark.long
+def test_a_job_that_needs_an_unavailable_store_is_retried_and_delays_no_other(
+    farm, front, start_worker, tmp_path
 ):
     blobs = Path(farm.environment["PRESSROOM_BLOB_URL"].removeprefix("file://"))
     sent = [farm.accept("pages 1") for _ in range(3)]
     blocked = blobs / "jobs" / sent[1].id
     blocked.parent.mkdir(exist_ok=True)
     blocked.write_text("a file where a folder is needed")
-    keeper = farm.start_keeper()
+    maintenance = farm.start_maintenance()
     start_worker(worker_queues="batch")
-    farm.batches.feed()
+    farm.batches.enqueue_slices()
     wait_until(lambda: farm.has_ended(sent[0], sent[2]))
     assert not farm.has_ended(sent[1])
     blocked.unlink()
     wait_until(lambda: farm.has_ended(*sent))
-    keeper.terminate()
-    assert keeper.wait(15) == 0
+    stop(maintenance, front)
     assert {farm.status(job) for job in sent} == {JobStatus.SUCCEEDED}
     assert front.used() == (3, 3)
 
 
-def test_what_has_ended_on_record_is_not_run_again_after_a_flush(
-    farm, front, start_worker, wait_until
-):
+@pytest.mark.long
+def test_recorded_ends_are_not_run_again_after_a_flush(farm, front, start_worker):
     start_worker()
     job = farm.send()
     wait_until(lambda: farm.has_ended(job))
     record = farm.record(job)
     front.redis.flushall()
-    farm.batches.feed()
+    farm.batches.enqueue_slices()
     wait_until(lambda: not front.redis.llen(BATCH) and not held(front))
     assert front.events() == 0
     assert farm.record(job) == record
 
 
-def test_the_keeper_believes_a_loss_at_the_second_look_only(farm, front):
+def test_maintenance_believes_a_loss_at_the_second_look_only(farm, front):
     job = farm.accept(lane=Lane.INTERACTIVE)
-    duty = RequeueJobs(farm.flow, front.broker)
+    duty = RequeueLostJobs(farm.flow, front.broker)
     set_queued(farm, job, seconds_ago=1)
     assert [duty.run_once() for _ in range(3)] == [0, 0, 0]  # too young
     set_queued(farm, job, seconds_ago=20)
@@ -364,13 +373,13 @@ def test_a_job_behind_others_or_in_a_workers_hands_is_not_forgotten(farm, front)
     for job in (first, second):
         front.broker.queue_recorded({job.encode(): job})
         set_queued(farm, job, seconds_ago=1)
-    duty = RequeueJobs(farm.flow, front.broker)
+    duty = RequeueLostJobs(farm.flow, front.broker)
     assert [duty.run_once() for _ in range(3)] == [0, 0, 0]
     set_queued(farm, first, seconds_ago=20)
     front.redis.rpop(INTERACTIVE)
-    front.redis.hset(UNACKED, f"interactive:{first.id}:x", "held")
+    report_worker(front.redis, WorkerReport("here:1", (INTERACTIVE,), 1, 1), [first.id])
     assert [duty.run_once() for _ in range(3)] == [0, 0, 0]
-    front.redis.delete(UNACKED)
+    front.redis.delete(HELD_TASKS)
     assert [duty.run_once() for _ in range(3)] == [0, 1, 0]
 
 
@@ -380,11 +389,12 @@ def set_queued(farm: Farm, job: RenderJob, *, seconds_ago: float) -> None:
         session.execute(update(jobs).where(jobs.c.id == job.id).values(queued_at=at))
 
 
-def test_what_expires_goes_in_two_steps(farm, front, start_worker, wait_until):
+@pytest.mark.long
+def test_expired_records_are_removed_in_two_steps(farm, front, start_worker):
     start_worker()
     job = farm.send()
     wait_until(lambda: farm.has_ended(job))
-    sweep = SweepJobs(farm.flow)
+    sweep = ExpireJobs(farm.flow)
     assert sweep.run_once() == 0
     key = farm.record(job).pdf_key
     end(farm, job, days_ago=1)
@@ -411,20 +421,21 @@ def test_an_overdue_job_is_given_up(farm, front):
     job = farm.accept()
     with farm.database.session() as session:
         session.execute(update(jobs).where(jobs.c.id == job.id).values(sweep_at=now()))
-    assert SweepJobs(farm.flow).run_once() == 1
+    assert ExpireJobs(farm.flow).run_once() == 1
     record = farm.record(job)
     assert (record.status, record.error["statusCode"]) == (JobStatus.FAILED, 504)
     assert front.redis.hget(job_key(job.id), "done") == b"overdue"
 
 
-def test_reconciliation_counts_what_the_ledger_lacks_once(farm, front, start_worker, wait_until):
+@pytest.mark.long
+def test_reconciliation_counts_unmetered_jobs_once(farm, front, start_worker):
     start_worker()
     job = farm.send("pages 4")
     wait_until(lambda: farm.has_ended(job))
     front.redis.hset(usage_key("acc_1", PERIOD), "seeded", 1)
     duty = reconciliation(farm)
     assert duty.run_once() == 0  # the counter may still come to it
-    duty = reconciliation(farm, settled_after=timedelta(0))
+    duty = reconciliation(farm, reconcile_after=timedelta(0))
     assert [duty.run_once() for _ in range(2)] == [1, 0]
     assert farm.ledger() == {job.id: 4}
     with farm.database.snapshot() as session:
@@ -446,23 +457,26 @@ def test_counters_are_compared_with_the_ledger_for_a_while_after_redis_lost_them
     assert duty.run_once() == 0
 
 
-def reconciliation(farm: Farm, **options: timedelta) -> Reconcile:
+def reconciliation(farm: Farm, **options: timedelta) -> ReconcileUsage:
     admissions = AdmissionCache(farm.front.redis)
-    return Reconcile("jobs", list_unmetered_jobs, farm.database, admissions, **options)
+    return ReconcileUsage("jobs", list_unmetered_jobs, farm.database, admissions, **options)
 
 
-def test_the_keeper_outlasts_an_outage_and_stops_when_told(own_redis, worker_environment, tmp_path):
+@pytest.mark.long
+def test_maintenance_outlasts_an_outage_and_stops_on_a_signal(
+    own_redis, worker_environment, tmp_path
+):
     environment = worker_environment | {"PRESSROOM_REDIS_URL": own_redis.url}
-    log = tmp_path / "keeper.log"
+    log = tmp_path / "maintenance.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "workers.keeper.main"],
+            [sys.executable, "-m", "workers.maintenance.main"],
             env=environment, stdout=out, stderr=subprocess.STDOUT,
         )  # fmt: skip
     try:
         wait_for_epoch(own_redis.url)
         own_redis.kill()
-        wait_for_text(log, "duty waits")
+        wait_for_text(log, "task waits")
         own_redis.start()
         assert process.poll() is None
         process.terminate()
@@ -476,23 +490,8 @@ def wait_for_epoch(url: str) -> None:
     from shared.queue.connection import connect
 
     with connect(url) as redis:
-        end_at = time.monotonic() + 40
-        while not redis.exists("farm:epoch"):
-            assert time.monotonic() < end_at
-            time.sleep(0.05)
+        wait_until(lambda: redis.exists("farm:epoch"))
 
 
 def wait_for_text(log: Path, text: str) -> None:
-    end_at = time.monotonic() + 40
-    while text not in log.read_text():
-        assert time.monotonic() < end_at, log.read_text()
-        time.sleep(0.05)
-
-
-def test_a_new_id_is_no_tag_of_another(front):
-    from shared.queue.names import job_of, new_delivery_tag, queue_of
-
-    job_id = new_id("job")
-    tag = new_delivery_tag(BATCH, job_id)
-    assert (queue_of(tag), job_of(tag)) == (BATCH, job_id)
-    assert (queue_of("old"), job_of("old")) == ("", "")
+    wait_until(lambda: text in log.read_text())

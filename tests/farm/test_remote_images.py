@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import io
 import time
+from dataclasses import replace
+from io import BytesIO
 
 import pikepdf
 import pytest
 from PIL import Image
 
 from deploy.embedded.loopback import free_port
-from shared.errors import ErrorKind
+from shared.errors import ErrorKind, Unavailable
+from shared.jobs import FetchedImage, ImageProblem, OutcomeStatus
 from shared.limits import MAX_REMOTE_IMAGES
 from shared.outbound import Fetcher
+from shared.queue.claims import ClaimLostError
 from tests.conftest import running_fetcher
 from tests.farm.conftest import real_worker
-from workers.engine.ports import ImageAwayError
-from workers.farm import remote
-from workers.farm.remote import RemoteImages
+from workers.engine.ports import ImageUnavailableError
+from workers.render import remote_images
+from workers.render.remote_images import AwaitedImages, RemoteImages, RemoteLimitError
 
 
 def draw():
@@ -81,10 +85,52 @@ class TestOfOneWorker:
         assert outcome.error is None
         assert count_pictures(front, outcome) == 0
 
-    def test_what_is_no_image_is_an_authoring_error(self, front, serve):
+    def test_a_file_that_is_not_an_image_is_an_authoring_error(self, front, serve):
         outcome = front.render(document(serve(say(b"<html>secret</html>")).url()))
         assert outcome.error.status == 400
         assert "secret" not in str(outcome.error)
+
+    def test_where_the_front_fetches_no_server_is_waited_for(self, front, serve):
+        server = serve(say(draw()))
+        job = front.send(
+            document(server.url("/1"), server.url("/2"), server.url("/1")), is_fetched_for=True
+        )
+        suspended = front.wait(job)
+        assert suspended.status is OutcomeStatus.SUSPENDED
+        assert suspended.wanted == (server.url("/1"), server.url("/2"))
+        assert server.requests == []
+        claim = front.claims.store(job.id, draw())
+        images = {
+            server.url("/1"): FetchedImage(1, claim),
+            server.url("/2"): FetchedImage(1, None, ImageProblem.AWAY, "its server answers 404"),
+        }
+        front.broker.publish(replace(job, images=images))
+        outcome = front.wait(job)
+        assert outcome.error.status == 400
+        assert f'The image at "{server.url("/2")}" cannot be fetched: its server answers 404' in (
+            outcome.error.message
+        )
+        assert server.requests == []
+
+    def test_images_in_the_fetchers_cache_are_drawn_at_once(self, front, serve):
+        server = serve(say(draw()))
+        front.render(document(server.url()))
+        outcome = front.render(document(server.url()), is_fetched_for=True)
+        assert count_pictures(front, outcome) == 1
+        assert len(server.requests) == 1
+
+    def test_without_optional_images_nothing_is_metered_before_they_are_there(self, front, serve):
+        source = serve(say(draw())).url()
+        text = document(source, optional=' optional="true"')
+        job = front.send(text, is_fetched_for=True)
+        assert front.wait(job).status is OutcomeStatus.SUSPENDED
+        assert front.used() == (0, 0)
+        claim = front.claims.store_external(job.id, BytesIO(draw()), len(draw()))
+        front.broker.publish(replace(job, images={source: FetchedImage(1, claim)}))
+        assert count_pictures(front, front.wait(job)) == 1
+        assert front.used() == (1, 1)
+        with pytest.raises(ClaimLostError):  # dropped with the job
+            front.claims.load(claim)
 
     def test_a_slow_server_is_a_timeout_of_the_render(self, front, serve):
         server = serve(lambda *_: time.sleep(4))
@@ -93,6 +139,7 @@ class TestOfOneWorker:
         assert (outcome.error.status, outcome.error.code) == (504, "ERR_RENDER_TIMEOUT")
 
 
+@pytest.mark.long
 def test_without_the_setting_an_image_on_a_private_address_is_refused(
     front, worker_environment, fetcher_url, tmp_path, serve
 ):
@@ -104,7 +151,8 @@ def test_without_the_setting_an_image_on_a_private_address_is_refused(
     assert server.requests == []
 
 
-def test_without_a_fetcher_a_render_is_503_and_can_be_asked_for_again_optional_image_or_not(
+@pytest.mark.long
+def test_without_a_fetcher_a_render_is_a_retryable_503_even_for_an_optional_image(
     front, worker_environment, tmp_path
 ):
     nobody = {"PRESSROOM_FETCHER_URL": f"http://127.0.0.1:{free_port()}"}
@@ -124,7 +172,7 @@ def images(open_fetcher_url):
 def test_a_failure_is_remembered_too(images, serve):
     server = serve(say(b"", "500 No"))
     for _ in range(2):
-        with pytest.raises(ImageAwayError, match="500"):
+        with pytest.raises(ImageUnavailableError, match="500"):
             images.find(server.url())
     assert len(server.requests) == 1
 
@@ -133,15 +181,68 @@ def test_a_document_names_only_so_many_addresses(images, serve):
     server = serve(say(draw()))
     for number in range(MAX_REMOTE_IMAGES):
         images.find(server.url(f"/{number}"))
-    with pytest.raises(ImageAwayError, match="50 addresses"):
+    with pytest.raises(ImageUnavailableError, match="50 addresses"):
         images.find(server.url("/one-more"))
     assert images.find(server.url("/0")) == draw()
 
 
 def test_a_document_takes_only_so_many_bytes(images, serve, monkeypatch):
-    monkeypatch.setattr(remote, "MAX_IMAGE_BYTES", 1000)
+    monkeypatch.setattr(remote_images, "MAX_IMAGE_BYTES", 1000)
     images._bytes_left = 1500
     server = serve(say(b"x" * 1000))
     images.find(server.url("/1"))
-    with pytest.raises(ImageAwayError, match="larger"):
+    with pytest.raises(ImageUnavailableError, match="larger"):
         images.find(server.url("/2"))
+
+
+# --- images that a front has fetched --------------------------------------------------------------------
+
+ADDRESS = "http://93.184.216.34/x.png"
+
+
+@pytest.fixture
+def awaited(front, open_fetcher_url):
+    """Provide a function that makes the images of a job from the fetched ones."""
+
+    def make(*given):
+        job = replace(front.job(is_fetched_for=True), images=dict(given))
+        return AwaitedImages(Fetcher(open_fetcher_url), job, front.claims)
+
+    return make
+
+
+def test_bytes_that_are_lost_are_wanted_again(front, awaited):
+    claim = front.claims.store_external("job_1", BytesIO(b"bytes"), 5)
+    given = (ADDRESS, FetchedImage(1, claim))
+    assert awaited(given).find(ADDRESS) == b"bytes"
+    front.claims.delete_claim(claim)
+    images = awaited(given)
+    with pytest.raises(ImageUnavailableError):
+        images.find(ADDRESS)
+    assert images.wanted == [ADDRESS]
+
+
+def test_repeated_fetches_of_an_image_are_limited(awaited):
+    images = awaited(("http://93.184.216.34/5.png", FetchedImage(5, None, ImageProblem.AWAY)))
+    with pytest.raises(ImageUnavailableError, match="each layout pass"):
+        images.find(ADDRESS)
+    assert images.wanted == []
+
+
+def test_images_that_are_too_large_may_be_drawn_by_another_document(awaited):
+    images = awaited((ADDRESS, FetchedImage(1, None, ImageProblem.TOO_LARGE)))
+    with pytest.raises(RemoteLimitError, match="50 MB"):
+        images.find(ADDRESS)
+
+
+def test_an_unavailable_fetcher_is_not_an_error_of_the_document(awaited):
+    images = awaited((ADDRESS, FetchedImage(1, None, ImageProblem.UNFETCHED)))
+    with pytest.raises(Unavailable):
+        images.find(ADDRESS)
+
+
+def test_a_refused_address_is_reported_without_a_fetch(awaited):
+    images = awaited()
+    with pytest.raises(ImageUnavailableError, match="http or https"):
+        images.find("ftp://x/y")
+    assert images.wanted == []

@@ -1,4 +1,4 @@
-"""What nothing names any more is removed after a while, and nothing that is named."""
+"""Unreferenced blobs are removed after a while, referenced ones never."""
 
 from __future__ import annotations
 
@@ -13,23 +13,33 @@ from sqlalchemy import insert, update
 from shared.blobs.folder import FolderStore
 from shared.clock import now
 from shared.db.accounts import create_account
-from shared.db.images import IMAGES, ImageFacts
+from shared.db.images import IMAGES, ImageFileProperties
+from shared.db.orphans import delete_orphaned_content, find_orphaned_contents
 from shared.db.tables import batches, jobs
 from shared.db.templates import (
     create_template,
     delete_template,
     get_content,
-    keep_content,
     replace_content,
+    store_content,
 )
-from shared.db.unneeded import find_unneeded_contents, remove_content
 from shared.db.versions import publish_version
 from shared.errors import Unavailable
 from shared.queue.claims import Claims
 from shared.queue.connection import connect
-from workers.keeper import sweeps
-from workers.keeper.leftovers import BatchBytes, ClaimBytes, ImageBytes, JobBytes
-from workers.keeper.sweeps import SweepBytes, SweepContents, SweepDrafts, sweep_duties
+from workers.maintenance import orphan_removal
+from workers.maintenance.orphan_removal import (
+    RemoveOrphanedBlobs,
+    RemoveOrphanedContents,
+    RemoveTemporaryFiles,
+    orphan_tasks,
+)
+from workers.maintenance.orphans import (
+    OrphanedBatchBlobs,
+    OrphanedClaims,
+    OrphanedImages,
+    OrphanedJobBlobs,
+)
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -67,7 +77,7 @@ def replace(database, made, template, text, *, at=LONG_AGO):
 
 def test_a_text_that_was_replaced_goes(database, made, template):
     replace(database, made, template, "<new/>")
-    sweep = SweepContents(database, wait_seconds=0)
+    sweep = RemoveOrphanedContents(database, wait_seconds=0)
     assert sweep.run_once() == 1
     assert not is_kept(database, "<old/>")
     assert is_kept(database, "<new/>")
@@ -76,20 +86,20 @@ def test_a_text_that_was_replaced_goes(database, made, template):
 
 def test_nothing_goes_before_it_was_unneeded_for_long(database, made, template):
     replace(database, made, template, "<new/>")
-    sweep = SweepContents(database)
+    sweep = RemoveOrphanedContents(database)
     assert [sweep.run_once() for _ in range(3)] == [0, 0, 0]
     assert is_kept(database, "<old/>")
 
 
-def test_a_text_that_was_kept_lately_stays(database):
+def test_a_recently_stored_text_is_not_swept(database):
     with database.session() as session:
-        keep_content(session, "<young/>", at=now() - timedelta(minutes=59))
+        store_content(session, "<young/>", at=now() - timedelta(minutes=59))
     with database.snapshot() as session:
-        kept_before = now() - timedelta(hours=1)
-        assert find_unneeded_contents(session, kept_before=kept_before, limit=10) == []
+        stored_before = now() - timedelta(hours=1)
+        assert find_orphaned_contents(session, stored_before=stored_before, limit=10) == []
 
 
-def test_what_a_version_has_stays_when_its_template_goes(database, made, template):
+def test_the_content_of_a_version_outlives_its_template(database, made, template):
     with database.session() as session:
         publish_version(
             session, made.account_id, template.id, message="", user=made.user, at=LONG_AGO
@@ -97,25 +107,27 @@ def test_what_a_version_has_stays_when_its_template_goes(database, made, templat
     replace(database, made, template, "<new/>")
     with database.session() as session:
         delete_template(session, made.account_id, template.id, at=LONG_AGO)
-    SweepContents(database, wait_seconds=0).run_once()
+    RemoveOrphanedContents(database, wait_seconds=0).run_once()
     assert is_kept(database, "<old/>")
 
 
 def test_keeping_a_text_again_renews_its_time(database):
     with database.session() as session:
-        keep_content(session, "<a/>", at=LONG_AGO)
+        store_content(session, "<a/>", at=LONG_AGO)
     with database.session() as session:
-        keep_content(session, "<a/>", at=now())
+        store_content(session, "<a/>", at=now())
     with database.session() as session:
-        assert not remove_content(session, digest("<a/>"), kept_before=now() - timedelta(hours=1))
+        assert not delete_orphaned_content(
+            session, digest("<a/>"), stored_before=now() - timedelta(hours=1)
+        )
 
 
-def test_a_text_that_is_kept_while_it_is_swept_is_there_afterwards(database, made):
+def test_a_text_stored_during_its_sweep_survives(database, made):
     """Both orders end well, whichever unit of work comes first."""
     for number in range(10):
         text = f"<t{number}/>"
         with database.session() as session:
-            keep_content(session, text, at=LONG_AGO)
+            store_content(session, text, at=LONG_AGO)
         start = threading.Barrier(2)
 
         def keep(text=text, start=start):
@@ -129,31 +141,31 @@ def test_a_text_that_is_kept_while_it_is_swept_is_there_afterwards(database, mad
         keeping.start()
         start.wait()
         with database.session() as session:
-            remove_content(session, digest(text), kept_before=now() - timedelta(hours=1))
+            delete_orphaned_content(session, digest(text), stored_before=now() - timedelta(hours=1))
         keeping.join()
         assert is_kept(database, text)
 
 
 def store_image(database, store, made, name, data):
-    facts = ImageFacts("image/png", len(data), 1, 1, sha256(data).hexdigest())
+    properties = ImageFileProperties("image/png", len(data), 1, 1, sha256(data).hexdigest())
     with database.session() as session:
-        room = IMAGES.reserve(session, made.workspace_id, name, facts=facts, at=now())
-    key = IMAGES.blob_key(made.workspace_id, facts.sha256)
+        room = IMAGES.reserve(session, made.workspace_id, name, properties=properties, at=now())
+    key = IMAGES.blob_key(made.workspace_id, properties.sha256)
     store.put(key, io.BytesIO(data), len(data))
-    return key, facts, room
+    return key, properties, room
 
 
 def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store, made):
-    kept, facts, room = store_image(database, store, made, "kept", b"kept")
+    kept, properties, room = store_image(database, store, made, "kept", b"kept")
     with database.session() as session:
-        IMAGES.record(session, room, facts=facts, user=made.user, at=now())
+        IMAGES.record(session, room, properties=properties, user=made.user, at=now())
     under_way, _, _ = store_image(database, store, made, "under-way", b"under way")
     lost = f"images/{made.workspace_id}/{digest('lost')}"
     elsewhere = f"images/ws_gone/{digest('lost')}"
     other = "batches/b1/body"
     for key in (lost, elsewhere, other):
         store.put(key, io.BytesIO(b"lost"), 4)
-    sweep = SweepBytes(ImageBytes(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(OrphanedImages(database, store), store, wait_seconds=0)
     assert sweep.run_once() == 2
     assert sorted([*store.list_keys("images/"), *store.list_keys("batches/")]) == sorted(
         [kept, under_way, other]
@@ -163,7 +175,7 @@ def test_bytes_of_an_upload_that_broke_off_go_and_an_images_stay(database, store
 def test_bytes_wait_before_they_go(database, store):
     key = f"images/ws_1/{digest('lost')}"
     store.put(key, io.BytesIO(b"lost"), 4)
-    sweep = SweepBytes(ImageBytes(database, store), store)
+    sweep = RemoveOrphanedBlobs(OrphanedImages(database, store), store)
     assert [sweep.run_once(), sweep.run_once()] == [0, 0]
     assert list(store.list_keys("images/")) == [key]
 
@@ -172,10 +184,10 @@ def test_bytes_that_an_upload_names_again_stay(database, store, made):
     data = b"again"
     key = IMAGES.blob_key(made.workspace_id, sha256(data).hexdigest())
     store.put(key, io.BytesIO(data), len(data))
-    leftovers = ImageBytes(database, store)
-    assert leftovers.find_unneeded([key]) == [key]
+    orphans = OrphanedImages(database, store)
+    assert orphans.find_orphans([key]) == [key]
     store_image(database, store, made, "again", data)
-    assert not leftovers.remove(key)
+    assert not orphans.remove(key)
     assert store.read(key) == data
 
 
@@ -184,7 +196,7 @@ def test_a_text_that_accepted_work_is_to_render_stays_until_it_ends(database, ma
     waiting = job_with(digest("<old/>"))
     with database.session() as session:
         session.execute(insert(jobs).values(**waiting))
-    sweep = SweepContents(database, wait_seconds=0)
+    sweep = RemoveOrphanedContents(database, wait_seconds=0)
     assert sweep.run_once() == 0
     with database.session() as session:
         session.execute(update(jobs).values(status="succeeded"))
@@ -208,7 +220,7 @@ def test_bytes_of_jobs_stay_while_something_names_them(database, store):
     # A worker died with a PDF stored, a front with a body; a body was left at its job's end.
     lost = ["jobs/job_ended/pdf-1", "jobs/job_none/body", "jobs/job_ended/body"]
     put(store, *kept, *lost, "claims/other")
-    sweep = SweepBytes(JobBytes(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(OrphanedJobBlobs(database, store), store, wait_seconds=0)
     assert sweep.run_once() == 3
     assert sorted(store.list_keys("jobs/")) == sorted(kept)
     assert list(store.list_keys("claims/")) == ["claims/other"]
@@ -217,10 +229,10 @@ def test_bytes_of_jobs_stay_while_something_names_them(database, store):
 def test_bytes_that_a_job_ends_with_after_all_stay(database, store):
     key = "jobs/job_1/pdf-1"
     put(store, key)
-    leftovers = JobBytes(database, store)
-    assert leftovers.find_unneeded([key]) == [key]
+    orphans = OrphanedJobBlobs(database, store)
+    assert orphans.find_orphans([key]) == [key]
     add_job(database, "job_1", status="succeeded", pdf_key=key)
-    assert not leftovers.remove(key)
+    assert not orphans.remove(key)
     assert store.read(key) == b"bytes"
 
 
@@ -228,7 +240,7 @@ def test_bytes_of_batches_that_are_not_on_record_go(database, store):
     with database.session() as session:
         session.execute(insert(batches).values(**batch_with("batch_1")))
     put(store, "batches/batch_1/parts/0-a", "batches/batch_2/parts/0-a", "batches/batch_2/body")
-    sweep = SweepBytes(BatchBytes(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(OrphanedBatchBlobs(database, store), store, wait_seconds=0)
     assert sweep.run_once() == 2
     assert list(store.list_keys("batches/")) == ["batches/batch_1/parts/0-a"]
 
@@ -237,8 +249,8 @@ def test_claims_go_that_redis_has_forgotten(redis_url, store):
     redis = connect(redis_url)
     claims = Claims(redis, store)
     put(store, "claims/job_1", "claims/job_2")
-    claims.lend("claims/job_1")
-    sweep = SweepBytes(ClaimBytes((claims,), store), store, wait_seconds=0)
+    claims.schedule_expiry("claims/job_1")
+    sweep = RemoveOrphanedBlobs(OrphanedClaims((claims,), store), store, wait_seconds=0)
     assert sweep.run_once() == 1
     assert list(store.list_keys("claims/")) == ["claims/job_1"]
     redis.close()
@@ -250,10 +262,10 @@ def test_claims_of_a_folder_are_on_no_list_and_stay_for_two_hours(redis_url, tmp
         claims = Claims(redis, folder)
         claim = claims.store("job_1", b"x" * 1_000_000)
         assert not redis.exists("claims:expiry")
-        sweep = SweepBytes(ClaimBytes((claims,), folder), folder)
+        sweep = RemoveOrphanedBlobs(OrphanedClaims((claims,), folder), folder)
         assert [sweep.run_once() for _ in range(3)] == [0, 0, 0]
         assert claims.load(claim) == b"x" * 1_000_000
-        sweep = SweepBytes(ClaimBytes((claims,), folder), folder, wait_seconds=0)
+        sweep = RemoveOrphanedBlobs(OrphanedClaims((claims,), folder), folder, wait_seconds=0)
         assert sweep.run_once() == 1
 
 
@@ -262,40 +274,40 @@ def test_a_claim_stays_that_any_redis_has_on_its_list(redis_url, store):
     other = connect(redis_url.replace("/0", "/1"))
     key = "claims/job_1"
     put(store, key)
-    Claims(other, store).lend(key)
-    both = ClaimBytes((Claims(redis, store), Claims(other, store)), store)
-    assert both.find_unneeded([key]) == []
-    assert ClaimBytes((Claims(redis, store),), store).find_unneeded([key]) == [key]
+    Claims(other, store).schedule_expiry(key)
+    both = OrphanedClaims((Claims(redis, store), Claims(other, store)), store)
+    assert both.find_orphans([key]) == []
+    assert OrphanedClaims((Claims(redis, store),), store).find_orphans([key]) == [key]
     for each in (redis, other):
         each.close()
 
 
 def test_a_walk_takes_some_keys_in_a_round_and_a_round_removes_some(database, store, monkeypatch):
-    monkeypatch.setattr(sweeps, "_LOOKED_AT_ONCE", 3)
-    monkeypatch.setattr(sweeps, "_REMOVED_AT_ONCE", 2)
+    monkeypatch.setattr(orphan_removal, "_LOOKED_AT_ONCE", 3)
+    monkeypatch.setattr(orphan_removal, "_REMOVED_AT_ONCE", 2)
     put(store, *(f"jobs/job_{number}/body" for number in range(7)))
-    sweep = SweepBytes(JobBytes(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(OrphanedJobBlobs(database, store), store, wait_seconds=0)
     assert [sweep.run_once() for _ in range(7)] == [0, 0, 2, 2, 2, 1, 0]
 
 
-def test_a_walk_that_broke_off_begins_anew(database, store):
-    class Away(JobBytes):
-        def find_unneeded(self, keys):
+def test_an_interrupted_walk_restarts(database, store):
+    class Away(OrphanedJobBlobs):
+        def find_orphans(self, keys):
             raise Unavailable("database")
 
     put(store, "jobs/job_1/body")
-    sweep = SweepBytes(Away(database, store), store, wait_seconds=0)
+    sweep = RemoveOrphanedBlobs(Away(database, store), store, wait_seconds=0)
     with pytest.raises(Unavailable):
         sweep.run_once()
-    sweep._leftovers = JobBytes(database, store)
+    sweep._orphans = OrphanedJobBlobs(database, store)
     assert sweep.run_once() == 1
 
 
-def test_the_keeper_sweeps_every_kind(database, store, redis_url):
-    names = [duty.name for duty in sweep_duties(database, store, ())]
+def test_maintenance_sweeps_every_kind(database, store, redis_url):
+    names = [duty.name for duty in orphan_tasks(database, store, ())]
     assert len(set(names)) == len(names)
     assert {"images_swept", "job_bytes_swept", "batch_bytes_swept", "claims_swept"} <= set(names)
-    assert SweepDrafts(store).run_once() == 0
+    assert RemoveTemporaryFiles(store).run_once() == 0
 
 
 def batch_with(batch_id):

@@ -1,4 +1,4 @@
-"""Front and worker speak to Redis over TLS, and to nobody whose certificate they cannot check."""
+"""Front and worker use TLS with Redis and reject an unverifiable certificate."""
 
 import asyncio
 import gc
@@ -11,8 +11,8 @@ import pytest
 from cryptography import x509
 
 from shared.errors import Unavailable
+from shared.queue.app import create_app
 from shared.queue.connection import connect
-from shared.queue.consumer import create_consumer
 from shared.settings import load_settings
 from tests.certificates import write_certificate
 from tests.farm.conftest import Front
@@ -90,6 +90,7 @@ def tls_url(entrance, certificate):
     return f"rediss://{LOOPBACK}:{entrance.port}/0?ssl_ca_certs={certificate}"
 
 
+@pytest.mark.long
 def test_a_render_crosses_redis_over_tls(tls_url, blob_url, start_worker):
     front = Front(tls_url, blob_url)
     start_worker(redis_url=tls_url)
@@ -97,7 +98,8 @@ def test_a_render_crosses_redis_over_tls(tls_url, blob_url, start_worker):
     front.redis.close()
 
 
-def test_a_redis_whose_certificate_nobody_vouches_for_is_not_spoken_to(
+@pytest.mark.long
+def test_a_redis_with_an_untrusted_certificate_is_rejected(
     entrance, blob_url, start_worker, tmp_path
 ):
     url = f"rediss://{LOOPBACK}:{entrance.port}/0"
@@ -111,6 +113,8 @@ def test_the_worker_trusts_no_more_than_the_front():
     url = f"rediss://{LOOPBACK}:1/0"
     given = {"REDIS_URL": url, "DATABASE_URL": "sqlite://", "BLOB_URL": "file:///none"}
     settings = load_settings({f"PRESSROOM_{name}": value for name, value in given.items()})
-    assert create_consumer(settings).conf.broker_use_ssl == {"ssl_cert_reqs": ssl.CERT_REQUIRED}
+    assert create_app(settings.own_shard.url).conf.broker_use_ssl == {
+        "ssl_cert_reqs": ssl.CERT_REQUIRED
+    }
     connection = connect(url).connection_pool.make_connection()
     assert (connection.cert_reqs, connection.check_hostname) == (ssl.CERT_REQUIRED, True)

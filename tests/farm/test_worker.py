@@ -9,12 +9,14 @@ from dataclasses import replace
 import pytest
 from redis import Redis
 
-from shared.blobs.store import open_store
+from shared.blobs.factory import open_store
 from shared.errors import ErrorCode, ErrorKind
-from shared.jobs import ClaimHome, OutcomeStatus, Purpose
+from shared.jobs import ClaimStorage, OutcomeStatus, Purpose
 from shared.queue.broker import Broker
 from shared.queue.connection import connect
-from shared.queue.sums import read_sums
+from shared.queue.farm_totals import read_totals
+from shared.queue.publisher import Publisher
+from tests.messages import write_body
 
 pytestmark = pytest.mark.usefixtures("worker_log")
 
@@ -37,7 +39,7 @@ def test_a_job_whose_front_has_a_clock_ahead_did_not_queue_for_less_than_no_time
 
 @pytest.mark.parametrize(
     ("size", "home"),
-    [(60_000, ClaimHome.INLINE), (1_000_000, ClaimHome.BLOB), (5_000_000, ClaimHome.BLOB)],
+    [(60_000, ClaimStorage.INLINE), (1_000_000, ClaimStorage.BLOB), (5_000_000, ClaimStorage.BLOB)],
 )
 def test_a_pdf_of_any_size_comes_back_whole_and_leaves_nothing(front, size, home):
     outcome = front.render(f"pages 1 {size}")
@@ -57,7 +59,7 @@ def test_a_pdf_of_any_size_comes_back_whole_and_leaves_nothing(front, size, home
         ("bug", 500, ErrorKind.INTERNAL),
     ],
 )
-def test_a_failed_render_says_why_and_counts_nothing(front, body, status, kind):
+def test_a_failed_render_reports_the_reason_and_counts_nothing(front, body, status, kind):
     error = front.render(body).error
     assert (error.status, error.kind) == (status, kind)
     assert "secret" not in error.message
@@ -75,7 +77,7 @@ def test_a_validation_gives_findings_and_counts_nothing(front):
     assert front.render("fine", purpose=Purpose.VALIDATE).findings["valid"] is True
     assert front.used() == (0, 0)
     assert front.events() == 0
-    totals = read_sums(front.redis)
+    totals = read_totals(front.redis)
     assert not [name for name in totals if name.startswith("pages")]
     assert totals["validations|xml|succeeded"] > 0
 
@@ -87,7 +89,7 @@ def test_an_authoring_error_carries_its_trace(front):
     assert error.stack_trace[0]["lineStart"] == 3
 
 
-def test_a_memory_error_tells_the_limit(front):
+def test_a_memory_error_reports_the_limit(front):
     assert "600 MB" in front.render("memory").error.message
 
 
@@ -99,6 +101,7 @@ def test_a_defect_is_logged_beside_its_reference(front, worker_log):
     assert "ZeroDivisionError" in log
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body", ["spin 60", "sleep 60", "hang"])
 def test_an_endless_render_ends_with_its_budget_and_the_next_is_right(front, body):
     front.render()
@@ -117,11 +120,12 @@ def test_an_endless_render_ends_with_its_budget_and_the_next_is_right(front, bod
 @pytest.mark.parametrize(
     "text", ['{"v":9}', "{}", "[]", "no json", '{"v":1,"id":"job_1"}', '{"v":1,"template":{"a":1}}']
 )
-def test_a_message_nobody_understands_stops_no_other(front, own_redis, text):
-    Broker(connect(own_redis.url)).publish(front.job())  # where no worker takes it
+def test_an_invalid_message_stops_no_other(front, own_redis, text):
+    Broker(connect(own_redis.url), Publisher(own_redis.url)).publish(
+        front.job()
+    )  # where no worker takes it
     with Redis(port=own_redis.port) as aside:
-        message = json.loads(aside.lpop("interactive"))
-    message["body"] = json.dumps(([text], {}, {}))
-    front.redis.lpush("interactive", json.dumps(message))
+        message = aside.lpop("interactive")
+    front.redis.lpush("interactive", write_body(message, json.dumps(([text], {}, {}))))
     assert front.render("pages 1").pages == 1
     assert front.used() == (1, 1)

@@ -13,7 +13,7 @@ ENDED = {"succeeded", "failed", "cancelled"}
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a farm holds after a run. `ledger` has (job id, pages) for each row.
+    """The state of a farm after a run. `ledger` has (job id, pages) for each row.
 
     `jobs` has (status, pages) by id; `batches` (status, total, items by status, pages) by id.
     `totals` are the pages and calls that the account's totals say.
@@ -30,7 +30,7 @@ class State:
 
 
 def find_violations(history: Iterable[Entry], state: State) -> list[str]:
-    """Give every promise that was broken; none for a run that went as it must (hazards.md 3)."""
+    """Return the guarantees that a run violated; none for a correct run (hazards.md 3)."""
     entries = list(history)
     return [
         *_check_answers(entries),

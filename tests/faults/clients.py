@@ -38,7 +38,7 @@ class Client:
         return self._record("render", "/v2/pdf", body, breaks_off=breaks_off, timeout=timeout)
 
     def accept(self, number: int, *, text: str = "") -> Entry:
-        """Have a note rendered while nobody waits."""
+        """Send a note to be rendered without waiting for it."""
         headers = {"Prefer": "respond-async"}
         return self._record("accept", "/v2/pdf", note(number, text), headers=headers)
 
@@ -58,7 +58,7 @@ class Client:
         return self._record("upload", f"/v2/images/{name}", data, method="PUT", headers=headers)
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Any:
-        """Ask for JSON, outside of the history; None when there is no answer."""
+        """Send a request outside of the history and return its JSON; None if there is no answer."""
         with suppress(*_BROKEN), self._connected(30) as connection:
             connection.request(method, path, body, self._headers(headers))
             answer = connection.getresponse()
@@ -107,7 +107,7 @@ class Client:
 
 
 def note(number: int, text: str = "") -> bytes:
-    """Give a document of one page, or of two for odd numbers."""
+    """Return a document of one page, or of two for odd numbers."""
     second = "<p break-before='page'>Second page</p>" if number % 2 else ""
     return NOTE.format(n=number, pages=f"<p>Some text. {text}</p>{second}").encode()
 

@@ -1,4 +1,4 @@
-"""How large the runs are: `--faults-scale 1` is what `make test-faults` asks for, CI a fiftieth of it."""
+"""The size of the runs: `make test-faults` passes `--faults-scale 1`, CI a fiftieth of it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LINES = pytest.StashKey[list[str]]()
 
 @pytest.fixture
 def scaled(request: pytest.FixtureRequest) -> Callable[[int], int]:
-    """Give a function that makes a number of the full run one of this run."""
+    """Provide a function that scales a number of the full run to this run."""
     scale: float = request.config.getoption("--faults-scale")
     return lambda full: max(1, round(full * scale))
 
 
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., FaultyFarm]]:
-    """Give a function that starts a farm of this test's own; its figures are told at the end."""
+    """Provide a function that starts a farm for this test and reports its figures at the end."""
     lines = request.config.stash.setdefault(LINES, [])
     with ExitStack() as stack:
 
@@ -45,13 +45,13 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Give a file system of 16 MB of this test's own."""
+    """Yield a new file system of 16 MB."""
     with mounted(tmp_path / "disk", megabytes=16) as disk:
         yield disk
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell what each run came to."""
+    """Report the result of each run."""
     if lines := terminalreporter.config.stash.get(LINES, []):
         terminalreporter.section("faults")
         for line in (TITLE, *lines):

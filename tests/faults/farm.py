@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,10 +20,15 @@ import sqlalchemy as sa
 
 from deploy.embedded.launch import LaunchedFarm
 from shared.batches.records import item_job_id
-from shared.blobs.store import BlobMissingError, open_store
+from shared.blobs.factory import open_store
+from shared.blobs.store import BlobMissingError
 from shared.db import tables
-from shared.queue.names import QUEUES, UNACKED, USAGE_STREAM
-from shared.shards import ShardAddress, find_home, parse_shards, slot_of
+from shared.errors import Unavailable
+from shared.queue.names import QUEUES, USAGE_STREAM
+from shared.queue.queue_factory import open_queues
+from shared.queue.queues import Queues
+from shared.queue.worker_presence import find_held_tasks
+from shared.shards import ShardAddress, find_shard, parse_shards, slot_of
 from tests.conftest import create_account_of
 from tests.faults.checker import State
 from tests.faults.clients import Client
@@ -44,12 +49,14 @@ class FaultyFarm:
         self.history = History(folder / "history.jsonl")
         self.faults = 0  # how many happened to it
         self._sound: set[str] = set()  # keys of PDFs that were read and had nothing wrong
+        url = farm.record.broker_url
+        self._broker: Queues | None = open_queues(url) if url else None
         made = create_account_of(farm, plan="paid")
         self.account_id, self.key = made.account_id, made.api_key
 
     @property
     def processes(self) -> dict[str, int]:
-        """Give the processes by name, as they are now."""
+        """Return the current processes by name."""
         record = self.farm.folder.read_record()
         return dict(record.processes) if record else {}
 
@@ -66,8 +73,8 @@ class FaultyFarm:
 
     @property
     def shard(self) -> str:
-        """Give the name of the shard that the account lives on."""
-        return find_home(slot_of(self.account_id), [shard.name for shard in self._shards])
+        """Return the name of the shard that the account lives on."""
+        return find_shard(slot_of(self.account_id), [shard.name for shard in self._shards])
 
     def redis(self) -> redis.Redis:
         """Connect to the Redis that the account lives on."""
@@ -108,7 +115,7 @@ class FaultyFarm:
                 self.faults += 1
 
     def empty_redis(self) -> None:
-        """Have Redis forget everything."""
+        """Empty Redis."""
         with self.redis() as client:
             client.flushall()
         self.faults += 1
@@ -168,10 +175,15 @@ class FaultyFarm:
 
     def _read_queues(self) -> dict[str, int]:
         with self.redis() as client:
-            waiting = {queue: int(client.llen(queue)) for queue in QUEUES}
-            waiting[UNACKED] = int(client.hlen(UNACKED))
+            waiting = self._count_waiting(client)
+            waiting["held by workers"] = len(find_held_tasks(client))
             waiting[USAGE_STREAM] = int(client.xlen(USAGE_STREAM))
             return waiting
+
+    def _count_waiting(self, client: redis.Redis) -> dict[str, int]:
+        if self._broker is None:
+            return {queue: int(client.llen(queue)) for queue in QUEUES}
+        return {queue: head.waiting for queue, head in self._broker.read(QUEUES).items()}
 
     def _find_half_files(self) -> Iterator[str]:
         parts = urlsplit(self.farm.record.blob_url)
@@ -183,7 +195,7 @@ class FaultyFarm:
                     yield str(path)
 
     def _find_broken(self, keys: Iterator[str]) -> Iterator[str]:
-        """Give what is not there or no sound PDF; one that was read is not read again."""
+        """Yield the PDFs that are missing or damaged; each is read once."""
         store = open_store(self.farm.record.blob_url)
         for key in keys:
             if key in self._sound:
@@ -200,7 +212,7 @@ class FaultyFarm:
     def _find_state(self) -> State | None:
         try:
             return self.read_state()
-        except (redis.RedisError, sa.exc.SQLAlchemyError):
+        except (redis.RedisError, sa.exc.SQLAlchemyError, Unavailable):
             return None
 
 
@@ -245,7 +257,7 @@ def _read_batches(
 
 
 def children_of(pid: int) -> list[int]:
-    """Give the direct children of a process."""
+    """Return the direct children of a process."""
     found: list[int] = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
@@ -257,7 +269,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def read_problems(farm: FaultyFarm) -> list[str]:
-    """Give what `pressroom status` says is wrong."""
+    """Return the problems that `pressroom status` reports."""
     try:
         found = farm.farm.command("status")
     except subprocess.CalledProcessError as error:
@@ -267,7 +279,7 @@ def read_problems(farm: FaultyFarm) -> list[str]:
 
 
 def scrape(farm: FaultyFarm, port: str, name: str, label: str = "") -> list[float]:
-    """Give the values of a metric, of one label if any, as a process exports it."""
+    """Return the values of a metric, of one label if any, as a process exports it."""
     with urlopen(f"http://127.0.0.1:{farm.farm.record.ports[port]}/metrics") as answer:
         lines = answer.read().decode().splitlines()
     return [
@@ -278,17 +290,5 @@ def scrape(farm: FaultyFarm, port: str, name: str, label: str = "") -> list[floa
 
 
 def render_answers(farm: FaultyFarm) -> bool:
-    """Tell whether a render is answered with a PDF."""
+    """Return whether a render is answered with a PDF."""
     return farm.client().render(0).status == 200
-
-
-def wait_until(holds: Callable[[], object], *, seconds: float) -> None:
-    """Wait until something holds.
-
-    Raises:
-        AssertionError: it did not in time.
-    """
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"not so within {seconds} s"
-        time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""What a run came to, in one line for the report."""
+"""The result of a run, in one line for the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TITLE = f"{'row':<62} {'200':>6} {'202':>6} {'5xx':>5} {'broken':>6} {'faults':>
 
 
 def describe(row: str, history: History, faults: int) -> str:
-    """Give the line: answers by status, faults, and in seconds the longest answer and the longest
+    """Return the line: answers by status, faults, and in seconds the longest answer and the longest
     time without one that was a success.
     """
     good = sorted(

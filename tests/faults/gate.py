@@ -44,7 +44,7 @@ class Gate:
         self._threads.clear()
 
     def reopen(self) -> None:
-        """Take connections again."""
+        """Accept connections again."""
         self._listener = self._listen(self.port)
         self._is_open = True
         self._start()

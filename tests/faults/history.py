@@ -1,4 +1,4 @@
-"""What the clients of a run saw: one JSON line for each request, written as it ends."""
+"""The requests and responses of a run: one JSON line for each request, written as it ends."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class History:
         return len(self._entries)
 
     def count(self, *statuses: int | None) -> int:
-        """Give how many requests ended in one of these statuses."""
+        """Return the number of requests that ended in one of these statuses."""
         return sum(entry.status in statuses for entry in self)
 
 
@@ -62,5 +62,5 @@ def read_history(path: Path) -> list[Entry]:
 
 
 def instant() -> float:
-    """Give the time of an entry."""
+    """Return the time of an entry."""
     return time.monotonic()

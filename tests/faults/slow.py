@@ -21,7 +21,7 @@ Request = tuple[bytes, bytes]  # what is sent at once, and what is sent a byte a
 
 @contextmanager
 def slow_clients(port: int, count: int, request: Request) -> Iterator[Callable[[], int]]:
-    """Have clients connect, say something, and go on at a byte a second, reading 1 KB a second.
+    """Run clients that connect, send a beginning, continue at a byte a second and read 1 KB a second.
 
     Yields a function that returns how many of their connections the server has not closed.
     """

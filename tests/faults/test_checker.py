@@ -10,8 +10,8 @@ from tests.engine.paint.drawing import page, text
 from tests.faults.checker import State, find_violations
 from tests.faults.clients import read_answer
 from tests.faults.history import Entry, History, read_history
-from workers.engine.layout.display import LaidOut
-from workers.engine.paint.press import print_pages
+from workers.engine.layout.display import LaidOutDocument
+from workers.engine.paint.writer import write_pages
 
 HISTORY = [
     Entry("render", 0.0, 1.0, 200, "job_a", 2),
@@ -95,7 +95,7 @@ def test_a_history_is_read_back_as_it_was_written(tmp_path) -> None:
 
 def test_an_answer_with_a_damaged_pdf_is_a_flaw() -> None:
     headers = {"Content-Type": "application/pdf", "X-Page-Count": "1", "X-Job-Id": "job_a"}
-    whole = print_pages(LaidOut([page(text(10, 20, "content"))], []))
+    whole = write_pages(LaidOutDocument([page(text(10, 20, "content"))], []))
     damaged = whole.replace(b"endstream", b"endstraem", 1)
     assert read_answer("render", 0.0, 200, headers, whole).flaw is None
     assert "a broken PDF" in (read_answer("render", 0.0, 200, headers, damaged).flaw or "")

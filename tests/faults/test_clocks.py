@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.faults.conftest import assert_sound
-from tests.faults.farm import read_problems, scrape, wait_until
+from tests.faults.farm import read_problems, scrape
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -18,7 +19,7 @@ time.time = lambda: _read() + _shift
 
 
 @pytest.mark.parametrize("seconds", [-3600, 3600])
-def test_renders_are_answered_on_machines_an_hour_off_redis_and_status_says_so(
+def test_renders_are_answered_with_clocks_an_hour_off_and_status_reports_it(
     start, tmp_path, seconds
 ):
     (tmp_path / "sitecustomize.py").write_text(SHIFTED)
@@ -36,8 +37,8 @@ def test_renders_are_answered_on_machines_an_hour_off_redis_and_status_says_so(
     told = [problem for problem in read_problems(farm) if problem.startswith("the clock of ")]
     assert all(f" is 3600 s {direction} that of Redis" in problem for problem in told)
     kinds = {problem.split()[3] for problem in told}
-    assert kinds == {"front", "worker", "keeper", "counter"}
-    for name in ("front", "worker_metrics", "keeper_metrics", "counter_metrics"):
+    assert kinds == {"front", "worker", "maintenance", "counter"}
+    for name in ("front", "worker_metrics", "maintenance_metrics", "counter_metrics"):
         assert scrape(farm, name, "pressroom_clock_ahead_seconds") == pytest.approx(
             [seconds], abs=2
         )

@@ -10,7 +10,8 @@ import pytest
 from tests.faults.clients import Client
 from tests.faults.conftest import assert_sound
 from tests.faults.disks import fill, mounted, picture
-from tests.faults.farm import FaultyFarm, read_problems, scrape, wait_until
+from tests.faults.farm import FaultyFarm, read_problems, scrape
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -18,7 +19,7 @@ REFUSED = {503, 507}
 SECONDS_TO_RECOVER = 15
 
 
-def test_a_full_data_folder_refuses_what_needs_space_and_ends_no_process(start, tmp_path):
+def test_a_full_data_folder_rejects_writes_and_ends_no_process(start, tmp_path):
     with mounted(tmp_path / "farm", megabytes=48) as disk:
         farm = start()
         client = farm.client()
@@ -30,7 +31,7 @@ def test_a_full_data_folder_refuses_what_needs_space_and_ends_no_process(start, 
         assert {each.status for each in ask_for_everything(client, template)} <= REFUSED
         # What needs no space is served, and a process that dies is started again.
         assert client.ask("GET", "/v2/templates")["status"] == 200
-        farm.kill("hooks")
+        farm.kill("webhooks")
         time.sleep(3)
         problems = read_problems(farm)
         assert any(str(disk) in problem and "full" in problem for problem in problems)
@@ -40,8 +41,8 @@ def test_a_full_data_folder_refuses_what_needs_space_and_ends_no_process(start, 
         filler.unlink()
         wait_until_served(client)
         assert client.submit(template, 3).status == 202
-        wait_until(lambda: farm.processes.get("hooks") != before["hooks"], seconds=5)
-        assert_same_processes(farm, before, besides={"hooks"})
+        wait_until(lambda: farm.processes.get("webhooks") != before["webhooks"], seconds=5)
+        assert_same_processes(farm, before, besides={"webhooks"})
         assert count_requests(farm) >= 9  # those that were refused too
         wait_until(lambda: not read_problems(farm), seconds=20)
         assert_sound(farm)
@@ -84,7 +85,7 @@ def test_a_front_whose_metric_files_have_no_space_serves_and_counts(start, small
     assert_sound(farm)
 
 
-def test_a_full_disk_of_temporary_files_refuses_what_goes_there_and_nothing_else(start, small_disk):
+def test_a_full_temporary_disk_rejects_only_requests_that_need_it(start, small_disk):
     farm = start(TMPDIR=str(small_disk))
     client = farm.client()
     template = farm.store_template()

@@ -13,7 +13,8 @@ import pytest
 from deploy.embedded.plan import ROOT
 from tests.faults.clients import Client, Crowd, render_patiently
 from tests.faults.conftest import assert_sound
-from tests.faults.farm import FaultyFarm, children_of, wait_until
+from tests.faults.farm import FaultyFarm, children_of
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 

@@ -1,4 +1,4 @@
-"""What a killed process had stored and not yet named is swept, and nothing else."""
+"""Blobs that a killed process stored without a reference are swept, and no others."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 import pytest
 
 from deploy.embedded.plan import ROOT
-from shared.blobs.store import open_store
+from shared.blobs.factory import open_store
 from shared.db.session import open_database
 from tests.faults.conftest import assert_sound
 from tests.faults.farm import FaultyFarm
-from workers.keeper.leftovers import JobBytes
-from workers.keeper.sweeps import SweepBytes
+from workers.maintenance.orphan_removal import RemoveOrphanedBlobs
+from workers.maintenance.orphans import OrphanedJobBlobs
 
 pytestmark = [pytest.mark.faults, pytest.mark.long]
 
@@ -62,7 +62,7 @@ def start_deadly(start, tmp_path):
 
 
 def test_a_pdf_whose_worker_died_before_its_commit_is_swept(start_deadly, tmp_path) -> None:
-    farm = start_deadly("shared.job_flow", "JobFlow", "store_pdf", "after")
+    farm = start_deadly("shared.job_lifecycle", "JobLifecycle", "store_pdf", "after")
     job = farm.client().accept(1)
     assert_sound(farm)
     assert (tmp_path / "killed").exists()
@@ -75,7 +75,7 @@ def test_a_pdf_whose_worker_died_before_its_commit_is_swept(start_deadly, tmp_pa
 
 
 def test_a_body_whose_front_died_before_its_record_is_swept(start_deadly, tmp_path) -> None:
-    farm = start_deadly("shared.job_intake", "Intake", "accept", "before")
+    farm = start_deadly("shared.job_intake", "JobIntake", "accept", "before")
     large = "<!--" + "x" * 100_000 + "-->"
     broken = farm.client().accept(1, text=large)
     assert broken.status is None
@@ -88,7 +88,7 @@ def test_a_body_whose_front_died_before_its_record_is_swept(start_deadly, tmp_pa
 
 
 def test_an_assembly_whose_worker_died_leaves_no_file(start_deadly, tmp_path) -> None:
-    farm = start_deadly("workers.farm.batches.assembly", "", "_join", "after")
+    farm = start_deadly("workers.batches.assembly", "", "_join", "after")
     batch = farm.client().submit(farm.store_template(), 20, "merged")
     assert_sound(farm)
     assert (tmp_path / "killed").exists()
@@ -105,10 +105,12 @@ def stored(farm: FaultyFarm, folder: str = "jobs/") -> list[str]:
 
 
 def sweep(farm: FaultyFarm) -> int:
-    """Sweep as the keeper does, but at once."""
+    """Sweep as the maintenance process does, but at once."""
     blobs = open_store(farm.farm.record.blob_url)
     database = open_database(farm.farm.record.database_url)
     try:
-        return SweepBytes(JobBytes(database, blobs), blobs, wait_seconds=0).run_once()
+        return RemoveOrphanedBlobs(
+            OrphanedJobBlobs(database, blobs), blobs, wait_seconds=0
+        ).run_once()
     finally:
         database.close()

@@ -14,7 +14,8 @@ import pytest
 
 from tests.faults.clients import Client, Crowd, render_patiently
 from tests.faults.conftest import assert_sound
-from tests.faults.farm import render_answers, wait_until
+from tests.faults.farm import render_answers
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.faults, pytest.mark.long]
 

@@ -16,11 +16,12 @@ import redis
 from shared.queue.names import USAGE_STREAM
 from tests.faults.checker import find_violations
 from tests.faults.clients import Client, Crowd
-from tests.faults.farm import FaultyFarm, children_of, render_answers, wait_until
+from tests.faults.farm import FaultyFarm, children_of, render_answers
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
-# The keeper meters what is on record a minute after its end (decision 0080).
+# The maintenance process meters what is on record a minute after its end (decision 0321).
 RECONCILED_SECONDS = 150
 
 
@@ -79,7 +80,7 @@ def test_redis_is_emptied_before_the_counter_has_read_anything(start, scaled) ->
 
 
 @pytest.mark.long
-def test_redis_comes_back_without_what_it_wrote_last(start, scaled) -> None:
+def test_redis_restarts_without_its_last_writes(start, scaled) -> None:
     farm = start()
     counter = farm.kill("counter", signal.SIGSTOP)
     try:
@@ -109,7 +110,7 @@ def test_one_of_two_redis_servers_is_emptied(start, scaled, tmp_path) -> None:
 
 
 def render_many(farm: FaultyFarm, total: int) -> None:
-    """Have four clients send so many renders between them, and wait until they have."""
+    """Send `total` renders from four clients, and wait for them to finish."""
     with Crowd(
         farm.client, clients=4, total=total, act=lambda client, number: client.render(number)
     ):
@@ -128,7 +129,7 @@ def add_neighbour(farm: FaultyFarm, tmp_path: Path) -> FaultyFarm:
 
 
 def lose_a_third(farm: FaultyFarm) -> int:
-    """Have Redis die with its machine: the end of its file was never written. Gives how many usage
+    """Kill Redis as a machine failure would: the end of its file is lost. Returns how many usage
     events it has left.
     """
     [path] = farm.farm.folder.redis.rglob("*.incr.aof")

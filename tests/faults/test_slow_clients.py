@@ -1,4 +1,4 @@
-"""Clients that are slow hold up nobody, and are cut off; they speak to the front itself, no proxy between."""
+"""Slow clients delay no other client and are cut off; they connect to the front directly, without a proxy."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from urllib.request import urlopen
 import pytest
 
 from tests.faults.conftest import assert_sound
-from tests.faults.farm import FaultyFarm, wait_until
+from tests.faults.farm import FaultyFarm
 from tests.faults.slow import Request, slow_clients
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
 HEAD_SECONDS, BODY_SECONDS = 15, 60  # within which the slow are cut off
 OTHERS, ROUND_SECONDS = 4, 6.0
 CHECK_MARGIN = 3.0
-# A machine that tests share jitters by this much, whoever is slow.
+# A machine that tests share jitters by this much, with or without slow clients.
 JITTER_MS = 15.0
 SIDE_PIXELS = 1510  # of an image that does not compress: a PDF of 6.6 MB
 
@@ -58,14 +59,14 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_slow_clients_hold_up_nobody_and_are_cut_off(start, kind) -> None:
+def test_slow_clients_delay_no_other_client_and_are_cut_off(start, kind) -> None:
     """A fifth of the clients, more than there ever were threads."""
     check(start(), kind, share=0.2)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_slow_clients_hold_up_nobody_and_are_cut_off(start, kind) -> None:
+def test_many_slow_clients_delay_no_other_client_and_are_cut_off(start, kind) -> None:
     check(start(), kind, share=1.0)
 
 
@@ -114,7 +115,7 @@ def measure(farm: FaultyFarm) -> float:
 
 
 def ask_for_a_while(farm: FaultyFarm) -> list[float]:
-    """Ask in turns who one is and for a render, each time on a new connection; return the seconds."""
+    """Send an authcheck and a render in turns, each on a new connection; return the seconds."""
     times = []
     text = b"<document><flow><p>Hello</p></flow></document>"
     asks: tuple[Callable[[], object], ...] = (

@@ -15,9 +15,10 @@ import pytest
 from tests.faults.clients import Client, Crowd
 from tests.faults.conftest import assert_sound
 from tests.faults.disks import fill, picture
-from tests.faults.farm import FaultyFarm, wait_until
+from tests.faults.farm import FaultyFarm
 from tests.faults.gate import Gate
 from tests.postgresql import connect_postgresql
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -30,7 +31,7 @@ LARGE = "<!--" + "x" * 5_000_000 + "-->"
 def gated(
     start, make_postgresql, rclone_url
 ) -> Iterator[Callable[[], tuple[FaultyFarm, Gate, Gate]]]:
-    """Give a function that starts a farm whose database and object store lie behind gates."""
+    """Provide a function that starts a farm whose database and object store lie behind gates."""
     with ExitStack() as stack:
 
         def start_gated() -> tuple[FaultyFarm, Gate, Gate]:
@@ -72,7 +73,7 @@ def assert_clean_errors(farm: FaultyFarm) -> None:
 
 @pytest.mark.services
 @pytest.mark.parametrize("part", ["database", "object store"])
-def test_a_store_is_away_for_ten_seconds(gated, scaled, part) -> None:
+def test_a_store_is_unavailable_for_ten_seconds(gated, scaled, part) -> None:
     farm, database, objects = gated()
     gate = database if part == "database" else objects
     batch = farm.client().submit(farm.store_template(), max(scaled(3000), 400))

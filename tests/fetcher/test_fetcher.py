@@ -18,17 +18,19 @@ from structlog.testing import capture_logs
 from deploy.embedded.loopback import free_port
 from shared.errors import Unavailable
 from shared.outbound import (
-    Ask,
     Fetcher,
     FetcherBusy,
+    FetchRequest,
+    NotCachedError,
     Reason,
     TargetRefusedError,
     TargetTooLargeError,
     TargetUnreachableError,
 )
-from shared.telemetry.log import find_log_fields, log_context
+from shared.telemetry.log import get_log_fields, log_context
 from tests.conftest import running_fetcher
-from workers.fetcher import fetching, freshness, turns
+from tests.waiting import wait_until
+from workers.fetcher import fetching, freshness, slots
 
 
 def say(body=b"bytes", status="200 OK", **headers):
@@ -44,11 +46,11 @@ def fetcher(open_fetcher_url):
 
 def fetch(fetcher, url, *, account="acc_1", limit=1_000_000, seconds=5.0, **options):
     file = BytesIO()
-    ask = Ask(url, account, limit, seconds, **{"patience_seconds": 5.0, **options})
+    ask = FetchRequest(url, account, limit, seconds, **{"patience_seconds": 5.0, **options})
     return fetcher.download(ask, file), file.getvalue()
 
 
-def test_what_says_nothing_is_fetched_once(fetcher, serve):
+def test_a_response_without_cache_headers_is_fetched_once(fetcher, serve):
     server = serve(say())
     for _ in range(5):
         assert fetch(fetcher, server.url("/logo.png")) == (200, b"bytes")
@@ -63,7 +65,7 @@ def test_large_bytes_come_whole_each_time(fetcher, serve):
     assert len(server.requests) == 1
 
 
-def test_an_account_never_gets_what_another_one_fetched(fetcher, serve):
+def test_cached_responses_are_private_to_an_account(fetcher, serve):
     server = serve(say())
     for account in ("acc_1", "acc_2"):
         fetch(fetcher, server.url("/logo.png"), account=account)
@@ -71,14 +73,14 @@ def test_an_account_never_gets_what_another_one_fetched(fetcher, serve):
 
 
 @pytest.mark.parametrize("said", ["no-store", "private", "no-cache", "max-age=0"])
-def test_what_may_not_be_used_again_is_fetched_again(fetcher, serve, said):
+def test_an_uncacheable_response_is_fetched_again(fetcher, serve, said):
     server = serve(say(Cache_Control=said))
     for _ in range(2):
         assert fetch(fetcher, server.url()) == (200, b"bytes")
     assert len(server.requests) == 2
 
 
-def test_what_is_stale_is_asked_for_by_its_tag(fetcher, serve):
+def test_a_stale_response_is_revalidated_by_its_etag(fetcher, serve):
     def answer(connection, request):
         if b'if-none-match: "v1"' in request.lower():
             connection.sendall(b"HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=60\r\n\r\n")
@@ -92,7 +94,7 @@ def test_what_is_stale_is_asked_for_by_its_tag(fetcher, serve):
     assert len(server.requests) == 2
 
 
-def test_a_tag_that_holds_no_more_brings_the_new_bytes(fetcher, serve):
+def test_a_changed_etag_returns_the_new_bytes(fetcher, serve):
     answers = [say(b"one", ETag='"1"', Cache_Control="no-cache"), say(b"two", ETag='"2"')]
     server = serve(lambda connection, _: connection.sendall(answers.pop(0)))
     assert fetch(fetcher, server.url())[1] == b"one"
@@ -100,11 +102,29 @@ def test_a_tag_that_holds_no_more_brings_the_new_bytes(fetcher, serve):
     assert fetch(fetcher, server.url())[1] == b"two"
 
 
-def test_an_upload_gets_what_lies_there_now(fetcher, serve):
+def test_an_upload_bypasses_the_cache(fetcher, serve):
     server = serve(say())
     fetch(fetcher, server.url())
     fetch(fetcher, server.url(), is_fresh=True)
     assert len(server.requests) == 2
+
+
+def test_a_request_without_waiting_gets_only_cached_responses(fetcher, serve):
+    server = serve(say())
+    with pytest.raises(NotCachedError):
+        fetch(fetcher, server.url(), is_cache_only=True)
+    assert server.requests == []
+    fetch(fetcher, server.url())
+    assert fetch(fetcher, server.url(), is_cache_only=True) == (200, b"bytes")
+    with pytest.raises(NotCachedError):
+        fetch(fetcher, server.url(), account="acc_2", is_cache_only=True)
+    assert len(server.requests) == 1
+
+
+def test_a_request_without_waiting_gets_a_cached_failure(fetcher, serve):
+    server = serve(say(b"", "404 Not Found"))
+    fetch(fetcher, server.url())
+    assert fetch(fetcher, server.url(), is_cache_only=True) == (404, b"")
 
 
 def test_a_redirect_is_followed_and_its_word_on_keeping_counts(fetcher, serve):
@@ -116,7 +136,8 @@ def test_a_redirect_is_followed_and_its_word_on_keeping_counts(fetcher, serve):
         assert len(server.requests) == times
 
 
-def test_who_asks_for_the_same_at_once_is_served_by_one_fetch(fetcher, serve):
+@pytest.mark.long
+def test_concurrent_requests_for_an_address_share_one_fetch(fetcher, serve):
     def slow(connection, _):
         time.sleep(0.5)
         connection.sendall(say())
@@ -128,7 +149,7 @@ def test_who_asks_for_the_same_at_once_is_served_by_one_fetch(fetcher, serve):
     assert len(server.requests) == 1
 
 
-def test_a_failure_is_told_again_for_a_moment_and_no_longer(fetcher, serve, monkeypatch):
+def test_a_failure_is_cached_briefly(fetcher, serve, monkeypatch):
     server = serve(say(b"secret", "404 Not Found"))
     for _ in range(3):
         assert fetch(fetcher, server.url()) == (404, b"")
@@ -140,10 +161,11 @@ def test_a_failure_is_told_again_for_a_moment_and_no_longer(fetcher, serve, monk
     assert freshness.FAILURE_SECONDS <= 5
 
 
-def test_a_server_that_gives_nothing_is_told_of_in_the_same_words(fetcher, serve):
+@pytest.mark.long
+def test_cached_and_new_failures_have_the_same_message(fetcher, serve):
     server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nxyz")
     for _ in range(2):
-        with pytest.raises(TargetUnreachableError, match="broke off"):
+        with pytest.raises(TargetUnreachableError, match="closed the connection"):
             fetch(fetcher, server.url())
     assert len(server.requests) == 1
     with pytest.raises(TargetUnreachableError, match="cannot be connected to"):
@@ -152,7 +174,7 @@ def test_a_server_that_gives_nothing_is_told_of_in_the_same_words(fetcher, serve
         fetch(fetcher, serve(lambda *_: time.sleep(2)).url(), seconds=0.5)
 
 
-def test_more_bytes_than_asked_for_are_too_many_also_of_what_is_kept(fetcher, serve):
+def test_the_size_limit_also_applies_to_cached_responses(fetcher, serve):
     server = serve(say(b"x" * 1000))
     fetch(fetcher, server.url())
     with pytest.raises(TargetTooLargeError):
@@ -193,14 +215,15 @@ def test_nothing_a_client_names_is_taken_for_an_outage(fetcher_url, url):
             ask()
 
 
-def test_the_longest_address_there_is_can_be_asked_for(fetcher, serve):
+def test_the_longest_allowed_address_is_fetched(fetcher, serve):
     server = serve(say())
     path = "/" + "\U0001f600" * 8000
     assert fetch(fetcher, server.url(path))[0] == 200
 
 
-def test_who_gets_no_turn_in_time_is_told_to_come_again(fetcher, serve, monkeypatch):
-    monkeypatch.setattr(turns, "OF_ACCOUNT_AT_HOST", 1)
+@pytest.mark.long
+def test_a_request_without_a_slot_in_time_gets_a_retry_after(fetcher, serve, monkeypatch):
+    monkeypatch.setattr(slots, "MAX_PER_ACCOUNT_AND_HOST", 1)
     server = serve(lambda *_: time.sleep(1.5))
     with ThreadPoolExecutor(1) as pool:
         holding = pool.submit(fetch, fetcher, server.url("/1"), seconds=1.0)
@@ -212,7 +235,7 @@ def test_who_gets_no_turn_in_time_is_told_to_come_again(fetcher, serve, monkeypa
             holding.result()
 
 
-def test_a_fetcher_that_is_away_or_breaks_off_is_a_503_and_not_the_documents_fault(serve):
+def test_an_unavailable_fetcher_is_a_503(serve):
     for url in (
         f"http://127.0.0.1:{free_port()}",
         serve(b"HTTP/1.1 200 OK\r\nX-Target-Status: 200\r\nContent-Length: 99\r\n\r\nxyz").url(),
@@ -226,7 +249,7 @@ def test_a_fetcher_that_is_away_or_breaks_off_is_a_503_and_not_the_documents_fau
 
 
 @pytest.mark.parametrize("url", ["", "https://fetcher:9106", "http://", "fetcher:9106"])
-def test_an_address_that_is_no_fetchers_is_told_at_once(url):
+def test_a_wrong_fetcher_url_is_reported_at_once(url):
     with pytest.raises(ValueError, match="PRESSROOM_FETCHER_URL"):
         Fetcher(url)
 
@@ -259,7 +282,7 @@ def test_a_page_in_a_browser_cannot_make_it_fetch(open_fetcher_url, serve):
         "x" * 300_000,
     ],
 )  # fmt: skip
-def test_what_is_no_ask_is_refused(fetcher_url, body):
+def test_a_malformed_request_is_rejected(fetcher_url, body):
     assert post(fetcher_url, body) == 400
 
 
@@ -267,7 +290,7 @@ def test_another_path_is_not_there(fetcher_url):
     assert post(fetcher_url, "{}", path="/metrics") == 404
 
 
-def test_an_ask_nobody_waits_for_any_more_harms_nobody(fetcher, open_fetcher_url, serve):
+def test_an_abandoned_request_does_not_affect_others(fetcher, open_fetcher_url, serve):
     server = serve(say())
     parts = urlsplit(open_fetcher_url)
     with socket.create_connection((parts.hostname, parts.port)) as gone:
@@ -275,9 +298,9 @@ def test_an_ask_nobody_waits_for_any_more_harms_nobody(fetcher, open_fetcher_url
     assert fetch(fetcher, server.url()) == (200, b"bytes")
 
 
-def test_who_asked_stands_in_the_log(fetcher, serve):
+def test_the_log_names_the_requesting_account(fetcher, serve):
     def add_context(_logger, _method, event):
-        return {**find_log_fields(("request", "job", "secret")), **event}
+        return {**get_log_fields(("request", "job", "secret")), **event}
 
     with (
         capture_logs(processors=[add_context]) as said,
@@ -289,6 +312,7 @@ def test_who_asked_stands_in_the_log(fetcher, serve):
     assert "hush" not in repr(ended)
 
 
+@pytest.mark.long
 def test_ten_thousand_documents_of_an_account_ask_its_server_a_few_times(serve):
     server = serve(say(b"x" * 30_000, Cache_Control="max-age=600"))
     with running_fetcher(outbound_allow_private=True) as url, ThreadPoolExecutor(4) as pool:
@@ -298,7 +322,8 @@ def test_ten_thousand_documents_of_an_account_ask_its_server_a_few_times(serve):
     assert len(server.requests) == 1
 
 
-def test_a_stopped_fetcher_finishes_what_it_was_asked(serve):
+@pytest.mark.long
+def test_a_stopping_fetcher_finishes_its_requests(serve):
     def slow(connection, _):
         time.sleep(0.7)
         connection.sendall(say())
@@ -310,10 +335,3 @@ def test_a_stopped_fetcher_finishes_what_it_was_asked(serve):
             wait_until(lambda: server.requests)
         assert asked.result() == (200, b"bytes")
     assert threading.active_count() < 50
-
-
-def wait_until(holds, seconds=5.0):
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -1,15 +1,15 @@
-"""How long an answer is used again: RFC 9111 for what says so, half a minute for what says nothing."""
+"""The freshness lifetime of a response: RFC 9111, or half a minute without cache headers."""
 
 import pytest
 
-from shared.outbound import Told
-from workers.fetcher.freshness import LONGEST_SECONDS, confirm, read_conditions, read_lifetime
+from shared.outbound import CachingInfo
+from workers.fetcher.freshness import MAX_SECONDS, freshen, read_conditions, read_lifetime
 
 DATE = "Sun, 22 Nov 2026 10:00:00 GMT"
 
 
 def told(status=200, **headers):
-    return Told(status, {name.replace("_", "-"): value for name, value in headers.items()})
+    return CachingInfo(status, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def told(status=200, **headers):
         ({"cache_control": "max-age=300, s-maxage=20"}, 20.0),
         ({"cache_control": "max-age=300", "age": "100"}, 200.0),
         ({"cache_control": "max-age=300", "age": "900"}, 0.0),
-        ({"cache_control": "max-age=31536000, immutable"}, LONGEST_SECONDS),
+        ({"cache_control": "max-age=31536000, immutable"}, MAX_SECONDS),
         ({"cache_control": "max-age=-5"}, 0.0),
         ({"cache_control": "max-age=soon"}, 0.0),
         ({"cache_control": "max-age"}, 0.0),
@@ -44,7 +44,7 @@ def told(status=200, **headers):
         ({"date": DATE, "expires": "tomorrow", "cache_control": "max-age=7"}, 7.0),
     ],
 )
-def test_an_answer_is_used_as_long_as_it_says(headers, lifetime):
+def test_a_response_is_fresh_for_its_declared_lifetime(headers, lifetime):
     assert read_lifetime([told(**headers)]) == lifetime
 
 
@@ -61,7 +61,7 @@ def test_of_a_redirected_fetch_every_answer_has_a_say(first, lifetime):
     assert read_lifetime([first, told()]) == lifetime
 
 
-def test_an_answer_is_asked_for_again_by_its_tag_or_its_date():
+def test_a_response_is_revalidated_by_etag_or_date():
     assert read_conditions([told(etag='"a"', last_modified=DATE)]) == {"If-None-Match": '"a"'}
     assert read_conditions([told(etag='W/"a"')]) == {"If-None-Match": 'W/"a"'}
     assert read_conditions([told(last_modified=DATE)]) == {"If-Modified-Since": DATE}
@@ -75,8 +75,8 @@ def test_a_tag_that_is_none_is_not_sent_back(tag):
     assert read_conditions([told(etag=tag)]) == {}
 
 
-def test_a_confirmed_answer_is_used_as_the_confirmation_says():
+def test_a_revalidated_response_takes_the_new_lifetime():
     kept = told(etag='"a"', cache_control="max-age=10", age="8")
-    assert read_lifetime([confirm(kept, told(304))]) == 10.0
-    assert read_lifetime([confirm(kept, told(304, cache_control="max-age=50"))]) == 50.0
-    assert read_conditions([confirm(kept, told(304))]) == {"If-None-Match": '"a"'}
+    assert read_lifetime([freshen(kept, told(304))]) == 10.0
+    assert read_lifetime([freshen(kept, told(304, cache_control="max-age=50"))]) == 50.0
+    assert read_conditions([freshen(kept, told(304))]) == {"If-None-Match": '"a"'}

@@ -105,14 +105,14 @@ def run_rounds(seed: int, first: int, seconds: float, *, rounds: int) -> int:
 
 
 def make_markdown_payload(random: Random) -> Payload:
-    """Give Markdown that nobody would write."""
+    """Return hostile Markdown."""
     body = make_markdown(random).encode(errors="replace")
     (FINDS / "running.md").write_bytes(body)
     return Payload(PayloadKind.MARKDOWN, body)
 
 
 def mutated_payload(case: Case, random: Random) -> Payload | None:
-    """Give the data of a case, damaged every other time."""
+    """Return the data of a case, damaged every other time."""
     payload = case.payload
     if payload is None or random.random() < 0.5:
         return payload

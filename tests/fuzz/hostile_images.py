@@ -1,4 +1,4 @@
-"""Images that nobody would send: samples of every format, damaged; drawings with strange parts and values."""
+"""Hostile images: samples of every format, damaged; drawings with strange parts and values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _VALUE = re.compile(r'="[^"]*"')
 
 
 def make_document(random: Random) -> str:
-    """Give a document that draws a hostile image."""
+    """Return a document that draws a hostile image."""
     image = base64.b64encode(make_image(random)).decode()
     source = f"data:image/any;base64,{image}"
     return (
@@ -57,7 +57,7 @@ def make_document(random: Random) -> str:
 
 
 def make_image(random: Random) -> bytes:
-    """Give the bytes of an image of any format, damaged."""
+    """Return the bytes of an image of any format, damaged."""
     sample = random.choice(_samples())
     if b"<svg" in sample:
         return _mutate_drawing(sample.decode(), random).encode(errors="replace")
@@ -97,7 +97,7 @@ def _mutate_drawing(text: str, random: Random) -> str:
 
 
 def _insert_part(text: str, random: Random) -> str:
-    """Put a part between two tags, closed more often than not."""
+    """Insert a part between two tags, closed more often than not."""
     places = [place.end() for place in re.finditer(">", text)] or [0]
     at, part = random.choice(places), random.choice(_PARTS)
     if part.startswith("<g") and random.random() < 0.8:

@@ -17,7 +17,7 @@ _MARKS = (
 
 
 def make_markdown(random: Random) -> str:
-    """Give a text of Markdown that nobody would write."""
+    """Return a hostile Markdown text."""
     if random.random() < 0.5:
         return _repeated(random)
     examples = random.choices(_examples(), k=random.randint(1, 12))
@@ -26,7 +26,7 @@ def make_markdown(random: Random) -> str:
 
 
 def _repeated(random: Random) -> str:
-    """Give short units repeated, which is where quadratic time shows."""
+    """Return a repeated short unit, which exposes quadratic time."""
     text = ""
     for _ in range(random.randint(1, 3)):
         unit = "".join(random.choices(_MARKS, k=random.randint(1, 5)))

@@ -100,7 +100,7 @@ Mutation = Callable[[str, Random, Sequence[str]], str]
 
 
 def mutate(text: str, random: Random, others: Sequence[str]) -> str:
-    """Give a text with one to four mutations; `others` are texts to take pieces from.
+    """Return a text with one to four mutations; `others` are texts to take pieces from.
 
     Two thirds of the texts stay well-formed: what is wrong with them is found by later stages.
     """
@@ -123,7 +123,7 @@ def _move_value(text: str, random: Random, others: Sequence[str]) -> str:
 
 
 def _add_value(text: str, random: Random, _: Sequence[str]) -> str:
-    """Give an element an attribute that the language has for it."""
+    """Add an attribute that the language has for an element, and return the text."""
 
     def add(match: re.Match[str]) -> str:
         spec = ELEMENTS.get(match[1])
@@ -144,15 +144,15 @@ def _add_style(text: str, random: Random, _: Sequence[str]) -> str:
 
 
 def _value(random: Random, attribute: AttributeSpec) -> str:
-    """Give any value, or one that is right on its own: a name may still be declared nowhere."""
-    values = [*_VALUES, *attribute.kind.choices]
+    """Return any value, or one that is valid by itself: a name may still be undeclared."""
+    values = [*_VALUES, *attribute.value_type.choices]
     right = [value for value in random.sample(values, 40) if _is_right(attribute, value)]
     return random.choice(right if right and random.random() < 0.7 else values).replace('"', "'")
 
 
 def _is_right(attribute: AttributeSpec, value: str) -> bool:
     try:
-        attribute.kind.parse(value)
+        attribute.value_type.parse(value)
     except ValueError:
         return False
     return True
@@ -200,7 +200,7 @@ def _splice(text: str, random: Random, others: Sequence[str]) -> str:
 
 
 def _move_element(text: str, random: Random, others: Sequence[str]) -> str:
-    """Put a whole element of one document before an element of another."""
+    """Insert a whole element of one document before an element of another."""
     found = list(_ELEMENT.finditer(random.choice([*others, text])))
     places = [match.start() for match in re.finditer(r"<\w", text)]
     if not found or not places:

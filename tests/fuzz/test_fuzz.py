@@ -15,6 +15,7 @@ ROUNDS = 300
 ERROR = Diagnostic(Severity.ERROR, "unknown-color", "a")
 
 
+@pytest.mark.long
 def test_mutated_documents_find_nothing():
     command = [sys.executable, "tests/fuzz/fuzz.py", "--rounds", str(ROUNDS), "--seed", "2026"]
     ended = subprocess.run(
@@ -50,6 +51,6 @@ def test_a_document_that_renders_though_it_is_not_valid_is_a_disagreement():
     assert "renders" in str(find_disagreement(found, []))
 
 
-def test_what_does_not_fit_is_left_to_rendering():
+def test_overflow_is_left_to_rendering():
     overflow = Diagnostic(Severity.ERROR, "content-overflows", "a")
     assert find_disagreement(Findings(), [overflow]) is None

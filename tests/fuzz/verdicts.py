@@ -22,6 +22,7 @@ ONLY_BY_RENDERING: Final = frozenset(
             "page-values-too-long",
         ),
         *("running-too-tall", "taller-than-area", "too-many-pages", "wider-than-container"),
+        *("chart-too-dense", "chart-too-small"),
         "barcode-text",  # no text below a code, or too narrow a one
         # What is drawn in the end, of which less may be written.
         *("missing-glyph", "profile-color", "profile-depth", "profile-page"),
@@ -37,13 +38,15 @@ def find_disagreement(found: Findings, errors: Sequence[Diagnostic]) -> str | No
     """
     if found.left_out(Severity.ERROR):
         return None if errors else "has errors for validate, but renders"
-    told = {(error.code, error.place) for error in found.errors}
+    told = {(error.code, error.location) for error in found.errors}
     # An image that may not come to stand anywhere is a warning of the validation.
-    maybe = {(each.code, each.place) for each in found.warnings if each.code.startswith("image-")}
+    maybe = {
+        (each.code, each.location) for each in found.warnings if each.code.startswith("image-")
+    }
     for error in errors:
         if (
             not is_of_rendering(error.code, error.text)
-            and (error.code, error.place) not in told | maybe
+            and (error.code, error.location) not in told | maybe
         ):
             return f"render alone finds: {error.text}"
     if told and not errors:

@@ -44,7 +44,7 @@ class Expected:
     message: str
 
     def matches(self, diagnostic: Diagnostic) -> bool:
-        place = diagnostic.place
+        place = diagnostic.location
         return (
             diagnostic.severity == self.severity
             and diagnostic.code == self.code
@@ -113,7 +113,7 @@ class FolderImages:
         return None
 
     def find_remote_image(self, address: str) -> bytes | None:
-        """Give the image that an address of the reserved host ends with, None for any other."""
+        """Return the image that an address of the reserved host ends with, None for any other."""
         host = "https://images.example/"
         return self.find_image(Path(address).stem) if address.startswith(host) else None
 
@@ -125,6 +125,6 @@ class FolderImages:
 
 
 def find_cases() -> list[Case]:
-    """Give every case, by name."""
+    """Return every case, by name."""
     documents = (FOLDER / "cases").glob("*.xml")
     return [Case(path.stem) for path in sorted(documents) if not path.stem.endswith(".payload")]

@@ -1,4 +1,4 @@
-"""The switch that writes the references anew: `make golden-update`."""
+"""The switch that updates the references: `make golden-update`."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def to_png(picture: Image.Image) -> bytes:
 
 
 def is_same(png: bytes, picture: Image.Image) -> bool:
-    """Tell whether two pictures have the same pixels."""
+    """Return whether two pictures have the same pixels."""
     with Image.open(io.BytesIO(png)) as kept:
         return kept.size == picture.size and kept.convert("RGB").tobytes() == (
             picture.convert("RGB").tobytes()

@@ -30,6 +30,7 @@ def test_file_is_sound_and_always_the_same(case: Case):
     assert made.__wrapped__(case) == file
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 @pytest.mark.parametrize("profile", ["pdf/a-2b", "pdf/a-3b"])
 def test_file_conforms_to_a_profile(case: Case, profile: str):
@@ -39,14 +40,16 @@ def test_file_conforms_to_a_profile(case: Case, profile: str):
         file = render_source(case, as_archive(case.source.decode(), profile).encode())
     except AuthoringError as error:
         codes = {one.code for one in error.diagnostics}
-        assert codes <= UNFIT | ({"profile-attachment"} if profile == "pdf/a-2b" else set())
+        assert codes <= UNFIT | (
+            {"profile-attachment", "einvoice-archive"} if profile == "pdf/a-2b" else set()
+        )
         return
     assert find_violations(file, int(profile[6])) == []
 
 
 @cache
 def made(case: Case) -> bytes | None:
-    """Give the finished file of a case, None when it has errors."""
+    """Return the finished file of a case, None when it has errors."""
     try:
         return render_source(case, case.source)
     except AuthoringError:
@@ -64,7 +67,7 @@ def problems(file: bytes) -> list[str]:
 
 
 def as_archive(source: str, profile: str) -> str:
-    """Give a document a profile, without what always forbids one."""
+    """Return a document a profile, without what always forbids one."""
     source = re.sub(r"<security\b[^>]*/>", "", source)
     source = re.sub(r'(<document\b[^>]*?)\sprofile="[^"]*"', r"\1", source)
     return re.sub(r"<document\b", f'<document profile="{profile}"', source, count=1)

@@ -22,9 +22,11 @@ PICTURED = (
         "overflow",
         "watermark",
         "barcodes-bars",
+        "font-features",
         "barcodes-more",
         "barcodes",
         "barcode-swiss",
+        "charts",
         "scripts",
         "scripts-rtl",
         "scripts-cjk",
@@ -68,7 +70,7 @@ def test_every_reference_has_a_case():
 
 
 def lay_out(case: Case) -> tuple[str | None, tuple[Diagnostic, ...]]:
-    """Give the page dump, None when the document has errors, and all findings."""
+    """Return the page dump, None when the document has errors, and all findings."""
     findings = Findings()
     try:
         document, _ = build_document(
@@ -85,7 +87,7 @@ def compare_findings(case: Case, found: tuple[Diagnostic, ...]) -> None:
     surplus = [one for one in found if not any(wanted.matches(one) for wanted in expected)]
     missing = [wanted for wanted in expected if not any(wanted.matches(one) for one in found)]
     told = "\n".join(
-        f"not expected: {one.severity} line {one.place.span.line_start if one.place else '-'}: {one.text}"
+        f"not expected: {one.severity} line {one.location.span.line_start if one.location else '-'}: {one.text}"
         for one in surplus
     )
     assert not surplus, told

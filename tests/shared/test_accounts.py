@@ -16,7 +16,7 @@ def make(database, **options):
         return accounts.create_account(session, email="ada@example.org", **options)
 
 
-def test_a_key_opens_what_was_created(database):
+def test_a_key_authenticates_the_created_account(database):
     made = make(database, name="Ada", plan="paid", max_pages=5, max_draft_pages=2, renewal_day=31)
     with database.snapshot() as session:
         state = accounts.find_key_state(session, digest_api_key(made.api_key))
@@ -78,7 +78,7 @@ def test_keys_are_made_listed_and_revoked_for_good(database):
     assert listed.user == made.user
 
 
-def test_what_is_not_given_stays_as_it_is(database):
+def test_omitted_fields_do_not_change(database):
     made = make(database, max_pages=5)
     with database.session() as session:
         accounts.set_account(session, made.account_id, rate_limit="20/minute", disabled=True)
@@ -103,7 +103,7 @@ def test_an_unknown_key_is_named(database):
 @pytest.mark.parametrize(
     ("field", "options"),
     [
-        ("email", {"email": "nobody"}),
+        ("email", {"email": "no-address"}),
         ("email", {"email": "a@b\n.org"}),
         ("name", {"name": "a\x00b"}),
         ("name", {"name": ""}),

@@ -1,4 +1,4 @@
-"""What the front reads of a key in one round trip, and how a change takes effect at once."""
+"""The front reads a key's state in one round trip, and a change takes effect at once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from shared.buckets.admission import AdmissionCache
-from shared.buckets.key_state import KeyState
 from shared.clock import now
 from shared.errors import Unavailable
 from shared.jobs import Allowance
 from shared.metering import Totals, Usage
 from shared.periods import find_period
 from shared.queue.connection import connect
+from shared.redis_state.admission import AdmissionCache
+from shared.redis_state.key_state import KeyState
 
 DIGEST = "a" * 64
 STATE = KeyState(
@@ -74,7 +74,7 @@ def test_the_counters_of_the_current_period_come_with_the_state(cache, redis):
     assert cache.find(DIGEST).used == Totals(Usage(12, 2), Usage(3, 1))
 
 
-def test_seeding_never_takes_back_what_was_counted_meanwhile(cache, redis):
+def test_seeding_never_reverts_concurrent_counts(cache, redis):
     cache.put(DIGEST, STATE)
     redis.hincrby(f"usage:acc_1:{period()}", "production:pages", 5)
     cache.seed_usage("acc_1", period(), Totals(Usage(2, 1)))
@@ -125,7 +125,7 @@ def test_only_free_accounts_have_a_cap(plan, allowance, cap):
     assert replace(STATE, plan=plan).cap(allowance) == cap
 
 
-def test_a_redis_that_is_away_is_told_as_unavailable():
+def test_an_unreachable_redis_is_reported_as_unavailable():
     cache = AdmissionCache(connect("redis://127.0.0.1:1/0"))
     with pytest.raises(Unavailable):
         cache.find(DIGEST)

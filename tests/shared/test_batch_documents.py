@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.batches.chunks import cut_chunks
-from shared.batches.csv_rows import CsvBody, Fault, read_rows
+from shared.batches.chunks import split_into_chunks
+from shared.batches.csv_rows import CsvBody, InvalidRow, read_rows
 from shared.batches.ndjson import NdjsonBody, read_documents
-from shared.batches.records import Output
-from shared.blobs.sections import Section
+from shared.batches.records import BatchOutput
+from shared.blobs.limited_reader import LimitedReader
 from shared.errors import ServiceError
 
 
@@ -40,10 +40,10 @@ def swallow(body, *, piece=100) -> bytes:
 
 
 def stretches(body, kept):
-    for chunk in cut_chunks("batch_x", body.starts, end=len(kept), output=Output.ZIP):
+    for chunk in split_into_chunks("batch_x", body.starts, end=len(kept), output=BatchOutput.ZIP):
         stretch = io.BytesIO(kept)
         stretch.seek(chunk.body_offset)
-        yield chunk, Section(stretch, chunk.body_length)
+        yield chunk, LimitedReader(stretch, chunk.body_length)
 
 
 def ndjson(data: bytes, sizes=(7,)) -> list[bytes]:
@@ -66,7 +66,7 @@ def rows(data: bytes, sizes=(7,), charset=None) -> list[object]:
         read = [row for _, row in read_rows(stretch, body.head)]
         assert len(read) == chunk.count
         found += read
-    return [row if isinstance(row, Fault) else json.loads(row) for row in found]
+    return [row if isinstance(row, InvalidRow) else json.loads(row) for row in found]
 
 
 # --- JSON a line ----------------------------------------------------------------------------------
@@ -177,18 +177,18 @@ def test_a_ragged_row_is_its_own_fault_alone():
         (b"", "first row names the columns"),
         (b"\n\n", "first row names the columns"),
         (b",\n1,2", "first row names the columns"),
-        (b"a,,b\n", "column ''"),
+        (b"a,,b\n", "column named ''"),
         (b"a.,b\n", "'a.'"),
-        (b"a,a\n", "'a' twice"),
-        (b"a,a.b\n1,2", "inside the other"),
+        (b"a,a\n", "two columns named 'a'"),
+        (b"a,a.b\n1,2", "both a value and an object"),
         (b"a\n1\n\xff\n", "after line"),
         (b'a\n"x\n1\n', "CSV line 2: the quote that opens here is not closed"),
-        (b'a\n1\n"x"y\n', "CSV line 3: something follows a closing quote"),
+        (b'a\n1\n"x"y\n', "CSV line 3: a closing quote must be followed by"),
         (b",".join(b"c%d" % number for number in range(501)), "501 columns"),
         (b"a\n" + b"x" * 200_000, "a cell is longer"),
     ],
 )
-def test_what_no_row_can_be_read_of_is_refused(data, told):
+def test_data_without_a_readable_row_are_rejected(data, told):
     with pytest.raises(ServiceError) as refused:
         rows(data)
     assert refused.value.body.status == 400
@@ -222,18 +222,18 @@ def test_any_cells_come_back_from_any_cut(cells, sizes):
 @pytest.mark.parametrize(
     ("total", "output", "sizes"),
     [
-        (1, Output.ZIP, {1}),
-        (25, Output.FILES, {10, 5}),
-        (1000, Output.ZIP, {16, 8}),
-        (1000, Output.MERGED, {100}),
-        (6400, Output.ZIP, {100}),
-        (100_000, Output.ZIP, {500}),
+        (1, BatchOutput.ZIP, {1}),
+        (25, BatchOutput.FILES, {10, 5}),
+        (1000, BatchOutput.ZIP, {16, 8}),
+        (1000, BatchOutput.MERGED, {100}),
+        (6400, BatchOutput.ZIP, {100}),
+        (100_000, BatchOutput.ZIP, {500}),
     ],
 )
 def test_chunks_are_of_a_size_to_share_workers_by(total, output, sizes):
     body = NdjsonBody(io.BytesIO(b"{}\n" * total))
     kept = swallow(body)
-    chunks = list(cut_chunks("batch_x", body.starts, end=len(kept), output=output))
+    chunks = list(split_into_chunks("batch_x", body.starts, end=len(kept), output=output))
     assert {chunk.count for chunk in chunks} == sizes
     assert sum(chunk.count for chunk in chunks) == total
     assert sum(chunk.body_length for chunk in chunks) == len(kept)

@@ -12,8 +12,9 @@ import time
 
 import pytest
 
+from shared.blobs.factory import open_store
 from shared.blobs.folder import FolderStore
-from shared.blobs.store import BlobMissingError, BlobStore, Part, open_store
+from shared.blobs.store import BlobMissingError, BlobStore, ByteRange
 from shared.errors import ServiceError, Unavailable
 
 
@@ -22,7 +23,7 @@ def put(store: BlobStore, key: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 70_000, 12_000_000])
-def test_what_was_put_is_read(store, size):
+def test_a_stored_blob_is_read_back(store, size):
     data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     put(store, "images/ws_1/0a", data)
     assert store.read("images/ws_1/0a") == data
@@ -37,9 +38,9 @@ def test_a_second_put_replaces_the_first(store):
     assert store.read("job:1:a") == b"second"
 
 
-def test_what_is_brief_is_put_as_what_lasts(store):
+def test_temporary_blobs_are_stored_like_permanent_ones(store):
     for data in (b"first, and longer", b"second"):
-        store.put("claims/a", io.BytesIO(data + b"and more"), len(data), is_brief=True)
+        store.put("claims/a", io.BytesIO(data + b"and more"), len(data), is_transient=True)
         assert store.read("claims/a") == data
 
 
@@ -47,14 +48,14 @@ def test_a_folder_waits_for_its_disk_unless_bytes_are_brief(tmp_path, monkeypatc
     waits = []
     monkeypatch.setattr(os, "fsync", waits.append)
     folder = FolderStore(tmp_path)
-    folder.put("claims/a", io.BytesIO(b"x"), 1, is_brief=True)
+    folder.put("claims/a", io.BytesIO(b"x"), 1, is_transient=True)
     assert not waits
     folder.put("jobs/a", io.BytesIO(b"x"), 1)
     assert len(waits) == 2  # the bytes, and their name
 
 
 def test_only_a_folder_is_near(store, request):
-    assert store.is_near == (request.node.callspec.params["store"] == "folder")
+    assert store.is_local == (request.node.callspec.params["store"] == "folder")
 
 
 def test_only_the_given_size_is_taken_from_the_stream(store):
@@ -74,7 +75,7 @@ def test_a_stream_that_ends_early_stores_nothing(store):
 @pytest.mark.parametrize("size", [0, 1, 5 * 1024 * 1024, 17_000_000])
 def test_a_stream_of_unknown_length_is_stored_whole(store, size):
     data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
-    assert store.put_all("batches/b/body", io.BytesIO(data)) == size
+    assert store.put_stream("batches/b/body", io.BytesIO(data)) == size
     assert store.read("batches/b/body") == data
 
 
@@ -88,7 +89,7 @@ def test_a_stream_that_fails_stores_nothing(store, before):
             return piece
 
     with pytest.raises(ServiceError, match="too much"):
-        store.put_all("failed", Failing(b"x" * before))
+        store.put_stream("failed", Failing(b"x" * before))
     with pytest.raises(BlobMissingError):
         store.read("failed")
 
@@ -97,18 +98,18 @@ def test_a_stream_that_fails_stores_nothing(store, before):
 def test_a_part_is_read_alone(store, offset, length):
     data = bytes(range(250)) * 4000
     put(store, "parts/a", data)
-    with store.open("parts/a", part=Part(offset, length)) as stream:
+    with store.open("parts/a", byte_range=ByteRange(offset, length)) as stream:
         first = stream.read(3)
         assert first + stream.read() == data[offset : offset + length]
         assert stream.read(1) == b""
 
 
 def test_a_part_of_nothing_is_missing(store):
-    with pytest.raises(BlobMissingError), store.open("none", part=Part(0, 10)):
+    with pytest.raises(BlobMissingError), store.open("none", byte_range=ByteRange(0, 10)):
         pass
 
 
-def test_missing_bytes_are_told_as_missing(store):
+def test_a_missing_blob_is_reported_as_missing(store):
     store.check()
     for key in ("none", "no/such/folder"):
         with pytest.raises(BlobMissingError):
@@ -134,17 +135,17 @@ def test_the_keys_of_a_prefix_are_listed(store):
 
 def test_nothing_whole_is_removed_with_the_drafts(store):
     put(store, "batches/b/body", b"whole")
-    assert store.remove_drafts(older_than_seconds=-3600) == 0
+    assert store.remove_temporary_files(older_than_seconds=-3600) == 0
     assert store.read("batches/b/body") == b"whole"
 
 
-def test_what_killed_writers_left_is_removed_when_it_is_old(tmp_path):
+def test_old_leftovers_of_killed_writers_are_removed(tmp_path):
     folder = FolderStore(tmp_path)
-    assert folder.remove_drafts(older_than_seconds=0) == 0
+    assert folder.remove_temporary_files(older_than_seconds=0) == 0
     folder.check()
     (tmp_path / ".drafts" / "0123").write_bytes(b"half of it")
-    assert folder.remove_drafts(older_than_seconds=3600) == 0
-    assert folder.remove_drafts(older_than_seconds=-3600) == 1
+    assert folder.remove_temporary_files(older_than_seconds=3600) == 0
+    assert folder.remove_temporary_files(older_than_seconds=-3600) == 1
     assert list((tmp_path / ".drafts").iterdir()) == []
 
 
@@ -181,7 +182,7 @@ def test_a_key_outside_the_pattern_is_refused(store, key):
 
 
 @pytest.mark.services
-def test_a_dead_s3_server_is_told_within_five_seconds():
+def test_a_dead_s3_server_is_reported_within_five_seconds():
     store = open_store("s3+http://key:secret@127.0.0.1:1/bucket")
     for call in (lambda: store.read("a"), lambda: put(store, "a", b"x"), store.check):
         begun = time.monotonic()
@@ -191,7 +192,7 @@ def test_a_dead_s3_server_is_told_within_five_seconds():
 
 
 @pytest.mark.services
-def test_a_wrong_secret_is_told_as_unavailable(rclone_url):
+def test_a_wrong_secret_is_reported_as_unavailable(rclone_url):
     store = open_store(rclone_url.replace("key:", "other:") + "/bucket")
     with pytest.raises(Unavailable):
         store.check()
@@ -220,14 +221,14 @@ def test_a_url_of_no_store_is_refused(url):
 
 WRITER = """
 import sys
-from shared.blobs.store import open_store
+from shared.blobs.factory import open_store
 
 class Slow:
     def read(self, size=-1):
         print("writes", flush=True)
         sys.stdin.read()
 
-open_store(sys.argv[1]).put_all("jobs/j/body", Slow())
+open_store(sys.argv[1]).put_stream("jobs/j/body", Slow())
 """
 
 
@@ -264,7 +265,7 @@ def test_folders_go_with_their_last_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_not_stored_leaves_no_folder(tmp_path):
+def test_a_failed_store_leaves_no_folder(tmp_path):
     folder = FolderStore(tmp_path)
     with pytest.raises(ValueError, match="ended 1 bytes"):
         folder.put("jobs/j/pdf", io.BytesIO(b"x"), 2)

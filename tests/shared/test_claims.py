@@ -8,7 +8,7 @@ import pytest
 
 from shared.blobs.folder import FolderStore
 from shared.errors import Unavailable
-from shared.jobs import ClaimHome
+from shared.jobs import ClaimStorage
 from shared.queue.claims import ClaimLostError, Claims
 from shared.queue.connection import connect
 
@@ -18,7 +18,7 @@ KB, MB = 1000, 1_000_000
 class FarStore(FolderStore):
     """A folder that is taken for a server."""
 
-    is_near = False
+    is_local = False
 
 
 @pytest.fixture
@@ -30,12 +30,12 @@ def redis(redis_url):
 @pytest.mark.parametrize(
     ("kind", "size", "home"),
     [
-        (FolderStore, 60 * KB, ClaimHome.INLINE),
-        (FolderStore, MB, ClaimHome.BLOB),
-        (FolderStore, 5 * MB, ClaimHome.BLOB),
-        (FarStore, 60 * KB, ClaimHome.INLINE),
-        (FarStore, MB, ClaimHome.REDIS),
-        (FarStore, 5 * MB, ClaimHome.BLOB),
+        (FolderStore, 60 * KB, ClaimStorage.INLINE),
+        (FolderStore, MB, ClaimStorage.BLOB),
+        (FolderStore, 5 * MB, ClaimStorage.BLOB),
+        (FarStore, 60 * KB, ClaimStorage.INLINE),
+        (FarStore, MB, ClaimStorage.REDIS),
+        (FarStore, 5 * MB, ClaimStorage.BLOB),
     ],
 )
 @pytest.mark.parametrize("is_streamed", [False, True])
@@ -53,11 +53,11 @@ def test_bytes_of_any_size_come_back_whole_and_leave_nothing(
         claim = claims.store("job_1", data)
     assert (claim.home, claim.size) == (home, size)
     assert claims.load(claim) == data
-    claims.drop(claim)
-    claims.drop(claim)
+    claims.delete_claim(claim)
+    claims.delete_claim(claim)
     assert redis.keys() == []
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    if home is not ClaimHome.INLINE:
+    if home is not ClaimStorage.INLINE:
         with pytest.raises(ClaimLostError):
             claims.load(claim)
 
@@ -65,23 +65,23 @@ def test_bytes_of_any_size_come_back_whole_and_leave_nothing(
 def test_two_runs_of_a_job_have_bytes_of_their_own(redis, tmp_path):
     claims = Claims(redis, FolderStore(tmp_path))
     lost, won = (claims.store("job_1", letter * MB) for letter in (b"a", b"b"))
-    claims.drop(lost)
+    claims.delete_claim(lost)
     assert claims.load(won) == b"b" * MB
 
 
-def test_redis_takes_what_a_folder_does_not(redis, tmp_path):
+def test_claims_are_stored_in_redis_without_a_folder(redis, tmp_path):
     (tmp_path / "claims").write_text("a file where the folder should be")
     claims = Claims(redis, FolderStore(tmp_path))
     stream = io.BytesIO(b"head" + b"x" * MB)
     stream.seek(4)
     claim = claims.store_stream("job_1", stream, MB)
-    assert claim.home is ClaimHome.REDIS
+    assert claim.home is ClaimStorage.REDIS
     assert claims.load(claim) == b"x" * MB
-    claims.drop(claim)
+    claims.delete_claim(claim)
     assert redis.keys() == []
 
 
-def test_what_is_too_large_for_redis_needs_the_folder(redis, tmp_path):
+def test_a_claim_too_large_for_redis_needs_the_folder(redis, tmp_path):
     (tmp_path / "claims").write_text("a file where the folder should be")
     with pytest.raises(Unavailable, match="object store"):
         Claims(redis, FolderStore(tmp_path)).store("job_1", b"x" * 5 * MB)

@@ -5,7 +5,15 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from shared.clock import epoch, follow, follow_machine, machine_epoch, now, ticks, timestamp
+from shared.clock import (
+    epoch,
+    follow_clock,
+    follow_machine_clock,
+    machine_epoch,
+    now,
+    ticks,
+    timestamp,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +31,7 @@ def test_an_instant_is_written_in_utc_with_milliseconds(instant, written):
 @pytest.fixture
 def machine_clock():
     yield
-    follow_machine()
+    follow_machine_clock()
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
@@ -31,7 +39,7 @@ def test_a_clock_that_is_followed_is_read_whatever_the_machines_shows(
     machine_clock, monkeypatch, hours
 ):
     shown = time.time() + hours * 3600
-    follow(shown, at=ticks())
+    follow_clock(shown, at=ticks())
     monkeypatch.setattr("time.time", lambda: 0.0)
     assert epoch() == pytest.approx(shown, abs=0.5)
     assert now().timestamp() == pytest.approx(shown, abs=0.5)
@@ -39,9 +47,9 @@ def test_a_clock_that_is_followed_is_read_whatever_the_machines_shows(
 
 
 def test_answers_that_differ_by_their_delay_change_nothing(machine_clock):
-    follow(1000.0, at=ticks())
+    follow_clock(1000.0, at=ticks())
     before = epoch() - ticks()
-    follow(epoch() + 0.1, at=ticks())
+    follow_clock(epoch() + 0.1, at=ticks())
     assert epoch() - ticks() == pytest.approx(before, abs=1e-3)
-    follow(epoch() + 1, at=ticks())
+    follow_clock(epoch() + 1, at=ticks())
     assert epoch() - ticks() == pytest.approx(before + 1, abs=1e-3)

@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from shared.errors import NoSpace, Unavailable
+from shared.errors import StorageFull, Unavailable
 from shared.queue.connection import batched, connect, reachable, scan
 
 
@@ -24,7 +24,7 @@ def redis(redis_url):
 
 
 class AlarmError(Exception):
-    """What goes off in the middle of a call."""
+    """An exception raised in the middle of a call."""
 
 
 def test_a_connection_that_the_server_closed_is_made_again(redis):
@@ -48,6 +48,7 @@ def test_an_answer_that_an_alarm_cut_off_is_not_the_next_ones(redis):
     assert redis.get("a") == b"1"
 
 
+@pytest.mark.long
 def test_threads_do_not_wait_for_each_other(redis):
     begun = time.monotonic()
     with ThreadPoolExecutor(120) as pool:  # more than redis-py's own bound of a pool
@@ -57,7 +58,7 @@ def test_threads_do_not_wait_for_each_other(redis):
 
 @contextmanager
 def silent_server(*, connects: bool):
-    """Listen on a port and answer nothing; with a full backlog nobody gets a connection either."""
+    """Listen on a port and answer nothing; with a full backlog no client can connect either."""
     with ExitStack() as opened:
         listener = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         port = listener.getsockname()[1]
@@ -68,11 +69,12 @@ def silent_server(*, connects: bool):
         yield f"redis://127.0.0.1:{port}/0"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("connects", [True, False])
-def test_a_server_that_says_nothing_costs_less_than_five_seconds(connects):
+def test_a_silent_server_costs_less_than_five_seconds(connects):
     with silent_server(connects=connects) as url, connect(url) as redis:
         begun = time.monotonic()
-        with pytest.raises(Unavailable) as failed, reachable(redis):
+        with pytest.raises(Unavailable) as failed, reachable():
             redis.get("a")
         assert 1 < time.monotonic() - begun < 4.9
         assert isinstance(failed.value.__cause__, RedisTimeoutError)
@@ -81,14 +83,14 @@ def test_a_server_that_says_nothing_costs_less_than_five_seconds(connects):
 def test_a_server_that_is_away_is_reported_at_once():
     begun = time.monotonic()
     redis = connect("redis://127.0.0.1:1/0")
-    with pytest.raises(Unavailable) as failed, reachable(redis):
+    with pytest.raises(Unavailable) as failed, reachable():
         redis.get("a")
     assert isinstance(failed.value.__cause__, RedisConnectionError)
     assert time.monotonic() - begun < 1
 
 
-def test_a_full_disk_of_the_server_is_told_from_a_server_that_is_away():
-    with pytest.raises(NoSpace), reachable():
+def test_a_full_server_disk_is_distinguished_from_an_unavailable_server():
+    with pytest.raises(StorageFull), reachable():
         raise ResponseError("MISCONF Errors writing to the AOF file: No space left on device")
 
 

@@ -62,7 +62,7 @@ def test_a_unit_of_work_that_gets_no_connection_is_refused_in_time(postgresql_ur
 
 @pytest.fixture
 def pgbouncer(postgresql_url: str) -> Iterator[str]:
-    """Run PgBouncer as deploy/README.md sets it up and give the URL of the database behind it."""
+    """Run PgBouncer as deploy/docs/scale.md sets it up and return the URL of the database behind it."""
     address, port = make_url(postgresql_url), free_port()
     settings = {
         "listen_addr": "127.0.0.1",

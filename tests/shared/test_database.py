@@ -72,7 +72,7 @@ def test_an_unreachable_database_is_named_unavailable(tmp_path: Path):
 
 
 def test_an_unreachable_postgresql_is_named_unavailable():
-    database = open_database("postgresql+psycopg://nobody@127.0.0.1:1/none")
+    database = open_database("postgresql+psycopg://absent@127.0.0.1:1/none")
     with pytest.raises(Unavailable):
         database.check()
 
@@ -87,7 +87,7 @@ def test_the_migrations_lead_to_the_tables_as_declared(database: Database):
         assert compare_metadata(MigrationContext.configure(session), metadata) == []
 
 
-def test_the_newest_revision_is_told_without_alembic(database: Database):
+def test_the_newest_revision_is_known_without_alembic(database: Database):
     scripts = ScriptDirectory(str(ROOT / "shared/db/migrations"))
     assert find_newest_revision() == scripts.get_current_head()
     assert is_current(database)
@@ -105,7 +105,7 @@ def test_a_database_of_an_earlier_revision_is_not_current(tmp_path: Path):
     database.close()
 
 
-def test_the_newest_migration_keeps_what_the_revision_before_it_holds(tmp_path: Path):
+def test_the_newest_migration_preserves_existing_rows(tmp_path: Path):
     url = f"sqlite:///{tmp_path}/old.sqlite"
     check_migration_with_data(url)
 
@@ -147,6 +147,7 @@ OLD_ROWS = (
 )
 
 
+@pytest.mark.long
 def test_several_may_open_a_new_database_at_once(tmp_path: Path):
     together = threading.Barrier(8)
 
@@ -161,6 +162,7 @@ def test_several_may_open_a_new_database_at_once(tmp_path: Path):
             list(pool.map(use, [f"sqlite:///{tmp_path}/{number}.sqlite"] * 8))
 
 
+@pytest.mark.long
 def test_several_processes_may_migrate_at_once(tmp_path: Path):
     url = f"sqlite:///{tmp_path}/new.sqlite"
     start = multiprocessing.get_context("spawn")

@@ -8,10 +8,10 @@ import pytest
 
 from shared.encodings import (
     UnacceptedEncodingError,
+    detect_text_codec,
+    detect_xml_codec,
     find_codec,
-    find_text_codec,
-    find_xml_codec,
-    measure_mark,
+    measure_bom,
 )
 
 
@@ -70,19 +70,21 @@ def test_unknown_names_are_never_looked_up(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 def test_a_mark_wins_over_the_charset(data: bytes, codec: str, mark: int):
-    assert find_text_codec(data, "windows-1252") == find_xml_codec(data, "windows-1252") == codec
-    assert measure_mark(data) == mark
+    assert (
+        detect_text_codec(data, "windows-1252") == detect_xml_codec(data, "windows-1252") == codec
+    )
+    assert measure_bom(data) == mark
 
 
 def test_the_refusal_names_the_encoding_and_those_that_are_accepted():
     with pytest.raises(
         UnacceptedEncodingError, match='"utf-32" is not accepted; accepted are UTF-8'
     ):
-        find_xml_codec(b"", "utf-32")
+        detect_xml_codec(b"", "utf-32")
 
 
 @pytest.mark.parametrize("codec", ["shift_jis", "euc_jp", "euc_kr", "gb18030", "gbk", "big5"])
-def test_no_accepted_codec_decodes_to_what_utf_8_cannot_hold(codec: str):
+def test_every_accepted_codec_decodes_to_text_encodable_as_utf_8(codec: str):
     for first in range(256):
         for second in range(256):
             text = bytes((first, second, 0x30, 0x30)).decode(codec, "replace")

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select
 
 from shared.clock import now
-from shared.db import hooks
+from shared.db import webhooks
 from shared.db.session import open_database
-from shared.db.tables import webhooks
+from shared.db.tables import webhooks as webhook_table
 from shared.encryption import SecretCipher, SecretUnreadableError, new_key
 from shared.settings import WrongSetting, load_settings
 
@@ -50,7 +50,7 @@ def test_a_wrong_key_is_named_and_not_shown(text):
     assert text not in str(raised.value)
 
 
-def test_a_process_that_needs_a_key_says_so():
+def test_a_process_without_a_needed_key_reports_it():
     with pytest.raises(WrongSetting, match=r"PRESSROOM_SECRET_KEYS: .*need a key"):
         _ = load_settings(URLS).secret_cipher
 
@@ -60,19 +60,21 @@ def test_secrets_of_every_age_are_encrypted_with_the_newest_key(database, accoun
     old, new = SecretCipher([former]), SecretCipher([key, former])
     with database.session() as session:
         for secret in ("whsec_plain", old.encrypt("whsec_old"), new.encrypt("whsec_new")):
-            hooks.create_webhook(
+            webhooks.create_webhook(
                 session, account.account_id, url="https://x", events=(), secret=secret, at=now()
             )
-        plain = hooks.list_webhooks(session, account.account_id)[0]
-        hooks.rotate_secret(
+        plain = webhooks.list_webhooks(session, account.account_id)[0]
+        webhooks.rotate_secret(
             session, account.account_id, plain.id, secret=old.encrypt("whsec_next"), at=now()
         )
     with database.session() as session:
-        assert hooks.encrypt_secrets(session, new) == 3
-        assert hooks.encrypt_secrets(session, new) == 0
+        assert webhooks.encrypt_secrets(session, new) == 3
+        assert webhooks.encrypt_secrets(session, new) == 0
     newest = SecretCipher([key])
     with database.snapshot() as session:
-        rows = session.execute(select(webhooks.c.secret, webhooks.c.previous_secret)).all()
+        rows = session.execute(
+            select(webhook_table.c.secret, webhook_table.c.previous_secret)
+        ).all()
     read = {newest.decrypt(token) for row in rows for token in row if token is not None}
     assert read == {"whsec_plain", "whsec_next", "whsec_old", "whsec_new"}
 
@@ -80,13 +82,13 @@ def test_secrets_of_every_age_are_encrypted_with_the_newest_key(database, accoun
 def test_a_lost_key_changes_nothing(database, account):
     with database.session() as session:
         token = SecretCipher([new_key()]).encrypt("whsec_x")
-        hooks.create_webhook(
+        webhooks.create_webhook(
             session, account.account_id, url="https://x", events=(), secret=token, at=now()
         )
     with pytest.raises(SecretUnreadableError), database.session() as session:
-        hooks.encrypt_secrets(session, SecretCipher([new_key()]))
+        webhooks.encrypt_secrets(session, SecretCipher([new_key()]))
     with database.snapshot() as session:
-        assert session.scalar(select(webhooks.c.secret)) == token
+        assert session.scalar(select(webhook_table.c.secret)) == token
 
 
 def test_the_file_of_a_database_is_its_owners_alone(tmp_path):

@@ -24,7 +24,7 @@ def test_later_ones_sort_after_earlier_ones():
     assert made == sorted(made)
 
 
-def test_the_time_in_them_goes_on_in_order_for_a_thousand_years(monkeypatch):
+def test_identifiers_sort_by_time_for_a_thousand_years(monkeypatch):
     made = []
     for seconds in (0, 1, 1_790_000_000, 4_000_000_000, 35_000_000_000):
         monkeypatch.setattr(identifiers, "epoch", lambda seconds=seconds: float(seconds))

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import select
 
 from shared.db.accounts import create_account
-from shared.db.hooks import Event, create_webhook
 from shared.db.jobs import JobEnd, JobRecord, JobStatus, add_jobs, end_jobs, find_job
 from shared.db.tables import webhook_deliveries
+from shared.db.webhooks import WebhookEvent, create_webhook
 from shared.identifiers import new_id
 from shared.jobs import Lane
 
@@ -34,7 +34,7 @@ BROKEN = JobEnd(JobStatus.FAILED, BEGUN, error={"statusCode": 400})
 
 @pytest.fixture
 def accept(database):
-    """Put a new job of an account on record and give it."""
+    """Store a new job of an account and return it."""
 
     def accept(account_id: str) -> JobRecord:
         unknown = "template pages filename timings error pdf_key pdf_size started_at finished_at"
@@ -64,7 +64,7 @@ def accept(database):
 def listen(database):
     """Make an account whose webhook hears of some events, and give it."""
 
-    def listen(email: str, *events: Event) -> str:
+    def listen(email: str, *events: WebhookEvent) -> str:
         with database.session() as session:
             account = create_account(session, email=email).account_id
             url = "https://example.com/hook"
@@ -90,9 +90,9 @@ def told(database):
     return sorted((each["type"], each["data"]["id"]) for each in map(json.loads, payloads))
 
 
-def test_ends_go_on_record_together_and_accounts_are_told_of_their_own(database, accept, listen):
-    both = listen("a@example.org", Event.JOB_SUCCEEDED, Event.JOB_FAILED)
-    failures = listen("b@example.org", Event.JOB_FAILED)
+def test_job_ends_are_stored_together_and_notified_per_account(database, accept, listen):
+    both = listen("a@example.org", WebhookEvent.JOB_SUCCEEDED, WebhookEvent.JOB_FAILED)
+    failures = listen("b@example.org", WebhookEvent.JOB_FAILED)
     jobs = [accept(both), accept(both), accept(failures), accept(failures), accept("acc_none")]
     ends = [PDF, BROKEN, PDF, BROKEN, PDF]
     by_id = {job.id: how for job, how in zip(jobs, ends, strict=True)}
@@ -114,8 +114,8 @@ def test_ends_go_on_record_together_and_accounts_are_told_of_their_own(database,
     )
 
 
-def test_what_webhooks_are_told_is_the_record_as_it_ended(database, accept, listen):
-    job = accept(listen("a@example.org", Event.JOB_FAILED))
+def test_webhooks_deliver_the_record_of_the_ended_job(database, accept, listen):
+    job = accept(listen("a@example.org", WebhookEvent.JOB_FAILED))
     end(database, {job.id: BROKEN})
     with database.snapshot() as session:
         [payload] = session.scalars(select(webhook_deliveries.c.payload)).all()
@@ -131,8 +131,8 @@ def test_what_webhooks_are_told_is_the_record_as_it_ended(database, accept, list
     }
 
 
-def test_what_has_ended_or_is_no_more_stays_as_it_is(database, accept, listen):
-    account = listen("a@example.org", *Event)
+def test_ended_or_deleted_jobs_do_not_change(database, accept, listen):
+    account = listen("a@example.org", *WebhookEvent)
     over, open_ = accept(account), accept(account)
     assert end(database, {over.id: PDF}) == {over.id}
     before = read(database, over)
@@ -142,16 +142,16 @@ def test_what_has_ended_or_is_no_more_stays_as_it_is(database, accept, listen):
     assert told(database) == sorted([("job.succeeded", over.id), ("job.succeeded", open_.id)])
 
 
-def test_of_a_cancelled_job_nobody_is_told(database, accept, listen):
-    account = listen("a@example.org", *Event)
+def test_a_cancelled_job_sends_no_webhook(database, accept, listen):
+    account = listen("a@example.org", *WebhookEvent)
     cancelled, done = accept(account), accept(account)
     end(database, {cancelled.id: JobEnd(JobStatus.CANCELLED), done.id: PDF})
     assert read(database, cancelled).status is JobStatus.CANCELLED
     assert told(database) == [("job.succeeded", done.id)]
 
 
-def test_of_those_who_end_the_same_jobs_at_once_one_ends_each(database, accept, listen):
-    account = listen("a@example.org", *Event)
+def test_concurrent_ends_of_the_same_jobs_end_each_once(database, accept, listen):
+    account = listen("a@example.org", *WebhookEvent)
     ids = [accept(account).id for _ in range(20)]
     orders = [ids, ids[::-1], ids[10:] + ids[:10], ids[::2] + ids[1::2]]
     with ThreadPoolExecutor(4) as pool:

@@ -11,18 +11,19 @@ import pytest
 from sqlalchemy import text
 
 from api.jobs.accepting import make_record
-from shared.batch_flow import WINDOW, BatchFlow
+from shared.batch_lifecycle import WINDOW, BatchLifecycle
 from shared.clock import epoch
-from shared.db.jobs import add_jobs, count_unfinished, find_job
+from shared.db.jobs import add_jobs, count_unfinished_jobs, find_job
 from shared.db.session import open_database
 from shared.errors import Unavailable
 from shared.identifiers import new_id
-from shared.job_intake import Entry, Intake
-from shared.jobs import Allowance, BodyKind, Claim, ClaimHome, Lane, Meter, RenderJob
+from shared.job_intake import IntakeEntry, JobIntake
+from shared.jobs import Allowance, BodyKind, Claim, ClaimStorage, Lane, Meter, RenderJob
 from shared.queue.broker import Broker
+from shared.queue.completions import CompletionNotices
 from shared.queue.connection import connect
-from shared.queue.endings import Endings
 from shared.queue.names import BATCH, INTERACTIVE
+from shared.queue.publisher import Publisher
 from shared.queue.slices import SliceQueue
 
 
@@ -32,10 +33,11 @@ def redis(redis_url):
         yield client
 
 
-def make_intake(database, redis):
-    queue = SliceQueue(redis, render_budget=60)
-    batches = BatchFlow(database, None, queue, Endings(redis))
-    return Intake(database, Broker(redis), batches)
+def make_intake(database, redis, redis_url):
+    publisher = Publisher(redis_url)
+    queue = SliceQueue(redis, publisher, render_budget=60)
+    batches = BatchLifecycle(database, None, queue, CompletionNotices(redis))
+    return JobIntake(database, Broker(redis, publisher), batches)
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def make(account):
             workspace_id=account.workspace_id,
             meter=Meter(account.account_id, "2026-11-01", Allowance.PRODUCTION, None),
             body_kind=BodyKind.XML,
-            body=Claim(ClaimHome.INLINE, 4, data=b"<p/>"),
+            body=Claim(ClaimStorage.INLINE, 4, data=b"<p/>"),
             charset=None,
             template=None,
             flow=None,
@@ -61,9 +63,9 @@ def make(account):
     return make
 
 
-def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, make):
-    intake = make_intake(database, redis)
-    gathered = [[Entry(*make()) for _ in range(count)] for count in (1, 130, 7, 60)]
+def test_grouped_and_single_jobs_are_each_written_once(database, redis, make, redis_url):
+    intake = make_intake(database, redis, redis_url)
+    gathered = [[IntakeEntry(*make()) for _ in range(count)] for count in (1, 130, 7, 60)]
     with ThreadPoolExecutor(12) as pool:
         writing = [pool.submit(intake.write, entries) for entries in gathered]
         alone = [pool.submit(intake.accept, *make()) for _ in range(40)]
@@ -73,20 +75,22 @@ def test_what_is_gathered_and_what_comes_alone_is_written_once(database, redis, 
         entry.is_done and entry.result() is None for entries in gathered for entry in entries
     )
     with database.snapshot() as session:
-        assert count_unfinished(session) == 198 + 40
-    assert redis.llen(BATCH) == WINDOW  # slices: whoever takes one claims what there is
+        assert count_unfinished_jobs(session) == 198 + 40
+    assert redis.llen(BATCH) == WINDOW  # slices: the worker that takes one claims the waiting jobs
     assert redis.llen(INTERACTIVE) == 0
 
 
-def test_what_is_waited_for_has_a_message_of_its_own(database, redis, make):
-    intake = make_intake(database, redis)
+def test_a_waited_job_has_its_own_message(database, redis, make, redis_url):
+    intake = make_intake(database, redis, redis_url)
     awaited = [replace(make()[0], lane=Lane.INTERACTIVE) for _ in range(3)]
-    entries = [Entry(job, make_record(job, user_id="usr_1", template=None)) for job in awaited]
-    intake.write([*entries, Entry(*make())])
+    entries = [
+        IntakeEntry(job, make_record(job, user_id="usr_1", template=None)) for job in awaited
+    ]
+    intake.write([*entries, IntakeEntry(*make())])
     assert (redis.llen(INTERACTIVE), redis.llen(BATCH)) == (3, 1)
 
 
-def test_what_is_on_record_is_what_was_accepted(database, redis, make):
+def test_the_stored_record_equals_the_accepted_job(database, redis, make, redis_url):
     job, record = make()
     odd = replace(
         record, template="a\tb\n\\N\\.'\u2028é", sweep_at=None, is_draft=True, workspace_id=None
@@ -94,7 +98,7 @@ def test_what_is_on_record_is_what_was_accepted(database, redis, make):
     plain = replace(
         record, id=new_id("job"), created_at=datetime(2026, 2, 28, 23, 59, 59, 7, tzinfo=UTC)
     )
-    make_intake(database, redis).write([Entry(job, odd), Entry(job, plain)])
+    make_intake(database, redis, redis_url).write([IntakeEntry(job, odd), IntakeEntry(job, plain)])
     with database.snapshot() as session:
         assert find_job(session, odd.id) == odd
         assert find_job(session, plain.id) == plain
@@ -110,28 +114,28 @@ def add_on_a_connection_that_breaks(database, record):
 
 @pytest.mark.services
 def test_a_connection_that_broke_is_an_outage_and_the_next_is_another(
-    make_postgresql, migrated_postgresql, redis, make, account
+    make_postgresql, migrated_postgresql, redis, make, account, redis_url
 ):
     database = open_database(make_postgresql(template=migrated_postgresql))
-    intake = make_intake(database, redis)
+    intake = make_intake(database, redis, redis_url)
     intake.accept(*make())
     with pytest.raises(Unavailable):
         add_on_a_connection_that_breaks(database, make()[1])
     intake.accept(*make())
     with database.snapshot() as session:
-        assert count_unfinished(session) == 2
+        assert count_unfinished_jobs(session) == 2
     database.close()
 
 
-def test_each_of_those_gathered_is_told_that_the_database_is_away(
-    database, redis, make, monkeypatch
+def test_every_grouped_request_reports_an_unavailable_database(
+    database, redis, make, monkeypatch, redis_url
 ):
     def away():
         raise Unavailable("database")
 
-    intake = make_intake(database, redis)
+    intake = make_intake(database, redis, redis_url)
     monkeypatch.setattr(database, "session", away)
-    entries = [Entry(*make()) for _ in range(120)]
+    entries = [IntakeEntry(*make()) for _ in range(120)]
     intake.write(entries)
     for entry in entries:
         with pytest.raises(Unavailable):
@@ -139,9 +143,12 @@ def test_each_of_those_gathered_is_told_that_the_database_is_away(
     assert redis.llen(BATCH) == 0
 
 
-def test_callers_behind_a_locked_database_are_refused_with_the_first(database, redis, make):
+@pytest.mark.long
+def test_callers_behind_a_locked_database_are_refused_with_the_first(
+    database, redis, make, redis_url
+):
     """A wait of its own for each would be more than the 5 s within which a 503 is due."""
-    intake = make_intake(database, redis)
+    intake = make_intake(database, redis, redis_url)
 
     def seconds_to_refuse(entry, delay):
         time.sleep(delay)

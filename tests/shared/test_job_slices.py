@@ -9,11 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from shared.batches.chunks import cut_chunks
-from shared.batches.records import JobSlice, Output
-from shared.db.batch_turns import keep_turns
+from shared.batches.chunks import split_into_chunks
+from shared.batches.records import BatchOutput, JobSlice
 from shared.db.batches import add_batch
-from shared.db.feeding import claim_slices, list_in_flight, needs_feeding
 from shared.db.job_slices import (
     claim_jobs,
     end_job_slice,
@@ -22,11 +20,13 @@ from shared.db.job_slices import (
     start_job_slice,
 )
 from shared.db.jobs import JobRecord, JobStatus, add_jobs
+from shared.db.rotation import ensure_in_rotation
+from shared.db.slice_scheduling import claim_slices, list_in_flight, needs_slices
 from shared.db.tables import batch_turns, job_slices, jobs
 from shared.jobs import Lane
 from tests.bench.feeding import make_batch
-from tests.shared.test_batch_turns import count_steps
-from workers.keeper.batches import RepairTurns
+from tests.shared.test_rotation import count_steps
+from workers.maintenance.batches import RepairRotation
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 LATER = NOON + timedelta(hours=1)
@@ -49,7 +49,7 @@ def record(account, number, *, lane=Lane.BATCH, status=JobStatus.QUEUED):
 def accept(database):
     def accept(account, count=1, *, since=0, **options):
         with database.session() as session:
-            keep_turns(session, [f"acc_{account}"], at=NOON)
+            ensure_in_rotation(session, [f"acc_{account}"], at=NOON)
             add_jobs(session, [record(account, since + n, **options) for n in range(count)])
 
     return accept
@@ -60,7 +60,7 @@ def accept_batch(database):
     def accept_batch(account, documents):
         batch = make_batch(f"acc_{account}", NOON)
         starts = array("q", range(0, documents * 10, 10))
-        chunks = cut_chunks(batch.id, starts, end=documents * 10, output=Output.ZIP)
+        chunks = split_into_chunks(batch.id, starts, end=documents * 10, output=BatchOutput.ZIP)
         with database.session() as session:
             add_batch(session, batch, chunks)
         return batch.id
@@ -146,10 +146,10 @@ def test_a_slice_that_finds_nothing_is_done(accept, feed, claim, database):
         assert start_job_slice(session, asked) is None
         assert list_in_flight(session, limit=9) == []
         # What it had claimed is free again, and not lost.
-        assert needs_feeding(session, window=4, at=LATER)
+        assert needs_slices(session, window=4, at=LATER)
 
 
-def test_what_a_slice_has_not_ended_is_claimed_first_by_the_next(accept, feed, claim, database):
+def test_unfinished_jobs_of_a_slice_are_claimed_first_by_the_next(accept, feed, claim, database):
     accept("a", 5)
     first, second = feed(2)
     assert claim(first, 3) == ["a0", "a1", "a2"]
@@ -158,7 +158,7 @@ def test_what_a_slice_has_not_ended_is_claimed_first_by_the_next(accept, feed, c
     assert claim(second, 4) == ["a0", "a1", "a2", "a3"]
 
 
-def test_a_slice_that_runs_again_finds_what_it_had_claimed(accept, feed, claim, database):
+def test_a_rerun_slice_finds_its_claimed_jobs(accept, feed, claim, database):
     accept("a", 5)
     [asked] = feed(1)
     claim(asked, 3)
@@ -169,7 +169,7 @@ def test_a_slice_that_runs_again_finds_what_it_had_claimed(accept, feed, claim, 
         assert list_in_flight(session, limit=9) == [asked]
 
 
-def test_what_is_postponed_comes_later_and_behind_others(accept, feed, claim, database):
+def test_postponed_jobs_run_later_and_after_others(accept, feed, claim, database):
     accept("a", 3)
     [asked] = feed(1)
     claim(asked, 1)
@@ -177,16 +177,16 @@ def test_what_is_postponed_comes_later_and_behind_others(accept, feed, claim, da
         postpone_jobs(session, ["job_a000000"], at=LATER)
     assert claim(asked, 5) == ["a1", "a2"]
     with database.session() as session:
-        assert not needs_feeding(session, window=9, at=LATER + timedelta(seconds=3))
+        assert not needs_slices(session, window=9, at=LATER + timedelta(seconds=3))
         assert claim_jobs(session, asked, limit=5, at=LATER + timedelta(seconds=3)) == ()
-        assert needs_feeding(session, window=9, at=LATER + timedelta(seconds=6))
+        assert needs_slices(session, window=9, at=LATER + timedelta(seconds=6))
 
 
 def test_renders_that_are_waited_for_or_have_ended_are_no_slices(accept, database):
     accept("a", 2, lane=Lane.INTERACTIVE)
     accept("b", 2, status=JobStatus.CANCELLED)
     with database.snapshot() as session:
-        assert not needs_feeding(session, window=4, at=LATER)
+        assert not needs_slices(session, window=4, at=LATER)
 
 
 def test_the_renders_of_some_slots_alone_are_queued(accept, database):
@@ -196,7 +196,7 @@ def test_the_renders_of_some_slots_alone_are_queued(accept, database):
         claimed = claim_slices(session, window=4, at=LATER, slots=frozenset({"yy"}))
         assert len(list_in_flight(session, limit=9, slots=frozenset({"yy"}))) == len(claimed) == 2
         assert list_in_flight(session, limit=9, slots=frozenset({"xx"})) == []
-        assert needs_feeding(session, window=4, at=LATER, slots=frozenset({"xx"}))
+        assert needs_slices(session, window=4, at=LATER, slots=frozenset({"xx"}))
 
 
 @pytest.mark.services
@@ -221,7 +221,7 @@ def test_two_slices_that_claim_at_once_do_not_wait_for_each_other(accept, feed, 
 
 @pytest.mark.services
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_who_accepts_waits_for_nobody_that_accepts_or_feeds(accept, database):
+def test_accepting_does_not_block_on_other_accepts_or_feeds(accept, database):
     accept("a")
     done = []
 
@@ -231,13 +231,14 @@ def test_who_accepts_waits_for_nobody_that_accepts_or_feeds(accept, database):
             done.append(len(claim_slices(session, window=4, at=LATER)))
 
     with database.session() as session:
-        keep_turns(session, ["acc_a"], at=NOON)
+        ensure_in_rotation(session, ["acc_a"], at=NOON)
         other = threading.Thread(target=accept_others)
         other.start()
         other.join(3)
         assert done == [2]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_the_next_slice_is_found_by_as_many_steps_among_many_renders(accept, database, feed):
     accept("a", 200)
@@ -248,14 +249,14 @@ def test_the_next_slice_is_found_by_as_many_steps_among_many_renders(accept, dat
     assert count_steps(database) < 2 * few + 100
 
 
-def test_the_keeper_puts_accounts_in_line_whose_renders_an_earlier_release_accepted(
+def test_maintenance_puts_accounts_in_line_whose_renders_an_earlier_release_accepted(
     accept, database
 ):
     for account in "abc":
         accept(account, 3)
     with database.session() as session:
         session.execute(batch_turns.delete().where(batch_turns.c.account_id != "acc_b"))
-    duty = RepairTurns(database)
+    duty = RepairRotation(database)
     assert (duty.run_once(), duty.run_once()) == (2, 0)
     with database.session() as session:
         session.execute(update(jobs).values(status=JobStatus.CANCELLED))
@@ -267,4 +268,4 @@ def test_the_keeper_puts_accounts_in_line_whose_renders_an_earlier_release_accep
 def test_an_account_with_a_claimed_render_stays_in_line(accept, feed, claim, database):
     accept("a")
     claim(*feed(1), 1)
-    assert RepairTurns(database).run_once() == 0
+    assert RepairRotation(database).run_once() == 0

@@ -24,7 +24,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_what_is_written_is_read_again_by_anybody(value):
+def test_written_json_is_read_by_any_parser(value):
     written = json_text.encode(value)
     assert json_text.decode(written) == json.loads(written) == value
 
@@ -44,11 +44,11 @@ def test_integers_are_as_long_as_they_are():
     assert json_text.encode([2**80]) == b"[%d]" % 2**80
 
 
-def test_what_no_json_number_is_becomes_null():
+def test_numbers_without_a_json_form_become_null():
     assert json_text.encode([math.inf, math.nan]) == b"[null,null]"
 
 
-def test_what_is_not_plain_is_made_plain_or_refused():
+def test_other_types_are_converted_or_rejected():
     assert json_text.encode({"on": date(2026, 11, 1), "at": 2**80}, default=str)
     assert json_text.encode([{1}, 2**80], default=list) == b"[[1],%d]" % 2**80
     with pytest.raises(TypeError):

@@ -12,9 +12,9 @@ from shared.db.ledger import prune_ledger, read_ledger
 from shared.db.tables import usage_ledger
 from shared.db.usage import find_totals, record_events
 from shared.jobs import Allowance
-from shared.metering import PageEvent
-from workers.keeper import ledger
-from workers.keeper.ledger import PruneLedger
+from shared.metering import UsageEvent
+from workers.maintenance import ledger
+from workers.maintenance.ledger import PruneLedger
 
 MONTHS = [datetime(2026, month, 15, tzinfo=UTC) for month in range(1, 12)]
 
@@ -23,7 +23,7 @@ MONTHS = [datetime(2026, month, 15, tzinfo=UTC) for month in range(1, 12)]
 def record(database):
     def record(*instants, account="acc_1"):
         events = [
-            PageEvent(
+            UsageEvent(
                 f"job_{account}_{number}", account, f"{at:%Y-%m}-01", Allowance.PRODUCTION, 2, at
             )
             for number, at in enumerate(instants)
@@ -65,7 +65,7 @@ def test_old_rows_are_removed_in_portions_and_the_sums_of_their_periods_stay(dat
             assert (used.pages, used.calls) == (2, 1)
 
 
-def test_the_keeper_removes_nothing_unless_asked(database, record):
+def test_maintenance_removes_nothing_by_default(database, record):
     record(*MONTHS)
     assert PruneLedger(database, 0, timedelta(days=7)).run_once() == 0
     assert rows_left(database) == len(MONTHS)
@@ -82,17 +82,13 @@ def test_the_keeper_removes_nothing_unless_asked(database, record):
         (date(2026, 11, 23), 1, 60, date(2026, 9, 17)),
     ],
 )
-def test_whole_months_are_kept_and_what_is_on_record_besides(
-    database, today, months, kept_days, before
-):
+def test_whole_months_and_recorded_entries_are_retained(database, today, months, kept_days, before):
     duty = PruneLedger(database, months, timedelta(days=kept_days))
     at = datetime(today.year, today.month, today.day, tzinfo=UTC)
     assert duty.find_cutoff(at).date() == before
 
 
-def test_the_keeper_removes_what_is_older_than_the_months_that_are_kept(
-    database, record, monkeypatch
-):
+def test_maintenance_removes_entries_past_the_retained_months(database, record, monkeypatch):
     monkeypatch.setattr(ledger, "_AT_ONCE", 2)
     record(*MONTHS)
     monkeypatch.setattr(ledger, "now", lambda: datetime(2026, 11, 23, tzinfo=UTC))

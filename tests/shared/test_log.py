@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
@@ -58,6 +60,7 @@ def test_lines_are_json_with_the_bound_ids_for_us_and_for_libraries():
     assert "ValueError: bad" in failure["exception"]
 
 
+@pytest.mark.long
 def test_no_format_shows_the_values_of_variables():
     for log_format in ("json", "text"):
         text = "\n".join(run(log_format))

@@ -1,4 +1,4 @@
-"""What crosses the queue comes out as it went in, and hostile text of it stops nobody."""
+"""Messages survive the queue unchanged, and hostile text in them stops no process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.jobs import (
     Allowance,
     BodyKind,
     Claim,
-    ClaimHome,
+    ClaimStorage,
     JobOutcome,
     Meter,
     OutcomeStatus,
@@ -19,13 +19,13 @@ from shared.jobs import (
     Purpose,
     RenderJob,
 )
-from shared.metering import PageEvent
+from shared.metering import UsageEvent
 
 texts = st.text(max_size=20)
 LARGEST = 2**64 - 1  # beyond it, JSON that others read has no integers
 claims = st.builds(
     Claim,
-    st.sampled_from(ClaimHome),
+    st.sampled_from(ClaimStorage),
     st.integers(0, LARGEST),
     data=st.binary(max_size=50),
     key=texts,
@@ -83,7 +83,7 @@ def test_an_outcome_survives_its_message(outcome):
 @given(st.text() | st.binary() | st.from_regex(r'\{"type":"pressroom.pages",.*\}'))
 def test_no_text_but_an_event_is_read_as_one(text):
     with pytest.raises(ValueError):
-        PageEvent.decode(text)
+        UsageEvent.decode(text)
 
 
 def test_a_message_of_another_version_is_refused():

@@ -20,7 +20,7 @@ from shared.jobs import (
     Allowance,
     BodyKind,
     Claim,
-    ClaimHome,
+    ClaimStorage,
     JobOutcome,
     Meter,
     OutcomeStatus,
@@ -28,16 +28,16 @@ from shared.jobs import (
     RenderJob,
 )
 from shared.telemetry import metrics
-from shared.telemetry.counts import name_file, write_counts, write_key
-from shared.telemetry.farm import FarmCollector, farm_registry
+from shared.telemetry.exposition import clear_metrics_dir, forget_process
+from shared.telemetry.farm import FarmCollector, make_farm_registry
 from shared.telemetry.fetcher import FetcherMetrics
-from shared.telemetry.files import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
-from shared.telemetry.hooks import HooksMetrics
-from shared.telemetry.keeper import KeeperMetrics
-from shared.telemetry.readings import AccountUse, Backlog, Census, FarmDepth, QueueDepth
+from shared.telemetry.maintenance import MaintenanceMetrics
+from shared.telemetry.readings import AccountUsage, Backlog, FarmDepth, QueueDepth, StoreStatistics
+from shared.telemetry.store_observer import Cache, Store
 from shared.telemetry.totals import Tally, count_outcome
-from shared.telemetry.watch import Cache, Store
+from shared.telemetry.value_files import value_file_name, write_key, write_values
+from shared.telemetry.webhooks import WebhookMetrics
 from shared.telemetry.worker import WorkerMetrics
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ ROOT = Path(__file__).parents[2]
 PROCESSES = """
 import os, sys
 from shared.errors import ErrorBody, ErrorKind
-from shared.telemetry.files import clear_metrics_dir, forget_process
+from shared.telemetry.exposition import clear_metrics_dir, forget_process
 from shared.telemetry.front import FrontMetrics
 folder, generations = sys.argv[1], int(sys.argv[2])
 clear_metrics_dir(folder)
@@ -80,15 +80,16 @@ def test_counts_of_all_front_processes_add_up_whether_forgotten_or_not(tmp_path)
         f'pressroom_http_request_duration_seconds_bucket{{le="0.025",{labels}}} 7.0',
         f"pressroom_http_request_duration_seconds_count{{{labels}}} 7.0",
         'pressroom_refusals_total{reason="rate"} 7.0',
-        "pressroom_http_requests_in_progress 3.0",  # of the three nobody has forgotten
+        "pressroom_http_requests_in_progress 3.0",  # of the three that still count
         "pressroom_http_connections_max 64.0",
     ):
         assert line in lines
     assert 'pressroom_build_info{part="front",version=' in done.stdout
-    # Those of the parent, of three that nobody has forgotten, and of the forgotten together.
+    # Those of the parent, of the three that still count, and the sum of the removed ones.
     assert len(list(folder.iterdir())) == 5
 
 
+@pytest.mark.long
 def test_a_scrape_reads_one_file_after_a_thousand_ended_processes(tmp_path):
     front_metrics_in(tmp_path)
     for generation in range(4):
@@ -115,18 +116,18 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
     for done, outcome in outcomes:
         add(sums, count_outcome(done, outcome))
     tally = Tally()
-    tally.time_store(Store.DATABASE, "read", 0.002)
-    tally.count_look(Cache.TEMPLATES, is_hit=True)
-    tally.count_failure(Store.OBJECT_STORE, "put")
+    tally.observe_store(Store.DATABASE, "read", 0.002)
+    tally.count_cache_request(Cache.TEMPLATES, is_hit=True)
+    tally.count_store_failure(Store.OBJECT_STORE, "put")
     tally.count(metrics.EVENTS_COUNTED, "new", amount=2)
     add(sums, tally.drain())
     assert tally.drain() == {}
-    depth = FarmDepth({"interactive": QueueDepth(5, 2, 1.5)}, 7, 1, 3.25)
-    census = Census(
+    depth = FarmDepth({"interactive": QueueDepth(5, 2, 1.5)}, 7, 1, 3.25, {"waiting": 3})
+    census = StoreStatistics(
         {"database": True, "object_store": False},
         (
-            AccountUse("acc_1", "production", 40, 8, 100),
-            AccountUse("acc_2", "production", 9, 1, None),
+            AccountUsage("acc_1", "production", 40, 8, 100),
+            AccountUsage("acc_2", "production", 9, 1, None),
         ),
         12_345,
         1,
@@ -153,6 +154,7 @@ def test_the_farm_shows_every_outcome_stage_and_depth():
         'pressroom_queue_running{queue="interactive",shard="0"} 2.0',
         'pressroom_queue_oldest_seconds{queue="interactive",shard="0"} 1.5',
         'pressroom_queue_drained{queue="interactive",shard="0"} 0.0',
+        'pressroom_places{shard="0",state="waiting"} 3.0',
         "pressroom_usage_events_pending 7.0",
         "pressroom_usage_events_dead 1.0",
         "pressroom_usage_ledger_lag_seconds 3.25",
@@ -182,10 +184,12 @@ def test_values_observed_together_are_those_observed_one_by_one():
     assert together.drain() == one_by_one.drain()
 
 
-def test_a_farm_without_redis_says_so_and_what_it_knows_besides():
+def test_a_farm_without_redis_reports_it_with_its_other_metrics():
     shard = Shard({}, FarmDepth({}), is_away=True)
-    collector = FarmCollector({"0": shard}, read_census=lambda: Census({"database": True}))
-    text = generate_latest(farm_registry(collector, blob_quota_bytes=0)).decode()
+    collector = FarmCollector(
+        {"0": shard}, read_statistics=lambda: StoreStatistics({"database": True})
+    )
+    text = generate_latest(make_farm_registry(collector, blob_quota_bytes=0)).decode()
     assert 'pressroom_part_up{part="queue"} 0.0' in text
     assert 'pressroom_part_up{part="database"} 1.0' in text
     assert "pressroom_renders_total" not in text
@@ -197,7 +201,7 @@ def test_the_counts_of_several_shards_are_one_farms():
         "a": Shard({"renders_abandoned": 2}, FarmDepth({"batch": queue}, 7, 1, 3.0)),
         "b": Shard({"renders_abandoned": 3}, FarmDepth({"batch": queue}, 1, 0, 9.0)),
     }
-    lines = shards_text(FarmCollector(shards, read_census=Census)).splitlines()
+    lines = shards_text(FarmCollector(shards, read_statistics=StoreStatistics)).splitlines()
     for line in (
         "pressroom_renders_abandoned_total 5.0",
         'pressroom_queue_waiting{queue="batch",shard="a"} 5.0',
@@ -211,10 +215,10 @@ def test_the_counts_of_several_shards_are_one_farms():
         assert line in lines
 
 
-def test_a_shard_that_is_away_takes_nothing_out_of_the_sums():
+def test_an_unavailable_shard_does_not_reduce_the_sums():
     steady = Shard({"renders_abandoned": 2}, FarmDepth({"batch": QueueDepth()}))
     shaky = Shard({"renders_abandoned": 3}, FarmDepth({"batch": QueueDepth()}), is_away=True)
-    collector = FarmCollector({"a": steady, "b": shaky}, read_census=Census)
+    collector = FarmCollector({"a": steady, "b": shaky}, read_statistics=StoreStatistics)
     # Before it was read once its part is not known, and a sum without it would be wrong.
     assert "renders_abandoned_total" not in shards_text(collector)
     shaky.is_away = False
@@ -234,13 +238,12 @@ def test_fields_of_an_earlier_release_are_left_where_they_are():
 
 
 def test_a_worker_shows_its_slots_and_how_its_children_ended():
-    worker = WorkerMetrics(
-        slots=4, child_memory_mb=512, count_busy=lambda: 3, find_children=lambda: {0: os.getpid()}
-    )
+    worker = WorkerMetrics(slots=4, child_memory_mb=512, count_busy=lambda: 3)
+    worker.watch(lambda: {0: os.getpid()})
     for _ in range(5):
-        worker.child_started()
+        worker.count_child_start()
     for code in (0x9B, -9, -6, -11, 1):
-        worker.child_ended(code)
+        worker.count_child_exit(code)
     text = generate_latest(worker.registry).decode()
     for line in (
         "pressroom_worker_slots 4.0",
@@ -261,13 +264,13 @@ def test_a_worker_shows_its_slots_and_how_its_children_ended():
 
 def test_every_metric_that_is_exported_is_declared_and_every_declared_one_is_exported():
     front = FrontMetrics(None)
-    worker = WorkerMetrics(slots=1, child_memory_mb=1, count_busy=int, find_children=dict)
-    fetcher = FetcherMetrics(count_under_way=int, count_waiting=int, measure_kept=int)
+    worker = WorkerMetrics(slots=1, child_memory_mb=1, count_busy=int)
+    fetcher = FetcherMetrics(count_under_way=int, count_waiting=int, measure_cache=int)
     exported = [
         front.exposition().decode(),
         generate_latest(worker.registry).decode(),
-        generate_latest(KeeperMetrics(["jobs"], count_unfinished=int).registry).decode(),
-        generate_latest(HooksMetrics(count_pending=int).registry).decode(),
+        generate_latest(MaintenanceMetrics(["jobs"], count_unfinished=int).registry).decode(),
+        generate_latest(WebhookMetrics(count_pending=int).registry).decode(),
         generate_latest(fetcher.registry).decode(),
         farm_text({}, FarmDepth({})),
     ]
@@ -287,13 +290,15 @@ def add(sums: dict[str, float], increments: dict[str, float]) -> None:
         sums[name] = sums.get(name, 0) + amount
 
 
-def farm_text(sums: dict[str, float], depth: FarmDepth, census: Census | None = None) -> str:
+def farm_text(
+    sums: dict[str, float], depth: FarmDepth, census: StoreStatistics | None = None
+) -> str:
     shards = {"0": Shard(sums, depth)}
-    return shards_text(FarmCollector(shards, read_census=lambda: census or Census()))
+    return shards_text(FarmCollector(shards, read_statistics=lambda: census or StoreStatistics()))
 
 
 def shards_text(collector: FarmCollector) -> str:
-    return generate_latest(farm_registry(collector, blob_quota_bytes=1000)).decode()
+    return generate_latest(make_farm_registry(collector, blob_quota_bytes=1000)).decode()
 
 
 @dataclass
@@ -321,7 +326,7 @@ def write_file(folder: Path, pid: int) -> None:
     """Write what a process leaves behind that answered one request."""
     labels = {"route": "/healthz", "method": "GET", "status": "200"}
     key = write_key(metrics.REQUESTS, "pressroom_http_requests_total", labels)
-    write_counts(folder / name_file(pid), {key: 1.0})
+    write_values(folder / value_file_name(pid), {key: 1.0})
 
 
 def scrape(folder: Path) -> str:
@@ -340,7 +345,7 @@ def job(
         workspace_id=None,
         meter=Meter("acc_1", "2026-11-01", allowance, None),
         body_kind=kind,
-        body=Claim(ClaimHome.INLINE, 0),
+        body=Claim(ClaimStorage.INLINE, 0),
         charset=None,
         template=None,
         flow=None,

@@ -21,7 +21,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @pytest.fixture
 def held(database) -> tuple[Reader, str]:
-    """Give who holds a template with a version, a tag and the slug `letter`, and its id."""
+    """Return the reader of a template with a version, a tag and the slug `letter`, and its id."""
     with database.session() as session:
         made = create_account(session, email="ada@example.org")
         author = {"user": made.user, "at": NOON}

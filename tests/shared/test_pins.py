@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.buckets.pins import TemplatePins
 from shared.errors import Unavailable
 from shared.jobs import PinnedTemplate
 from shared.queue.connection import connect
+from shared.redis_state.pins import TemplatePins
 
 LIVE = PinnedTemplate("a" * 20, None, "1" * 64)
 PUBLISHED = PinnedTemplate("a" * 20, 3, "2" * 64)
@@ -19,7 +19,7 @@ def pins(redis_url):
     redis.close()
 
 
-def test_a_pin_is_kept_for_its_account_and_reference(pins):
+def test_a_pin_is_stored_per_account_and_reference(pins):
     pins.put("acc_1", "invoice", LIVE)
     pins.put("acc_1", "invoice@3", PUBLISHED)
     assert pins.find("acc_1", "invoice") == LIVE
@@ -36,13 +36,13 @@ def test_a_change_forgets_the_pins_of_its_account_alone(pins):
     assert pins.find("acc_2", "invoice") == LIVE
 
 
-def test_a_reader_who_saw_the_state_before_a_change_cannot_put_it_back(pins):
+def test_a_stale_reader_cannot_restore_the_old_state(pins):
     pins.drop("acc_1")
     pins.put("acc_1", "invoice", LIVE)
     assert pins.find("acc_1", "invoice") is None
 
 
-def test_a_redis_that_is_away_is_told():
+def test_an_unavailable_redis_is_reported():
     away = TemplatePins(connect("redis://127.0.0.1:1/0"))
     with pytest.raises(Unavailable):
         away.find("acc_1", "invoice")

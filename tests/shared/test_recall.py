@@ -1,4 +1,4 @@
-"""What a front has answered reaches the ledger's stream again when Redis loses it."""
+"""Usage events of answered renders are sent to the stream again when Redis loses them."""
 
 from datetime import UTC, datetime
 
@@ -7,11 +7,11 @@ import pytest
 from deploy.embedded.loopback import free_port
 from shared.errors import Unavailable
 from shared.jobs import Allowance
-from shared.metering import PageEvent
-from shared.queue import recall as module
+from shared.metering import UsageEvent
+from shared.queue import usage_replay as module
 from shared.queue.connection import connect
-from shared.queue.recall import Recall
 from shared.queue.usage import UsageStream
+from shared.queue.usage_replay import UsageReplay
 from tests.conftest import start_redis
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -36,23 +36,23 @@ def clock(monkeypatch):
 
 
 def event(number):
-    return PageEvent(f"job_{number}", "acc_1", "2026-11-01", Allowance.PRODUCTION, number, NOON)
+    return UsageEvent(f"job_{number}", "acc_1", "2026-11-01", Allowance.PRODUCTION, number, NOON)
 
 
 @pytest.fixture
 def front(redis):
-    """Give what one front process keeps; the test looks in place of its thread."""
-    return Recall(redis)
+    """Return the store of one front process; the test runs it in place of its thread."""
+    return UsageReplay(redis)
 
 
 def answer(redis, recall, number):
-    """Do as a worker's commit and the front's answer do."""
+    """Commit as a worker and answer as a front."""
     redis.xadd("usage", {"event": event(number).encode()})
-    recall.note(event(number))
+    recall.store(event(number))
 
 
 def in_stream(redis):
-    return [PageEvent.decode(fields[b"event"]) for _, fields in redis.xrange("usage")]
+    return [UsageEvent.decode(fields[b"event"]) for _, fields in redis.xrange("usage")]
 
 
 def count_everything(redis):
@@ -61,120 +61,120 @@ def count_everything(redis):
     stream.acknowledge(stream.read(count=10_000))
 
 
-def test_an_emptied_redis_is_given_what_was_answered(redis, front, clock):
+def test_answered_events_are_resent_to_an_emptied_redis(redis, front, clock):
     for number in (1, 2):
         answer(redis, front, number)
-        front.look()
+        front.check()
     redis.flushall()
-    assert front.look() == 2
+    assert front.check() == 2
     assert in_stream(redis) == [event(1), event(2)]
-    assert front.look() == 0
+    assert front.check() == 0
 
 
-def test_a_redis_that_kept_everything_is_given_nothing(redis, front, clock):
-    front.look()
+def test_an_intact_redis_gets_no_resent_events(redis, front, clock):
+    front.check()
     answer(redis, front, 1)
-    front.look()
+    front.check()
     answer(redis, front, 2)
-    assert [front.look() for _ in range(3)] == [0, 0, 0]
+    assert [front.check() for _ in range(3)] == [0, 0, 0]
     assert in_stream(redis) == [event(1), event(2)]
 
 
 def test_every_process_notices_by_itself(redis, clock):
-    fronts = [Recall(redis) for _ in range(3)]
+    fronts = [UsageReplay(redis) for _ in range(3)]
     for number, front in enumerate(fronts):
         answer(redis, front, number)
-        front.look()
+        front.check()
     redis.flushall()
-    assert [front.look() for front in fronts] == [1, 1, 1]
+    assert [front.check() for front in fronts] == [1, 1, 1]
     redis.flushall()
     clock.seconds += 10
-    assert [front.look() for front in fronts] == [1, 1, 1]
+    assert [front.check() for front in fronts] == [1, 1, 1]
 
 
 def test_a_second_loss_is_believed_after_a_rest(redis, front, clock):
     answer(redis, front, 1)
-    front.look()
+    front.check()
     for _ in range(3):  # as if a name led to other servers by turns
         redis.flushall()
         answer(redis, front, 2)
-        front.look()
+        front.check()
         clock.seconds += 1
     assert len(in_stream(redis)) < 4
     clock.seconds += 7
-    front.look()
+    front.check()
     assert {each.job_id for each in in_stream(redis)} == {"job_1", "job_2"}
 
 
 def test_an_answer_noted_just_after_the_loss_was_seen_is_given_too(redis, front, clock):
     answer(redis, front, 1)
-    front.look()
+    front.check()
     redis.flushall()
-    front.look()
-    front.note(event(2))  # its reply was read before the loss, and its PDF fetched since
-    assert front.look() == 1
+    front.check()
+    front.store(event(2))  # its reply was read before the loss, and its PDF fetched since
+    assert front.check() == 1
     assert in_stream(redis) == [event(1), event(2)]
 
 
-def test_a_restarted_redis_is_given_what_it_may_not_have_written(tmp_path, clock):
+def test_possibly_unwritten_events_are_resent_to_a_restarted_redis(tmp_path, clock):
     port = free_port()
     server = start_redis(port, tmp_path)
     redis = connect(f"redis://127.0.0.1:{port}/0")
-    front = Recall(redis)
+    front = UsageReplay(redis)
     try:
         answer(redis, front, 1)
-        front.look()
+        front.check()
         server.kill()
         server.wait()
         with pytest.raises(Unavailable):
-            front.look()
+            front.check()
         server = start_redis(port, tmp_path)
-        assert front.look() == 1
+        assert front.check() == 1
     finally:
         server.kill()
         server.wait()
         redis.close()
 
 
-def test_what_the_ledger_has_is_forgotten_after_a_minute(redis, front, clock):
+def test_events_in_the_ledger_are_dropped_after_a_minute(redis, front, clock):
     answer(redis, front, 1)
-    front.look()
+    front.check()
     count_everything(redis)
-    clock.seconds += module.KEPT_SECONDS + 1
-    front.look()
+    clock.seconds += module.RETENTION_SECONDS + 1
+    front.check()
     redis.flushall()
-    assert front.look() == 0
+    assert front.check() == 0
 
 
-def test_what_the_counter_has_not_read_is_kept_for_longer(redis, front, clock):
+def test_uncounted_events_are_retained_longer(redis, front, clock):
     seconds, _ = redis.time()
     redis.xadd("usage", {"event": event(1).encode()}, id=f"{(seconds - 600) * 1000}-0")
-    front.note(event(2))
-    front._memory = front._ask().memory
+    front.store(event(2))
+    front._memory = front._read_server().memory
     clock.seconds += 600
-    front.look()
+    front.check()
     redis.flushall()
-    assert front.look() == 1
+    assert front.check() == 1
     # Given again it stands at the end of the stream, and is as young as that.
     clock.seconds += 50
-    front.look()
+    front.check()
     redis.flushall()
-    assert front.look() == 1
+    assert front.check() == 1
 
 
-def test_what_is_kept_is_bounded(redis, clock, monkeypatch):
-    monkeypatch.setattr(module, "MOST_KEPT", 3)
-    front = Recall(redis)
+def test_retained_events_are_bounded(redis, clock, monkeypatch):
+    monkeypatch.setattr(module, "MAX_EVENTS", 3)
+    front = UsageReplay(redis)
     for number in range(10):
-        front.note(event(number))
-    assert front.look() == 3
+        front.store(event(number))
+    assert front.check() == 3
     assert in_stream(redis) == [event(7), event(8), event(9)]
 
 
 def test_a_thousand_events_are_given_in_portions(redis, front, clock):
-    front.look()
+    front.check()
     for number in range(1200):
-        front.note(event(number))
+        front.store(event(number))
     redis.flushall()
-    assert front.look() == 1200
+    assert front.check() == 1200
     assert in_stream(redis) == [event(number) for number in range(1200)]

@@ -9,19 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import ServiceError
-from shared.references import Latest, Live, Numbered, Tagged, TemplateReference, parse_reference
+from shared.references import (
+    LatestVersion,
+    LiveContent,
+    NumberedVersion,
+    TaggedVersion,
+    TemplateReference,
+    parse_reference,
+)
 
 
 @pytest.mark.parametrize(
     ("text", "selector"),
     [
-        ("invoice", Live()),
-        ("invoice@live", Live()),
-        ("invoice@latest", Latest()),
-        ("invoice@1", Numbered(1)),
-        ("invoice@1234567890123456", Numbered(1234567890123456)),
-        ("invoice@stable", Tagged("stable")),
-        ("invoice@2026-q1", Tagged("2026-q1")),
+        ("invoice", LiveContent()),
+        ("invoice@live", LiveContent()),
+        ("invoice@latest", LatestVersion()),
+        ("invoice@1", NumberedVersion(1)),
+        ("invoice@1234567890123456", NumberedVersion(1234567890123456)),
+        ("invoice@stable", TaggedVersion("stable")),
+        ("invoice@2026-q1", TaggedVersion("2026-q1")),
     ],
 )
 def test_each_form_is_read(text, selector):

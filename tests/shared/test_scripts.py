@@ -15,8 +15,8 @@ from shared.queue.connection import connect
 from shared.queue.scripts import read_script, register
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("shared.queue", "shared.buckets")
-INCLUDED = {"metering"}  # run by the scripts that include it
+PACKAGES = ("shared.queue", "shared.redis_state")
+INCLUDED = {"metering", "places"}  # run by the scripts that include it
 USED = "production"
 METERING = (600, USED)  # time to live of the counters, allowance
 NEVER, LONG_AGO = "9999999999", "1"  # deadlines
@@ -38,7 +38,7 @@ def run(redis):
 
 @pytest.fixture
 def run_bucket(run):
-    return lambda name, keys, *args: run(name, keys, *args, package="shared.buckets")
+    return lambda name, keys, *args: run(name, keys, *args, package="shared.redis_state")
 
 
 def has_ttl(redis, *keys):
@@ -54,32 +54,38 @@ def scripts():
     }
 
 
-# --- begin, give_back --------------------------------------------------------------------------------
+# --- begin, uncount_delivery --------------------------------------------------------------------------------
 
 
 def test_begin_counts_deliveries_and_notes_the_first_start(redis, run):
-    assert run("begin", ["job"], 600, "1.5") == 1
-    assert run("begin", ["job"], 600, "2.5") == 2
+    assert run("begin", ["job"], 600, "1.5", "") == 1
+    assert run("begin", ["job"], 600, "2.5", "") == 2
     assert redis.hgetall("job") == {b"deliveries": b"2", b"started_at": b"1.5"}
     assert has_ttl(redis, "job")
 
 
-def test_begin_leaves_what_nobody_recorded_without_a_start(redis, run):
-    assert run("begin", ["job"], 600, "") == 1
+def test_begin_leaves_unrecorded_jobs_without_a_start(redis, run):
+    assert run("begin", ["job"], 600, "", "") == 1
     assert redis.hgetall("job") == {b"deliveries": b"1"}
+
+
+def test_begin_notes_until_when_a_front_waits_unless_it_has(redis, run):
+    assert run("begin", ["job"], 600, "", "17.5") == 1
+    assert run("begin", ["job"], 600, "", "18.5") == 2
+    assert redis.hget("job", "awaited_until") == b"17.5"
 
 
 def test_begin_changes_nothing_of_a_job_that_has_ended(redis, run):
     redis.hset("job", "done", "x")
-    assert run("begin", ["job"], 600, "1") == 0
+    assert run("begin", ["job"], 600, "1", "2") == 0
     assert redis.hgetall("job") == {b"done": b"x"}
 
 
-def test_give_back_takes_a_delivery_back_unless_the_job_has_ended(redis, run):
+def test_uncount_delivery_takes_a_delivery_back_unless_the_job_has_ended(redis, run):
     redis.hset("job", "deliveries", 2)
-    assert run("give_back", ["job"]) == 1
+    assert run("uncount_delivery", ["job"]) == 1
     redis.hset("job", "done", "x")
-    assert run("give_back", ["job"]) == 0
+    assert run("uncount_delivery", ["job"]) == 0
     assert redis.hget("job", "deliveries") == b"1"
 
 
@@ -133,7 +139,7 @@ def test_commit_counts_the_document_that_passes_the_cap(redis, run):
     assert redis.hget("usage:a", "production:pages") == b"7"
 
 
-def test_commit_of_what_is_not_metered_is_never_too_late(redis, run):
+def test_commit_of_an_unmetered_job_is_never_too_late(redis, run):
     redis.hset("job", "awaited_until", LONG_AGO)
     assert commit(run, deadline=LONG_AGO, cap=0, event=()) == [b"committed"]
     assert not redis.exists("usage", "usage:a")
@@ -141,9 +147,9 @@ def test_commit_of_what_is_not_metered_is_never_too_late(redis, run):
 
 @pytest.mark.parametrize(
     ("reader", "has_reply", "has_outcome"),
-    [("front", True, False), ("front and record", True, True), ("nobody", False, True)],
+    [("front", True, False), ("front and record", True, True), ("record", False, True)],
 )
-def test_commit_leaves_the_outcome_to_who_reads_it(redis, run, reader, has_reply, has_outcome):
+def test_commit_stores_the_outcome_for_its_reader(redis, run, reader, has_reply, has_outcome):
     redis.hset("job", "awaited_until", NEVER)
     assert commit(run, reader=reader) == [b"committed"]
     assert redis.exists("reply") == has_reply
@@ -158,7 +164,7 @@ def test_commit_adds_the_lines_of_totals_up(redis, run):
     assert redis.hgetall("totals") == {b"renders": b"64"}
 
 
-def test_abandon_closes_an_open_job_and_returns_what_another_ended_with(redis, run):
+def test_abandon_closes_an_open_job_or_returns_its_existing_outcome(redis, run):
     keys = ["job", "reply", "totals"]
     assert run("abandon", keys, 600, "abandoned") is None
     assert (redis.hgetall("job"), redis.hgetall("totals")) == (
@@ -181,6 +187,23 @@ def test_await_is_a_time_of_the_server(redis, run):
     assert redis.ttl("job") <= 60
 
 
+# --- supersede ---------------------------------------------------------------------------------------
+
+
+def test_supersede_ends_a_job_and_wakes_its_waiter(redis, run):
+    assert run("supersede", ["job", "replies"], "superseded", 600, "outcome", 60) == 1
+    assert redis.hget("job", "done") == b"superseded"
+    assert redis.lrange("replies", 0, -1) == [b"outcome"]
+    assert has_ttl(redis, "job", "replies")
+
+
+def test_supersede_leaves_a_job_that_has_ended(redis, run):
+    redis.hset("job", "done", "production")
+    assert run("supersede", ["job", "replies"], "superseded", 600, "outcome", 60) == 0
+    assert redis.hgetall("job") == {b"done": b"production"}
+    assert not redis.exists("replies")
+
+
 # --- close, withdraw ---------------------------------------------------------------------------------
 
 
@@ -193,16 +216,13 @@ def test_close_ends_a_job_once_and_returns_how_it_ended_before(redis, run):
     assert has_ttl(redis, "job")
 
 
-def test_withdraw_takes_a_job_and_its_messages_unless_it_is_begun(redis, run):
-    redis.rpush("batch", '{"delivery_tag":"batch:1:a"}', '{"delivery_tag":"batch:2:b"}')
+def test_withdraw_ends_a_job_unless_it_is_begun(redis, run):
     redis.hset("begun", "deliveries", 1)
     redis.hset("ended", "done", "t")
     for key in ("begun", "ended"):
-        assert run("withdraw", [key, "batch"], "withdrawn", 600, '"delivery_tag":"batch:1:') == 0
-    assert redis.llen("batch") == 2
-    assert run("withdraw", ["job", "batch"], "withdrawn", 600, '"delivery_tag":"batch:1:') == 1
+        assert run("withdraw", [key], "withdrawn", 600) == 0
+    assert run("withdraw", ["job"], "withdrawn", 600) == 1
     assert redis.hgetall("job") == {b"done": b"withdrawn"}
-    assert redis.lrange("batch", 0, -1) == [b'{"delivery_tag":"batch:2:b"}']
     assert has_ttl(redis, "job")
 
 
@@ -213,7 +233,7 @@ def pairs(flat):
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
-def test_begin_slice_finds_a_run_that_died_and_what_it_died_of(redis, run):
+def test_begin_slice_detects_the_death_of_an_earlier_run(redis, run):
     assert pairs(run("begin_slice", ["chunk"], 600, 5)) == {b"work": b"5:0"}
     found = pairs(run("begin_slice", ["chunk"], 600, 5))
     assert found == {b"work": b"5:1", b"careful": b"1"}
@@ -236,17 +256,17 @@ CHARGE_KEYS = ["chunk", "usage:a", "usage"]
 
 
 def charge(run, *events, cursor=2, journal="mine", cap=""):
-    return run("charge_slice", CHARGE_KEYS, cursor, journal, 600, *METERING, cap, *events)
+    return run("commit_slice", CHARGE_KEYS, cursor, journal, 600, *METERING, cap, *events)
 
 
-def test_charge_slice_meters_every_document_that_gave_pages(redis, run):
+def test_commit_slice_meters_every_document_that_gave_pages(redis, run):
     assert charge(run, 2, "a", 0, "", 3, "b") == [b"charged", b"", b",,"]
     assert redis.hgetall("usage:a") == {b"production:pages": b"5", b"production:calls": b"2"}
     assert [fields[b"event"] for _, fields in redis.xrange("usage")] == [b"a", b"b"]
     assert has_ttl(redis, "chunk", "usage:a")
 
 
-def test_charge_slice_returns_the_journal_of_the_run_that_was_first(redis, run):
+def test_commit_slice_returns_the_journal_of_the_run_that_was_first(redis, run):
     charge(run, 2, "a")
     assert charge(run, 2, "a", journal="other") == [b"charged", b"mine", b""]
     assert redis.xlen("usage") == 1
@@ -254,7 +274,7 @@ def test_charge_slice_returns_the_journal_of_the_run_that_was_first(redis, run):
     assert charge(run, 2, "a") == [b"stale"]
 
 
-def test_charge_slice_refuses_documents_beyond_the_cap(redis, run):
+def test_commit_slice_refuses_documents_beyond_the_cap(redis, run):
     assert charge(run, 2, "a", cap=5) == [b"unseeded"]
     redis.hset("usage:a", mapping={"seeded": 1, "production:pages": 3})
     assert charge(run, 1, "a", 2, "b", 1, "c", 0, "", cap=5) == [b"charged", b"", b",,6,"]
@@ -262,31 +282,25 @@ def test_charge_slice_refuses_documents_beyond_the_cap(redis, run):
     assert redis.xlen("usage") == 2
 
 
-def test_charge_slice_takes_as_many_documents_as_a_slice_may_have(redis, run):
+def test_commit_slice_takes_as_many_documents_as_a_slice_may_have(redis, run):
     events = [part for number in range(20_000) for part in (1, f"event {number}")]
     assert charge(run, *events)[0] == b"charged"
     assert redis.hget("usage:a", "production:pages") == b"20000"
 
 
-def test_find_lost_sees_what_is_queued_held_or_put_back(redis, run):
-    redis.hset("sent", mapping={name: f"message {name}" for name in "abcd"})
-    redis.rpush("batch", "message a", "with other text: tag c")
-    redis.hset("unacked", "tag b", "message b")
-    args = [part for name in "abcde" for part in (name, f"tag {name}")]
-    assert run("find_lost", ["sent", "unacked", "batch"], *args) == [b"d", b"e"]
-
-
 # --- leases, reports ---------------------------------------------------------------------------------
 
 
-def test_renew_leases_renews_what_is_held_and_adds_nothing(redis, run):
-    redis.zadd("unacked_index", {"tag": 1, "other": 1})
-    run("renew_leases", ["unacked_index"], "tag", "gone")
+def test_renew_leases_extends_reported_leases_and_drops_lapsed_ones(redis, run):
     seconds, _ = redis.time()
-    scores = dict(redis.zrange("unacked_index", 0, -1, withscores=True))
-    assert scores[b"other"] == 1
-    assert scores.keys() == {b"tag", b"other"}
-    assert abs(scores[b"tag"] - seconds) <= 2
+    redis.zadd("held", {"lapsed": seconds - 30, "late": seconds - 5})
+    run("renew_leases", ["held"], 4, "first", "second")
+    assert set(redis.zrange("held", 0, -1)) == {b"late", b"first", b"second"}
+    assert set(run("list_held", ["held"], 4)) == {b"first", b"second"}
+
+
+def test_list_held_is_empty_without_workers(run):
+    assert run("list_held", ["held"], 4) == []
 
 
 def test_report_replaces_its_own_and_drops_old_ones(redis, run):
@@ -314,6 +328,43 @@ def test_find_key_returns_the_counters_of_the_current_period(redis, run_bucket):
     redis.hset("key:a", mapping={"state": "s", "account": "acc", "renewal": 15})
     redis.hset("usage:acc:2026-11-15", mapping={"draft:pages": 2, "seeded": 1})
     assert run_bucket("find_key", ["key:a"], *starts) == [b"s", [None, None, b"2", None, b"1"]]
+
+
+def test_open_session_keeps_no_more_than_a_key_may_have(redis, run_bucket):
+    now = redis.time()[0]
+    redis.hset("sessions", "aaaa", f"fe {now - 10} {now - 10}")
+    redis.hset("sessions", "bbbb", f"fe {now - 20} {now - 5}")
+    assert (
+        now <= run_bucket("open_session", ["sessions"], "cccc", "fe", 2, 500, 3600, 60) <= now + 2
+    )
+    assert set(redis.hkeys("sessions")) == {b"bbbb", b"cccc"}  # that used longest ago has gone
+    assert has_ttl(redis, "sessions")
+
+
+def test_open_session_drops_those_whose_time_is_over(redis, run_bucket):
+    now = redis.time()[0]
+    redis.hset("sessions", "idle", f"fe {now - 600} {now - 501}")
+    redis.hset("sessions", "old", f"fe {now - 3601} {now}")
+    run_bucket("open_session", ["sessions"], "cccc", "fe", 20, 500, 3600, 60)
+    assert redis.hkeys("sessions") == [b"cccc"]
+
+
+def test_find_session_returns_its_key_and_records_the_use(redis, run_bucket):
+    now = redis.time()[0]
+    redis.hset("sessions", "aaaa", f"fe {now - 100} {now - 80}")
+    found = run_bucket("find_session", ["sessions"], "aaaa", 500, 3600, 60)
+    assert found == [b"fe", now - 100]
+    assert int(redis.hget("sessions", "aaaa").split()[2]) >= now
+    assert has_ttl(redis, "sessions")
+
+
+@pytest.mark.parametrize(("opened", "used"), [(600, 501), (3601, 1)])
+def test_find_session_ends_one_whose_time_is_over(redis, run_bucket, opened, used):
+    now = redis.time()[0]
+    redis.hset("sessions", "aaaa", f"fe {now - opened} {now - used}")
+    assert run_bucket("find_session", ["sessions"], "aaaa", 500, 3600, 60) is None
+    assert not redis.exists("sessions")
+    assert run_bucket("find_session", ["sessions"], "bbbb", 500, 3600, 60) is None
 
 
 def test_put_key_caches_and_publishes_unless_the_key_was_dropped(redis, run_bucket):
@@ -373,6 +424,228 @@ def test_drop_pins_keeps_older_ones_out_for_a_while(redis, run_bucket):
     assert has_ttl(redis, "pins:a")
 
 
+# --- places ------------------------------------------------------------------------------------------
+
+
+class Line:
+    """Asks for places of jobs that have the name of their account and a number, as `a1`."""
+
+    def __init__(self, redis, run):
+        self._redis, self._run = redis, run
+
+    def take(self, *jobs, slots=2, most=10, lease=60):
+        """Return what each of some jobs was answered, after one another."""
+        return [
+            self._run("acquire_place", [], job, job[0], "interactive", lease, slots, most)
+            for job in jobs
+        ]
+
+    def renew(self, job, lease=60):
+        return self._run("renew_place", [f"job:{job}"], job, lease)
+
+    def end(self, job):
+        """End a job that no worker has begun."""
+        self._run("withdraw", [f"job:{job}"], "withdrawn", 600)
+
+    def leave(self, job):
+        self._run("release_place", [], job)
+
+    def find(self, state):
+        found = self._redis.hgetall("places:jobs")
+        return sorted(job.decode() for job, place in found.items() if place.startswith(state))
+
+    @property
+    def held(self):
+        return self.find(b"held")
+
+    @property
+    def waiting(self):
+        return self.find(b"waiting")
+
+    def is_empty(self):
+        """Return whether nothing is left of any job; accounts are remembered for a while."""
+        remembered = {"places:recent", "places:seconds", "places:facts"}
+        left = {key.decode() for key in self._redis.scan_iter("places:*")} - remembered
+        return not left and self._redis.hget("places:facts", "held") == b"0"
+
+
+@pytest.fixture
+def line(redis, run):
+    return Line(redis, run)
+
+
+HELD, WAITING = [b"held"], [b"waiting"]
+
+
+def test_acquire_place_gives_a_lone_account_all_slots(line):
+    assert line.take("a1", "a2", "a3") == [HELD, HELD, WAITING]
+
+
+def test_acquire_place_again_changes_nothing(line):
+    assert line.take("a1", "a1", "a2", "a3", "a3") == [HELD, HELD, HELD, WAITING, WAITING]
+    line.leave("a1")
+    assert (line.held, line.waiting) == (["a2", "a3"], [])
+
+
+def test_acquire_place_refuses_an_account_with_a_full_line(line):
+    line.take("a1", "a2", "a3", "a4", most=2)
+    assert line.take("a5", most=2) == [[b"full", 2, 1]]
+    assert line.take("b1", most=2) == [WAITING]
+
+
+def test_acquire_place_keeps_a_slot_free_for_another_account_seen_of_late(line):
+    line.take("b1")
+    line.leave("b1")
+    assert line.take("a1", "a2") == [HELD, WAITING]
+    assert line.take("b2") == [HELD]
+
+
+def test_acquire_place_keeps_half_of_the_slots_free_at_most(line):
+    for other in "bcdefgh":
+        line.take(f"{other}1", slots=4)
+        line.leave(f"{other}1")
+    assert line.take("a1", "a2", "a3", slots=4) == [HELD, HELD, WAITING]
+
+
+def test_acquire_place_serves_an_account_with_one_slot_in_order(line):
+    assert line.take("a1", "a2", "a3", slots=1) == [HELD, WAITING, WAITING]
+    line.leave("a1")
+    assert line.held == ["a2"]
+
+
+def test_acquire_place_lets_short_jobs_queue_beyond_the_slots(redis, line):
+    redis.hset("places:seconds", "a", "0.01")
+    line.take("b1")
+    line.leave("b1")
+    answers = line.take(*(f"a{n}" for n in range(12)))
+    assert answers.count(HELD) == 2 - 1 + 6  # what two slots do in 30 ms, and one kept free
+
+
+def test_acquire_place_lets_a_lone_account_queue_more(redis, line):
+    redis.hset("places:seconds", "a", "0.1")
+    answers = line.take(*(f"a{n}" for n in range(12)))
+    assert answers.count(HELD) == 2 + 5  # what two slots do in 250 ms
+
+
+def test_acquire_place_knows_accounts_by_how_long_their_jobs_took(redis, line):
+    line.take("a1", "a2")
+    line.leave("a1")
+    assert not redis.exists("places:seconds")  # it was not published
+    line.end("a2")
+    assert 0.6 < float(redis.hget("places:seconds", "a")) < 0.8  # no haste to believe in short ones
+
+
+def test_acquire_place_gives_the_place_of_a_front_that_is_gone_to_the_next(redis, line):
+    line.take("a1", "a2", "a3", lease=-1)
+    line.take("b1")
+    assert line.held == ["b1"]
+    assert line.waiting == []
+    assert line.renew("a3") is None
+    line.leave("b1")
+    assert line.is_empty()
+
+
+def test_acquire_place_forgets_accounts_that_are_long_gone(redis, line):
+    redis.zadd("places:recent", {"z": 1.0})
+    redis.hset("places:seconds", "z", "0.1")
+    line.take("a1")
+    assert redis.zrange("places:recent", 0, -1) == [b"a"]
+    assert not redis.exists("places:seconds")
+
+
+def test_release_place_serves_accounts_in_turns_and_each_in_order(line):
+    line.take("a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1", slots=2)
+    assert line.held == ["a1", "a2"]
+    order = []
+    for _ in range(6):
+        before = set(line.held)
+        line.leave(min(before))
+        order += sorted(set(line.held) - before)
+    assert order == ["b1", "a3", "c1", "b2", "a4", "a5"]
+
+
+def test_release_place_of_a_job_that_waits_leaves_the_others_in_order(line):
+    line.take("a1", "a2", "a3", "a4", "a5")
+    line.leave("a3")
+    line.leave("a5")
+    line.leave("a1")
+    assert (line.held, line.waiting) == (["a2", "a4"], [])
+    line.leave("a2")
+    line.leave("a4")
+    assert line.is_empty()
+
+
+def test_release_place_wakes_the_front_of_the_next(redis, line):
+    line.take("a1", "a2", "a3")
+    line.leave("a1")
+    assert redis.lrange("place:a3", 0, -1) == [b"held"]
+    assert 0 < redis.ttl("place:a3") <= 60
+
+
+def test_renew_place_names_the_state(redis, line):
+    line.take("a1", "a2", "a3")
+    assert (line.renew("a1"), line.renew("a3"), line.renew("x1")) == (b"held", b"waiting", None)
+    line.end("a3")
+    assert line.renew("a3") == b"ended"
+    assert redis.lpop("place:a3") == b"gone"  # its front is woken
+
+
+def test_renew_place_keeps_it_and_clears_others(line):
+    line.take("a1", lease=0.2)
+    line.take("a2", lease=-1)
+    line.take("a3")
+    assert line.renew("a1") == b"held"
+    assert line.held == ["a1", "a3"]
+
+
+def test_suspend_frees_the_place_while_images_are_fetched(redis, run, line):
+    line.take("a1", "a2", "a3")
+    redis.hset("job:a1", mapping={"deliveries": 1, "awaited_until": LONG_AGO})
+    assert run("suspend", ["job:a1", "job:a1:reply"], "a1", "wanted", 120) == 1
+    assert (line.held, line.find(b"fetching")) == (["a2", "a3"], ["a1"])
+    assert redis.lrange("job:a1:reply", 0, -1) == [b"wanted"]
+    assert 0 < redis.ttl("job:a1:reply") <= 120
+    assert redis.hgetall("job:a1") == {b"deliveries": b"0"}
+    # It stands in line again, even where no other may.
+    assert line.take("a1", most=1) == [WAITING]
+    line.leave("a2")
+    assert line.held == ["a1", "a3"]
+
+
+def test_suspend_counts_jobs_that_fetch_among_those_that_wait(redis, run, line):
+    line.take("a1", "a2")
+    run("suspend", ["job:a1", "job:a1:reply"], "a1", "wanted", 120)
+    line.take("a3")
+    assert line.take("a4", most=1)[0][0] == b"full"
+    line.leave("a1")
+    assert line.take("a4", most=1) == [WAITING]
+
+
+def test_suspend_leaves_a_job_that_has_ended(redis, run, line):
+    line.take("a1")
+    line.end("a1")
+    assert run("suspend", ["job:a1", "job:a1:reply"], "a1", "wanted", 120) == 0
+    assert not redis.exists("job:a1:reply")
+
+
+@pytest.mark.parametrize("ending", ["commit", "abandon", "withdraw", "close", "supersede"])
+def test_release_place_is_not_needed_where_a_job_ends(redis, run, line, ending):
+    line.take("a1", "a2", "a3")
+    state, reply = "job:a1", "job:a1:reply"
+    args = {
+        "abandon": ([state, reply, "totals"], 600, "abandoned"),
+        "withdraw": ([state], "withdrawn", 600),
+        "close": ([state], "cancelled", 600),
+        "supersede": ([state, reply], "cancelled", 600, "{}", 600),
+        "commit": (
+            [state, reply, "usage:a", "usage", "totals", "fresh"],
+            *("token", "{}", 120, 600, NEVER, "front", "{}", *METERING, ""),
+        ),
+    }
+    run(ending, *args[ending])
+    assert line.held == ["a2", "a3"]
+
+
 # --- all of them -------------------------------------------------------------------------------------
 
 
@@ -402,21 +675,17 @@ def test_every_script_has_a_test_a_description_and_a_caller(package, name):
 
 
 def test_a_server_that_forgot_a_script_is_given_it_again(redis, run):
-    script = register(redis, "give_back")
+    script = register(redis, "uncount_delivery")
     script(keys=["job"])
     redis.script_flush()
     assert script(keys=["job"]) == -2
 
 
-# The parts of the queue that kombu's own transport replaces.
-STILL_INLINE = {"ahead.py", "broker.py", "presence.py"}
-
-
-def test_no_other_script_stands_in_python():
+def test_no_script_stands_in_python():
     found = {
         file.name
         for folder in ("api", "workers", "shared", "deploy")
         for file in (ROOT / folder).rglob("*.py")
         if "redis.call(" in file.read_text()
     }
-    assert found <= STILL_INLINE
+    assert found == set()

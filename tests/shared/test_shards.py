@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shared.identifiers import new_id
 from shared.settings import WrongSetting, load_settings
-from shared.shards import PerShard, ShardAddress, find_home, parse_shards, slots_of
+from shared.shards import PerShard, ShardAddress, find_shard, parse_shards, slots_of
 
 # Each end an id can have, once: where an account falls to is its end's doing alone, so what is told
 # of these holds of all, and in every run alike.
@@ -57,7 +57,7 @@ def test_the_order_of_shards_means_nothing():
 @given(st.text(max_size=20))
 def test_an_id_that_was_made_elsewhere_has_a_home_too(account):
     shards = PerShard(parse_shards("redis://a redis://b"), lambda shard: shard.name)
-    assert shards.of(account) == find_home(account[-2:], ("0", "1"))
+    assert shards.of(account) == find_shard(account[-2:], ("0", "1"))
 
 
 def test_the_slots_of_shards_are_all_there_are_and_nobodys_twice():
@@ -106,7 +106,7 @@ def test_wrong_urls_stop_a_process_with_a_line_that_shows_no_password(text):
     assert "s3cret" not in str(refusal.value)
 
 
-def test_a_worker_takes_from_the_shard_it_is_told():
+def test_a_worker_consumes_from_its_configured_shard():
     urls = {"PRESSROOM_REDIS_URL": "redis://x redis://y"}
     chosen = load_settings(STORES | urls | {"PRESSROOM_REDIS_SHARD": "1"})
     assert chosen.own_shard == ShardAddress("1", "redis://y")

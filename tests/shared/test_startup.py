@@ -20,10 +20,10 @@ def _log_of_the_tests(monkeypatch):
 
 
 class StrangeError(Exception):
-    """What one kind of process refuses to start with."""
+    """The error that one kind of process fails to start with."""
 
 
-def test_what_is_made_of_the_settings_is_returned(settings):
+def test_the_object_made_from_the_settings_is_returned(settings):
     assert start("counter", lambda: settings, lambda given: given.log_level) == settings.log_level
 
 
@@ -43,7 +43,7 @@ def test_whatever_forbids_a_start_is_one_line_and_status_1(settings, error):
         raise error
 
     with pytest.raises(SystemExit) as ended:
-        start("counter", lambda: settings, refuse, refusals=(StrangeError,))
+        start("counter", lambda: settings, refuse, startup_errors=(StrangeError,))
     assert ended.value.code == f"pressroom counter: {error}"  # which Python writes, with status 1
 
 
@@ -51,8 +51,8 @@ def test_a_wrong_setting_is_reported_before_anything_is_made():
     def read():
         raise WrongSetting("PRESSROOM_X is missing")
 
-    with pytest.raises(SystemExit, match="pressroom keeper: PRESSROOM_X is missing"):
-        start("keeper", read, lambda _: pytest.fail("it was made"))
+    with pytest.raises(SystemExit, match="pressroom maintenance: PRESSROOM_X is missing"):
+        start("maintenance", read, lambda _: pytest.fail("it was made"))
 
 
 def test_a_fault_of_the_program_is_not_hidden(settings):

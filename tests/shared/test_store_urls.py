@@ -25,14 +25,14 @@ POSTGRESQL = "postgresql+psycopg://user:p%40ss@db.example.com:6432/farm"
         ),
     ],
 )
-def test_what_a_database_url_says_of_tls_reaches_the_driver(query, passed):
+def test_tls_options_of_a_database_url_reach_the_driver(query, passed):
     url = make_url(POSTGRESQL + query)
     _, options = url.get_dialect()().create_connect_args(url)
     place = {"host": "db.example.com", "port": 6432, "user": "user", "password": "p@ss"}
     assert options == place | {"dbname": "farm"} | passed
 
 
-def test_a_database_without_tls_is_not_spoken_to_where_tls_is_asked_for(tmp_path):
+def test_required_tls_rejects_a_database_without_it(tmp_path):
     missing = tmp_path / "none.pem"
     url = f"postgresql+psycopg://u:p@127.0.0.1:1/farm?sslmode=verify-full&sslrootcert={missing}"
     with pytest.raises(Unavailable):
@@ -60,6 +60,6 @@ def test_requests_to_an_object_store_are_signed_for_its_region(query, region):
         "?region=A b",
     ],
 )
-def test_what_a_store_url_says_wrongly_is_told(query):
+def test_errors_in_a_store_url_are_reported(query):
     with pytest.raises(ValueError, match=r"\?region=NAME|bad query field"):
         S3Store.of_url(f"s3://key:secret@s3.example.com/bucket{query}")

@@ -1,4 +1,4 @@
-"""What the ledger lacks is found: jobs, and documents of batches, by the id they are metered under."""
+"""Unmetered jobs and batch documents are found by the id they are metered under."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -30,7 +30,7 @@ def test_documents_that_succeeded_and_are_not_in_the_ledger_are_found(database: 
     assert (event.allowance, event.occurred_at) == (Allowance.DRAFT, NOON)
 
 
-def test_what_the_ledger_has_or_lies_outside_the_span_is_not(database: Database):
+def test_entries_in_the_ledger_or_outside_the_span_are_not_unmetered(database: Database):
     batch_id = new_id("batch")
     with database.session() as session:
         add_batch(session, batch_id)

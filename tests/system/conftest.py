@@ -96,7 +96,7 @@ class Account:
         return answer.json
 
     def settled_usage(self, *, pages: int, seconds: float = 20) -> dict[str, Any]:
-        """Give the report once it says `pages`, or the last one when it never does."""
+        """Return the report once it shows `pages`, or the last one if it never does."""
         deadline = time.monotonic() + seconds
         while (report := self.usage())["pagesGenerated"] != pages:
             if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""What must never stand in a log: keys, passwords, and the texts that clients send."""
+"""Secrets that must never be logged: keys, passwords, and texts that clients send."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAKS: Final = {
 
 
 def find_leaks(text: str) -> Iterator[str]:
-    """Give what of a log should not be there, with the line it stands in."""
+    """Yield the leaked secrets of a log, each with its line."""
     for line in text.splitlines():
         for what, pattern in _LEAKS.items():
             if pattern.search(line):

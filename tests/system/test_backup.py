@@ -15,7 +15,7 @@ ASYNC = {"Content-Type": "text/xml", "Prefer": "respond-async"}
 
 
 @pytest.mark.long
-def test_a_farm_is_backed_up_at_work_lost_restored_and_goes_on(tmp_path, documents):
+def test_a_running_farm_is_backed_up_lost_and_restored(tmp_path, documents):
     archive = tmp_path / "farm.tgz"
     with launched_farm(tmp_path / "farm") as farm:
         account = open_account(farm, max_pages=20)
@@ -54,7 +54,7 @@ def test_a_farm_is_backed_up_at_work_lost_restored_and_goes_on(tmp_path, documen
         assert farm.command("status")["problems"] == []
 
 
-def test_a_farm_whose_stores_are_elsewhere_is_told_how_it_is_backed_up(tmp_path):
+def test_backup_of_external_stores_refers_to_their_own_tools(tmp_path):
     environment = {"PRESSROOM_BLOB_URL": f"file://{tmp_path}/elsewhere"}
     with launched_farm(tmp_path / "farm", environment=environment) as farm:
         command = pressroom("backup", str(tmp_path / "b"), "--data", str(farm.folder.path))

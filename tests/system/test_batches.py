@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.launch import launched_farm
+from tests.waiting import wait_until
 
 TEMPLATE = b"""<document filename="note-{{ n }}.pdf"><data><json>{"n": 0, "rows": 1}</json></data>
 <flow><p>Number {{ n }}</p>
@@ -67,14 +68,10 @@ def test_a_merged_batch_is_rendered_and_read_back(account):
 def test_a_batch_under_way_is_cancelled(account):
     template = account.store_template(TEMPLATE)
     batch_id = accept(account, template, [{"n": n, "rows": 200} for n in range(1000)])
-    while read(account, batch_id)["status"] == "queued":
-        time.sleep(0.05)
+    wait_until(lambda: read(account, batch_id)["status"] != "queued")
     assert account.request("DELETE", f"/v2/batches/{batch_id}").status == 204
     assert read(account, batch_id)["status"] == "cancelled"
-    deadline = time.monotonic() + 10
-    while read(account, batch_id)["running"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: not read(account, batch_id)["running"])
     record = read(account, batch_id)
     assert record["succeeded"] < 1000
     assert account.settled_usage(pages=record["pages"])["apiCalls"] == record["succeeded"]
@@ -117,7 +114,7 @@ def test_kills_of_the_batch_pool_lose_nothing_and_count_nothing_twice(tmp_path, 
 
 
 def front_memory(farm) -> int:
-    """Give the most bytes that a process of the front has held at any time."""
+    """Return the peak bytes of a process of the front."""
     front = farm.folder.read_record().processes["front"]
     children = Path(f"/proc/{front}/task/{front}/children").read_text().split()
     texts = [Path(f"/proc/{pid}/status").read_text() for pid in children]

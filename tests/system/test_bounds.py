@@ -7,6 +7,8 @@ import pytest
 
 from deploy.embedded.launch import launched_farm
 
+pytestmark = pytest.mark.long
+
 BUDGET_SECONDS = 3.0
 HELLO = "<document><flow><p>Hello</p></flow></document>"
 ENDLESS = (

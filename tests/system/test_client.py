@@ -16,7 +16,7 @@ from pathlib import Path
 import pikepdf
 import pytest
 
-from api.ops.description import describe
+from api.openapi.description import describe
 from pressroom_client import ApiError, Document, Pressroom
 from pressroom_client.transport import Transport
 
@@ -127,7 +127,7 @@ def test_the_command_makes_one_pdf(account, template, tmp_path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"notes.ndjson", "notes.pdf"}
 
 
-def test_the_command_fills_a_folder_and_tells_what_failed(account, template, tmp_path) -> None:
+def test_the_command_fills_a_folder_and_reports_failures(account, template, tmp_path) -> None:
     write_notes(tmp_path / "notes.ndjson", 12, bad={3, 9})
     result, said = run(account, tmp_path, template, "notes.ndjson", "-o", "out/", code=1)
     assert (result["succeeded"], result["failed"]) == (10, 2)
@@ -146,7 +146,7 @@ def test_rows_of_a_csv_file_are_documents(account, template, tmp_path) -> None:
         assert sum(name.endswith(".pdf") for name in archive.namelist()) == 3
 
 
-def test_an_interrupted_command_goes_on_where_it_was(account, template, tmp_path) -> None:
+def test_an_interrupted_command_resumes(account, template, tmp_path) -> None:
     write_notes(tmp_path / "notes.ndjson", 300)
     # Nothing is rendered before the command is interrupted, however fast the farm is.
     account.farm.command("queue", "drain", "batch", "--wait", "30")
@@ -154,7 +154,7 @@ def test_an_interrupted_command_goes_on_where_it_was(account, template, tmp_path
         note, said = interrupt(account, template, tmp_path)
     finally:
         account.farm.command("queue", "resume", "batch")
-    assert "goes on where it was" in said
+    assert "repeat the command to resume" in said
     assert not (tmp_path / "notes.zip").exists()
     batch_id = json.loads(note.read_text())["batch_id"]
     result, _ = run(account, tmp_path, template, "notes.ndjson", "-o", "notes.zip")
@@ -189,8 +189,9 @@ def interrupt(account, template, folder):
     return note, said
 
 
-# Pages for people; `description` reads what is for programs.
-PAGES = {"readDescription", "readStart"}
+# Pages for people, and the sessions of their browsers; `description` reads what is for programs.
+PAGES = {"readDescription", "readStart", "openStudio", "readStudioFile"}
+PAGES |= {"openSession", "readSession", "endSession"}
 # The same in another form: `fonts.store` sends the bytes themselves, which is `putFont`.
 OTHER_FORMS = {"postFont"}
 
@@ -230,6 +231,9 @@ def call_everything(client: Pressroom, template: str, folder: Path) -> None:
     assert client.description()["info"]["title"] == "Pressroom"
     assert "Authenticated" in client.check()
     assert client.usage()["pagesGenerated"] == 0
+    assert client.usage_by_day()["days"] == []
+    call_keys(client)
+    assert client.preview("<document><flow><p>a</p></flow></document>").pages == 1
     call_templates(client, template)
     call_images(client)
     call_webhooks(client)
@@ -249,6 +253,16 @@ def call_everything(client: Pressroom, template: str, folder: Path) -> None:
     assert client.save_result(batch.id, folder / "notes.zip").stat().st_size > 0
     client.cancel_batch(batch.id)
     assert list(client.batches()) == []
+
+
+def call_keys(client: Pressroom) -> None:
+    own = client.account()["key_id"]
+    made = client.keys.create(name="Shop")
+    assert made.key is not None
+    assert made.key.startswith("pr_")
+    assert {key.id: key.is_own for key in client.keys.list()} == {own: True, made.id: False}
+    client.keys.revoke(made.id)
+    assert all(key.revoked_at for key in client.keys.list() if not key.is_own)
 
 
 def call_templates(client: Pressroom, template: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.launch import launch_farm, launched_farm, stop_farm
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -30,13 +31,13 @@ def account(faulty_farm, make_account):
 
 
 def processes_of(farm):
-    """Give the processes of the farm once all of them run, whatever was killed before."""
-    assert wait_until(lambda: len(farm.folder.read_record().processes) >= 6, seconds=15)
+    """Return the processes of the farm once all of them run again."""
+    wait_until(lambda: len(farm.folder.read_record().processes) >= 6, seconds=15)
     return farm.folder.read_record().processes
 
 
 def members_of(groups):
-    """Give the ids of all living processes of these process groups, threads and zombies apart."""
+    """Return the ids of all living processes of these process groups, threads and zombies apart."""
     found = []
     for entry in Path("/proc").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -50,15 +51,6 @@ def members_of(groups):
 def rendering_process(farm):
     worker = processes_of(farm)["worker"]
     return max(pid for pid in members_of({worker}) if pid != worker)
-
-
-def wait_until(holds, *, seconds):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 class Load:
@@ -104,7 +96,7 @@ def check_ledger(load):
     calls = load.statuses.count(200)
     assert calls > 0
     load.account.settled_usage(pages=load.pages)
-    time.sleep(2)  # a job that ran twice would be counted by now
+    time.sleep(2)  # a job that ran twice would already be counted
     usage = load.account.usage()
     assert (usage["pagesGenerated"], usage["apiCalls"]) == (load.pages, calls)
 
@@ -131,11 +123,11 @@ def test_rendering_processes_are_killed_and_their_jobs_run_again(faulty_farm, ac
     check_ledger(load)
 
 
-def test_the_worker_is_killed_and_what_it_held_is_rendered_by_the_next(faulty_farm, account):
+def test_jobs_of_a_killed_worker_are_rendered_by_the_next(faulty_farm, account):
     with Load(account) as load:
         killed = processes_of(faulty_farm)["worker"]
         os.kill(killed, signal.SIGKILL)
-        assert wait_until(lambda: not members_of({killed}), seconds=3)
+        wait_until(lambda: not members_of({killed}), seconds=3)
         time.sleep(1)
     assert load.broken == 0
     assert set(load.statuses) == {200}
@@ -148,7 +140,7 @@ def test_redis_is_killed_and_the_farm_comes_back_with_every_page(faulty_farm, ac
         time.sleep(2)
     assert set(load.statuses) <= {200, 503, 504}
     assert load.broken == 0
-    assert wait_until(lambda: account.render(TWO_PAGES).status == 200, seconds=15)
+    wait_until(lambda: account.render(TWO_PAGES).status == 200, seconds=15)
     load.pages += 2
     load.statuses.append(200)
     check_ledger(load)
@@ -159,7 +151,7 @@ def test_the_front_is_killed_and_new_requests_wait_for_its_successor(faulty_farm
     killed = processes_of(faulty_farm)["front"]
     os.kill(killed, signal.SIGKILL)
     # Its children still take connections until the supervisor has seen the death.
-    assert wait_until(lambda: not members_of({killed}), seconds=3)
+    wait_until(lambda: not members_of({killed}), seconds=3)
     assert account.render(TWO_PAGES).status == 200
     account.settled_usage(pages=4)
     assert account.usage()["apiCalls"] == 2
@@ -190,7 +182,7 @@ def test_a_killed_supervisor_leaves_no_process_and_loses_no_page(tmp_path, make_
         assert len(members_of(groups)) > len(groups)  # gunicorn's and Celery's children are seen
         farm.supervisor.kill()
         farm.supervisor.wait()
-        assert wait_until(lambda: not members_of(groups), seconds=5)
+        wait_until(lambda: not members_of(groups), seconds=5)
         load._stop.set()
     with launched_farm(tmp_path, port=farm.record.ports["front"]):
         calls = load.statuses.count(200)

@@ -1,4 +1,4 @@
-"""Images at addresses on a whole farm: fetched once for a batch, and waited for while nobody can fetch."""
+"""Images at URLs on a whole farm: fetched once for a batch, and waited for while no fetcher runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pikepdf
 import pytest
 
 from deploy.embedded.launch import launched_farm
-from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
+from deploy.embedded.parent_death import with_parent_death_signal
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
 
@@ -25,7 +25,7 @@ DOCUMENTS_OF_A_BATCH = 600
 
 @pytest.fixture(scope="module")
 def reached():
-    """Give the port where this farm's processes look for the fetcher; nobody listens yet."""
+    """Return the port that this farm expects the fetcher on; no process listens yet."""
     return free_port()
 
 
@@ -41,7 +41,7 @@ def farm(tmp_path_factory, reached):
 
 @pytest.fixture
 def start_fetcher(reached, tmp_path):
-    """Give a function that starts a fetcher where the farm looks for it."""
+    """Provide a function that starts a fetcher on the port that the farm expects."""
     started = []
 
     def start():
@@ -50,7 +50,7 @@ def start_fetcher(reached, tmp_path):
             "PRESSROOM_FETCHER_BIND": f"127.0.0.1:{reached}",
             "PRESSROOM_OUTBOUND_ALLOW_PRIVATE": "true",
         }
-        command = leashed([sys.executable, "-m", "workers.fetcher.main"])
+        command = with_parent_death_signal([sys.executable, "-m", "workers.fetcher.main"])
         with (tmp_path / "fetcher.log").open("wb") as log:
             started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
 

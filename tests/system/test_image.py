@@ -1,4 +1,4 @@
-"""What the image has in it is a farm: the package alone, its commands, its settings, nothing of the source tree."""
+"""The image is a complete farm: package, commands and settings, without the source tree."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import pytest
 
-from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
+from deploy.embedded.parent_death import with_parent_death_signal
 from shared.encryption import new_key
 from tests.conftest import start_redis
 from tests.deploy.deployment import build_wheel, command_of, compose, image_settings
@@ -32,7 +32,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(installed, tmp_path_factory):
-    """Give what a container has: the image's settings, the stores, writable memory and no more."""
+    """Return a container's environment: the image's settings, the stores, writable memory."""
     folder = tmp_path_factory.mktemp("stores")
     port = free_port()
     redis = start_redis(port, folder)
@@ -76,7 +76,7 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
     port = free_port()
     running = []
     try:
-        for name in ("front", "worker", "batch", "counter", "keeper", "hooks", "fetcher"):
+        for name in ("front", "worker", "batch", "counter", "maintenance", "webhooks", "fetcher"):
             own = {**environment, **(compose()["services"][name]["environment"])}
             own |= {
                 name: environment[name]
@@ -86,7 +86,7 @@ def test_a_farm_of_the_image_renders_meters_and_shows_its_metrics(installed, env
             if name == "batch":
                 own["PRESSROOM_WORKER_METRICS_PORT"] = str(free_port())
             with (tmp_path / f"{name}.log").open("wb") as log:
-                command = leashed(command_of(name, port))
+                command = with_parent_death_signal(command_of(name, port))
                 running.append(
                     subprocess.Popen(command, env=own, cwd=tmp_path, stdout=log, stderr=log)
                 )

@@ -26,7 +26,7 @@ def account(farm, make_account):
 
 
 def comment(size):
-    """Give a complete document of exactly `size` bytes."""
+    """Return a complete document of exactly `size` bytes."""
     start, end = b"<document><!--", b"--><flow><p>Hello</p></flow></document>"
     return start + b"x" * (size - len(start) - len(end)) + end
 
@@ -113,7 +113,7 @@ class Front:
         self._first = farm.folder.read_record().processes["front"]
 
     def measure(self):
-        """Give what all of them hold in memory."""
+        """Return the memory of all the processes."""
         children = Path(f"/proc/{self._first}/task/{self._first}/children").read_text().split()
         return sum(_resident(process) for process in [self._first, *children])
 
@@ -174,7 +174,7 @@ def send_in_two(account, line, content_type, body, almost_all, last):
 
 
 def large_png(size):
-    """Give a PNG of exactly `size` bytes, its pixels in one chunk and not packed at all."""
+    """Return a PNG of exactly `size` bytes, its pixels in one uncompressed chunk."""
     width, height = 4096, 4096
     row = b"\0" + bytes(range(256)) * (width * 3 // 256)
     data = zlib.compress(row * height, 0)

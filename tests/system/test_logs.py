@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.system.leaks import SECRET, find_leaks
+from tests.waiting import wait_until
 
 HELLO = "<document><flow><p>Hello</p></flow></document>"
 
@@ -17,13 +18,13 @@ def lines(farm, process):
 
 
 def await_line(farm, process, **fields):
-    deadline = time.monotonic() + 10
-    while True:
+    def find():
         for line in lines(farm, process):
             if all(line.get(name) == value for name, value in fields.items()):
                 return line
-        assert time.monotonic() < deadline, f"no line of {process} with {fields}"
-        time.sleep(0.1)
+        return None
+
+    return wait_until(find, pause=0.1)
 
 
 def test_request_and_job_lead_from_front_to_worker_to_counter(farm, account):
@@ -33,10 +34,9 @@ def test_request_and_job_lead_from_front_to_worker_to_counter(farm, account):
     assert asked["request"] == done["request"]
     assert asked["account"] == done["account"] == account.id
     assert (done["status"], done["pages"]) == ("succeeded", 1)
-    deadline = time.monotonic() + 10
-    while not any(job in line.get("jobs", ()) for line in lines(farm, "counter")):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(
+        lambda: any(job in line.get("jobs", ()) for line in lines(farm, "counter")), pause=0.1
+    )
 
 
 def test_every_line_is_json_with_its_time_level_and_process(farm, account):

@@ -13,9 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm, pressroom, stop_farm
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.long
 
 HELLO = '<document version="1"><flow><p>Hello</p></flow></document>'
 ASYNC = {"Content-Type": "text/xml", "Prefer": "respond-async"}
+QUEUES = ["interactive", "preview", "validate", "batch"]
 
 
 def status(folder, *options):
@@ -47,20 +51,20 @@ def test_status_shows_a_whole_farm_on_one_screen(farm, account):
     processes = {each["name"]: each for each in found["processes"]}
     assert set(processes) == set(farm.record.processes)
     assert all(each["memory_bytes"] > 1_000_000 for each in processes.values())
-    assert [queue["name"] for queue in found["queues"]] == ["interactive", "validate", "batch"]
+    assert [queue["name"] for queue in found["queues"]] == QUEUES
     takes = [worker["queues"] for worker in found["workers"]]
-    assert sorted(takes) == [["batch"], ["interactive", "validate"]]
+    assert sorted(takes) == [["batch"], ["interactive", "preview", "validate"]]
     assert set(found["stores"]) == {"redis", "database", "object_store"}
     assert all(store["milliseconds"] >= 0 for store in found["stores"].values())
     assert found["ledger"]["events_dead"] == 0
     text = status(farm.folder.path)
     assert text.returncode == 0
-    assert "nothing is wrong" in text.stdout
+    assert "no problems" in text.stdout
     assert len(text.stdout.splitlines()) <= 50
     assert account.api_key not in text.stdout
 
 
-def test_status_names_what_is_wrong(tmp_path):
+def test_status_names_the_problems(tmp_path):
     with launched_farm(tmp_path / "farm") as farm:
         log = farm.folder.logs / "worker.log"
         line = {"timestamp": "2026-11-22T01:00:00Z", "level": "error", "event": "render given up"}
@@ -72,14 +76,14 @@ def test_status_names_what_is_wrong(tmp_path):
         farm.folder.blobs.write_text("a file where the folder was")
         answer = status(farm.folder.path)
         assert answer.returncode == 1
-        assert "PROBLEM: the object store does not answer" in answer.stdout
+        assert "PROBLEM: the object store does not respond" in answer.stdout
         farm.folder.blobs.unlink()
         (tmp_path / "away").rename(farm.folder.blobs)
         frozen = farm.record.processes["fetcher"]
         os.kill(frozen, signal.SIGSTOP)
         try:
             answer = status(farm.folder.path)
-            assert "PROBLEM: process fetcher does not answer" in answer.stdout
+            assert "PROBLEM: process fetcher does not respond" in answer.stdout
         finally:
             os.kill(frozen, signal.SIGCONT)
         assert farm.command("status")["problems"] == []
@@ -89,16 +93,16 @@ def test_status_names_what_is_wrong(tmp_path):
         assert json.loads(answer.stdout)["problems"] == ["the farm is not running"]
     nowhere = status(tmp_path / "nowhere")
     assert (nowhere.returncode, nowhere.stdout) == (1, "")
-    assert "there is no farm in" in nowhere.stderr
+    assert "contains no farm" in nowhere.stderr
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_drained_queue_refuses_who_waits_and_keeps_what_is_accepted(account, drained):
+def test_a_drained_queue_rejects_waited_requests_and_keeps_accepted_jobs(account, drained):
     assert drained("interactive", "--wait", "30")["drained"]
     drained("batch", "--wait", "30")
     refused = account.render(HELLO)
     assert (refused.status, refused.headers["Retry-After"]) == (503, "30")
-    assert refused.json["message"].startswith("No render is begun at the moment")
+    assert refused.json["message"].startswith("No render can start at the moment")
     keyed = {"Content-Type": "text/xml", "Idempotency-Key": "once"}
     assert account.request("POST", "/v2/pdf", HELLO.encode(), headers=keyed).status == 503
     accepted = account.request("POST", "/v2/pdf", HELLO.encode(), headers=ASYNC)
@@ -118,7 +122,7 @@ def test_a_drained_queue_refuses_who_waits_and_keeps_what_is_accepted(account, d
     assert account.settled_usage(pages=2)["pagesGenerated"] == 2
 
 
-def test_who_waits_in_a_queue_while_it_is_drained_is_answered_soon(account, drained):
+def test_requests_waiting_in_a_drained_queue_are_answered_soon(account, drained):
     """Renders that fill both slots end as they would; the one behind them is taken back."""
     rows = "".join(f"<p>{'word ' * 40}{number}</p>" for number in range(6000))
     large = f'<document version="1"><flow>{rows}</flow></document>'
@@ -156,7 +160,7 @@ def test_a_keyed_render_that_waits_in_a_drained_queue_is_done_when_it_is_sent_ag
         answers[key] = account.request("POST", "/v2/pdf", large.encode(), headers=headers)
         return time.monotonic() - begun
 
-    keys = [f"key-{number}" for number in range(6)]
+    keys = [f"key-{number}" for number in range(12)]
     with ThreadPoolExecutor(len(keys)) as pool:
         asked = pool.map(ask, keys)
         time.sleep(1.0)
@@ -176,16 +180,18 @@ def test_a_keyed_render_that_waits_in_a_drained_queue_is_done_when_it_is_sent_ag
     assert account.settled_usage(pages=total)["pagesGenerated"] == total
 
 
-def test_an_account_is_found_and_its_use_told(farm, account):
+def test_an_account_is_found_with_its_usage(farm, account):
     assert account.render(HELLO).status == 200
     account.settled_usage(pages=1)
     listed = {each["account_id"]: each for each in farm.command("account", "list")["accounts"]}
     assert listed[account.id]["plan"] == "paid"
-    deadline = time.monotonic() + 20
-    while (used := farm.command("account", "usage", account.id))["production"]["pages"] != 1:
-        assert time.monotonic() < deadline, used
+
+    def counted():
+        used = farm.command("account", "usage", account.id)
         assert used["production"]["pages_not_in_the_ledger_yet"] <= 1
-        time.sleep(0.2)
+        return used["production"]["pages"] == 1 and used
+
+    used = wait_until(counted, pause=0.2)
     assert used["production"] == {
         "pages": 1,
         "renders": 1,
@@ -199,12 +205,12 @@ def test_an_account_is_found_and_its_use_told(farm, account):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("queue", "drain", "interactiv"), "there are interactive, validate, batch"),
+        (("queue", "drain", "interactiv"), "there are interactive, preview, validate, batch"),
         (("queue", "resume", "interactiv"), "There is no queue 'interactiv'"),
         (("account", "usage", "acc_none"), "There is no account 'acc_none'"),
     ],
 )
-def test_what_is_not_there_is_told(farm, arguments, told):
+def test_unknown_names_are_reported(farm, arguments, told):
     command = [*pressroom(*arguments), "--data", str(farm.folder.path)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1

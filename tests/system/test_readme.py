@@ -1,4 +1,4 @@
-"""What the README shows of calls, the command and the client does what it says, as it stands there."""
+"""The README's examples of calls, the command and the client work as printed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _, INVOICE, TEMPLATE, BATCH = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 @pytest.fixture
 def run(farm, account, tmp_path):
-    """Give a function that runs a program in a folder of its own, with what `make run` prints."""
+    """Provide a function that runs a program in a new folder, with the settings that `make run` prints."""
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
     environment = {
         "PATH": os.environ["PATH"],

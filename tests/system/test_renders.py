@@ -29,7 +29,7 @@ def text_of(pdf, page=0):
 
 
 def tinted_share(pdf):
-    """Give the part of the first page that is tinted blue, as the mark is and black text is not."""
+    """Return the share of the first page that is tinted blue, as the draft mark is and black text is not."""
     document = pypdfium2.PdfDocument(pdf)
     try:
         image = document[0].render(scale=0.25).to_pil().convert("RGB")
@@ -134,7 +134,7 @@ def test_the_same_document_gives_the_same_bytes(account):
     assert account.render(HELLO).body == account.render(HELLO).body
 
 
-def test_what_an_author_got_wrong_is_told_with_its_place(account):
+def test_an_authors_mistake_is_reported_with_its_position(account):
     answer = account.render("<document>\n  <flow><para>Hello</para></flow>\n</document>")
     assert answer.status == 400
     assert answer.json["statusCode"] == 400
@@ -142,7 +142,7 @@ def test_what_an_author_got_wrong_is_told_with_its_place(account):
     assert (place["tagName"], place["lineStart"], place["columnStart"]) == ("para", 2, 9)
 
 
-def test_pages_are_counted_for_what_rendered_and_for_nothing_else(account):
+def test_only_successful_renders_are_counted(account):
     assert account.render(HELLO).status == 200
     assert (
         account.render(

@@ -9,6 +9,9 @@ import pytest
 
 from deploy.embedded.launch import launched_farm, stop_farm
 from tests.system.conftest import open_account
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.long
 
 POLLS, RENDERS = 64, 2
 # Some seconds of work for a slot.
@@ -48,7 +51,7 @@ def test_long_polls_return_within_five_seconds_and_renders_are_answered(farm):
     assert max(at for _, at in answered) - began <= 5
     assert {answer.status for answer, _ in rendered} == {200}
     assert farm.supervisor.returncode == 0
-    # Nobody is waited for but the renders, and the other processes' own stop.
+    # The stop waits only for the renders, and for the other processes to stop.
     assert ended - max(at for _, at in (*rendered, *answered)) < 15
 
 
@@ -65,13 +68,12 @@ def accept_job_that_stays_queued(account):
 
 
 def wait_until_in_progress(account, count):
-    """Wait until the front is answering so many requests beside the one that asks for it."""
+    """Wait until the front processes `count` requests besides the scrape of its metrics."""
     sample = "pressroom_http_requests_in_progress"
-    deadline = time.monotonic() + 30
-    while True:
+
+    def requests_in_progress():
         text = account.request("GET", "/metrics").body.decode()
         [found] = [line.split()[-1] for line in text.splitlines() if line.startswith(sample)]
-        if float(found) > count:
-            return
-        assert time.monotonic() < deadline, found
-        time.sleep(0.05)
+        return float(found)
+
+    wait_until(lambda: requests_in_progress() > count, pause=0.05)

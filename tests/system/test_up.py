@@ -4,14 +4,14 @@ import os
 import signal
 import stat
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from deploy.embedded.launch import NotReady, launch_farm, pressroom
-from deploy.embedded.leash import leashed
+from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.embedded.plan import ROOT
+from tests.waiting import wait_until
 
 
 def test_a_second_farm_on_the_folder_is_refused_with_the_first_ones_address(farm):
@@ -31,13 +31,13 @@ def test_a_wrong_setting_is_named_and_nothing_is_left_running(tmp_path):
         launch_farm(tmp_path, environment={"PRESSROOM_RENDER_BUDGET": "soon"})
 
 
-def test_a_database_that_is_away_stops_the_start_with_a_line_that_says_so(tmp_path):
-    url = "postgresql+psycopg://nobody@127.0.0.1:1/none"
+def test_an_unavailable_database_stops_the_start_with_a_message(tmp_path):
+    url = "postgresql+psycopg://absent@127.0.0.1:1/none"
     with pytest.raises(NotReady, match="The database is not available"):
         launch_farm(tmp_path, environment={"PRESSROOM_DATABASE_URL": url})
 
 
-def test_the_seeded_key_is_shown_again_and_kept_in_a_private_file(tmp_path):
+def test_the_seeded_key_is_shown_again_and_stored_in_a_private_file(tmp_path):
     shown = [run_seeded(tmp_path) for _ in range(2)]
     key = (tmp_path / "developer-key").read_text().strip()
     assert stat.S_IMODE((tmp_path / "developer-key").stat().st_mode) == 0o600
@@ -46,7 +46,9 @@ def test_the_seeded_key_is_shown_again_and_kept_in_a_private_file(tmp_path):
 
 def run_seeded(folder):
     """Run `up --seed` until its request line is shown, as `make run` does, and end it with Ctrl-C."""
-    command = leashed(pressroom("up", "--data", str(folder), "--port", "0", "--seed"))
+    command = with_parent_death_signal(
+        pressroom("up", "--data", str(folder), "--port", "0", "--seed")
+    )
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
     )
@@ -73,16 +75,12 @@ def test_front_and_redis_listen_on_loopback_only(farm):
     assert addresses == {"0100007F"}
 
 
-def test_a_process_that_dies_is_started_again_and_the_record_says_so(farm):
+def test_a_dead_process_is_restarted_and_the_restart_recorded(farm):
     before = farm.folder.read_record()
     os.kill(before.processes["counter"], signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while (after := farm.folder.read_record()).processes.get("counter") in {
-        None,
-        before.processes["counter"],
-    }:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    gone = {None, before.processes["counter"]}
+    wait_until(lambda: farm.folder.read_record().processes.get("counter") not in gone)
+    after = farm.folder.read_record()
     assert after.restarts["counter"] == before.restarts["counter"] + 1
     assert after.processes["redis"] == before.processes["redis"]
 
@@ -90,17 +88,14 @@ def test_a_process_that_dies_is_started_again_and_the_record_says_so(farm):
 def test_nothing_of_a_farm_listens_beyond_this_machine(farm):
     """Every port of the record is bound to loopback: metrics name accounts."""
     own = {f"{port:04X}" for port in farm.record.ports.values()}
-    deadline = time.monotonic() + 15
     # A process that was just started again is not listening yet.
-    while {port for _, port in listening() if port in own} != own:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: {port for _, port in listening() if port in own} == own)
     # 127.0.0.1, as the kernel writes it
     assert {address for address, port in listening() if port in own} == {"0100007F"}
 
 
 def listening() -> list[tuple[str, str]]:
-    """Give the address and the port, both in hexadecimal, of every socket that listens."""
+    """Return the address and the port, in hexadecimal, of every listening socket."""
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
     addresses = (line.split()[1].split(":") for line in lines if " 0A " in line)
     return [(address, port) for address, port in addresses]

@@ -9,9 +9,9 @@ from io import BytesIO
 
 import pytest
 
-from shared.blobs.store import open_store
+from shared.blobs.factory import open_store
 from shared.clock import now
-from shared.db.images import IMAGES, ImageFacts
+from shared.db.images import IMAGES, ImageFileProperties
 from shared.db.session import open_database
 from tests.conftest import create_account_of
 from tests.images import ACCEPTED, BEYOND_COUNTING, REFUSED, encode, path, plain, svg
@@ -63,17 +63,17 @@ def uploader(farm, made):
 
 @pytest.fixture(scope="module")
 def plant(farm, made):
-    """Give a function that stores bytes past every check, as an earlier release may have."""
+    """Provide a function that stores unchecked bytes, as an earlier release may have."""
     database, blobs = open_database(farm.record.database_url), open_store(farm.record.blob_url)
     workspace = made.workspace_id
 
     def plant(data: bytes) -> str:
-        facts = ImageFacts("image/png", len(data), 1, 1, sha256(data).hexdigest())
-        name = f"planted-{facts.sha256[:20]}"
+        properties = ImageFileProperties("image/png", len(data), 1, 1, sha256(data).hexdigest())
+        name = f"planted-{properties.sha256[:20]}"
         with database.session() as session:
-            room = IMAGES.reserve(session, workspace, name, facts=facts, at=now())
-            IMAGES.record(session, room, facts=facts, user=made.user, at=now())
-        blobs.put(IMAGES.blob_key(workspace, facts.sha256), BytesIO(data), len(data))
+            room = IMAGES.reserve(session, workspace, name, properties=properties, at=now())
+            IMAGES.record(session, room, properties=properties, user=made.user, at=now())
+        blobs.put(IMAGES.blob_key(workspace, properties.sha256), BytesIO(data), len(data))
         return name
 
     yield plant

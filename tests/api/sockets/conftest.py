@@ -1,4 +1,4 @@
-"""One front for all tests of a file, on SQLite: they look at its sockets alone."""
+"""One front for all tests of a file, on SQLite: they only use its sockets."""
 
 from __future__ import annotations
 

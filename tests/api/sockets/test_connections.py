@@ -1,4 +1,4 @@
-"""The front's connections: who is silent or slow holds up nobody, and what was begun is ended."""
+"""The front's connections: idle and slow clients do not block others, and requests in progress are completed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+
+import pytest
 
 from shared.batches.records import item_job_id
 
@@ -39,7 +41,7 @@ def is_alive(answer: bytes) -> bool:
 
 
 def assert_answers_at_once(port, *, times):
-    """Check that nobody is held up: so many new connections are each answered within a second."""
+    """Check that no client is blocked: new connections are each answered within a second."""
     for _ in range(times):
         began = time.monotonic()
         with call(port) as connection:
@@ -48,7 +50,7 @@ def assert_answers_at_once(port, *, times):
         assert time.monotonic() - began < 1.0
 
 
-def test_connections_that_say_nothing_hold_up_nobody(port):
+def test_idle_connections_do_not_block_others(port):
     with ExitStack() as stack:
         silent = [stack.enter_context(call(port)) for _ in range(40)]
         kept = [stack.enter_context(call(port)) for _ in range(40)]
@@ -61,7 +63,7 @@ def test_connections_that_say_nothing_hold_up_nobody(port):
             assert is_alive(read_answer(connection))
 
 
-def test_requests_sent_at_once_are_answered_one_after_the_other(port, account):
+def test_pipelined_requests_are_answered_in_order(port, account):
     check = CHECK.format(key=account.api_key).encode()
     with call(port) as connection:
         connection.sendall(ALIVE + check + ALIVE)
@@ -70,7 +72,7 @@ def test_requests_sent_at_once_are_answered_one_after_the_other(port, account):
         assert is_alive(read_answer(connection))
 
 
-def test_a_body_arrives_as_it_was_sent_whatever_comes_with_it(port, account, worker):
+def test_a_body_arrives_unchanged_with_any_headers(port, account, worker):
     body = random.Random(1).randbytes(600_000)
     head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
     head += f"Content-Type: text/xml\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -86,7 +88,7 @@ def test_a_body_arrives_as_it_was_sent_whatever_comes_with_it(port, account, wor
     assert len({job.id for job in worker.jobs}) == 4
 
 
-def test_an_answer_without_a_body_ends_with_its_head(port):
+def test_a_response_without_a_body_ends_with_its_headers(port):
     with call(port) as connection:
         connection.sendall(b"HEAD" + ALIVE[3:] + ALIVE)
         head = b""
@@ -96,7 +98,7 @@ def test_an_answer_without_a_body_ends_with_its_head(port):
         assert is_alive(read_answer(connection))
 
 
-def test_requests_that_have_not_come_whole_hold_up_nobody(port, account):
+def test_incomplete_requests_do_not_block_others(port, account):
     check = CHECK.format(key=account.api_key).encode()
     after_another = ALIVE + check[:9]
     with ExitStack() as stack:
@@ -113,7 +115,7 @@ def test_requests_that_have_not_come_whole_hold_up_nobody(port, account):
             assert b"Authenticated as account" in read_answer(connection)
 
 
-def test_jobs_accepted_side_by_side_are_all_on_record(port, account):
+def test_concurrently_accepted_jobs_are_all_recorded(port, account):
     body = b"<document><flow><p>x</p></flow></document>"
     post = (
         f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\nContent-Type: text/xml\r\n"
@@ -137,7 +139,8 @@ def test_jobs_accepted_side_by_side_are_all_on_record(port, account):
             assert b'"status":"queued"' in read_answer(clients[0])
 
 
-def test_requests_that_wait_for_redis_hold_up_nobody(port, account, redis_server):
+@pytest.mark.long
+def test_requests_waiting_for_redis_do_not_block_others(port, account, redis_server):
     check = CHECK.format(key=account.api_key).encode()
     with ExitStack() as stack:
         clients = [stack.enter_context(call(port)) for _ in range(3)]
@@ -153,7 +156,8 @@ def test_requests_that_wait_for_redis_hold_up_nobody(port, account, redis_server
             assert b"Authenticated as account" in read_answer(connection)
 
 
-def test_a_front_that_is_told_to_stop_answers_what_has_begun(front):
+@pytest.mark.long
+def test_a_front_that_shuts_down_completes_requests_in_progress(front):
     body = b'{"url":"https://hooks.example.org"}'
     head = f"POST /v2/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with call(front.port) as begun, call(front.port) as idle:
@@ -173,7 +177,7 @@ def test_a_front_that_is_told_to_stop_answers_what_has_begun(front):
     assert front.master.wait(30) == 0
 
 
-def test_a_front_that_must_end_at_once_leaves_nobody_behind(front):
+def test_a_front_that_must_exit_at_once_leaves_no_processes(front):
     with call(front.port) as connection:
         connection.sendall(ALIVE)
         assert is_alive(read_answer(connection))
@@ -184,7 +188,8 @@ def test_a_front_that_must_end_at_once_leaves_nobody_behind(front):
         assert connection.recv(1) == b""
 
 
-def test_long_polls_return_the_record_as_it_is_when_the_front_stops(front, account):
+@pytest.mark.long
+def test_long_polls_return_the_current_record_on_shutdown(front, account):
     """The job is accepted and never begun: there is no worker here."""
     fields = {"x-api-key": account.api_key}
     accepted = {"Content-Type": "application/xml", "Prefer": "respond-async", **fields}
@@ -197,7 +202,7 @@ def test_long_polls_return_the_record_as_it_is_when_the_front_stops(front, accou
         polls = [
             pool.submit(ask, front.port, "GET", f"{path}?wait=60", None, fields) for path in paths
         ]
-        time.sleep(1.0)  # each is waiting by now
+        time.sleep(1.0)  # until each is waiting
         began = time.monotonic()
         front.master.terminate()
         records = [poll.result(timeout=10) for poll in polls]

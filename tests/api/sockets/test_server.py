@@ -1,4 +1,4 @@
-"""The front under gunicorn, on a socket: bodies that are large, chunked, cut off or refused."""
+"""The front under gunicorn, on a socket: large, chunked, truncated and rejected bodies."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import json
 import socket
 from contextlib import closing
 from urllib.request import urlopen
+
+import pytest
 
 from shared.limits import MAX_BODY_BYTES, MB
 
@@ -42,6 +44,7 @@ def speak(port, text: bytes) -> bytes:
         return answer
 
 
+@pytest.mark.long
 def test_bodies_at_and_over_the_limit(port, account, worker):
     key = account.api_key
     # Exactly 32 MB passes, declared and chunked, and reaches the worker whole.
@@ -57,11 +60,11 @@ def test_bodies_at_and_over_the_limit(port, account, worker):
 
 
 def bodies_of_jobs(worker):
-    """Give the body of each job; one that Redis was slow to take may have been queued twice."""
+    """Return the body of each job; a job may have been queued twice if Redis was slow."""
     return {job.id: body for job, body in zip(worker.jobs, worker.bodies, strict=True)}.values()
 
 
-def test_a_client_still_sending_sees_why_it_is_refused(port, account):
+def test_a_client_that_is_still_sending_gets_the_error(port, account):
     body = b"x" * (8 * MB)
     assert post(port, body)[0] == 401
     assert post(port, body, key=account.api_key, headers={"Content-Type": "text/html"})[0] == 415
@@ -69,7 +72,7 @@ def test_a_client_still_sending_sees_why_it_is_refused(port, account):
     assert post(port, body, key=account.api_key, path="/v2/pdf?x=1")[0] == 400
 
 
-def test_a_client_that_sends_no_more_is_refused_at_once(port, account):
+def test_a_client_that_stops_sending_gets_the_error_at_once(port, account):
     declared = f"Content-Type: text/xml\r\nContent-Length: {MAX_BODY_BYTES + 1}\r\n\r\n<"
     for key, status in ((account.api_key, 413), ("pr_unknown", 401)):
         head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\n{declared}"
@@ -78,7 +81,7 @@ def test_a_client_that_sends_no_more_is_refused_at_once(port, account):
             assert client.recv(64).startswith(f"HTTP/1.1 {status} ".encode())
 
 
-def test_what_is_cut_off_or_malformed_is_never_rendered(port, account, worker):
+def test_a_truncated_or_malformed_body_is_never_rendered(port, account, worker):
     head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
     head += "Content-Type: text/xml\r\n"
     for rest in (
@@ -93,7 +96,7 @@ def test_what_is_cut_off_or_malformed_is_never_rendered(port, account, worker):
     assert worker.jobs == []
 
 
-def test_what_is_no_http_is_refused_by_gunicorn_itself(port):
+def test_gunicorn_rejects_requests_that_are_not_http(port):
     for text, status in (
         (b"NONSENSE\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nbad header\r\n\r\n", 400),
@@ -131,7 +134,7 @@ def test_a_transfer_coding_other_than_chunked_is_not_supported(port, account, wo
     assert worker.jobs == []
 
 
-def test_a_chunk_size_is_read_as_it_is_however_many_digits_it_has(port, account, worker):
+def test_a_chunk_size_may_have_any_number_of_digits(port, account, worker):
     head = f"POST /v2/pdf HTTP/1.1\r\nHost: x\r\nx-api-key: {account.api_key}\r\n"
     head += "Content-Type: text/xml\r\nTransfer-Encoding: chunked\r\n\r\n"
     rest = "\r\n<document/>\r\n0\r\n\r\n"

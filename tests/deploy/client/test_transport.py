@@ -1,4 +1,4 @@
-"""What the farm refuses for a while is asked again as it says; anything else is told at once."""
+"""Temporary errors are retried with the requested delay; others are raised at once."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ def script(serve, *answers: bytes):
     return serve(lambda connection, _: connection.sendall(next(left)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "refusal", [LIMITED, AWAY, UNDER_WAY, b""], ids=["429", "503", "409", "cut"]
 )
-def test_a_refusal_for_a_while_is_asked_again(serve, refusal) -> None:
+def test_a_temporary_error_is_retried(serve, refusal) -> None:
     server = script(serve, refusal, PDF)
     begun_at = time.monotonic()
     rendered = Pressroom(server.url(""), "pr_1").render(data={"n": 1}, template="t")
@@ -64,7 +65,7 @@ def test_a_refusal_for_a_while_is_asked_again(serve, refusal) -> None:
     assert keys[0] == keys[1]
 
 
-def test_a_refusal_for_good_is_told_at_once(serve) -> None:
+def test_a_permanent_error_is_raised_at_once(serve) -> None:
     server = script(serve, TAKEN)
     with pytest.raises(ApiError, match="taken") as refused:
         Pressroom(server.url(""), "pr_1").check()
@@ -72,19 +73,21 @@ def test_a_refusal_for_good_is_told_at_once(serve) -> None:
     assert len(server.requests) == 1
 
 
-def test_the_last_refusal_is_told(serve) -> None:
+@pytest.mark.long
+def test_the_error_of_the_last_attempt_is_raised(serve) -> None:
     server = script(serve, LIMITED, LIMITED)
     with pytest.raises(ApiError) as refused:
         Pressroom(server.url(""), "pr_1", attempts=2).check()
     assert refused.value.status == 429
 
 
-def test_a_farm_that_is_not_there_is_said() -> None:
+@pytest.mark.long
+def test_an_unreachable_farm_is_reported() -> None:
     with pytest.raises(FarmUnreachable, match="cannot be reached"):
         Pressroom("http://127.0.0.1:9", "pr_1", attempts=2).check()
 
 
-def test_an_answer_that_is_not_json_is_still_a_refusal(serve) -> None:
+def test_an_error_response_that_is_not_json_is_still_an_api_error(serve) -> None:
     page = b"<html>Bad gateway</html>"
     head = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
     server = script(serve, head % len(page) + page)
@@ -92,14 +95,15 @@ def test_an_answer_that_is_not_json_is_still_a_refusal(serve) -> None:
         Pressroom(server.url(""), "pr_1").check()
 
 
+@pytest.mark.long
 def test_a_file_is_sent_again_from_its_start(serve) -> None:
     server = script(serve, AWAY, PDF)
     transport = Transport(server.url(""), "pr_1", attempts=2, timeout_seconds=5)
-    transport.ask("POST", "/v2/x", body=io.BytesIO(b"0123456789"))
+    transport.request("POST", "/v2/x", body=io.BytesIO(b"0123456789"))
     assert len(server.requests) == 2
 
 
-def test_an_answer_cut_short_is_no_result(serve, tmp_path) -> None:
+def test_a_truncated_response_is_an_error(serve, tmp_path) -> None:
     cut = PDF.replace(b"Content-Length: 4", b"Content-Length: 40")
     server = script(serve, cut)
     with pytest.raises(FarmUnreachable):

@@ -1,4 +1,4 @@
-"""A delivery is taken only with a signature of the secret, whole and in time."""
+"""A delivery is accepted only with a valid signature, unchanged and in time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pressroom_client import SignatureError, verify
-from workers.hooks.signing import sign
+from workers.webhooks.signing import sign
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
@@ -21,7 +21,7 @@ def check(headers, *, secret=SECRET, body=BODY, now=AT, **options):
     return verify(secret, headers, body, now=now, **options)
 
 
-def test_what_the_farm_signs_is_taken():
+def test_a_delivery_signed_by_the_farm_is_accepted():
     headers = sign("evt_1", AT, BODY, [SECRET])
     event = check(headers)
     assert (event.id, event.type, event.data) == ("evt_1", "job.succeeded", {"id": "job_1"})
@@ -46,7 +46,7 @@ def test_during_a_rotation_either_secret_is_enough():
     ],
     ids=["changed", "other secret", "old", "early", "no secret"],
 )
-def test_anything_else_is_refused(change):
+def test_any_other_delivery_is_rejected(change):
     with pytest.raises(SignatureError):
         check(sign("evt_1", AT, BODY, [SECRET]), **change)
 
@@ -63,7 +63,7 @@ def test_anything_else_is_refused(change):
         {"webhook-signature": "v1a,ä v2,x"},
     ],
 )
-def test_missing_and_odd_headers_are_refused(headers):
+def test_missing_and_odd_headers_are_rejected(headers):
     whole = sign("evt_1", AT, BODY, [SECRET])
     with pytest.raises(SignatureError):
         check(whole | headers if headers.get("webhook-id") is None and headers else headers)

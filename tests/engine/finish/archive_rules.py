@@ -33,6 +33,7 @@ FORBIDDEN_CATALOG = {
     *("/AA", "/OpenAction", "/Requirements", "/NeedsRendering", "/AcroForm", "/OCProperties"),
     *("/Perms", "/Collection", "/Extensions"),
 }
+LEVEL_A = {"/StructTreeRoot", "/MarkInfo", "/Lang"}
 FORBIDDEN_NAMES = {"/JavaScript", "/AlternatePresentations", "/Renditions"}
 RELATIONSHIPS = {"/Source", "/Data", "/Alternative", "/Supplement", "/Unspecified"}
 INFORMATION = {"/Title": f"{DC}title", "/Subject": f"{DC}description", "/Author": f"{DC}creator"}
@@ -46,7 +47,7 @@ SHOWING = {"Tj", "TJ", "'", '"'}
 
 
 def find_violations(data: bytes, part: int) -> list[str]:
-    """Give the rules of ISO 19005 that a file breaks, each with its clause; none when it conforms."""
+    """Return the rules of ISO 19005 that a file breaks, each with its clause; none when it conforms."""
     return sorted(set(_Checker(data, part).check()))
 
 
@@ -331,8 +332,10 @@ class _Checker:
         if len(values) != len(properties):
             yield "6.6.2.1 a property twice"
         part, level = (values.get(f"{PDFAID}{name}") for name in ("part", "conformance"))
-        if part is None or part.text != str(self.part) or level is None or level.text != "B":
+        if part is None or part.text != str(self.part) or level is None or level.text not in "AB":
             yield "6.6.4 identification"
+        elif level.text == "A" and not self.pdf.Root.keys() >= LEVEL_A:
+            yield "6.7 logical structure"
         yield from self.extensions(values)
         yield from self.information(values)
 

@@ -1,4 +1,4 @@
-"""What a file says of itself is the same, whether it is printed with it or finished with it."""
+"""The metadata of a file are the same, whether the writer or the finisher adds them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.engine.paint.drawing import opened, page, text
 from workers.engine.diagnostics import Findings
 from workers.engine.finish import finisher
 from workers.engine.finish.finisher import FinishOptions, finish
-from workers.engine.finish.metadata import describe
-from workers.engine.layout.display import LaidOut
-from workers.engine.paint.press import print_pages
-from workers.engine.pipeline import print_finished
-from workers.engine.ports import Attachment, Metadata, NoWatch, Profile, Security
+from workers.engine.finish.metadata import build_pdf_metadata
+from workers.engine.layout.display import LaidOutDocument
+from workers.engine.paint.writer import write_pages
+from workers.engine.pipeline import write_pdf
+from workers.engine.ports import ArchiveProfile, Attachment, Metadata, NullStageObserver, Security
 
 FULL = Metadata(
     title="Rechnung (Nr. 1) \\ <&> Größe 漢",
@@ -30,12 +30,12 @@ FULL = Metadata(
 )
 
 
-def laid_out() -> LaidOut:
-    return LaidOut([page(text(10, 20, "content"))], [])
+def laid_out() -> LaidOutDocument:
+    return LaidOutDocument([page(text(10, 20, "content"))], [])
 
 
 def printed_and_finished(options: FinishOptions) -> bytes:
-    return print_finished(laid_out(), options, findings=Findings(), watch=NoWatch())
+    return write_pdf(laid_out(), options, findings=Findings(), observer=NullStageObserver())
 
 
 def said(pdf: pikepdf.Pdf) -> tuple[object, ...]:
@@ -49,14 +49,14 @@ def said(pdf: pikepdf.Pdf) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("metadata", [FULL, Metadata(), Metadata(title="a\ud800")])
 def test_printed_and_finished_files_say_the_same(metadata):
-    printed = print_pages(laid_out(), describe(metadata))
-    finished = finish(print_pages(laid_out()), FinishOptions(metadata))
+    printed = write_pages(laid_out(), build_pdf_metadata(metadata))
+    finished = finish(write_pages(laid_out()), FinishOptions(metadata))
     with opened(printed) as one, opened(finished) as other:
         assert one.check_pdf_syntax() == []
         assert said(one) == said(other)
 
 
-def test_what_needs_metadata_alone_is_not_written_twice(monkeypatch):
+def test_a_document_that_only_needs_metadata_is_written_once(monkeypatch):
     monkeypatch.setattr(finisher.pikepdf, "open", None)
     assert b"Rechnung" in printed_and_finished(FinishOptions(FULL))
 
@@ -66,11 +66,11 @@ def test_what_needs_metadata_alone_is_not_written_twice(monkeypatch):
     [
         FinishOptions(replace(FULL, is_draft=True)),
         FinishOptions(FULL, Security(None, "owner")),
-        FinishOptions(FULL, profile=Profile.PDF_A_2B),
+        FinishOptions(FULL, profile=ArchiveProfile.PDF_A_2B),
         FinishOptions(FULL, attachments=(Attachment("data.txt", b"data", "text/plain"),)),
     ],
 )
-def test_what_needs_more_is_finished(options):
-    assert not options.is_plain
+def test_a_document_that_needs_more_is_passed_to_the_finisher(options):
+    assert not options.needs_metadata_only
     with opened(printed_and_finished(options)) as pdf:
         assert str(pdf.docinfo.Title) == FULL.title

@@ -39,7 +39,7 @@ def raw() -> bytes:
 
 
 def finished(metadata: Metadata = METADATA, security: Security | None = None) -> bytes:
-    file = finish(raw(), FinishOptions(metadata, security, spare_password="spare"))
+    file = finish(raw(), FinishOptions(metadata, security, fallback_owner_password="spare"))
     return note_pdf(file, password=(security and security.user_password) or "")
 
 
@@ -79,7 +79,7 @@ def test_characters_xml_forbids_do_not_break_the_packet():
         assert packet["dc:title"] == "a\ufffd]]>b\ufffd"
 
 
-def test_draft_is_said_in_the_document_information():
+def test_a_draft_is_marked_in_the_document_information():
     with opened(finished(DRAFT)) as pdf, pdf.open_metadata() as packet:
         assert str(pdf.docinfo["/PressroomDraft"]) == "true"
         assert packet["{urn:pressroom:provenance:1}draft"] == "true"
@@ -101,7 +101,7 @@ def test_draft_mark_fits_any_paper(width, height):
     assert set(edge) == {(255, 255, 255)}
 
 
-def test_draft_mark_lies_above_what_the_page_paints():
+def test_draft_mark_is_painted_above_the_page_content():
     black = Fill(0, 0, 100, 100, Color(ColorSpace.RGB, (0.0, 0.0, 0.0)), OWNER)
     image = rendered(finish(printed(page(black)), FinishOptions(DRAFT)))
     assert any(blue > 10 for _, (_, _, blue) in image.getcolors(100_000))
@@ -179,13 +179,14 @@ CHOICES = {
 BITS = {3: "print", 4: "modify", 5: "copy", 6: "annotate", 9: "fill_forms", 11: "assemble"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encryption", ["aes-256", "aes-128"])
-def test_all_96_sets_of_permissions_are_in_the_file_as_they_were_asked_for(encryption):
+def test_all_96_sets_of_permissions_are_written_as_requested(encryption):
     raw_pdf = raw()
     for values in product(*CHOICES.values()):
         asked = dict(zip(CHOICES, values, strict=True))
         security = Security(None, None, encryption, **asked)
-        file = finish(raw_pdf, FinishOptions(METADATA, security, spare_password="spare"))
+        file = finish(raw_pdf, FinishOptions(METADATA, security, fallback_owner_password="spare"))
         with opened(file) as pdf:
             assert pdf.encryption.P is not None
             bits = pdf.encryption.P
@@ -201,8 +202,8 @@ def test_all_96_sets_of_permissions_are_in_the_file_as_they_were_asked_for(encry
     ("security", "message"),
     [
         (Security("漢", None, "aes-128"), "characters that cannot be used"),
-        (Security("x" * 33, None, "aes-128"), "reads the first 32 only"),
-        (Security("ok", "x" * 128), "reads the first 127 only"),
+        (Security("x" * 33, None, "aes-128"), "uses the first 32 only"),
+        (Security("ok", "x" * 128), "uses the first 127 only"),
         (Security("\ud800", None), "characters that cannot be used"),
     ],
 )
@@ -212,7 +213,7 @@ def test_password_that_would_not_work_is_an_authoring_error(security, message):
     assert "xxx" not in str(caught.value)
 
 
-def test_file_that_opens_for_everybody_never_leaves():
+def test_a_file_that_needs_no_password_is_never_returned():
     with pytest.raises(AssertionError):
         finished(security=Security("", None))
     with pytest.raises(AssertionError):
@@ -220,8 +221,8 @@ def test_file_that_opens_for_everybody_never_leaves():
 
 
 def test_passwords_are_not_shown():
-    assert "geheim" not in repr(FinishOptions(METADATA, LOCKED, spare_password="spare"))
-    assert "spare" not in repr(FinishOptions(METADATA, LOCKED, spare_password="spare"))
+    assert "geheim" not in repr(FinishOptions(METADATA, LOCKED, fallback_owner_password="spare"))
+    assert "spare" not in repr(FinishOptions(METADATA, LOCKED, fallback_owner_password="spare"))
 
 
 PROGRAM = """
@@ -231,6 +232,7 @@ sys.stdout.buffer.write(finished(METADATA) + finished(DRAFT))
 """
 
 
+@pytest.mark.long
 def test_equal_input_gives_equal_bytes_in_other_processes():
     root = Path(__file__).parents[3]
 

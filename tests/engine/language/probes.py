@@ -45,7 +45,7 @@ class Probe:
 
     `base` stands in both documents beside it, and beside nothing else if `is_bare`; `after` comes
     after the host, `host` stands in place of the element's own. One that `is_near_foot` is tried
-    with little room left on the page. `told` is the code of the error by which the value is seen
+    with little room left on the page. `reported` is the code of the error by which the value is seen
     to work.
     """
 
@@ -54,7 +54,7 @@ class Probe:
     base: str = ""
     after: str = ""
     host: str = ""
-    told: str = ""
+    reported: str = ""
     payload: Payload | None = None
     is_bare: bool = False
     is_near_foot: bool = False
@@ -118,6 +118,13 @@ def _fonts(fonts: str) -> str:
     return f"<document>{fonts}<flow>{text}</flow></document>"
 
 
+INVOICE: Final = """{
+  "number": "2026-1", "issueDate": "2026-03-02", "typeCode": "380", "currency": "EUR",
+  "seller": {"name": "A", "vatId": "DE1", "address": {"country": "DE"}}, "buyer": {"name": "B", "address": {"country": "FR"}},
+  "lines": [{"id": "1", "name": "C", "quantity": 1, "unit": "C62", "price": {"net": 1}, "netAmount": 1, "vatCategory": "S", "vatRate": 19}],
+  "vatBreakdown": [{"category": "S", "rate": 19, "taxable": 1, "vat": 0.19}],
+  "totals": {"lines": 1, "withoutVat": 1, "vat": 0.19, "withVat": 1.19, "due": 1.19}}"""
+
 TERMS: Final = ("Zürich", "Österreich", LONG_WORD, SOFT_WORD, "one long word " * 14)
 MARKED: Final = "".join(f'<mark term="{term}"/>' for term in TERMS)
 ROWS: Final = "<p for='r in rows'>{{ r.n }}</p>"
@@ -139,6 +146,7 @@ HOSTS: Final[dict[str, str]] = {
     "flow": f"<document>{STYLE}{HEAD}<flow @>{BLOCKS}</flow></document>",
     "security": "<document><security @/><flow><p>one</p></flow></document>",
     "attachment": '<document><attachment @/><flow><p>one</p></flow></document>',
+    "einvoice": f"<document><data><json>{{\"a\": {INVOICE}, \"b\": {INVOICE.replace('2026-1', '2026-2')}}}</json></data><einvoice @/><flow><p>one</p></flow></document>",
     "watermark": '<document><page size="A6"/><watermark @/><flow><p>one</p></flow></document>',
     **{
         tag: f"<{tag} @>{INLINE}</{tag}>"
@@ -153,10 +161,17 @@ HOSTS: Final[dict[str, str]] = {
     "img": "<img @/>",
     "hr": "<hr @/>",
     "barcode": "<barcode @/>",
+    "chart": '<chart @><series y="n" label="One"/><series y="2 * n" label="Two"/></chart>',
+    "series": '<chart type="column" data="n in [1500, 2]" x="n" alt=""><series @/><series y="n" label="One"/></chart>',
+    "axis": '<chart type="column" data="n in [1500, 2]" x="n" y="n" alt=""><axis @/></chart>',
     "markdown": f"<markdown @>{INLINE}</markdown>",
     "insert": "<insert @/>",
     "break": "<break @/><p>{{ 1.5 | number }}</p>",
     "group": f"<group @><p>{SHORT}</p></group>",
+    "messages": "<document><messages @><message key='a'>x</message></messages><messages lang='fr'><message key='a'>y</message></messages><flow><p>{{ 'a' | t }}</p></flow></document>",
+    "message": "<document><messages lang='en'><message @>x</message></messages><flow><p>{{ 'a' | t }}</p></flow></document>",
+    "part": "<document><part @><p>one</p></part><flow><use part='a'/></flow></document>",
+    "use": f"<document><part name='a'><p>{SHORT}</p></part><part name='b'><p>two</p></part><flow><use @/></flow></document>",
     "table": _section("tbody").replace("<table", "<table @").replace("<tbody @", "<tbody"),
     "caption": _table(f"<caption @>{INLINE}</caption><tr><td>one</td></tr>"),
     "col": _table(f'<col @/><col width="20mm"/><tr><td>{INLINE}</td><td>two</td></tr>'),
@@ -168,6 +183,8 @@ HOSTS: Final[dict[str, str]] = {
     "index": f"<p>{MARKED}</p><index @/>",
     "ref": f'<p id="a">{SHORT}</p><p id="b">other</p><p><ref @/> of it</p>',
     "mark": f"<p>zero <mark @>{SHORT}</mark> and more</p><index/>",
+    "footnote": f"<p>zero<footnote @>{INLINE * 3}</footnote></p>",
+    "endnotes": f"<p>zero<footnote>{INLINE}</footnote></p><endnotes @/>",
     **{
         tag: f"<p>zero <{tag} @>{SHORT} and more</{tag}> end</p>"
         for tag in ("span", "b", "i", "u", "s", "sub", "sup", "code", "a")
@@ -185,11 +202,19 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "font": {"family": "Brand", "src": "brand-variable"},
     "page": {"size": "A6"},
     "attachment": {"name": "a.txt", "value": "'one'"},
+    "einvoice": {"from": "a"},
     "watermark": {"text": "COPY"},
     "grid": {"grid-template-columns": "1fr 1fr"},
     "img": {"src": "dot", "alt": "", "width": "20mm"},
     "barcode": {"type": "qr", "value": "12345", "alt": "", "width": "20mm"},
+    "chart": {"type": "column", "data": "n in [1500, 2]", "x": "'name ' ~ n", "alt": "a chart"},
+    "series": {"y": "n"},
+    "axis": {"side": "left"},
     "insert": {"flow": "notes"},
+    "messages": {"lang": "en"},
+    "message": {"key": "a"},
+    "part": {"name": "a"},
+    "use": {"part": "a"},
     "total": {"name": "t", "value": "n"},
     "a": {"href": "https://example.com/"},
     "ref": {"to": "a"},
@@ -204,20 +229,26 @@ _CSV_FIELD: Final = _data('<dataset name="rows"><field @/></dataset>').replace(
     "<p>{{ a }}</p>", ROWS
 )
 _TALL_ROW: Final = '<tr><td height="60mm">row</td></tr>'
-_LOW: Final = Probe("visible", base='height="8mm"', told=OVERFLOWS)
+_LOW: Final = Probe("visible", base='height="8mm"', reported=OVERFLOWS)
 
 # For every element that has the attribute.
 PROBES: Final[dict[str, Probe]] = {
-    "id": Probe("t", after=_LINK, told="unknown-id"),
+    "id": Probe("t", after=_LINK, reported="unknown-id"),
     "class": Probe("s"),
     "if": Probe("false"),
     "for": Probe("n in [1, 2]"),
     "lang": Probe("de"),
+    "term": Probe("BT-1", reported="term-differs", payload=_overlay(f"<data><json>{{\"invoice\": {INVOICE}}}</json></data><einvoice from='invoice'/>")),
     "font-family": Probe("Noto Serif"),
     "font-size": Probe("5pt"),
     "font-weight": Probe("bold", other="normal"),
     "font-style": Probe("italic", other="normal"),
     "font-stretch": Probe("condensed"),
+    "font-variant-caps": Probe("all-small-caps"),
+    "font-variant-numeric": Probe("oldstyle-nums"),
+    "font-variant-position": Probe("super"),
+    "font-variant-ligatures": Probe("discretionary-ligatures"),
+    "font-features": Probe("'cv99'"),
     "color": Probe("red"),
     "line-height": Probe("2"),
     "letter-spacing": Probe("1pt"),
@@ -229,14 +260,14 @@ PROBES: Final[dict[str, Probe]] = {
     "direction": Probe("rtl"),
     "hyphens": Probe("none"),
     "text-wrap": Probe("balance", base='font-size="6pt"'),
-    "overflow-wrap": Probe("normal", told="wider-than-container"),
+    "overflow-wrap": Probe("normal", reported="wider-than-container"),
     "vertical-align": Probe("3pt"),
     "width": Probe("60mm"),
     "height": Probe("115mm"),
     "min-width": Probe("70mm", base='width="60mm"'),
     "max-width": Probe("60mm"),
     "min-height": Probe("115mm"),
-    "max-height": Probe("4mm", told=OVERFLOWS),
+    "max-height": Probe("4mm", reported=OVERFLOWS),
     "margin": Probe("7mm"),
     "margin-top": Probe("7mm"),
     "margin-right": Probe("7mm"),
@@ -257,7 +288,7 @@ PROBES: Final[dict[str, Probe]] = {
     "background-image": Probe("dot"),
     "opacity": Probe("0.5", base='background="yellow"'),
     "overflow": _LOW,
-    "min-font-size": Probe("9pt", base='height="12mm" overflow="shrink"', told=OVERFLOWS),
+    "min-font-size": Probe("9pt", base='height="12mm" overflow="shrink"', reported=OVERFLOWS),
     "rotate": Probe("10deg"),
     "break-before": Probe("page"),
     "break-after": Probe("page"),
@@ -274,7 +305,7 @@ PROBES: Final[dict[str, Probe]] = {
     "top": Probe("5mm"),
     "right": Probe("5mm"),
     "bottom": Probe("5mm"),
-    "final": Probe("true", told="final"),
+    "final": Probe("true", reported="final"),
 }  # fmt: skip
 
 
@@ -282,10 +313,16 @@ def _dataset(csv: str, **changes: str) -> Probe:
     return replace(Probe("", base='csv="true"', payload=_csv(csv)), **changes)
 
 
+_FORMS: Final = "<document><messages lang='pl'><message @>x</message><message key='a' ?='other'>y</message></messages><flow><p>{{ 'a' | t(n=1) }}</p></flow></document>"
+
 # For one element; these go before the common ones.
+_SCOPED: Final = (
+    '<document profile="pdf/ua-1" title="a" lang="en"><flow><table><tr><td>a</td><th @>b</th></tr>'
+    "</table></flow></document>"
+)
 OWN: Final[dict[str, dict[str, Probe]]] = {
     "document": {
-        "version": Probe("2", other="1", told="wrong-value"),
+        "version": Probe("2", other="1", reported="wrong-value"),
         "title": Probe("Invoice"),
         "author": Probe("Ada"),
         "subject": Probe("Drills"),
@@ -293,57 +330,59 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "timezone": Probe("Asia/Tokyo"),
         "currency": Probe("GBP", other="EUR", host="<document @><flow><p>{{ 1 | currency }}</p></flow></document>"),
         "filename": Probe("a.pdf"),
-        "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ខ</p></flow></document>", told="missing-glyph"),
+        "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ᱛ</p></flow></document>", reported="missing-glyph"),
         "profile": Probe("pdf/a-2b"),
+        "tagged": Probe("true"),
     },
-    "data": {"final": Probe("true", told="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>'))},
+    "data": {"final": Probe("true", reported="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>'))},
     "field": {
-        "name": Probe("b", other="a", base='required="true" type="date"', told="wrong-data"),
-        "type": Probe("date", told="wrong-data"),
-        "label": Probe("Number", host=_CSV_FIELD, base='name="n" required="true"', payload=_csv("Number\n2\n"), told="csv"),
-        "required": Probe("true", base="", payload=_json('{ "a": null }'), told="required"),
-        "pattern": Probe("x+", told="wrong-data"),
-        "values": Probe("x y", told="wrong-data"),
-        "min": Probe("2", base='type="decimal"', told="wrong-data"),
-        "max": Probe("1", base='type="decimal"', told="wrong-data"),
-        "maxlength": Probe("2", told="wrong-data"),
-        "format": Probe("dd.MM.yyyy", host=_CSV_FIELD, base='name="n" type="date"', payload=_csv("n\n02.03.2026\n"), told="wrong-data"),
-        "final": Probe("true", told="final", payload=_overlay('<data><field name="a" type="decimal"/></data>')),
+        "name": Probe("b", other="a", base='required="true" type="date"', reported="wrong-data"),
+        "type": Probe("date", reported="wrong-data"),
+        "label": Probe("Number", host=_CSV_FIELD, base='name="n" required="true"', payload=_csv("Number\n2\n"), reported="csv"),
+        "required": Probe("true", base="", payload=_json('{ "a": null }'), reported="required"),
+        "pattern": Probe("x+", reported="wrong-data"),
+        "values": Probe("x y", reported="wrong-data"),
+        "min": Probe("2", base='type="decimal"', reported="wrong-data"),
+        "max": Probe("1", base='type="decimal"', reported="wrong-data"),
+        "maxlength": Probe("2", reported="wrong-data"),
+        "format": Probe("dd.MM.yyyy", host=_CSV_FIELD, base='name="n" type="date"', payload=_csv("n\n02.03.2026\n"), reported="wrong-data"),
+        "final": Probe("true", reported="final", payload=_overlay('<data><field name="a" type="decimal"/></data>')),
     },
     "dataset": {
-        "name": Probe("others", other="rows", base='min-rows="1"', told="row-count"),
-        "label": Probe("Lines", base='min-rows="2"', told="row-count"),
-        "csv": Probe("true", payload=_csv("n\n2\n"), host=_data('<dataset @><field name="n"/></dataset><dataset name="more"/>'), told="csv-dataset"),
+        "name": Probe("others", other="rows", base='min-rows="1"', reported="row-count"),
+        "label": Probe("Lines", base='min-rows="2"', reported="row-count"),
+        "csv": Probe("true", payload=_csv("n\n2\n"), host=_data('<dataset @><field name="n"/></dataset><dataset name="more"/>'), reported="csv-dataset"),
         "header": _dataset("2\n3\n", value="false"),
         "delimiter": _dataset("n;m\n2;3\n", value=","),
-        "decimal": _dataset("n\n2,5\n", value=",", host=_data('<dataset @><field name="n" type="decimal"/></dataset>').replace("<p>{{ a }}</p>", ROWS), told="csv"),
-        "required": Probe("true", payload=_json('{ "rows": [] }'), told="required"),
-        "min-rows": Probe("2", told="row-count"),
-        "max-rows": Probe("0", told="row-count"),
-        "final": Probe("true", told="final", payload=_overlay('<data><dataset name="rows" min-rows="0"/></data>')),
+        "decimal": _dataset("n\n2,5\n", value=",", host=_data('<dataset @><field name="n" type="decimal"/></dataset>').replace("<p>{{ a }}</p>", ROWS), reported="csv"),
+        "required": Probe("true", payload=_json('{ "rows": [] }'), reported="required"),
+        "min-rows": Probe("2", reported="row-count"),
+        "max-rows": Probe("0", reported="row-count"),
+        "final": Probe("true", reported="final", payload=_overlay('<data><dataset name="rows" min-rows="0"/></data>')),
     },
     "let": {
-        "name": Probe("x", other="y", told="unknown-name"),
+        "name": Probe("x", other="y", reported="unknown-name"),
         "value": Probe("b", other="a"),
-        "final": Probe("true", told="final", payload=_overlay('<data><let name="x" value="b"/></data>')),
+        "final": Probe("true", reported="final", payload=_overlay('<data><let name="x" value="b"/></data>')),
     },
     "assert": {
-        "test": Probe("a == '2'", other="a == '1.50'", told="assert"),
-        "message": Probe("The sums differ", base='test="false"', told="assert"),
-        "severity": Probe("warning", base='test="false"', told="assert"),
-        "if": Probe("false", base='test="false"', told="assert"),
-        "for": Probe("n in []", base='test="false"', told="assert"),
-        "lang": Probe("de", base='test="false" message="{{ 1.5 | number }}"', told="assert"),
+        "test": Probe("a == '2'", other="a == '1.50'", reported="assert"),
+        "message": Probe("The sums differ", base='test="false"', reported="assert"),
+        "severity": Probe("warning", base='test="false"', reported="assert"),
+        "if": Probe("false", base='test="false"', reported="assert"),
+        "for": Probe("n in []", base='test="false"', reported="assert"),
+        "lang": Probe("de", base='test="false" message="{{ 1.5 | number }}"', reported="assert"),
     },
     "style": {
-        "name": Probe("s", other="x", base='color="red"', told="unknown-style"),
+        "name": Probe("s", other="x", base='color="red"', reported="unknown-style"),
         "element": Probe("p", other="h1", base='color="red"', is_bare=True, host="<document><style @/><flow><p>one</p></flow></document>"),
         "extends": Probe("b", host='<document><style name="b" color="red"/><style @/><flow><p class="s">one</p></flow></document>'),
         "list-style-type": Probe("square", host='<document><style @/><flow><ul class="s"><li>a</li></ul></flow></document>'),
         "stripe": Probe("red yellow", host='<document><style @/><flow><table class="s"><tr><td>a</td></tr></table></flow></document>'),
         "cell-padding": Probe("5mm", host='<document><style @/><flow><table class="s"><tr><td>a</td></tr></table></flow></document>'),
         "vertical-align": Probe("bottom", host='<document><style @/><flow><table><tr><td class="s">a</td><td height="9mm"/></tr></table></flow></document>'),
-        "final": Probe("true", base='color="red"', told="final", payload=_overlay('<style name="s"/>')),
+        "count-per": Probe("page", host='<document><style @/><flow><p>a<footnote class="s">b</footnote></p><p break-before="page">a<footnote class="s">b</footnote></p></flow></document>'),
+        "final": Probe("true", base='color="red"', reported="final", payload=_overlay('<style name="s"/>')),
     },
     "font": {
         "family": Probe("Brand", other="Other"),
@@ -363,13 +402,13 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
             "true",
             host=_fonts("<font @/>"),
             payload=_overlay('<font family="Brand" src="brand-variable"/>'),
-            told="final",
+            reported="final",
         ),
     },
     "color": {
-        "name": Probe("brand", other="x", told="unknown-color"),
+        "name": Probe("brand", other="x", reported="unknown-color"),
         "value": Probe("blue", other="red"),
-        "final": Probe("true", told="final", payload=_overlay('<color name="brand" value="blue"/>')),
+        "final": Probe("true", reported="final", payload=_overlay('<color name="brand" value="blue"/>')),
     },
     "page": {
         "name": Probe("default", other="x", host='<document><page @/><flow><p>one</p></flow></document>'),
@@ -379,7 +418,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "margin-bottom": Probe("30mm", host='<document><page @/><flow><p margin-top="auto">one</p></flow></document>'),
         "bleed": Probe("3mm", base='background="yellow"'),
         "marks": Probe("crop", base='bleed="3mm"'),
-        "final": Probe("true", told="final", payload=_overlay('<page size="A6"/>')),
+        "final": Probe("true", reported="final", payload=_overlay('<page size="A6"/>')),
     },
     "area": {
         "flow": Probe("notes", other="body", host='<document><page><area @/><area flow="body" top="30mm"/></page><flow><p>one</p></flow><flow name="notes"><p>two</p></flow></document>'),
@@ -392,9 +431,9 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     "flow": {
         "name": Probe("notes", other="body", host='<document><flow @><p>one</p></flow><flow name="other"><p>x</p></flow></document>'),
-        "replace": Probe("deny", told="final", payload=_markdown("new")),
-        "max-pages": Probe("1", told="max-pages", host="<document><flow @><p>one</p><break/><p>two</p></flow></document>"),
-        "final": Probe("true", told="final", payload=_overlay("<flow><p>new</p></flow>")),
+        "replace": Probe("deny", reported="final", payload=_markdown("new")),
+        "max-pages": Probe("1", reported="max-pages", host="<document><flow @><p>one</p><break/><p>two</p></flow></document>"),
+        "final": Probe("true", reported="final", payload=_overlay("<flow><p>new</p></flow>")),
     },
     "security": {
         "user-password": Probe("secret"),
@@ -406,7 +445,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "annotate": Probe("false"),
         "fill-forms": Probe("false", base='annotate="false"'),
         "assemble": Probe("false", base='modify="false"'),
-        "final": Probe("true", told="final", payload=_overlay('<security copy="false"/>')),
+        "final": Probe("true", reported="final", payload=_overlay('<security copy="false"/>')),
     },
     "attachment": {
         "name": Probe("b.txt", other="a.txt"),
@@ -416,7 +455,14 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "modified": Probe("2026-03-02"),
         "value": Probe("'two'", other="'one'"),
         "if": Probe("false"),
-        "final": Probe("true", told="final", payload=_overlay('<attachment name="a.txt" value="\'two\'"/>')),
+        "final": Probe("true", reported="final", payload=_overlay('<attachment name="a.txt" value="\'two\'"/>')),
+    },
+    "einvoice": {
+        "profile": Probe("basic"),
+        "syntax": Probe("ubl", reported="wrong-value"),
+        "from": Probe("b", other="a"),
+        "if": Probe("false"),
+        "final": Probe("true", reported="final", payload=_overlay('<einvoice from="b"/>')),
     },
     "watermark": {
         "text": Probe("MINE", other="COPY"),
@@ -427,7 +473,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     **{
         tag: {
-            "max-height": Probe("8mm", told=OVERFLOWS),
+            "max-height": Probe("8mm", reported=OVERFLOWS),
             "height": Probe("40mm"),
             "min-height": Probe("40mm"),
             "min-width": Probe("80mm", base='width="70mm"'),
@@ -459,7 +505,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         **{name: replace(PROBES[name], base=f'{PROBES[name].base} background="red"') for name in ("width", "min-width", "max-width", "margin-right")},
         "padding-right": Probe("3mm", base='text-align="right"'),
         "hyphens": Probe("none", base='white-space="normal"', host=f"<pre @>{INLINE}</pre>"),
-        "overflow-wrap": Probe("normal", base='white-space="normal"', host=f"<pre @>{INLINE}</pre>", told="wider-than-container"),
+        "overflow-wrap": Probe("normal", base='white-space="normal"', host=f"<pre @>{INLINE}</pre>", reported="wider-than-container"),
     },
     "hr": {"border-radius": Probe("2mm", base='background="red" height="5mm"')},
     "img": {
@@ -468,7 +514,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "alt": Probe("A dot"),
         "object-fit": Probe("fill", base='height="30mm"'),
         "object-position": Probe("left top", base='height="30mm"'),
-        "optional": Probe("true", base='src="none-such"', told="image-missing"),
+        "optional": Probe("true", base='src="none-such"', reported="image-missing"),
         "max-height": Probe("4mm"),
         "margin-right": Probe("7mm", base='margin-left="auto"'),
     },
@@ -488,8 +534,55 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "max-height": Probe("4mm"),
         "margin-right": Probe("7mm", base='margin-left="auto"'),
     },
+    "chart": {
+        "type": Probe("bar", other="column"),
+        "data": Probe("n in [1500, 3]", other="n in [1500, 2]"),
+        "x": Probe("n", other="n + 1"),
+        "y": Probe("n", other="n + 1", host="<chart @/>"),
+        "value": Probe("0.5", other="0.6", is_bare=True, base='type="gauge" alt=""', host="<chart @/>"),
+        "max": Probe("2", is_bare=True, base='type="gauge" value="0.5" alt=""', host="<chart @/>"),
+        "alt": Probe("a chart", other=""),
+        "title": Probe("Use by month"),
+        "stack": Probe("sum"),
+        "legend": Probe("bottom"),
+        "colors": Probe("red blue"),
+        "hatch": Probe("true"),
+        "values": Probe("true"),
+        "max-height": Probe("30mm"),
+    },
+    "series": {
+        "y": Probe("n + 1", other="n"),
+        "label": Probe("Two"),
+        "color": Probe("red"),
+    },
+    "axis": {
+        "side": Probe("right", other="left"),
+        "title": Probe("kWh"),
+        "min": Probe("-500"),
+        "max": Probe("4000"),
+        "format": Probe("currency('EUR')"),
+        "ticks": Probe("2"),
+        "grid": Probe("false"),
+        "labels": Probe("false"),
+    },
     "markdown": {"value": Probe("'other'", host="<markdown @/>")},
     "insert": {"flow": Probe("other", other="notes")},
+    "messages": {
+        "lang": Probe("de", other="en"),
+        "final": Probe("true", reported="final", payload=_overlay('<messages lang="en"><message key="a">z</message></messages>')),
+    },
+    "message": {
+        "key": Probe("b", other="c", base='plural="other"', host="<document><messages lang='en'><message @>x</message></messages><flow><p>{{ 'b' | t(n=1) }}</p></flow></document>", reported="unknown-message"),
+        "plural": Probe("one", other="few", host=_FORMS.replace("?", "plural")),
+        "ordinal": Probe("one", other="two", host=_FORMS.replace("?", "ordinal").replace("'pl'", "'en'")),
+        "final": Probe("true", reported="final", payload=_overlay('<messages lang="en"><message key="a">z</message></messages>')),
+    },
+    "part": {
+        "name": Probe("b", other="a", reported="unknown-part"),
+        "takes": Probe("who", reported="missing-argument"),
+        "final": Probe("true", reported="final", payload=_overlay('<part name="a"/>')),
+    },
+    "use": {"part": Probe("b", other="a")},
     "break": {
         "to": Probe("right"),
         "for": Probe("n in []"),
@@ -499,14 +592,14 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     "table": {"stripe": Probe("yellow"), "cell-padding": Probe("5mm")},
     "caption": {"on": Probe("rest")},
     "col": {
-        "for": Probe("n in [1, 2]", other="n in [1]", base='width="20mm"', host=_table("<col @/><col/><tr><td>one</td><td>two</td><td>three</td></tr>"), told="cell-count"),
-        "if": Probe("false", told="cell-count"),
+        "for": Probe("n in [1, 2]", other="n in [1]", base='width="20mm"', host=_table("<col @/><col/><tr><td>one</td><td>two</td><td>three</td></tr>"), reported="cell-count"),
+        "if": Probe("false", reported="cell-count"),
         "vertical-align": Probe("bottom", host=_table("<col @/><col/><tr><td>one</td><td height='20mm'>two</td></tr>")),
         "width": Probe("15mm"),
-        "span": Probe("2", host=_table("<col @ color='red'/><tr><td>one</td><td>two</td></tr>"), told="cell-count"),
+        "span": Probe("2", host=_table("<col @ color='red'/><tr><td>one</td><td>two</td></tr>"), reported="cell-count"),
     },
     "total": {
-        "name": Probe("u", other="t", told="unknown-total"),
+        "name": Probe("u", other="t", reported="unknown-total"),
         "mode": Probe("max"),
         "value": Probe("n * 2", other="n"),
         "start": Probe("10"),
@@ -521,11 +614,12 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     **{
         tag: {
-            "if": Probe("false", told="cell-count"),
-            "for": Probe("n in [1, 2]", told="cell-count"),
-            "colspan": Probe("2", host=_table(f"<tr><{tag} @>one</{tag}></tr><tr><td>two</td><td>three</td></tr>"), told="cell-count"),
-            "rowspan": Probe("2", host=_table(f"<tr><{tag} @>one</{tag}><td>two</td></tr><tr><td>three</td></tr>"), told="cell-count"),
+            "if": Probe("false", reported="cell-count"),
+            "for": Probe("n in [1, 2]", reported="cell-count"),
+            "colspan": Probe("2", host=_table(f"<tr><{tag} @>one</{tag}></tr><tr><td>two</td><td>three</td></tr>"), reported="cell-count"),
+            "rowspan": Probe("2", host=_table(f"<tr><{tag} @>one</{tag}><td>two</td></tr><tr><td>three</td></tr>"), reported="cell-count"),
             "vertical-align": Probe("bottom", host=_table(f"<tr><{tag} @>one</{tag}><td height='20mm'>two</td></tr>")),
+            **({"scope": Probe("row", host=_SCOPED, reported="missing-scope")} if tag == "th" else {}),
         }
         for tag in ("td", "th")
     },
@@ -549,6 +643,14 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "levels": Probe("1", other="1-3"),
         "of": Probe("table", other="headings"),
         "leader": Probe("line", other="dot"),
+    },
+    "footnote": {
+        "number": Probe("i"),
+        "number-width": Probe("30mm"),
+        "counter": Probe("n", after="<p>one<footnote>two</footnote></p>"),
+        "text-wrap": Probe("balance", host=f"<p>zero<footnote @>{INLINE}</footnote></p>"),
+        "count-per": Probe("page", after='<p break-before="page">one<footnote>two</footnote></p>'),
+        "margin-bottom": Probe("9mm", after="<p>one<footnote>two</footnote></p>"),
     },
     "index": {"lang": Probe("sv", other="en")},
 }  # fmt: skip

@@ -38,11 +38,12 @@ from workers.engine.syntax.vocabulary import ELEMENTS
 
 FLOWS = f'<flow name="notes">{BLOCKS}</flow><flow name="other"><p>x</p></flow>'
 IN_THE_FILE = frozenset(
-    {"document", "security", "attachment"}
+    {"document", "security", "attachment", "einvoice"}
 )  # what they say is seen in the finished file
 GIVEN = re.compile(r'([a-z][a-z-]*)="([^"]*)"')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tag", [tag for tag, spec in ELEMENTS.items() if spec.attributes])
 def test_every_attribute_works(tag: str):
     verdicts = {name: judge(tag, name) for name in ELEMENTS[tag].attributes}
@@ -57,7 +58,7 @@ def test_every_probe_is_of_a_declared_attribute():
 
 
 def judge(tag: str, name: str) -> str:
-    """Say why an attribute does not count as working; nothing when its two documents differ.
+    """Return why an attribute does not count as working, empty if its two documents differ.
 
     What they tell must be the effect that the probe names, so that no misspelt probe passes.
     """
@@ -74,9 +75,9 @@ def compare(tag: str, name: str, probe: Probe, before: str) -> str:
         outcome(document(tag, name, probe, value, before), probe.payload, tag in IN_THE_FILE)
         for value in (probe.other, probe.value)
     )
-    told = [*errors(plain), *errors(changed)]
-    if {one.code for one in told} != ({probe.told} if probe.told else set()):
-        return f"tells {[one.text for one in told]}"
+    reported = [*errors(plain), *errors(changed)]
+    if {one.code for one in reported} != ({probe.reported} if probe.reported else set()):
+        return f"tells {[one.text for one in reported]}"
     return "has no effect" if plain == changed else ""
 
 
@@ -103,7 +104,7 @@ def _write(host: str, before: str, after: str) -> str:
 
 @cache
 def outcome(source: str, payload: Payload | None, is_finished: bool) -> tuple[Any, ...]:
-    """Give all that becomes of a document: its pages, what it says of itself, what is told."""
+    """Return the results of a document: its pages, its metadata and its findings."""
     template = prepare_template(source.encode())
     findings = Findings()
     try:
@@ -116,7 +117,7 @@ def outcome(source: str, payload: Payload | None, is_finished: bool) -> tuple[An
 
 
 def describe_file(template: PreparedTemplate, payload: Payload | None) -> list[Any]:
-    """Give what the finished file says of itself, and what each password opens."""
+    """Return the metadata of the finished file, and the access that each password opens."""
     pdf = render(template, payload, options=OPTIONS, resources=FolderImages()).pdf
     return [describe_opened(pdf, password) for password in ("", "secret")]
 
@@ -136,6 +137,6 @@ def describe_opened(pdf: bytes, password: str) -> Any:
         return info, file.allow, method, file.owner_password_matched, root, files
 
 
-def errors(told: tuple[Any, ...]) -> list[Diagnostic]:
-    found = [one for one in told if isinstance(one, Diagnostic)]
+def errors(reported: tuple[Any, ...]) -> list[Diagnostic]:
+    found = [one for one in reported if isinstance(one, Diagnostic)]
     return [one for one in found if one.severity is Severity.ERROR]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.golden.case import find_cases
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.filters import FILTERS
+from workers.engine.tree.expressions.filters import FILTERS
 
 ROOT = Path(__file__).parents[3]
 CASES = "\n".join(
@@ -24,12 +24,12 @@ WORDS = {
         word
         for element in ELEMENTS.values()
         if name in element.attributes
-        for word in element.attributes[name].kind.choices
+        for word in element.attributes[name].value_type.choices
         if word != element.attributes[name].default
     }
     for element in ELEMENTS.values()
     for name, spec in element.attributes.items()
-    if spec.kind.choices
+    if spec.value_type.choices
 }
 UNITS = ("mm", "cm", "in", "pt", "pc", "px", "em", "rem", "%", "fr", "deg")
 COLORS = (r"#[0-9a-f]{3}\b", r"#[0-9a-f]{6}\b", r"rgb\(", r"cmyk\(", "transparent", "red")

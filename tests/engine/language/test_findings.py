@@ -14,22 +14,22 @@ from workers.engine.ports import Payload, PayloadKind
 TYPED = '<data><json>{ "rows": [] }</json><dataset name="rows"><field name="n" type="decimal"/></dataset></data>'
 
 
-def told(inside: str, payload: Payload | None = None) -> list[str]:
+def reported(inside: str, payload: Payload | None = None) -> list[str]:
     template = prepare_template(f"<document>{inside}<flow/></document>".encode())
     return [finding.code for finding in validate(template, payload, options=OPTIONS)]
 
 
-def test_a_flow_that_is_printed_nowhere_is_told_by_validation():
-    assert told('<flow name="notes"/>') == ["unused-flow"]
+def test_an_unprinted_flow_is_reported_by_validation():
+    assert reported('<flow name="notes"/>') == ["unused-flow"]
 
 
-def test_a_member_that_the_template_does_not_know_is_told():
-    assert told(TYPED, Payload(PayloadKind.JSON, b'{ "row": [] }')) == ["unknown-member"]
+def test_a_member_unknown_to_the_template_is_reported():
+    assert reported(TYPED, Payload(PayloadKind.JSON, b'{ "row": [] }')) == ["unknown-member"]
 
 
 def test_twenty_findings_of_the_data_are_listed_and_the_rest_counted():
     rows = json.dumps({"rows": [{"n": "x"}] * 25}).encode()
-    codes = told(TYPED, Payload(PayloadKind.JSON, rows))
+    codes = reported(TYPED, Payload(PayloadKind.JSON, rows))
     assert codes == ["wrong-data"] * 20 + ["more-findings"]
 
 
@@ -47,7 +47,7 @@ def test_a_password_that_readers_could_not_use_is_refused(password: str, encrypt
 @pytest.mark.parametrize(
     ("style", "code"), [('color="k"', "unknown-color"), ('page="k"', "unknown-page")]
 )
-def test_validation_reports_a_style_of_what_is_declared_nowhere_once(tag, style, code):
+def test_validation_reports_an_undeclared_name_in_a_style_once(tag, style, code):
     source = f'<document><style element="{tag}" {style}/><flow><p>a</p></flow></document>'
     found = validate(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS)
     assert [finding.code for finding in found] == [code]

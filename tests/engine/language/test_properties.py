@@ -1,4 +1,4 @@
-"""What holds for every document and every payload: pages are stable, bad bytes are told, not raised."""
+"""Properties of every document and payload: pages are stable, bad bytes are reported, not raised."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def pages_of(case: Case, payload: Payload | None) -> str:
     return dump_pages(lay_out_document(document, resources=FolderImages(), findings=findings))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_an_empty_payload_changes_no_page_of_any_golden_document(case: Case):
     assert pages_of(case, None) == pages_of(case, EMPTY)
@@ -57,7 +58,7 @@ def test_an_empty_payload_changes_no_page_of_any_golden_document(case: Case):
 @pytest.mark.parametrize("kind", PayloadKind)
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(body=BODIES)
-def test_any_bytes_as_a_payload_are_rendered_or_told(kind: PayloadKind, body: bytes):
+def test_any_bytes_as_a_payload_are_rendered_or_reported(kind: PayloadKind, body: bytes):
     payload = Payload(kind, body)
     for template in (TEMPLATE, None) if kind is PayloadKind.XML else (TEMPLATE,):
         validate(template, payload, options=OPTIONS)
@@ -67,7 +68,7 @@ def test_any_bytes_as_a_payload_are_rendered_or_told(kind: PayloadKind, body: by
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(source=BODIES)
-def test_any_bytes_as_a_template_are_rendered_or_told(source: bytes):
+def test_any_bytes_as_a_template_are_rendered_or_reported(source: bytes):
     template = prepare_template(source)
     validate(template, None, options=OPTIONS)
     with suppress(AuthoringError):

@@ -9,48 +9,50 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workers.engine.diagnostics import Findings, Place, Span
-from workers.engine.layout.context import Context, Typeface
-from workers.engine.layout.display import Fill, Glyphs, Item, LaidOut, Page, Stroke
-from workers.engine.layout.pages import lay_out
+from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
+from workers.engine.layout.blocks.rotation import lay_out_rotated
+from workers.engine.layout.context import FontFace, LayoutContext
+from workers.engine.layout.display import Fill, GlyphRun, Item, LaidOutDocument, LaidOutPage, Stroke
+from workers.engine.layout.passes import lay_out
 from workers.engine.layout.registry import LAYOUTS, MEASURES
-from workers.engine.layout.turns import lay_out_turned
-from workers.engine.ports import NoImages, Resources
-from workers.engine.tree.nodes import (
+from workers.engine.ports import NoResources, Resources
+from workers.engine.tree.document import (
     Area,
+    Document,
+    DocumentInfo,
+    Flow,
+    PageMaster,
+    RunningBox,
+    Watermark,
+)
+from workers.engine.tree.nodes import (
     Block,
     CellContent,
     CellTemplate,
     Column,
-    Columns,
+    ColumnLayout,
     Container,
-    Document,
-    DocumentInfo,
-    Flow,
+    FragmentValues,
     Inline,
     LineBreak,
     ListBlock,
     ListItem,
     LoopStep,
-    On,
-    PageMaster,
+    Occurrence,
     PageValues,
     Paragraph,
-    PieceValues,
     Position,
     Role,
     Row,
     RowGroup,
     RowTemplate,
-    Run,
-    RunningBox,
     Source,
     Table,
     TableBody,
     TableRow,
-    Watermark,
+    TextRun,
 )
-from workers.engine.tree.styles import (
+from workers.engine.tree.styles.computed import (
     Align,
     BoxStyle,
     BreakStyle,
@@ -103,7 +105,7 @@ class SquareFace:
     def encode(self, text: str) -> bytes:
         return text.encode()
 
-    def encode_spread(self, text: str, adjustment: float) -> bytes:
+    def encode_justified(self, text: str, adjustment: float) -> bytes:
         return f"[{text} {adjustment:.0f}]".encode()
 
 
@@ -113,10 +115,10 @@ SQUARE = SquareFace()
 class SquareFonts:
     """Every style is written in the square face, which has no Thai."""
 
-    def split(self, style: TextStyle, text: str) -> Sequence[tuple[Typeface, str]]:
+    def split(self, style: TextStyle, text: str) -> Sequence[tuple[FontFace, str]]:
         return [(SQUARE, text)] if text else []
 
-    def find(self, style: TextStyle) -> Typeface:
+    def find(self, style: TextStyle) -> FontFace:
         return SQUARE
 
     def find_missing(self, text: str) -> str:
@@ -176,12 +178,12 @@ def styled(**given: Any) -> Style:
 
 
 def at(tag: str, loop: tuple[LoopStep, ...] = ()) -> Source:
-    return Source(Place(tag, Span(1, 1, 1, 9)), loop)
+    return Source(SourceLocation(tag, SourceSpan(1, 1, 1, 9)), loop)
 
 
 def p(*inlines: str | Inline, tag: str = "p", role: Role = Role.P, **given: Any) -> Paragraph:
     style = given.pop("style", None) or styled(**given)
-    made = tuple(Run(i, style.text) if isinstance(i, str) else i for i in inlines)
+    made = tuple(TextRun(i, style.text) if isinstance(i, str) else i for i in inlines)
     return Paragraph(at(tag), role, style, made)
 
 
@@ -194,7 +196,7 @@ def lines_of(count: int, **given: Any) -> Paragraph:
     """A paragraph of so many lines, `1` to `n`."""
     inlines: list[Inline] = []
     for number in range(1, count + 1):
-        inlines += [Run(f"{number}", TEXT), LineBreak(TEXT)]
+        inlines += [TextRun(f"{number}", TEXT), LineBreak(TEXT)]
     return p(*inlines[:-1], **given)
 
 
@@ -217,7 +219,7 @@ def column(width: float | Length = AUTO, least: float = 0.0, most: float | None 
 
 
 def share(value: float = 1.0) -> Length:
-    return Length(value, LengthKind.SHARE)
+    return Length(value, LengthKind.FRACTION)
 
 
 def percent(value: float) -> Length:
@@ -246,11 +248,13 @@ class Rows:
     rows: tuple[TableRow, ...]
     is_static: bool = True
 
-    def evaluate(self, values: PieceValues) -> tuple[TableRow, ...]:
+    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
         return self.rows
 
 
-def group(*rows: TableRow, tag: str = "thead", on: On = On.ALL, **given: Any) -> RowGroup:
+def group(
+    *rows: TableRow, tag: str = "thead", on: Occurrence = Occurrence.ALL, **given: Any
+) -> RowGroup:
     return RowGroup(at(tag), styled(**given), on, Rows(rows))
 
 
@@ -307,7 +311,7 @@ def master(
     margin: float = 0.0,
     header: RunningBox | None = None,
     footer: RunningBox | None = None,
-    on: On = On.ALL,
+    on: Occurrence = Occurrence.ALL,
     name: str = "default",
     **given: Any,
 ) -> PageMaster:
@@ -333,7 +337,7 @@ def area(flow: str = "body", *, columns: int = 1, gap: float = 0.0, **given: Any
         at("area"),
         PLAIN,
         flow,
-        Columns(columns, gap, rule=given.pop("rule", NO_BORDER)),
+        ColumnLayout(columns, gap, rule=given.pop("rule", NO_BORDER)),
         given.pop("overflow", None),
         Position(**offsets),
         **{"width": None, "height": None, **lengths},
@@ -349,7 +353,7 @@ def box(*children: Block, is_over: bool = False, **given: Any) -> Container:
 
 
 def columns(*children: Block, count: int = 2, gap: float = 0.0, **given: Any) -> Container:
-    made = Columns(count, gap, given.pop("is_balanced", True))
+    made = ColumnLayout(count, gap, given.pop("is_balanced", True))
     return Container(at("div"), Role.DIV, styled(**given), children, columns=made)
 
 
@@ -375,44 +379,46 @@ def laid(
     findings: Findings | None = None,
     resources: Resources | None = None,
     **given: Any,
-) -> LaidOut:
+) -> LaidOutDocument:
     """Lay out a document in the square font; without `findings` given there must be none."""
     found = findings if findings is not None else Findings()
     result = lay_out(
         document(*blocks, **given),
-        resources=resources or NoImages(),
+        resources=resources or NoResources(),
         findings=found,
         fonts=SquareFonts(),
-    ).drawn()
+    ).draw_all()
     if findings is None:
         assert [d.text for d in found] == []
     return result
 
 
-def context() -> Context:
-    return Context(NoImages(), Findings(), SquareFonts(), LAYOUTS, MEASURES, lay_out_turned)
+def context() -> LayoutContext:
+    return LayoutContext(
+        NoResources(), Findings(), SquareFonts(), LAYOUTS, MEASURES, lay_out_rotated
+    )
 
 
-def texts(page: Page) -> list[str]:
-    return [item.text for item in page.items if isinstance(item, Glyphs)]
+def texts(page: LaidOutPage) -> list[str]:
+    return [item.text for item in page.items if isinstance(item, GlyphRun)]
 
 
-def placed(page: Page) -> list[tuple[str, float, float]]:
-    """Give each text with its left edge and the top of its line."""
+def placed(page: LaidOutPage) -> list[tuple[str, float, float]]:
+    """Return each text with its left edge and the top of its line."""
     return [
         (item.text, round(item.x, 2), round(item.y - 8, 2))
         for item in page.items
-        if isinstance(item, Glyphs)
+        if isinstance(item, GlyphRun)
     ]
 
 
-def fills(page: Page) -> list[tuple[float, float, float, float]]:
+def fills(page: LaidOutPage) -> list[tuple[float, float, float, float]]:
     return [tuple(round(v, 2) for v in item[:4]) for item in page.items if isinstance(item, Fill)]
 
 
-def strokes(page: Page) -> list[tuple[float, float, float, float]]:
+def strokes(page: LaidOutPage) -> list[tuple[float, float, float, float]]:
     return [tuple(round(v, 2) for v in item[:4]) for item in page.items if isinstance(item, Stroke)]
 
 
-def of_kind(page: Page, kind: type) -> list[Item]:
+def of_kind(page: LaidOutPage, kind: type) -> list[Item]:
     return [item for item in page.items if isinstance(item, kind)]

@@ -21,8 +21,8 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.display import Restore, Save
-from workers.engine.tree.nodes import Break, On
-from workers.engine.tree.styles import BreakTo, Overflow
+from workers.engine.tree.nodes import Break, Occurrence
+from workers.engine.tree.styles.computed import BreakTo, Overflow
 
 
 def test_a_flow_fills_the_areas_of_a_page_in_their_order():
@@ -33,7 +33,7 @@ def test_a_flow_fills_the_areas_of_a_page_in_their_order():
     assert len(document.pages) == 1
 
 
-def test_a_flow_goes_on_in_the_areas_of_the_next_page():
+def test_a_flow_continues_in_the_areas_of_the_next_page():
     given = master(areas=(area(height=30), area(top=60, height=20)))
     document = laid(lines_of(8), masters=[given])
     assert [texts(page) for page in document.pages] == [
@@ -65,7 +65,7 @@ def test_columns_of_an_area_fill_one_after_the_other_with_a_rule_between():
     assert strokes(page) == [(55, 0, 55, 100)]
 
 
-def test_a_column_break_goes_on_in_the_next_column_and_an_area_break_in_the_next_area():
+def test_a_column_break_continues_in_the_next_column_an_area_break_in_the_next_area():
     given = master(200, 100, areas=(area(width=100, columns=2), area(left=100)))
     page = laid(
         p("a"),
@@ -83,7 +83,7 @@ def test_an_area_break_leaves_the_columns_that_are_left():
     assert placed(page) == [("a", 0, 0), ("b", 100, 0)]
 
 
-def test_flows_stand_side_by_side_and_each_goes_on():
+def test_flows_run_side_by_side_and_each_continues():
     given = master(200, areas=(area(width=90, height=50), area("side", left=100, height=50)))
     document = laid(lines_of(3), flows=[flow("side", lines_of(7))], masters=[given])
     assert [texts(page) for page in document.pages] == [
@@ -93,7 +93,7 @@ def test_flows_stand_side_by_side_and_each_goes_on():
 
 
 def test_a_flow_waits_for_the_first_page_that_has_an_area_for_it():
-    cover = master(on=On.FIRST, areas=(area("cover"),))
+    cover = master(on=Occurrence.FIRST, areas=(area("cover"),))
     document = laid(p("text"), flows=[flow("cover", p("cover"))], masters=[master(), cover])
     assert [texts(page) for page in document.pages] == [["cover"], ["text"]]
 
@@ -108,7 +108,7 @@ def test_a_flow_with_pages_of_its_own_follows_the_body():
 
 
 def test_a_flow_that_finds_no_area_to_go_on_in_is_an_error_at_flow_and_page():
-    first = master(on=On.FIRST, areas=(area(), area("side", height=20)))
+    first = master(on=Occurrence.FIRST, areas=(area(), area("side", height=20)))
     with pytest.raises(AuthoringError) as raised:
         laid(
             p("text"), flows=[flow("side", lines_of(5))], masters=[master(), first],
@@ -131,9 +131,9 @@ def test_an_area_without_room_is_an_error():
     given = master(areas=(area(left=60, right=60),))
     with pytest.raises(AuthoringError) as raised:
         laid(p("text"), masters=[given], findings=Findings())
-    assert (raised.value.diagnostics[0].code, raised.value.diagnostics[0].place) == (
+    assert (raised.value.diagnostics[0].code, raised.value.diagnostics[0].location) == (
         "no-room",
-        at("area").place,
+        at("area").location,
     )
 
 
@@ -147,7 +147,7 @@ def test_an_area_beyond_the_paper_is_an_error():
     )
 
 
-def test_a_bound_area_keeps_its_flow_and_tells_what_does_not_fit():
+def test_a_bound_area_keeps_its_flow_and_reports_overflow():
     findings = Findings()
     given = master(areas=(area(height=20, overflow=Overflow.ERROR),))
     document = laid(lines_of(3), masters=[given], findings=findings)
@@ -175,7 +175,7 @@ def test_a_shrinking_area_sets_its_flow_smaller():
     assert {round(item.size, 2) for item in page.items} == {8.25}  # type: ignore[union-attr]
 
 
-def test_a_bound_area_takes_what_is_left_of_a_paragraph_that_began_before():
+def test_a_bound_area_continues_a_paragraph_begun_before_it():
     given = master(
         areas=(area(height=20), area(top=30, height=40, overflow=Overflow.SHRINK)),
     )
@@ -195,7 +195,7 @@ def test_a_box_in_the_text_counts_from_the_paper_not_from_the_area():
     assert placed(page) == [("a", 20, 20), ("b", 5, 0)]
 
 
-def test_a_paragraph_goes_on_in_an_area_of_another_width():
+def test_a_paragraph_continues_in_an_area_of_another_width():
     given = master(
         areas=(
             area(width=20, height=20),
@@ -220,9 +220,9 @@ def test_lines_that_end_by_force_are_not_lost_or_doubled_in_the_next_area():
     assert placed(page) == [("1", 0, 0), ("2", 0, 10), ("3", 0, 30), ("4", 0, 40), ("5", 0, 50)]
 
 
-def test_a_paragraph_goes_on_over_pages_of_different_widths():
-    first = master(50, 60, on=On.FIRST)
-    last = master(30, 60, on=On.LAST)
+def test_a_paragraph_continues_over_pages_of_different_widths():
+    first = master(50, 60, on=Occurrence.FIRST)
+    last = master(30, 60, on=Occurrence.LAST)
     document = laid(p("aa bb cc " * 12), masters=[master(60, 60), first, last])
     words = " ".join(text for page in document.pages for text in texts(page)).split()
     assert words == ["aa", "bb", "cc"] * 12

@@ -9,9 +9,9 @@ import pytest
 import zxingcpp
 from PIL import Image, ImageDraw
 
-from workers.engine.layout.elements.barcodes import Code, encode_barcode
-from workers.engine.layout.elements.symbols import Symbol
-from workers.engine.layout.problems import Problem
+from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
+from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.problems import ContentProblem
 
 IBAN = "GB33BUKB20201555555555"
 PAYMENT = {
@@ -25,7 +25,7 @@ PAYMENT = {
 def barcode(
     value: Any, symbology: str = "qr", level: str = "M", has_quiet_zone: bool = True
 ) -> Any:
-    return Code(symbology, value, level, has_quiet_zone)
+    return BarcodeSpec(symbology, value, level, has_quiet_zone)
 
 
 def symbol_of(node: Any) -> Symbol:
@@ -36,7 +36,7 @@ def symbol_of(node: Any) -> Symbol:
 
 def problem_of(value: Any, symbology: str = "epc-qr", level: str = "M") -> str:
     problem = encode_barcode(barcode(value, symbology, level))
-    assert isinstance(problem, Problem), "a wrong value was drawn"
+    assert isinstance(problem, ContentProblem), "a wrong value was drawn"
     return problem.text
 
 
@@ -86,7 +86,7 @@ def test_qr_code_that_cannot_hold_its_value_names_the_size():
     assert "2,000 bytes" in problem_of("ä" * 1000, "qr", "H")
 
 
-def test_values_of_the_wrong_kind_are_told():
+def test_invalid_values_are_reported():
     assert "empty" in problem_of("", "qr")
     assert "takes a text" in problem_of({"name": "x"}, "qr")
     assert "takes an object" in problem_of("BCD")
@@ -155,7 +155,7 @@ def test_largest_payment_fits_version_13():
         ({"ibn": IBAN}, 'no member "ibn"'),
     ],
 )
-def test_wrong_payment_is_told_by_member(change, message):
+def test_an_invalid_payment_is_reported_by_member(change, message):
     assert message in problem_of(PAYMENT | change)
 
 
@@ -172,7 +172,7 @@ def test_text_below_a_code_has_no_control_characters():
 
 def test_messages_hold_no_character_that_cannot_be_seen():
     for symbology in ("ean13", "code39", "codabar", "gs1-128", "upce", "gs1-databar", "itf14"):
-        told = problem_of("1\n2\u202e\x00", symbology)
-        assert told.isprintable()
-        assert "U+000A" in told
+        reported = problem_of("1\n2\u202e\x00", symbology)
+        assert reported.isprintable()
+        assert "U+000A" in reported
     assert problem_of(PAYMENT | {"iban": "GB\n12"}).isprintable()

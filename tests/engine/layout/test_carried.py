@@ -36,21 +36,21 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Glyphs
-from workers.engine.layout.pages import lay_out
-from workers.engine.ports import NoImages
+from workers.engine.layout.display import GlyphRun
+from workers.engine.layout.passes import lay_out
+from workers.engine.ports import NoResources
 from workers.engine.tree.nodes import (
     Caption,
     CellTemplate,
-    On,
-    PieceValues,
+    FragmentValues,
+    Occurrence,
     Role,
     RowTemplate,
     TableRow,
     Total,
     TotalMode,
 )
-from workers.engine.tree.styles import Align
+from workers.engine.tree.styles.computed import Align
 from workers.engine.units import Length
 
 ONE = template(1)
@@ -76,7 +76,7 @@ class Shown:
     figure: str
     is_static: bool = False
 
-    def evaluate(self, values: PieceValues) -> tuple[TableRow, ...]:
+    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
         carried = getattr(values, self.figure)
         return (tr(ONE, f"{self.figure}:{'/'.join(map(str, carried))}"),)
 
@@ -86,7 +86,9 @@ def carrying(rows, figures, modes=MODES, start=None, **given):
     totals = tuple(
         Total(mode.value, mode, Decimal(0) if mode in ("sum", "count") else start) for mode in modes
     )
-    feet = [replace(group(on=On.ALL, tag="tfoot"), rows=Shown(figure)) for figure in figures]
+    feet = [
+        replace(group(on=Occurrence.ALL, tag="tfoot"), rows=Shown(figure)) for figure in figures
+    ]
     return replace(table(body(*rows), feet=feet, **given), totals=totals)
 
 
@@ -95,14 +97,14 @@ def counted(values, modes=MODES):
         tr(
             ONE,
             f"r{n}",
-            counted=tuple(Decimal(1) if mode == "count" else value for mode in modes),
+            contributions=tuple(Decimal(1) if mode == "count" else value for mode in modes),
         )
         for n, value in enumerate(values)
     ]
 
 
 def figures_of(shown, figure):
-    """Give what the feet of each page show of a figure."""
+    """Return what the feet of each page show of a figure."""
     found = [
         text.removeprefix(f"{figure}:")
         for page in shown
@@ -115,12 +117,12 @@ def figures_of(shown, figure):
 class TestCarriedTotals:
     def test_each_mode_carries_and_counts_its_own_way(self):
         rows = counted([Decimal(n) for n in (5, 1, 7, 3, 2, 9, 4)])
-        shown = pages(carrying(rows, ["before", "here", "after", "whole"]), masters=WIDE)
+        shown = pages(carrying(rows, ["before", "here", "after", "overall"]), masters=WIDE)
         assert len(shown) == 2  # six rows and four feet fill a page
         assert figures_of(shown, "before") == [(0, None, 0, None, None), (27, 9, 6, 1, 9)]
         assert figures_of(shown, "here") == [(27, 9, 6, 1, 9), (4, 4, 1, 4, 4)]
         assert figures_of(shown, "after") == [(27, 9, 6, 1, 9), (31, 4, 7, 1, 9)]
-        assert figures_of(shown, "whole") == [(31, 4, 7, 1, 9)] * 2
+        assert figures_of(shown, "overall") == [(31, 4, 7, 1, 9)] * 2
 
     def test_rows_that_are_not_counted_carry_nothing(self):
         rows = [tr(ONE, "head"), *counted([Decimal(2)], modes=("sum",)), tr(ONE, "between")]
@@ -134,7 +136,7 @@ class TestCarriedTotals:
     def test_the_pieces_add_up_to_the_table(self, values, above):
         modes = (TotalMode.SUM, TotalMode.COUNT, TotalMode.LAST, TotalMode.MIN, TotalMode.MAX)
         rows = [
-            tr(ONE, f"r{n}", counted=(v or Decimal(0), Decimal(1), v, v, v))
+            tr(ONE, f"r{n}", contributions=(v or Decimal(0), Decimal(1), v, v, v))
             for n, v in enumerate(values)
         ]
         made = carrying(rows, ["before", "here", "after"], modes=modes)
@@ -169,7 +171,9 @@ class TestCaptions:
         return replace(made, captions=tuple(Caption(p(text), on) for text, on in captions))
 
     def test_a_caption_stands_above_the_pieces_it_names(self):
-        made = self.captioned(("first", On.FIRST), ("rest", On.REST), ("last", On.LAST))
+        made = self.captioned(
+            ("first", Occurrence.FIRST), ("rest", Occurrence.REST), ("last", Occurrence.LAST)
+        )
         first, second = pages(made)
         assert first == ["first", *map(str, range(9))]
         assert second == ["rest", "last", *map(str, range(9, 14))]
@@ -177,12 +181,12 @@ class TestCaptions:
     def test_margins_of_a_caption_keep_rows_away(self):
         made = replace(
             self.captioned(count=1),
-            captions=(Caption(p("title", margin=points(0, 0, 5)), On.FIRST),),
+            captions=(Caption(p("title", margin=points(0, 0, 5)), Occurrence.FIRST),),
         )
         assert placed(laid(made).pages[0]) == [("title", 0, 0), ("0", 0, 15)]
 
     def test_a_repeated_caption_is_furniture(self):
-        first, second = laid(self.captioned(("title", On.ALL))).pages
+        first, second = laid(self.captioned(("title", Occurrence.ALL))).pages
         assert [page.items[0].owner is None for page in (first, second)] == [False, True]
 
 
@@ -274,7 +278,7 @@ class TestSpans:
             ("a", 0, 0), ("b", 50, 0), ("c", 50, 10), ("d", 0, 20), ("e", 50, 20),
         ]  # fmt: skip
 
-    def test_what_a_spanning_cell_needs_more_is_added_to_its_last_row(self):
+    def test_the_excess_height_of_a_spanning_cell_goes_to_its_last_row(self):
         first, second = spanning((1, 2), (1, 1)), spanning((1, 1), starts=(1,))
         high = (lines_of(4),)
         made = table(body(tr(first, high, "b"), tr(second, "c"), tr(TWO, "d", "e")))
@@ -324,7 +328,7 @@ def test_group_heads_of_several_rows_are_printed_again_together():
     first, second = laid(table(body(*rows, widows=1))).pages
     assert texts(first) == ["A", "B", *map(str, range(8))]
     assert texts(second) == ["A", "B", "8", "9"]
-    owners = [item.owner is None for item in second.items if isinstance(item, Glyphs)]
+    owners = [item.owner is None for item in second.items if isinstance(item, GlyphRun)]
     assert owners == [True, True, False, False]
 
 
@@ -332,17 +336,17 @@ def test_group_heads_of_several_rows_are_printed_again_together():
 def test_no_piece_holds_carried_lines_alone(rows):
     made = table(
         body(*(tr(ONE, f"r{n}") for n in range(rows)), orphans=1, widows=1),
-        heads=[group(tr(ONE, "before"), on=On.REST)],
+        heads=[group(tr(ONE, "before"), on=Occurrence.REST)],
         feet=[
-            group(tr(ONE, "after"), on=On.NOT_LAST),
-            group(tr(ONE, "end"), tr(ONE, "of all"), on=On.LAST),
+            group(tr(ONE, "after"), on=Occurrence.NOT_LAST),
+            group(tr(ONE, "end"), tr(ONE, "of all"), on=Occurrence.LAST),
         ],
     )
     for page in pages(made):
         assert any(text.startswith("r") for text in page)
 
 
-def test_a_cell_whose_stated_height_no_page_has_is_told():
+def test_a_cell_with_a_height_beyond_any_page_is_reported():
     findings = Findings()
     tall = template(1, cell=styled(height=Length(150.0)))
     laid(table(body(tr(tall, "a"), tr(ONE, "b"))), findings=findings)
@@ -353,8 +357,8 @@ def test_a_cell_whose_stated_height_no_page_has_is_told():
 def test_pages_are_drawn_when_they_are_read_and_as_often():
     findings = Findings()
     made = document(heading("Title"), carrying(counted([Decimal(1)] * 30), ["after"]))
-    laid_out = lay_out(made, resources=NoImages(), findings=findings, fonts=SquareFonts())
+    laid_out = lay_out(made, resources=NoResources(), findings=findings, fonts=SquareFonts())
     assert (len(laid_out.pages), laid_out.outline) == (4, [])
-    first, again = laid_out.drawn(), laid_out.drawn()
+    first, again = laid_out.draw_all(), laid_out.draw_all()
     assert [texts(page) for page in first.pages] == [texts(page) for page in again.pages]
     assert [entry.text for entry in laid_out.outline] == ["Title"]

@@ -16,8 +16,8 @@ from tests.engine.layout.builders import (
     texts,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.context import Space
-from workers.engine.tree.styles import BreakTo
+from workers.engine.layout.context import Region
+from workers.engine.tree.styles.computed import BreakTo
 
 
 def test_balanced_columns_end_at_one_height():
@@ -36,7 +36,7 @@ def test_the_first_columns_are_the_longer_ones():
     assert [x for _, x, _ in placed(page)] == [0, 0, 0, 33.33, 33.33, 33.33, 66.67]
 
 
-def test_what_does_not_fit_goes_on_in_columns_on_the_next_page():
+def test_overflowing_columns_continue_on_the_next_page():
     document = laid(columns(lines_of(24)))
     assert [len(texts(page)) for page in document.pages] == [20, 4]
     assert placed(document.pages[1]) == [
@@ -75,7 +75,7 @@ def test_margins_of_the_first_and_last_block_stand_outside_of_the_columns():
 
 
 def test_columns_balance_where_the_content_decides_on_the_height():
-    piece = context().lay_out(columns(lines_of(8)), Space(100.0, inf))
+    piece = context().lay_out(columns(lines_of(8)), Region(100.0, inf))
     assert piece is not None
     assert piece.height == 40
 

@@ -23,8 +23,9 @@ from tests.engine.layout.builders import (
     styled,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Cells, Page, Picture, Save
-from workers.engine.tree.nodes import Barcode, Image, InlineBlock, StoredImage
+from workers.engine.layout.display import LaidOutPage, Picture, RectangleSet, Save
+from workers.engine.tree.image_sources import StoredImage
+from workers.engine.tree.nodes import Barcode, Image, InlineBlock
 from workers.engine.units import Length, LengthKind, mm
 
 
@@ -50,7 +51,7 @@ def qr(value: str = "HELLO", **given: Any) -> Barcode:
     return Barcode(at("barcode"), styled(**given), "qr", value, "", False, "M", module, True)
 
 
-def drawn(*blocks: Any, **given: Any) -> Page:
+def drawn(*blocks: Any, **given: Any) -> LaidOutPage:
     return laid(*blocks, resources=Stored(), **given).pages[0]
 
 
@@ -70,7 +71,7 @@ def test_max_width_holds_against_every_other_size(given, size):
     assert picture(page)[2:] == size
 
 
-def picture(page: Page) -> tuple[float, ...]:
+def picture(page: LaidOutPage) -> tuple[float, ...]:
     (found,) = of_kind(page, Picture)
     return tuple(round(value, 2) for value in found[:4])
 
@@ -103,7 +104,7 @@ def test_an_image_without_a_size_is_never_wider_than_its_container():
         ("none", (15, 22.5, 30, 15)),
     ],
 )
-def test_an_image_fills_its_box_as_object_fit_says(fit, placed_at):
+def test_an_image_fills_its_box_by_object_fit(fit, placed_at):
     page = drawn(img(fit=fit, width=Length(60), height=Length(60)))
     assert picture(page) == placed_at
     assert of_kind(page, Save) == ([Save(clip=(0, 0, 60, 60))] if fit == "cover" else [])
@@ -165,7 +166,7 @@ def test_a_background_image_fills_its_box():
 )
 def test_a_bar_code_is_as_large_as_its_size_or_its_modules(given, side):
     page = drawn(qr(**given), p("below"))
-    (cells,) = of_kind(page, Cells)
+    (cells,) = of_kind(page, RectangleSet)
     assert max(x + width for x, _, width, _ in cells.rectangles) == 25  # of 29, with quiet zones
     assert cells.unit_width == cells.unit_height == pytest.approx(side / 29)
     assert placed(page)[0][2] == pytest.approx(side, abs=0.01)
@@ -180,9 +181,9 @@ def test_a_wrong_value_is_an_error_never_a_code():
     findings = Findings()
     page = drawn(qr(""), findings=findings)
     assert [error.code for error in findings.errors] == ["barcode-value"]
-    assert of_kind(page, Cells) == []
+    assert of_kind(page, RectangleSet) == []
 
 
 def test_modules_have_the_colour_of_the_text():
-    (cells,) = of_kind(drawn(qr(color=RED)), Cells)
+    (cells,) = of_kind(drawn(qr(color=RED)), RectangleSet)
     assert cells.color == RED

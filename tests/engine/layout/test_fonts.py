@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from workers.engine.layout.fonts import (
-    ALIASES,
     FAMILIES,
+    GENERIC_FAMILIES,
     find_face,
     find_missing,
     split_by_face,
@@ -32,7 +32,7 @@ def test_every_family_has_four_faces_that_cover_latin_greek_and_cyrillic(family,
 
 def test_families_are_found_by_any_case_and_by_their_generic_names():
     assert find_face(("noto SERIF",), 400, False).family == "Noto Serif"
-    for alias, family in ALIASES.items():
+    for alias, family in GENERIC_FAMILIES.items():
         assert find_face((alias,), 400, False).family == family
 
 
@@ -68,7 +68,7 @@ def test_text_is_written_as_escaped_utf16():
     assert face.encode("\u010d") == b"(\x01\\r)"  # its low byte is a carriage return
 
 
-def test_what_has_no_code_of_its_own_becomes_the_replacement_character():
+def test_unencodable_characters_become_the_replacement_character():
     face = find_face(("sans-serif",), 400, False)
     assert face.encode("\U0001f600\ud800") == face.encode("\ufffd\ufffd")
     assert face.measure("\U0001f600") == face.measure("\ufffd")
@@ -77,8 +77,8 @@ def test_what_has_no_code_of_its_own_becomes_the_replacement_character():
 
 def test_spaces_are_spread_even_where_other_codes_look_like_one():
     face = find_face(("sans-serif",), 400, False)
-    assert face.encode_spread("a b", 250) == b"[(\x00a\x00 )-250(\x00b)]"
-    assert face.encode_spread("\u0100\u2014 c", 10) == b"[(\x01\x00 \x14\x00 )-10(\x00c)]"
+    assert face.encode_justified("a b", 250) == b"[(\x00a\x00 )-250(\x00b)]"
+    assert face.encode_justified("\u0100\u2014 c", 10) == b"[(\x01\x00 \x14\x00 )-10(\x00c)]"
 
 
 def test_text_the_first_family_has_is_one_run():
@@ -95,10 +95,10 @@ def test_characters_fall_back_one_by_one():
     ]
 
 
-def test_characters_no_family_has_are_told_and_stay_with_the_first_face():
-    assert find_missing("abc ខ■ ខ\u1780") == "ខក"
-    runs = split_by_face(("serif",), 400, False, "aខb")
-    assert [(face.family, text) for face, text in runs] == [("Noto Serif", "aខb")]
+def test_characters_missing_from_all_families_are_reported_and_use_the_first_face():
+    assert find_missing("abc ᱛ■ ᱛ\u1c5a") == "ᱛᱚ"
+    runs = split_by_face(("serif",), 400, False, "aᱛb")
+    assert [(face.family, text) for face, text in runs] == [("Noto Serif", "aᱛb")]
 
 
 def test_control_characters_count_as_missing():
@@ -121,7 +121,7 @@ def test_figures_stand_in_columns_and_are_not_kerned():
         assert face.kern("7", "A") == 0
 
 
-def test_nothing_is_kerned_across_a_space_or_what_is_not_drawn():
+def test_no_kerning_across_spaces_and_undrawn_characters():
     face = find_face(("sans-serif",), 400, False)
     apart = face.measure("A") + face.measure("V")
     assert face.measure("A V") == pytest.approx(apart + face.measure(" "))

@@ -1,4 +1,4 @@
-"""Words are broken as their language does, and only where nobody said otherwise."""
+"""Words are hyphenated by the patterns of their language, unless the document forbids it."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_language_that_had_hyphens_has_them(lang: str):
     assert can_hyphenate(lang)
 
 
-def test_thai_has_no_hyphens_and_asks_for_none():
+def test_thai_is_broken_without_hyphens():
     assert can_hyphenate("th-TH")
     assert hyphenate("กรุงเทพมหานคร", "th") == "กรุงเทพมหานคร"
 

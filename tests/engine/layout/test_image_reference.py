@@ -38,7 +38,7 @@ def source(mode: str) -> Image.Image:
 
 
 def drawn(data: bytes) -> Image.Image:
-    """Give an image as it lies on white paper, a pixel for a point."""
+    """Return an image on white paper, a pixel for a point."""
     image = prepare_image(data)
     assert isinstance(image, PreparedImage), image
     width, height = image.width, image.height
@@ -48,7 +48,7 @@ def drawn(data: bytes) -> Image.Image:
 
 
 def expected(data: bytes) -> Image.Image:
-    """Give an image as its own library unpacks it, on white."""
+    """Return an image as its own library decodes it, on white."""
     picture = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
     if picture.mode.startswith("I"):
         picture = picture.convert("I").point(lambda value: value / 257).convert("L")
@@ -197,7 +197,7 @@ def test_webp(mode: str, options: dict):
     assert_alike(saved(source(mode), "WEBP", **options), 12)
 
 
-def test_damaged_exif_turns_nothing_and_warns_nobody():
+def test_damaged_exif_causes_no_rotation_and_no_warning():
     exif = Image.Exif()
     exif[0x0112] = 6
     whole = saved(source("RGB"), "JPEG", exif=exif)

@@ -10,11 +10,11 @@ import zlib
 import pytest
 from PIL import Image
 
-from workers.engine.layout.images.prepare import load_picture, prepare_image
+from workers.engine.layout.images.prepare import load_image, prepare_image
 from workers.engine.layout.images.prepared import PreparedImage
-from workers.engine.layout.problems import Problem
-from workers.engine.ports import NoImages
-from workers.engine.tree.nodes import DataImage, RemoteImage, StoredImage
+from workers.engine.layout.problems import ContentProblem
+from workers.engine.ports import NoResources
+from workers.engine.tree.image_sources import DataImage, RemoteImage, StoredImage
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (12, 8)) -> Image.Image:
@@ -58,7 +58,7 @@ def prepared(data: bytes) -> PreparedImage:
 
 def problem(data: bytes) -> str:
     found = prepare_image(data)
-    assert isinstance(found, Problem), "a wrong image was prepared"
+    assert isinstance(found, ContentProblem), "a wrong image was prepared"
     return found.text
 
 
@@ -86,7 +86,7 @@ def test_png_without_transparency_is_taken_over_with_its_filters(mode, space, bi
     assert pixels.data in data
 
 
-def test_sixteen_bits_are_kept():
+def test_sixteen_bit_samples_are_preserved():
     pixels = prepared(png(2, 1, bytes([0, 0, 1, 255, 255]), depth=16)).pixels
     assert (pixels.bits, pixels.color_space) == (16, "DeviceGray")
 
@@ -120,7 +120,7 @@ def test_palette_with_transparency_becomes_colours_and_a_mask():
     assert taken.mask is not None
 
 
-def test_one_transparent_colour_is_kept_as_a_key():
+def test_one_transparent_colour_becomes_a_colour_key_mask():
     assert prepared(encoded(picture("L"), transparency=9)).pixels.color_key == (9, 9)
 
 
@@ -161,8 +161,8 @@ def test_equal_bytes_are_prepared_once():
 
 
 def test_stored_image_that_is_missing_is_named():
-    found = load_picture(StoredImage("logo"), NoImages())
-    assert isinstance(found, Problem)
+    found = load_image(StoredImage("logo"), NoResources())
+    assert isinstance(found, ContentProblem)
     assert (found.code, found.text) == (
         "image-missing",
         'The workspace holds no image named "logo"',
@@ -170,34 +170,34 @@ def test_stored_image_that_is_missing_is_named():
     assert found.advice == "Store the image, or correct its name."
 
 
-def test_remote_image_is_asked_of_the_resources_by_its_address():
-    class Remote(NoImages):
+def test_a_remote_image_is_loaded_from_the_resources_by_its_address():
+    class Remote(NoResources):
         def find_remote_image(self, address: str) -> bytes | None:
             return encoded(picture()) if address == "https://a.example/b.png" else None
 
-    good = load_picture(RemoteImage("https://a.example/b.png"), Remote())
+    good = load_image(RemoteImage("https://a.example/b.png"), Remote())
     assert isinstance(good, PreparedImage)
-    missing = load_picture(RemoteImage("https://a.example/c.png"), Remote())
-    assert isinstance(missing, Problem)
+    missing = load_image(RemoteImage("https://a.example/c.png"), Remote())
+    assert isinstance(missing, ContentProblem)
     assert (missing.code, missing.text) == (
         "image-missing",
         'The image at "https://a.example/c.png" cannot be fetched',
     )
 
 
-def test_advice_fits_what_is_wrong():
+def test_the_advice_matches_the_error():
     damaged = encoded(picture())[:60]
     large = png(20_000, 20_000, b"")
     advice = [found.advice for found in map(prepare_image, (damaged, large, b"GIF89a"))]
     assert advice == [
-        "Save it anew from its source, or use another one.",
+        "Export it again from its source, or use another one.",
         "Make it smaller.",
         "Convert it to one of these.",
     ]
 
 
 def test_image_of_a_data_address_is_prepared():
-    assert isinstance(load_picture(DataImage(encoded(picture())), NoImages()), PreparedImage)
+    assert isinstance(load_image(DataImage(encoded(picture())), NoResources()), PreparedImage)
 
 
 def test_lossless_webp_keeps_every_pixel():
@@ -297,8 +297,8 @@ def test_pixels_that_must_be_unpacked_have_a_lower_bound():
     assert "at most 32 megapixels" in problem(png(8000, 8000, b"", color_type=6))
 
 
-def test_more_pixels_than_the_header_says_are_refused_without_unpacking_them():
-    assert "more or fewer pixels" in problem(png(10, 10, bytes(50_000_000)))
+def test_pixels_beyond_the_header_size_are_rejected_before_decoding():
+    assert "number of pixels differs" in problem(png(10, 10, bytes(50_000_000)))
 
 
 def test_unknown_row_filter_is_refused():
@@ -326,5 +326,6 @@ def test_damaged_files_are_problems_and_nothing_else():
         for _ in range(chance.randint(1, 4)):
             data[chance.randrange(len(data))] = chance.randrange(256)
         assert isinstance(
-            prepare_image(bytes(data[: chance.randint(1, len(data))])), PreparedImage | Problem
+            prepare_image(bytes(data[: chance.randint(1, len(data))])),
+            PreparedImage | ContentProblem,
         )

@@ -18,18 +18,18 @@ from tests.engine.layout.builders import (
     styled,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Fill, Glyphs, LinkArea, Stroke
+from workers.engine.layout.display import Fill, GlyphRun, LinkArea, Stroke
 from workers.engine.layout.lines import break_lines, measure_inlines
-from workers.engine.tree.nodes import Inline, LineBreak, Run
-from workers.engine.tree.styles import Align, WhiteSpace
+from workers.engine.tree.nodes import Inline, LineBreak, TextRun
+from workers.engine.tree.styles.computed import Align, WhiteSpace
 from workers.engine.units import BLACK
 
 
 def broken(*inlines: str | Inline, width: float = 100.0, **given_style: object) -> list[str]:
     style = styled(**given_style)
-    made = [Run(i, style.text) if isinstance(i, str) else i for i in inlines]
+    made = [TextRun(i, style.text) if isinstance(i, str) else i for i in inlines]
     lines = break_lines(context(), made, base=style.text, style=style.paragraph, width=width)
-    return ["".join(part.text for part in line.parts) for line in lines.lines]
+    return ["".join(part.text for part in line.fragments) for line in lines.lines]
 
 
 def test_words_fill_lines_up_to_the_last_that_fits():
@@ -87,13 +87,13 @@ def test_every_line_takes_a_character_however_narrow():
 
 def test_a_word_of_two_looks_is_one_word():
     bold = replace(TEXT, weight=700)
-    assert broken("aa un", Run("bold", bold), "ed b", width=50) == ["aa", "unbolded b"]
+    assert broken("aa un", TextRun("bold", bold), "ed b", width=50) == ["aa", "unbolded b"]
 
 
 def test_a_space_between_looks_is_a_chance_to_break():
     bold = replace(TEXT, weight=700)
-    assert broken("aaaa ", Run("bbbb", bold), width=30) == ["aaaa", "bbbb"]
-    assert broken("aaaa", Run(" bbbb", bold), width=30) == ["aaaa", "bbbb"]
+    assert broken("aaaa ", TextRun("bbbb", bold), width=30) == ["aaaa", "bbbb"]
+    assert broken("aaaa", TextRun(" bbbb", bold), width=30) == ["aaaa", "bbbb"]
 
 
 def test_a_forced_break_ends_the_line_and_one_at_the_end_adds_none():
@@ -132,9 +132,9 @@ def test_pre_wrap_keeps_spaces_and_line_ends_and_wraps(text, width, lines):
     assert broken(text, width=width, white_space=WhiteSpace.PRE_WRAP) == lines
 
 
-def test_preserved_spaces_are_kept_between_looks():
+def test_preserved_spaces_are_preserved_between_styles():
     bold = replace(TEXT, weight=700)
-    inlines = ("aa ", Run("  bb", bold), Run("   ", bold), "cc")
+    inlines = ("aa ", TextRun("  bb", bold), TextRun("   ", bold), "cc")
     given = {"white_space": WhiteSpace.PRE_WRAP}
     assert broken(*inlines, width=100, **given) == ["aa   bb   cc"]
     assert broken(*inlines, width=50, **given) == ["aa   bb", "cc"]
@@ -161,17 +161,17 @@ def test_the_first_line_is_indented():
 @pytest.mark.parametrize(
     ("align", "x"), [(Align.LEFT, 0), (Align.RIGHT, 80), (Align.CENTER, 40), (Align.JUSTIFY, 0)]
 )
-def test_lines_stand_where_text_align_says(align, x):
+def test_lines_are_aligned_by_text_align(align, x):
     assert placed(laid(p("aaaa", align=align)).pages[0]) == [("aaaa", x, 0)]
 
 
 def test_justified_lines_share_the_rest_among_their_spaces_but_not_on_the_last():
     page = laid(p("aaaa bbbb ccccc dddd ee ff", align=Align.JUSTIFY)).pages[0]
-    first, last = (item for item in page.items if isinstance(item, Glyphs))
+    first, last = (item for item in page.items if isinstance(item, GlyphRun))
     assert first.text == "aaaa bbbb ccccc dddd"
     assert (first.width, first.word_spacing) == (100, 0)
     page = laid(p("aaaa bbbb ccccccccccc dddd", align=Align.JUSTIFY)).pages[0]
-    first, last = (item for item in page.items if isinstance(item, Glyphs))
+    first, last = (item for item in page.items if isinstance(item, GlyphRun))
     assert (first.text, last.text) == ("aaaa bbbb", "ccccccccccc dddd")
     assert first.word_spacing == pytest.approx(55)
     assert first.codes == b"[aaaa bbbb 5500]"
@@ -184,28 +184,28 @@ def test_letter_spacing_counts_for_every_character():
 
 def test_larger_characters_make_their_line_higher_and_others_stay():
     large = replace(TEXT, size=20.0)
-    page = laid(p("a ", Run("B", large), LineBreak(TEXT), "c")).pages[0]
-    tops = {item.text: item.y for item in page.items if isinstance(item, Glyphs)}
+    page = laid(p("a ", TextRun("B", large), LineBreak(TEXT), "c")).pages[0]
+    tops = {item.text: item.y for item in page.items if isinstance(item, GlyphRun)}
     assert tops["a "] == tops["B"] == 16
     assert tops["c"] == 28
 
 
 def test_raised_text_does_not_spread_lines():
     small = replace(TEXT, size=7.0, rise=3.0)
-    page = laid(p("a", Run("2", small), LineBreak(TEXT), "b")).pages[0]
-    assert [item.y for item in page.items if isinstance(item, Glyphs)] == [8, 5, 18]
+    page = laid(p("a", TextRun("2", small), LineBreak(TEXT), "b")).pages[0]
+    assert [item.y for item in page.items if isinstance(item, GlyphRun)] == [8, 5, 18]
 
 
 def test_underlines_and_backgrounds_are_as_wide_as_their_text():
     style = replace(TEXT, decoration="underline", background=BLACK)
-    items = laid(p("aa ", Run("bb", style))).pages[0].items
-    assert [type(item) for item in items] == [Glyphs, Fill, Glyphs, Stroke]
+    items = laid(p("aa ", TextRun("bb", style))).pages[0].items
+    assert [type(item) for item in items] == [GlyphRun, Fill, GlyphRun, Stroke]
     assert items[1][:4] == (15, 0, 10, 10)
     assert items[3][:4] == (15, 9, 25, 9)
 
 
 def test_a_link_has_an_area_on_every_line_it_stands_on():
-    page = laid(p(Run("aaaa bbbb cccc dddd eeee", TEXT, "https://example.com/"))).pages[0]
+    page = laid(p(TextRun("aaaa bbbb cccc dddd eeee", TEXT, "https://example.com/"))).pages[0]
     assert page.links == [
         LinkArea(0, 0, 95, 10, "https://example.com/"),
         LinkArea(0, 10, 20, 10, "https://example.com/"),
@@ -228,7 +228,7 @@ def test_a_character_no_font_has_is_a_warning_that_names_it():
 
 
 def test_widths_are_those_of_the_longest_word_and_of_the_unbroken_text():
-    runs = [Run("aa bbbb cc", TEXT), LineBreak(TEXT), Run("dddddd", TEXT)]
+    runs = [TextRun("aa bbbb cc", TEXT), LineBreak(TEXT), TextRun("dddddd", TEXT)]
     assert measure_inlines(context(), runs, styled().paragraph) == (30, 50)
 
 
@@ -242,7 +242,7 @@ def test_all_characters_come_out_in_order_at_any_width(words, width, cuts):
     marks = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     styles = [TEXT, replace(TEXT, weight=700)]
     runs = [
-        Run(text[start:end], styles[number % 2])
+        TextRun(text[start:end], styles[number % 2])
         for number, (start, end) in enumerate(pairwise(marks))
     ]
     shown = "".join(broken(*runs, width=width))
@@ -250,6 +250,7 @@ def test_all_characters_come_out_in_order_at_any_width(words, width, cuts):
     assert shown.translate(ignored) == text.translate(ignored)
 
 
+@pytest.mark.long
 def test_a_megabyte_of_text_is_broken_in_linear_time():
     lines = broken("lorem ipsum dolor " * 55_000, width=450.0)
     assert len(lines) == 11_000

@@ -18,11 +18,11 @@ from tests.engine.layout.builders import TEXT, context
 from tests.engine.layout.test_lines import broken
 from workers.engine.characters import cut_at_cluster, find_cluster_ends
 from workers.engine.layout.lines.bidi import reorder, resolve_levels
-from workers.engine.layout.lines.opportunities import cut_word
-from workers.engine.layout.lines.parts import Inset, Look
-from workers.engine.layout.lines.strips import HELD, JOIN, Strip
-from workers.engine.tree.filters import truncate
-from workers.engine.tree.nodes import Run
+from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle
+from workers.engine.layout.lines.horizontal_lists import NO_BREAK, NO_BREAK_SPACE, HorizontalList
+from workers.engine.layout.lines.opportunities import split_at_opportunities
+from workers.engine.tree.expressions.filters import truncate
+from workers.engine.tree.nodes import TextRun
 
 UNICODE: Final = Path(__file__).parent / "unicode"  # of version 15.0; see its README
 FORCED: Final = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
@@ -45,13 +45,13 @@ def read_case(line: str) -> tuple[str, set[int]]:
 
 def find_breaks(text: str) -> set[int]:
     """Return where the strip of a paragraph may break, as places in its text; spaces are no places."""
-    strip = Strip()
-    strip.add_text(Look(TEXT, context().fonts.find(TEXT), None), text, hyphens=True)
+    strip = HorizontalList()
+    strip.add_text(GlyphStyle(TEXT, context().fonts.find(TEXT), None), text, hyphens=True)
     places = [at for at, char in enumerate(text) if char != " "]
     breaks, count = set(), 0
-    for unit, glue in zip(strip.texts, strip.glues, strict=True):
+    for unit, glue in zip(strip.texts, strip.boundaries, strict=True):
         count += len(unit)
-        if count < len(places) and glue not in (JOIN, HELD):
+        if count < len(places) and glue not in (NO_BREAK, NO_BREAK_SPACE):
             breaks.add(places[count])
     return breaks
 
@@ -99,7 +99,7 @@ def name_reason(text: str, at: int) -> str | None:
     return None
 
 
-def test_lines_break_where_unicode_says_but_for_what_is_named():
+def test_lines_break_by_uax_14_except_for_listed_deviations():
     cases = lines_of("LineBreakTest")
     assert len(cases) == 7654
     reasons: Counter[str] = Counter()
@@ -164,7 +164,8 @@ def test_truncate_and_ellipsis_leave_clusters_whole():
 # --- BidiCharacterTest -----------------------------------------------------------------------------------
 
 
-def test_text_reads_as_unicode_says():
+@pytest.mark.long
+def test_text_is_ordered_by_uax_9():
     cases = lines_of("BidiCharacterTest")
     assert len(cases) == 91_707
     different = [case for case in cases if not reads_as_said(*case.split(";"))]
@@ -213,10 +214,10 @@ def test_german_quotes_break_outside():
 def test_marks_stay_where_a_look_changes():
     bold = replace(TEXT, weight=700)
     for runs in (
-        [Run("aaaa bbbb ", TEXT), Run("!", bold)],
-        [Run("aaaa bbbb", TEXT), Run(" !", bold)],
-        [Run("aaaa ", TEXT), Run("bbbb", bold), Run(" ", TEXT), Run("!", bold)],
-        [Run("aaaa « ", TEXT), Run("bbbb", bold)],
+        [TextRun("aaaa bbbb ", TEXT), TextRun("!", bold)],
+        [TextRun("aaaa bbbb", TEXT), TextRun(" !", bold)],
+        [TextRun("aaaa ", TEXT), TextRun("bbbb", bold), TextRun(" ", TEXT), TextRun("!", bold)],
+        [TextRun("aaaa « ", TEXT), TextRun("bbbb", bold)],
     ):
         for width in (30.0, 32.0, 47.0):
             lines = broken(*runs, width=width)
@@ -230,8 +231,8 @@ def test_a_mark_begins_a_line_rather_than_be_an_error():
 
 def test_lines_break_where_a_look_changes_as_elsewhere():
     bold = replace(TEXT, weight=700)
-    assert broken(Run("漢字", TEXT), Run("漢字", bold), width=10.0) == ["漢字", "漢字"]
-    assert broken(Run("Haftpflicht-", TEXT), Run("Schutz", bold), width=60.0) == [
+    assert broken(TextRun("漢字", TEXT), TextRun("漢字", bold), width=10.0) == ["漢字", "漢字"]
+    assert broken(TextRun("Haftpflicht-", TEXT), TextRun("Schutz", bold), width=60.0) == [
         "Haftpflicht-",
         "Schutz",
     ]
@@ -239,29 +240,36 @@ def test_lines_break_where_a_look_changes_as_elsewhere():
 
 def test_a_soft_hyphen_shows_before_another_look():
     bold = replace(TEXT, weight=700)
-    assert broken(Run("Haft\u00ad", TEXT), Run("pflicht", bold), width=40.0) == ["Haft-", "pflicht"]
+    assert broken(TextRun("Haft\u00ad", TEXT), TextRun("pflicht", bold), width=40.0) == [
+        "Haft-",
+        "pflicht",
+    ]
 
 
 def test_marks_stay_with_a_block_in_the_line():
-    strip = Strip()
-    look = Look(TEXT, context().fonts.find(TEXT), None)
-    block = Inset(None, 10.0)
+    strip = HorizontalList()
+    look = GlyphStyle(TEXT, context().fonts.find(TEXT), None)
+    block = AtomicInline(None, 10.0)
     for content in ("aa (", block, "), bb", block, block, " , cc ", block, "dd « ", block, " »"):
         if isinstance(content, str):
             strip.add_text(look, content, hyphens=True)
         else:
-            strip.add_inset(content)
+            strip.add_atomic_inline(content)
     units = [text or "#" for text in strip.texts]
-    ends = [unit for unit, glue in zip(units, strip.glues, strict=True) if glue not in (JOIN, HELD)]
+    ends = [
+        unit
+        for unit, glue in zip(units, strip.boundaries, strict=True)
+        if glue not in (NO_BREAK, NO_BREAK_SPACE)
+    ]
     assert units == ["aa", "(", "#", "),", "bb", "#", "#", ",", "cc", "#", "dd", "«", "#", "»"]
     assert ends == ["aa", "),", "bb", "#", ",", "cc", "#", "dd"]
 
 
 def test_words_between_slashes_break_and_units_do_not():
-    assert cut_word("und/oder") == ["und/", "oder"]
-    assert cut_word("https://example.com/path") == ["https://example.com/", "path"]
+    assert split_at_opportunities("und/oder") == ["und/", "oder"]
+    assert split_at_opportunities("https://example.com/path") == ["https://example.com/", "path"]
     for whole in ("km/h", "12/2024", "c/o", "/usr", "1/abc"):
-        assert cut_word(whole) == [whole]
+        assert split_at_opportunities(whole) == [whole]
 
 
 @pytest.mark.parametrize(
@@ -269,13 +277,14 @@ def test_words_between_slashes_break_and_units_do_not():
     ["-foo", "--foo", "(-foo", "–5", "…und", "!important", "?a", "a-1", "3-4", "etc.)", "a…”"],
 )
 def test_signs_at_the_beginning_of_a_word_stay_with_it(whole: str):
-    assert cut_word(whole) == [whole]
+    assert split_at_opportunities(whole) == [whole]
 
 
+@pytest.mark.long
 def test_long_words_of_signs_take_time_in_proportion():
     start = process_time()
     for sign in ("-a", "/ab", "!a", "a\u0301-", "🇩🇪", "漢\u0301", "…", "“漢”"):
-        assert "".join(cut_word(sign * 100_000)) == sign * 100_000
+        assert "".join(split_at_opportunities(sign * 100_000)) == sign * 100_000
         find_cluster_ends(sign * 100_000)
     find_breaks("« ! » " * 50_000)
     assert process_time() - start < 10

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from itertools import combinations, pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.layout.builders import context, styled
 from workers.engine.layout.lines import break_lines
 from workers.engine.layout.lines.optimal import RAGGED_RUNT_DEMERITS, SHRINK
-from workers.engine.tree.nodes import Run
-from workers.engine.tree.styles import Align, TextWrap
+from workers.engine.tree.nodes import TextRun
+from workers.engine.tree.styles.computed import Align, TextWrap
 
 WIDTH = 100.0
 LETTER = 5.0  # the width of every character of the square font in these tests
@@ -19,7 +20,7 @@ LETTER = 5.0  # the width of every character of the square font in these tests
 
 def lines_of(text: str, *, width: float = WIDTH, **given_style: object):
     style = styled(**given_style)
-    inlines = [Run(text, style.text)]
+    inlines = [TextRun(text, style.text)]
     return break_lines(
         context(), inlines, base=style.text, style=style.paragraph, width=width
     ).lines
@@ -27,7 +28,7 @@ def lines_of(text: str, *, width: float = WIDTH, **given_style: object):
 
 def broken(text: str, *, width: float = WIDTH, **given_style: object) -> list[str]:
     lines = lines_of(text, width=width, **given_style)
-    return ["".join(part.text for part in line.parts) for line in lines]
+    return ["".join(part.text for part in line.fragments) for line in lines]
 
 
 def demerits(words: list[str], breaks: tuple[int, ...]) -> float:
@@ -75,7 +76,7 @@ def test_nothing_is_lost_whatever_chooses_the_breaks(words: list[str]):
 def test_justified_lines_end_at_the_margin_but_for_the_last(words: list[str]):
     lines = lines_of(" ".join(words), align=Align.JUSTIFY)
     for line in lines[:-1]:
-        if line.word_spacing or " " not in line.parts[0].text:
+        if line.word_spacing or " " not in line.fragments[0].text:
             continue
         assert abs(line.width - WIDTH) < 0.01
     assert all(line.width <= WIDTH + 0.01 for line in lines)
@@ -90,7 +91,7 @@ def test_spaces_shrink_where_one_more_word_then_fits():
     assert abs(lines[0].width - WIDTH) < 0.01
 
 
-def test_a_last_line_has_two_words_where_others_can_give_one_away():
+def test_a_last_line_gets_a_second_word_where_others_allow():
     text = "aaaa bbbb cccc dddd eeee"
     assert broken(text, text_wrap=TextWrap.STABLE)[-1] == "eeee"
     assert broken(text, text_wrap=TextWrap.PRETTY)[-1] == "dddd eeee"
@@ -124,6 +125,7 @@ def test_a_word_wider_than_the_line_is_cut_and_the_rest_is_chosen_again():
     assert " " in lines[-1]
 
 
+@pytest.mark.long
 def test_a_long_text_is_broken_in_linear_time():
     text = "aaaa bbbb cc\u00addd " * 8_000  # more chances than are weighed
     assert broken(text, align=Align.JUSTIFY) == broken(

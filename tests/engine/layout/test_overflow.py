@@ -25,16 +25,16 @@ from tests.engine.layout.builders import (
     ul,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Glyphs, Page, Save
-from workers.engine.tree.nodes import Block, Run
-from workers.engine.tree.styles import Align, Overflow, WhiteSpace
+from workers.engine.layout.display import GlyphRun, LaidOutPage, Save
+from workers.engine.tree.nodes import Block, TextRun
+from workers.engine.tree.styles.computed import Align, Overflow, WhiteSpace
 from workers.engine.units import Length
 
 NOWRAP = {"white_space": WhiteSpace.NOWRAP}
 
 
-def sizes(page: Page) -> list[float]:
-    return [round(item.size, 2) for item in page.items if isinstance(item, Glyphs)]
+def sizes(page: LaidOutPage) -> list[float]:
+    return [round(item.size, 2) for item in page.items if isinstance(item, GlyphRun)]
 
 
 def shrinking(*children: Block, height: float = 20.0, **given: Any) -> Block:
@@ -42,16 +42,16 @@ def shrinking(*children: Block, height: float = 20.0, **given: Any) -> Block:
 
 
 class TestShrink:
-    def test_what_fits_is_left_as_it_is(self):
+    def test_fitting_text_is_not_changed(self):
         assert sizes(laid(shrinking(p("short"))).pages[0]) == [10]
 
-    def test_text_is_wrapped_anew_in_steps_of_a_quarter_point(self):
+    def test_text_is_rewrapped_in_steps_of_a_quarter_point(self):
         page = laid(shrinking(p("aaaa bbbb cc"), width=Length(50.0), height=10.0)).pages[0]
         assert texts(page) == ["aaaa bbbb cc"]
         assert sizes(page) == [8.25]
 
     def test_smaller_text_shrinks_in_proportion(self):
-        small = Run("small", styled(size=8.0).text)
+        small = TextRun("small", styled(size=8.0).text)
         box = shrinking(p("aaaaa", size=16.0, line_height=16.0), p(small), height=20.0)
         large, little = sizes(laid(box).pages[0])
         assert large == 12.25
@@ -139,7 +139,7 @@ class TestEllipsis:
             ("cccc dddd…", 0, 10),
         ]
 
-    def test_what_fits_has_no_dots(self):
+    def test_fitting_text_has_no_ellipsis(self):
         assert ending(p("aaaa"), height=10.0) == [("aaaa", 0, 0)]
 
     def test_the_last_paragraph_that_fits_ends_in_dots(self):
@@ -169,7 +169,7 @@ class TestEllipsis:
         assert [text for text, _, _ in found] == ["*", "aaaa", "*", "bbbb…"]
 
     def test_several_looks_are_cut_in_the_last_that_has_room(self):
-        bold = Run("bbb", styled(weight=700).text)
+        bold = TextRun("bbb", styled(weight=700).text)
         assert ending(p("aaaa ", bold, " cccc"), height=10.0, width=Length(50.0)) == [
             ("aaaa ", 0, 0),
             ("bbb…", 25, 0),

@@ -15,21 +15,26 @@ from fontTools.ttLib.tables.DefaultTable import DefaultTable
 
 from tests.golden.case import FOLDER, OPTIONS
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.layout import declared_fonts
-from workers.engine.layout.fonts import rebuilding, woff2
-from workers.engine.layout.fonts.facts import FontRefusedError, Span
-from workers.engine.layout.fonts.matching import Wanted, match_face
-from workers.engine.layout.fonts.rebuilding import inspect_font, rebuild_font
-from workers.engine.layout.fonts.sets import SETS, Declared, FontSets, OwnFace
+from workers.engine.layout import document_fonts as declared_fonts
+from workers.engine.layout.fonts import sanitizing, woff2
+from workers.engine.layout.fonts.matching import FontRequest, match_face
+from workers.engine.layout.fonts.properties import DescriptorRange, FontRefusedError
+from workers.engine.layout.fonts.sanitizing import inspect_font, sanitize_font
+from workers.engine.layout.fonts.sets import (
+    FONT_SETS,
+    DeclaredFace,
+    FontFaceDeclaration,
+    FontSetCache,
+)
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import FontFile, NoImages
+from workers.engine.ports import FontFile, NoResources
 from workers.engine.syntax.values import STRETCHES
 
 FONTS = {path.stem: path.read_bytes() for path in (FOLDER / "fonts").glob("brand-*")}
 SUFFIXES = {path.stem: path.suffix for path in (FOLDER / "fonts").glob("brand-*")}
 
 
-class Stored(NoImages):
+class Stored(NoResources):
     """Fonts by name; `read` lists those whose bytes were asked for."""
 
     def __init__(self, **fonts: bytes) -> None:
@@ -77,12 +82,17 @@ def altered(name: str, change: Callable[[TTFont], None]) -> bytes:
 # --- matching (CSS Fonts 4, 5.2) ------------------------------------------------------------------------
 
 
-def face(weight: float = 400, stretch: float = 100, *, is_italic: bool = False) -> OwnFace:
-    [rebuilt] = rebuild_font(FONTS["brand-regular"])
-    declared = Declared(
-        "B", "", 0, Span(weight, weight), Span(stretch, stretch), is_italic=is_italic
+def face(weight: float = 400, stretch: float = 100, *, is_italic: bool = False) -> DeclaredFace:
+    [rebuilt] = sanitize_font(FONTS["brand-regular"])
+    declared = FontFaceDeclaration(
+        "B",
+        "",
+        0,
+        DescriptorRange(weight, weight),
+        DescriptorRange(stretch, stretch),
+        is_italic=is_italic,
     )
-    return OwnFace(declared, rebuilt)  # type: ignore[arg-type]
+    return DeclaredFace(declared, rebuilt)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -102,8 +112,8 @@ def face(weight: float = 400, stretch: float = 100, *, is_italic: bool = False) 
 )
 def test_weights_are_matched_as_css_does(weights, wanted, chosen):
     faces = [face(weight) for weight in Random(wanted).sample(weights, len(weights))]
-    found = match_face(faces, Wanted(wanted, 100, is_italic=False))
-    assert found.weight.least == chosen
+    found = match_face(faces, FontRequest(wanted, 100, is_italic=False))
+    assert found.weight.minimum == chosen
 
 
 @pytest.mark.parametrize(
@@ -117,14 +127,14 @@ def test_weights_are_matched_as_css_does(weights, wanted, chosen):
 )
 def test_widths_are_matched_as_css_does(widths, wanted, chosen):
     faces = [face(stretch=width) for width in widths]
-    assert match_face(faces, Wanted(400, wanted, is_italic=False)).stretch.least == chosen
+    assert match_face(faces, FontRequest(400, wanted, is_italic=False)).stretch.minimum == chosen
 
 
 def test_width_decides_before_style_and_style_before_weight():
     faces = [face(700, 75), face(400, is_italic=True), face(400)]
-    assert match_face(faces, Wanted(700, 75, is_italic=True)) is faces[0]
-    assert match_face(faces, Wanted(700, 100, is_italic=True)) is faces[1]
-    assert match_face(faces, Wanted(400, 100, is_italic=False)) is faces[2]
+    assert match_face(faces, FontRequest(700, 75, is_italic=True)) is faces[0]
+    assert match_face(faces, FontRequest(700, 100, is_italic=True)) is faces[1]
+    assert match_face(faces, FontRequest(400, 100, is_italic=False)) is faces[2]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +169,7 @@ def test_text_is_extracted_as_it_was_written():
 def test_equal_documents_are_equal_bytes_whatever_the_process_keeps():
     first = rendered(FAMILY, TEXT)
     assert rendered(FAMILY, TEXT) == first
-    SETS.clear()
+    FONT_SETS.clear()
     assert rendered(FAMILY, TEXT) == first
 
 
@@ -193,7 +203,7 @@ def test_a_font_for_archives_must_have_every_character():
 
 
 def test_a_font_is_read_and_rebuilt_once():
-    SETS.clear()
+    FONT_SETS.clear()
     resources = Stored()
     for _ in range(3):
         rendered(FAMILY, TEXT, resources)
@@ -201,7 +211,7 @@ def test_a_font_is_read_and_rebuilt_once():
 
 
 def test_a_font_that_two_documents_use_is_rebuilt_once():
-    SETS.clear()
+    FONT_SETS.clear()
     resources = Stored()
     rendered(FAMILY, TEXT, resources)
     rendered('<font family="Brand" src="brand-variable"/>', TEXT, resources)
@@ -209,11 +219,15 @@ def test_a_font_that_two_documents_use_is_rebuilt_once():
 
 
 def test_sets_that_were_not_used_for_long_are_dropped():
-    sets = FontSets(max_kept=100_000)
+    sets = FontSetCache(max_bytes=100_000)
     for at in range(10):
-        declared = Declared("B", str(at), 0, None, None, None)
+        declared = FontFaceDeclaration("B", str(at), 0, None, None, None)
         sets.make({declared: sets.load(declared, lambda: FONTS["brand-regular"], {})})
-    kept = [at for at in range(10) if sets.find((Declared("B", str(at), 0, None, None, None),))]
+    kept = [
+        at
+        for at in range(10)
+        if sets.find((FontFaceDeclaration("B", str(at), 0, None, None, None),))
+    ]
     assert 1 <= len(kept) < 10
     assert kept[-1] == 9
 
@@ -237,7 +251,7 @@ def test_too_many_fonts_are_an_error():
 
 def test_fonts_that_are_too_large_together_are_an_error(monkeypatch):
     monkeypatch.setattr(declared_fonts, "MAX_BYTES", 30_000)
-    SETS.clear()
+    FONT_SETS.clear()
     [error] = errors_of(FAMILY, Stored())
     assert error.endswith("together [fonts-too-large]")
 
@@ -257,15 +271,15 @@ def test_a_font_without_right_to_embed_is_refused():
         assert inspect_font(restrict(bits)).faces
     fonts = '<font family="Brand" src="a-font"/>'
     [error] = errors_of(fonts, Stored(**{"a-font": restrict(2)}))
-    assert "does not allow to embed it in documents" in error
+    assert "does not allow embedding it in documents" in error
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "none of TrueType"),
-        (b"%PDF-1.7", "none of TrueType"),
-        (b"wOFF" + bytes(100), "none of TrueType"),
+        (b"", "not TrueType"),
+        (b"%PDF-1.7", "not TrueType"),
+        (b"wOFF" + bytes(100), "not TrueType"),
         (b"\0\1\0\0" + bytes(100), "no table"),
         (b"OTTO\xff\xff" + bytes(100), "65535 tables"),
         (b"ttcf\0\1\0\0" + bytes(4), "empty"),
@@ -273,11 +287,11 @@ def test_a_font_without_right_to_embed_is_refused():
         (b"ttcf\0\1\0\0\0\0\0\x02\0\0\xff\xff\0\0\xff\xff", "damaged"),
         (b"wOF2", "cannot be unpacked"),
         (b"wOF2ttcf" + bytes(100), "is a collection"),
-        (FONTS["brand-regular"][:3000], "beyond its end"),
+        (FONTS["brand-regular"][:3000], "beyond the end"),
         (FONTS["brand-bold"][:-100], "cannot be unpacked"),
     ],
 )
-def test_what_is_no_font_is_refused_with_the_reason(data, words):
+def test_a_file_that_is_not_a_font_is_rejected_with_the_reason(data, words):
     with pytest.raises(FontRefusedError, match=words):
         inspect_font(data)
 
@@ -298,10 +312,10 @@ def test_a_font_without_outlines_or_characters_is_refused():
 
 
 def test_a_large_font_is_refused_by_its_size(monkeypatch):
-    monkeypatch.setattr(rebuilding, "MAX_CFF_GLYPHS", 10)
-    with pytest.raises(FontRefusedError, match="147 glyphs with outlines of CFF"):
+    monkeypatch.setattr(sanitizing, "MAX_CFF_GLYPHS", 10)
+    with pytest.raises(FontRefusedError, match="147 glyphs with CFF outlines"):
         inspect_font(FONTS["brand-black"])
-    monkeypatch.setattr(rebuilding, "MAX_REBUILT", 1000)
+    monkeypatch.setattr(sanitizing, "MAX_SANITIZED", 1000)
     with pytest.raises(FontRefusedError, match="larger than"):
         inspect_font(FONTS["brand-regular"])
     monkeypatch.setattr(woff2, "MAX_UNPACKED", 1000)
@@ -309,7 +323,7 @@ def test_a_large_font_is_refused_by_its_size(monkeypatch):
         inspect_font(FONTS["brand-bold"])
 
 
-def test_only_what_is_understood_is_kept():
+def test_unknown_font_tables_are_removed():
     def add(font: TTFont) -> None:
         for tag in ("DSIG", "meta", "prep", "EVIL"):
             font[tag] = DefaultTable(tag)
@@ -317,9 +331,9 @@ def test_only_what_is_understood_is_kept():
 
     data = altered("brand-regular", add)
     assert b"payload" in data
-    [rebuilt] = rebuild_font(data)
+    [rebuilt] = sanitize_font(data)
     assert b"payload" not in rebuilt.program
-    assert rebuilt.program == rebuild_font(FONTS["brand-regular"])[0].program
+    assert rebuilt.program == sanitize_font(FONTS["brand-regular"])[0].program
 
 
 def test_facts_are_those_of_the_file():

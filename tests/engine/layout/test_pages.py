@@ -24,9 +24,10 @@ from tests.engine.layout.builders import (
     texts,
 )
 from workers.engine.diagnostics import AuthoringError, Findings
-from workers.engine.layout.display import Glyphs, Restore, Save
-from workers.engine.tree.nodes import On, Watermark
-from workers.engine.tree.styles import BreakTo
+from workers.engine.layout.display import GlyphRun, Restore, Save
+from workers.engine.tree.document import Watermark
+from workers.engine.tree.nodes import Occurrence
+from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import Length
 
 
@@ -49,7 +50,10 @@ def test_header_and_footer_stand_at_the_margins_and_the_flow_between():
 def test_furniture_has_no_owner_and_content_has():
     given = master(header=running(Always((p("head"),))))
     page = laid(p("text"), masters=[given]).pages[0]
-    assert [item.owner is None for item in page.items if isinstance(item, Glyphs)] == [True, False]
+    assert [item.owner is None for item in page.items if isinstance(item, GlyphRun)] == [
+        True,
+        False,
+    ]
 
 
 def test_every_page_knows_its_number_and_the_count():
@@ -71,7 +75,7 @@ def test_a_footer_that_depends_on_the_last_page_settles():
     assert [len(texts(page)) for page in document.pages] == [10, 10, 1]
 
 
-def test_a_document_that_never_settles_is_an_error_at_what_moves():
+def test_an_unstable_document_is_an_error_at_the_moving_element():
     # An odd number of pages makes the footer ask for one more, an even one for one less.
     footer = running(Changing(lambda page: (lines_of(5 if page.count % 2 else 1),)), tag="footer")
     findings = Findings()
@@ -79,8 +83,8 @@ def test_a_document_that_never_settles_is_an_error_at_what_moves():
         laid(lines_of(8), masters=[master(footer=footer)], findings=findings)
     (error,) = raised.value.diagnostics
     assert error.code == "not-settled"
-    assert error.place is not None
-    assert error.place.tag_name == "footer"
+    assert error.location is not None
+    assert error.location.tag_name == "footer"
 
 
 def test_a_header_above_its_greatest_height_is_an_error():
@@ -93,7 +97,7 @@ def test_a_header_above_its_greatest_height_is_an_error():
     )
 
 
-def test_too_little_room_for_the_text_is_an_error_and_layout_goes_on():
+def test_too_little_room_for_the_text_is_an_error_and_layout_continues():
     findings = Findings()
     header = running(Always((lines_of(6),)), most=Length(90.0))
     document = laid(lines_of(8), masters=[master(header=header)], findings=findings)
@@ -106,7 +110,7 @@ def test_more_pages_than_the_flow_may_have_are_an_error_at_the_flow():
     findings = Findings()
     laid(lines_of(25), max_pages=2, findings=findings)
     (error,) = findings.errors
-    assert (error.code, error.place) == ("max-pages", at("flow").place)
+    assert (error.code, error.location) == ("max-pages", at("flow").location)
     assert "needs 3 pages, max-pages gives 2" in error.message
 
 
@@ -116,7 +120,7 @@ def test_more_pages_than_anyone_can_want_stop_layout():
     assert raised.value.diagnostics[0].code == "too-many-pages"
 
 
-def test_errors_are_told_once_and_for_the_page_they_are_drawn_on():
+def test_errors_are_reported_once_with_the_page_they_are_drawn_on():
     findings = Findings()
     box = div(lines_of(3), height=Length(20.0))
     laid(lines_of(9), box, box, findings=findings)
@@ -131,7 +135,7 @@ def test_a_line_taller_than_the_page_is_an_error_and_layout_ends():
 
 
 def test_the_first_page_has_its_own_master():
-    first, other = master(200, 200, on=On.FIRST), master()
+    first, other = master(200, 200, on=Occurrence.FIRST), master()
     document = laid(lines_of(25), masters=[other, first])
     assert [page.width for page in document.pages] == [200, 100]
 
@@ -149,7 +153,7 @@ def test_a_watermark_lies_over_or_under_the_text_of_every_page():
     assert page.items[4] == Save(rotate=(-45, 50, 50), opacity=0.2)
     assert page.items[-1] == Restore()
     old = page.items[1]
-    assert isinstance(old, Glyphs)
+    assert isinstance(old, GlyphRun)
     assert old.width == pytest.approx(70)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.layout.builders import GREY, fills, laid, master, p, strokes, texts
-from workers.engine.tree.nodes import On, Watermark
-from workers.engine.tree.styles import BreakTo
+from workers.engine.tree.document import Watermark
+from workers.engine.tree.nodes import Occurrence
+from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import mm
 
 
@@ -27,6 +28,6 @@ def test_crop_marks_stand_at_the_corners_outside_of_the_bleed(bleed: float, near
 
 def test_a_page_may_have_a_watermark_of_its_own():
     mark = Watermark("COPY", is_over=True, opacity=0.2, rotate=45.0, size=20.0, color=GREY)
-    first = master(on=On.FIRST, watermarks=(mark,))
+    first = master(on=Occurrence.FIRST, watermarks=(mark,))
     document = laid(*[p("a", before=BreakTo.PAGE)] * 2, masters=[master(), first])
     assert [texts(page) for page in document.pages] == [["a", "COPY"], ["a"]]

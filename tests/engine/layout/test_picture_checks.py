@@ -11,10 +11,10 @@ from PIL import Image
 from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError, Diagnostic
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.engine.ports import NoImages, Payload, PayloadKind
+from workers.engine.ports import NoResources, Payload, PayloadKind
 
 
-class Workspace(NoImages):
+class Workspace(NoResources):
     """A workspace with one image."""
 
     def __init__(self) -> None:
@@ -37,13 +37,13 @@ def found(document: str, payload: str | None = None) -> tuple[Diagnostic, ...]:
     given = None if payload is None else Payload(PayloadKind.JSON, payload.encode())
     findings = validate(template, given, options=OPTIONS, resources=Workspace())
     try:
-        told = render(template, given, options=OPTIONS, resources=Workspace()).warnings
+        reported = render(template, given, options=OPTIONS, resources=Workspace()).warnings
     except AuthoringError as error:
-        told = error.diagnostics
-        assert findings.errors, [each.text for each in told]
+        reported = error.diagnostics
+        assert findings.errors, [each.text for each in reported]
     else:
         assert not findings.errors, [each.text for each in findings.errors]
-    assert {each.code for each in told} <= {each.code for each in findings}
+    assert {each.code for each in reported} <= {each.code for each in findings}
     return tuple(findings)
 
 
@@ -102,7 +102,7 @@ def test_an_image_that_a_render_stops_for_is_an_error(text: str, code: str, word
     [error] = found(text)
     assert (error.code, error.severity) == (code, "error")
     assert words in error.message
-    assert error.place is not None
+    assert error.location is not None
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ from tests.engine.layout.builders import (
     texts,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Glyphs
+from workers.engine.layout.display import GlyphRun
 from workers.engine.tree.nodes import Position
-from workers.engine.tree.styles import BreakTo, Overflow
+from workers.engine.tree.styles.computed import BreakTo, Overflow
 from workers.engine.units import Length, Sides
 
 
@@ -127,7 +127,7 @@ def test_a_box_that_shrinks_shrinks_in_its_place():
         left=10, top=10, width=Length(50), height=Length(20), overflow=Overflow.SHRINK,
     )  # fmt: skip
     page = laid(shrinking).pages[0]
-    (text,) = [item for item in page.items if isinstance(item, Glyphs)]
+    (text,) = [item for item in page.items if isinstance(item, GlyphRun)]
     assert (text.x, text.size) == (10, 8.25)
 
 
@@ -135,7 +135,7 @@ def test_boxes_of_a_page_lie_under_the_text_or_over_it_and_are_furniture():
     boxes = Always((paper_box("under"), paper_box("over", is_over=True)))
     page = laid(p("text"), masters=[master(boxes=boxes)]).pages[0]
     assert texts(page) == ["under", "text", "over"]
-    owners = [item.owner is None for item in page.items if isinstance(item, Glyphs)]
+    owners = [item.owner is None for item in page.items if isinstance(item, GlyphRun)]
     assert owners == [True, False, True]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workers.engine.layout.elements.barcodes import Code, encode_barcode
-from workers.engine.layout.elements.gs1 import check_digit
-from workers.engine.layout.elements.symbols import Symbol
+from workers.engine.barcodes.gs1 import check_digit
+from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
+from workers.engine.layout.elements.barcodes.symbols import Symbol
 
 # Number sets A and B; figures 5.2.1-2 and 5.2.1-3.
 SET_A = [
@@ -40,7 +40,7 @@ TWO = ["AA", "AB", "BA", "BB"]
 
 
 def modules(symbology: str, value: str, add_on: str = "") -> str:
-    symbol = encode_barcode(Code(symbology, value, has_quiet_zone=False, add_on=add_on))
+    symbol = encode_barcode(BarcodeSpec(symbology, value, has_quiet_zone=False, add_on=add_on))
     assert isinstance(symbol, Symbol), symbol
     line = ["0"] * symbol.columns
     for x, _, width, _ in symbol.rectangles:

@@ -18,9 +18,9 @@ from tests.engine.layout.builders import (
     texts,
 )
 from workers.engine.diagnostics import AuthoringError, Findings
-from workers.engine.layout.display import LaidOut
-from workers.engine.tree.nodes import Block, Break, On, PageValues
-from workers.engine.tree.styles import BreakTo
+from workers.engine.layout.display import LaidOutDocument
+from workers.engine.tree.nodes import Block, Break, Occurrence, PageValues
+from workers.engine.tree.styles.computed import BreakTo
 
 
 def numbered(*blocks: Block, masters: list | None = None) -> list[str]:
@@ -34,25 +34,25 @@ def tell(page: PageValues) -> str:
     return f"{page.number}/{page.count} {page.index}/{page.total}"
 
 
-def widths(document: LaidOut) -> list[float]:
+def widths(document: LaidOutDocument) -> list[float]:
     return [page.width for page in document.pages]
 
 
 def test_the_members_of_a_family_are_chosen_in_their_order():
     masters = [
         master(100),
-        master(101, on=On.FIRST),
-        master(102, on=On.LAST),
-        master(103, on=On.ODD),
-        master(104, on=On.REST),
-        master(105, on=On.BLANK),
+        master(101, on=Occurrence.FIRST),
+        master(102, on=Occurrence.LAST),
+        master(103, on=Occurrence.ODD),
+        master(104, on=Occurrence.REST),
+        master(105, on=Occurrence.BLANK),
     ]
     document = laid(lines_of(45), masters=masters)
     assert widths(document) == [101, 104, 103, 104, 102]
 
 
 def test_even_and_not_last_pages_have_masters_too():
-    masters = [master(100), master(101, on=On.EVEN), master(102, on=On.NOT_LAST)]
+    masters = [master(100), master(101, on=Occurrence.EVEN), master(102, on=Occurrence.NOT_LAST)]
     assert widths(laid(lines_of(35), masters=masters)) == [102, 101, 102, 101]
     assert widths(laid(lines_of(25), masters=masters)) == [102, 101, 100]
 
@@ -114,31 +114,31 @@ def test_a_document_may_begin_on_the_left():
 
 
 def test_a_blank_page_has_its_own_master():
-    masters = [master(), master(200, on=On.BLANK)]
+    masters = [master(), master(200, on=Occurrence.BLANK)]
     document = laid(p("a"), Break(at("break"), "right", None), p("b"), masters=masters)
     assert widths(document) == [100, 200, 100]
 
 
 def test_first_and_last_are_per_run():
-    masters = [master(), master(101, on=On.FIRST), master(102, on=On.LAST)]
+    masters = [master(), master(101, on=Occurrence.FIRST), master(102, on=Occurrence.LAST)]
     document = laid(lines_of(12), div(lines_of(25), counter_reset=1), masters=masters)
     assert widths(document) == [101, 102, 101, 100, 102]
 
 
-def test_what_fits_on_no_last_page_stays_and_the_last_page_follows_it():
-    last = master(on=On.LAST, areas=(area(height=30),))
+def test_content_too_tall_for_the_last_page_precedes_it():
+    last = master(on=Occurrence.LAST, areas=(area(height=30),))
     document = laid(lines_of(19), masters=[master(), last])
     assert [len(texts(page)) for page in document.pages] == [10, 9, 0]
 
 
-def test_what_fits_on_the_last_page_stands_on_it():
-    last = master(on=On.LAST, areas=(area(height=30),))
+def test_content_that_fits_the_last_page_is_placed_on_it():
+    last = master(on=Occurrence.LAST, areas=(area(height=30),))
     document = laid(lines_of(12), masters=[master(), last])
     assert [len(texts(page)) for page in document.pages] == [10, 2]
 
 
 def test_a_last_page_with_more_room_takes_in_the_page_before():
-    last = master(height=200, on=On.LAST)
+    last = master(height=200, on=Occurrence.LAST)
     document = laid(lines_of(15), masters=[master(), last])
     assert [page.height for page in document.pages] == [100, 200]
 
@@ -149,7 +149,7 @@ def test_a_footer_that_is_higher_on_the_last_page_gets_a_page_where_it_fits():
     assert [len(texts(page)) - (4 if page is document.pages[-1] else 1) for page in document.pages] == [9, 9, 0]  # fmt: skip
 
 
-def test_pages_that_change_for_ever_name_the_pages():
+def test_an_endless_page_change_names_the_pages():
     # An odd total asks for one line more, and so for one page more.
     footer = running(Changing(lambda page: (lines_of(1 + page.total % 2),)), tag="footer")
     masters = [master(footer=footer)]

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from workers.engine.layout.fonts import find_face, needs_shaping, shape_word, split_by_face
 from workers.engine.layout.lines.shaped import (
-    ShapedRun,
-    ends_of_shaped,
+    ShapingSettings,
     measure_shaped,
-    set_clusters,
+    place_clusters,
+    shaped_character_ends,
 )
 
 SAMPLES = {
@@ -36,7 +36,7 @@ def test_every_promised_script_has_a_font_that_shapes_it(lang, weight):
     assert face.family.startswith("Noto Sans ")
     assert face.is_bold is (weight == 700)
     word = shape_word(face, SAMPLES[lang], is_rtl=lang in ("ar", "he"), lang=lang)
-    assert all(glyph for cluster in word.clusters for glyph, *_ in cluster.parts)
+    assert all(glyph for cluster in word.clusters for glyph, *_ in cluster.glyphs)
 
 
 @pytest.mark.parametrize("lang", SAMPLES)
@@ -59,7 +59,7 @@ def test_marks_end_with_their_letter():
 def test_a_vowel_before_its_consonant_belongs_to_it():
     word = shaped("कि", "hi")
     assert len(word.clusters) == 1
-    assert len(word.clusters[0].parts) == 2
+    assert len(word.clusters[0].glyphs) == 2
 
 
 def test_chinese_japanese_and_korean_take_their_own_fonts():
@@ -83,7 +83,7 @@ def test_without_a_language_kana_and_hangul_tell_whose_characters_they_are():
     }
 
 
-def test_what_one_font_has_not_another_of_the_same_script_has():
+def test_missing_glyphs_come_from_another_font_of_the_same_script():
     runs = split_by_face((), 400, False, "简繁", "ja")
     assert [face.family for face, _ in runs] == ["Noto Sans SC", "Noto Sans JP"]
 
@@ -101,7 +101,7 @@ def test_bold_without_a_font_of_its_own_is_emboldened():
 
 
 @pytest.mark.parametrize("text", ["plain", "Größe €", "日本語", "한국어", "Привет"])
-def test_text_that_stands_for_itself_is_not_shaped(text):
+def test_simple_text_is_not_shaped(text):
     assert not needs_shaping(text)
 
 
@@ -110,23 +110,23 @@ def test_text_that_depends_on_its_neighbours_is_shaped(text):
     assert needs_shaping(text)
 
 
-def run_of(text: str, lang: str, *, is_rtl: bool, letter_spacing: float = 0.0) -> ShapedRun:
+def run_of(text: str, lang: str, *, is_rtl: bool, letter_spacing: float = 0.0) -> ShapingSettings:
     [(face, _)] = split_by_face((), 400, False, text, lang)
-    return ShapedRun(face, 10.0, letter_spacing, is_rtl, lang)
+    return ShapingSettings(face, 10.0, letter_spacing, is_rtl, lang)
 
 
 def test_words_from_right_to_left_are_set_last_first():
     run = run_of("שלום עולם", "he", is_rtl=True)
-    assert "".join(c.text for c in set_clusters(run, "שלום עולם", 0.0)) == "םלוע םולש"
+    assert "".join(c.text for c in place_clusters(run, "שלום עולם", 0.0)) == "םלוע םולש"
 
 
-def test_what_is_set_is_as_wide_as_it_was_measured():
+def test_set_text_has_its_measured_width():
     for lang, text in SAMPLES.items():
         run = run_of(text, lang, is_rtl=lang in ("ar", "he"), letter_spacing=1.0)
         two = f"{text} {text}"
-        set_width = sum(c.advance for c in set_clusters(run, two, 0.0)) / 100
+        set_width = sum(c.advance for c in place_clusters(run, two, 0.0)) / 100
         assert set_width == pytest.approx(measure_shaped(run, two), abs=0.01)
-        assert ends_of_shaped(run, text)[-1] == pytest.approx(measure_shaped(run, text))
+        assert shaped_character_ends(run, text)[-1] == pytest.approx(measure_shaped(run, text))
 
 
 def test_letters_that_join_are_not_spaced():
@@ -138,7 +138,7 @@ def test_letters_that_join_are_not_spaced():
 
 
 @given(st.text(min_size=1, max_size=30), st.booleans())
-def test_any_text_is_shaped_and_says_what_it_was(text, is_rtl):
+def test_any_text_is_shaped_and_extracts_to_itself(text, is_rtl):
     for face, part in split_by_face((), 400, False, text):
         word = shape_word(face, part, is_rtl=is_rtl, lang="en")
         said = "".join(cluster.text for cluster in word.clusters)

@@ -26,9 +26,9 @@ from tests.engine.layout.builders import (
     ul,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Glyphs, Outline, Restore, Save
-from workers.engine.tree.nodes import Block, Break, Container, LineBreak, Run
-from workers.engine.tree.styles import BreakTo, Overflow, WhiteSpace
+from workers.engine.layout.display import GlyphRun, Restore, Save, StrokedRectangle
+from workers.engine.tree.nodes import Block, Break, Container, LineBreak, TextRun
+from workers.engine.tree.styles.computed import BreakTo, Overflow, WhiteSpace
 from workers.engine.units import AUTO, ZERO, Length, Sides
 
 
@@ -84,7 +84,7 @@ class TestMargins:
         inner = div(p("b"), p("foot", margin=Sides(AUTO, *points(0)[1:])), height=Length(40.0))
         assert tops(inner, p("c")) == [("b", 0), ("foot", 30), ("c", 40)]
 
-    def test_auto_margins_share_what_is_left(self):
+    def test_auto_margins_share_the_remaining_space(self):
         auto = Sides(AUTO, *points(0)[1:])
         assert tops(p("a", margin=auto), p("b", margin=auto)) == [("a", 40), ("b", 90)]
 
@@ -123,7 +123,7 @@ class TestBreaks:
         document = pages(*[heading(str(n)) for n in range(12)])
         assert [len(page) for page in document] == [10, 2]
 
-    def test_a_box_that_avoids_breaks_goes_on_as_a_whole(self):
+    def test_a_box_that_avoids_breaks_moves_as_a_whole(self):
         assert pages(lines_of(6), div(lines_of(5), avoid_inside=True))[1] == list("12345")
 
     def test_a_box_taller_than_a_page_is_broken_all_the_same(self):
@@ -159,7 +159,7 @@ class TestBoxes:
         box = div(p("a"), padding=sides(2, 3), border=Sides(LINE, LINE, LINE, LINE))
         page = laid(box, p("b")).pages[0]
         assert placed(page) == [("a", 4, 3), ("b", 0, 16)]
-        (outline,) = (item for item in page.items if isinstance(item, Outline))
+        (outline,) = (item for item in page.items if isinstance(item, StrokedRectangle))
         assert outline[:5] == (0.5, 0.5, 99, 15, 1)
 
     def test_a_broken_box_is_open_at_the_break(self):
@@ -194,7 +194,7 @@ class TestBoxes:
         assert fills(page) == [(-10, 10, 40, 20)]
         assert placed(page)[-1] == ("b", 0, 40)
 
-    def test_overflow_is_an_error_that_says_what_where_by_how_much_and_what_to_try(self):
+    def test_overflow_is_an_error_with_element_place_amount_and_advice(self):
         findings = Findings()
         laid(
             div(p("Example with a very long text"), tag="box", height=Length(15.0)),
@@ -208,7 +208,7 @@ class TestBoxes:
         )
         assert [place.tag_name for place in error.chain] == ["p", "box"]
 
-    def test_text_too_wide_for_its_own_width_is_told_so(self):
+    def test_text_wider_than_its_stated_width_is_reported(self):
         findings = Findings()
         wide = {"white_space": WhiteSpace.NOWRAP}
         loose = p("seven characters", tag="box", **wide)
@@ -220,7 +220,7 @@ class TestBoxes:
 
     def test_a_line_break_parts_the_words_of_a_message(self):
         findings = Findings()
-        broken = p(Run("one", PLAIN.text), LineBreak(PLAIN.text), Run("two", PLAIN.text))
+        broken = p(TextRun("one", PLAIN.text), LineBreak(PLAIN.text), TextRun("two", PLAIN.text))
         laid(div(broken, height=Length(15.0)), findings=findings)
         (error,) = findings.errors
         assert '"one two"' in error.message
@@ -235,7 +235,7 @@ class TestBoxes:
         laid(div(lines_of(2), max_height=Length(15.0)), findings=findings)
         assert [error.code for error in findings.errors] == ["content-overflows"]
 
-    def test_a_box_of_limited_height_goes_on_as_a_whole(self):
+    def test_a_box_of_limited_height_moves_as_a_whole(self):
         assert pages(lines_of(9), div(lines_of(2), max_height=Length(40.0)))[1] == ["1", "2"]
 
     def test_a_box_taller_than_a_page_is_an_error(self):
@@ -251,12 +251,12 @@ class TestRows:
         page = laid(row(p("a"), p("b"), gap=10.0), p("c")).pages[0]
         assert placed(page) == [("a", 0, 0), ("b", 55, 0), ("c", 0, 10)]
 
-    def test_a_stated_width_is_kept_and_the_rest_is_shared(self):
+    def test_a_stated_width_is_honoured_and_the_rest_is_shared(self):
         page = laid(row(p("a", width=Length(30.0)), p("b"), gap=10.0)).pages[0]
         assert placed(page) == [("a", 0, 0), ("b", 40, 0)]
 
     @pytest.mark.parametrize(("align", "y"), [("start", 0), ("center", 10), ("end", 20)])
-    def test_lower_blocks_stand_as_align_items_says(self, align, y):
+    def test_lower_blocks_are_placed_by_align_items(self, align, y):
         assert tops(row(lines_of(3), p("b"), align=align))[-1] == ("b", y)
 
     @pytest.mark.parametrize(("align", "y"), [("start", 0), ("center", 15), ("end", 30)])
@@ -286,15 +286,15 @@ class TestRows:
     @pytest.mark.parametrize("align", ["normal", "baseline"])
     def test_label_and_amount_of_different_size_share_a_baseline(self, align):
         page = laid(row(p("a"), p("b", size=30.0, line_height=40.0), align=align)).pages[0]
-        assert len({item.y for item in page.items if isinstance(item, Glyphs)}) == 1
+        assert len({item.y for item in page.items if isinstance(item, GlyphRun)}) == 1
 
     def test_text_stands_on_the_baseline_of_others_though_a_plain_box_is_around(self):
         big = p("b", size=30.0, line_height=40.0)
         page = laid(row(div(p("a"), p("x")), big, align="normal")).pages[0]
-        a, _, b = (item.y for item in page.items if isinstance(item, Glyphs))
+        a, _, b = (item.y for item in page.items if isinstance(item, GlyphRun))
         assert a == b
 
-    def test_boxes_that_are_seen_stand_at_the_start_unless_baseline_is_asked_for(self):
+    def test_visible_boxes_align_to_the_start_unless_baseline_is_set(self):
         card = div(p("a"), background=GREY, padding=sides(5, 5, 5, 5))
         big = p("b", size=30.0, line_height=40.0)
         assert fills(laid(row(card, big, align="normal")).pages[0])[0][1] == 0
@@ -308,7 +308,7 @@ class TestRows:
         assert texts(second) == ["4", "5", "6"]
 
     @pytest.mark.parametrize("align", ["normal", "start", "stretch"])
-    def test_the_last_margin_in_a_block_of_a_row_is_kept(self, align):
+    def test_the_last_margin_in_a_block_of_a_row_is_honoured(self, align):
         inner = div(p("a"), p("b", margin=points(0, 0, 7, 0)))
         assert tops(row(inner, p("c"), align=align), p("x"))[-1] == ("x", 27)
         assert tops(div(row(inner, p("c"), align=align)), p("x"))[-1] == ("x", 27)
@@ -335,7 +335,7 @@ class TestRows:
             inner = row(big, div(inner), align="baseline")
         assert len(pages(p("a"), inner, masters=[master(2000.0, 200.0)])) > 1
 
-    def test_a_row_is_broken_and_each_block_goes_on_by_itself(self):
+    def test_a_row_is_broken_and_each_block_continues_by_itself(self):
         first, second = laid(p("a"), row(lines_of(12), lines_of(11), p("c"))).pages
         assert len(texts(first)) == 1 + 9 + 9 + 1
         assert texts(second) == ["10", "11", "12", "10", "11"]

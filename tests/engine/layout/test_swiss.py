@@ -11,10 +11,10 @@ from PIL import Image, ImageDraw
 
 from tests.golden.case import OPTIONS
 from workers.engine.diagnostics import AuthoringError
-from workers.engine.layout.elements.barcodes import Code, encode_barcode
-from workers.engine.layout.elements.swiss import GRAIN
-from workers.engine.layout.elements.symbols import Symbol
-from workers.engine.layout.problems import Problem
+from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
+from workers.engine.layout.elements.barcodes.swiss_cross import GRAIN
+from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.problems import ContentProblem
 from workers.engine.pipeline import render
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.units import mm
@@ -45,19 +45,19 @@ WITHOUT_REFERENCE = {"iban": ACCOUNT, "creditor": CREDITOR}
 
 
 def symbol_of(value: Any, *, has_quiet_zone: bool = True) -> Symbol:
-    symbol = encode_barcode(Code("swiss-qr", value, has_quiet_zone=has_quiet_zone))
+    symbol = encode_barcode(BarcodeSpec("swiss-qr", value, has_quiet_zone=has_quiet_zone))
     assert isinstance(symbol, Symbol), symbol
     return symbol
 
 
 def problem_of(value: Any, level: str = "M") -> str:
-    problem = encode_barcode(Code("swiss-qr", value, level))
-    assert isinstance(problem, Problem), "a wrong bill was drawn"
+    problem = encode_barcode(BarcodeSpec("swiss-qr", value, level))
+    assert isinstance(problem, ContentProblem), "a wrong bill was drawn"
     return problem.text
 
 
 def picture(symbol: Symbol) -> Image.Image:
-    scale = 8 / symbol.grain
+    scale = 8 / symbol.subdivisions
     image = Image.new("L", (round(symbol.columns * scale), round(symbol.rows * scale)), 255)
     draw = ImageDraw.Draw(image)
     for x, y, width, height in symbol.rectangles:
@@ -87,7 +87,7 @@ def test_a_bill_reads_back_line_by_line():
     ]
 
 
-def test_what_may_be_left_out_is_empty():
+def test_optional_fields_are_empty():
     lines = lines_of(WITHOUT_REFERENCE)
     assert lines[18:20] == ["", "CHF"]
     assert lines[20:27] == [""] * 7
@@ -201,7 +201,7 @@ def test_no_two_rectangles_overlap():
         ({"bic": "x"}, 'no member "bic"'),
     ],
 )
-def test_a_wrong_bill_is_told_by_member(change, message):
+def test_an_invalid_bill_is_reported_by_member(change, message):
     assert message in problem_of(BILL | change)
 
 
@@ -227,4 +227,4 @@ def test_a_wrong_bill_is_an_error_at_its_element():
     document = '<document><flow><barcode type="swiss-qr" alt="" value="a"/></flow></document>'
     with pytest.raises(AuthoringError, match="takes an object") as caught:
         render(None, Payload(PayloadKind.XML, document.encode()), options=OPTIONS)
-    assert caught.value.diagnostics[0].place.tag_name == "barcode"
+    assert caught.value.diagnostics[0].location.tag_name == "barcode"

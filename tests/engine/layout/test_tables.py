@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.layout.builders import (
@@ -37,20 +37,20 @@ from tests.engine.layout.builders import (
     tr,
 )
 from workers.engine.diagnostics import Findings
-from workers.engine.layout.display import Glyphs
-from workers.engine.layout.elements.rows import CellOwner
+from workers.engine.layout.display import GlyphRun
+from workers.engine.layout.elements.tables.rows import CellOwner
 from workers.engine.tree.nodes import (
     CellTemplate,
+    FragmentValues,
     LoopStep,
-    On,
-    PieceValues,
+    Occurrence,
     Role,
     RowTemplate,
     TableRow,
     Total,
     TotalMode,
 )
-from workers.engine.tree.styles import Align, BreakTo, VerticalAlign, WhiteSpace
+from workers.engine.tree.styles.computed import Align, BreakTo, VerticalAlign, WhiteSpace
 from workers.engine.units import NO_BORDER, Border, BorderStyle, Sides
 
 ONE = template(1)
@@ -74,7 +74,7 @@ class TestWidths:
         )
         assert placed(laid(made).pages[0])[:3] == [("aaaa", 0, 0), ("b", 20, 0), ("cc", 80, 0)]
 
-    def test_lengths_and_percentages_are_kept(self):
+    def test_lengths_and_percentages_are_honoured(self):
         made = table(
             body(tr(THREE, "a", "b", "c")),
             columns=[column(30.0), column(percent(20)), column(share())],
@@ -107,7 +107,7 @@ class TestWidths:
         page = laid(made).pages[0]
         assert [x for text, x, _ in placed(page) if text in ("bbbbbbbb", "cccc")] == [40, 40, 80]
 
-    def test_what_cannot_be_cut_keeps_its_width(self):
+    def test_unbreakable_content_keeps_its_width(self):
         plain = template(2)
         held = replace(plain.cells[1], style=styled(white_space=WhiteSpace.NOWRAP))
         made = table(
@@ -145,7 +145,7 @@ class TestWidths:
         (error,) = findings.errors
         assert error.code == "columns-too-wide"
         assert "the columns of `table` need 49.4 mm, the table gives 35.3 mm" in error.message
-        assert error.place == at("table").place
+        assert error.location == at("table").location
 
     def test_a_table_has_as_many_columns_as_its_longest_row(self):
         made = table(body(tr(THREE, "a", "b", "c")), columns=[column(20.0)])
@@ -156,7 +156,7 @@ class TestCells:
     @pytest.mark.parametrize(
         ("align", "x"), [(Align.LEFT, 2), (Align.RIGHT, 93), (Align.CENTER, 47.5)]
     )
-    def test_text_stands_where_its_alignment_says(self, align, x):
+    def test_text_is_placed_by_its_alignment(self, align, x):
         shared = template(1, cell=styled(align=align, padding=sides(0, 2)))
         assert placed(laid(table(body(tr(shared, "a")))).pages[0]) == [("a", x, 0)]
 
@@ -164,7 +164,7 @@ class TestCells:
         ("value", "y"),
         [(VerticalAlign.TOP, 0), (VerticalAlign.MIDDLE, 10), (VerticalAlign.BOTTOM, 20)],
     )
-    def test_text_stands_in_a_higher_row_as_vertical_align_says(self, value, y):
+    def test_text_in_a_higher_row_is_placed_by_vertical_align(self, value, y):
         cell = styled(vertical_align=value)
         cells = (
             CellTemplate(at("td"), Role.CELL, PLAIN, 1, 1),
@@ -180,7 +180,7 @@ class TestCells:
 
         shared = RowTemplate(at("tr"), PLAIN, (cell(10.0), cell(20.0)), False)
         page = laid(table(body(tr(shared, "a", "b")))).pages[0]
-        assert [item.y for item in page.items if isinstance(item, Glyphs)] == [16, 16]
+        assert [item.y for item in page.items if isinstance(item, GlyphRun)] == [16, 16]
 
     def test_text_that_needs_two_lines_makes_its_row_higher(self):
         made = table(body(tr(TWO, "aaaa bbbb", "c"), tr(TWO, "d", "e")), columns=[column(25.0)])
@@ -199,7 +199,7 @@ class TestCells:
 
     def test_every_cell_knows_its_row_and_its_place(self):
         page = laid(table(body(tr(TWO, "a", "b", index=7)))).pages[0]
-        first, second = (item.owner for item in page.items if isinstance(item, Glyphs))
+        first, second = (item.owner for item in page.items if isinstance(item, GlyphRun))
         assert isinstance(first, CellOwner)
         assert (first.role, first.source.loop) == (Role.CELL, (LoopStep("lines", 7),))
         assert first.row is second.row
@@ -253,7 +253,9 @@ class TestLooks:
 class TestPieces:
     def test_a_head_is_repeated_and_a_foot_stands_once_at_the_end(self):
         made = table(
-            body(*numbered(20)), heads=[group(tr(ONE, "H"))], feet=[group(tr(ONE, "F"), on=On.LAST)]
+            body(*numbered(20)),
+            heads=[group(tr(ONE, "H"))],
+            feet=[group(tr(ONE, "F"), on=Occurrence.LAST)],
         )
         first, second, third = pages(made)
         assert first == ["H", *map(str, range(1, 10))]
@@ -263,23 +265,23 @@ class TestPieces:
     def test_a_repeated_head_is_furniture_and_the_first_is_not(self):
         first, second = laid(table(body(*numbered(12)), heads=[group(tr(ONE, "H"))])).pages
         owners = [
-            [item.owner is None for item in page.items if isinstance(item, Glyphs)][:2]
+            [item.owner is None for item in page.items if isinstance(item, GlyphRun)][:2]
             for page in (first, second)
         ]
         assert owners == [[False, False], [True, False]]
 
     def test_a_last_foot_takes_a_row_with_it(self):
-        made = table(body(*numbered(10)), feet=[group(tr(ONE, "F"), on=On.LAST)])
+        made = table(body(*numbered(10)), feet=[group(tr(ONE, "F"), on=Occurrence.LAST)])
         assert pages(made) == [list("123456789"), ["10", "F"]]
 
     @pytest.mark.parametrize(
         ("on", "where"),
         [
-            (On.ALL, [True, True, True]),
-            (On.FIRST, [True, False, False]),
-            (On.REST, [False, True, True]),
-            (On.LAST, [False, False, True]),
-            (On.NOT_LAST, [True, True, False]),
+            (Occurrence.ALL, [True, True, True]),
+            (Occurrence.FIRST, [True, False, False]),
+            (Occurrence.REST, [False, True, True]),
+            (Occurrence.LAST, [False, False, True]),
+            (Occurrence.NOT_LAST, [True, True, False]),
         ],
     )
     def test_heads_and_feet_stand_on_the_pieces_they_name(self, on, where):
@@ -305,7 +307,7 @@ class TestPieces:
         made = table(body(*numbered(3)), heads=[group(tr(ONE, "H"))])
         assert pages(lines_of(8), heading("h"), made)[1] == ["h", "H", "1", "2", "3"]
 
-    def test_a_row_stays_with_the_next_where_it_asks_to(self):
+    def test_a_row_stays_with_the_next_if_set(self):
         kept = template(1, after=BreakTo.AVOID)
         made = table(body(*numbered(9), tr(kept, "10"), tr(ONE, "11")))
         assert pages(made)[1] == ["10", "11"]
@@ -314,7 +316,7 @@ class TestPieces:
         made = table(body(*numbered(2), tr(template(1, before=BreakTo.PAGE), "3")))
         assert pages(made) == [["1", "2"], ["3"]]
 
-    def test_a_group_head_is_printed_again_while_its_group_goes_on(self):
+    def test_a_group_head_is_repeated_while_its_group_continues(self):
         sticky = template(1, repeats=True)
         made = table(
             body(tr(sticky, "G1"), *numbered(11)),
@@ -327,7 +329,7 @@ class TestPieces:
         made = table(body(*numbered(9)), body(tr(sticky, "G"), *numbered(2, first=10)))
         assert pages(made)[1] == ["G", "10", "11"]
 
-    def test_a_table_that_avoids_breaks_goes_on_as_a_whole(self):
+    def test_a_table_that_avoids_breaks_moves_as_a_whole(self):
         assert pages(lines_of(8), table(body(*numbered(4)), avoid_inside=True))[1] == list("1234")
 
     def test_a_row_taller_than_a_page_is_split_inside_its_cells(self):
@@ -345,7 +347,7 @@ class TestPieces:
         assert [len(page) for page in pages(made)] == [10, 3]
 
     def test_a_table_without_rows_shows_head_and_foot(self):
-        made = table(heads=[group(tr(ONE, "H"))], feet=[group(tr(ONE, "F"), on=On.LAST)])
+        made = table(heads=[group(tr(ONE, "H"))], feet=[group(tr(ONE, "F"), on=Occurrence.LAST)])
         assert pages(made, p("after")) == [["H", "F", "after"]]
 
     def test_a_head_taller_than_the_page_is_an_error_and_layout_ends(self):
@@ -359,6 +361,7 @@ class TestPieces:
         page = laid(row(p("a"), table(body(*numbered(2))))).pages[0]
         assert placed(page) == [("a", 0, 0), ("1", 50, 0), ("2", 50, 10)]
 
+    @settings(deadline=None)  # times belong to the bench
     @given(
         heights=st.lists(st.integers(1, 14), min_size=1, max_size=30),
         has_head=st.booleans(),
@@ -367,7 +370,7 @@ class TestPieces:
         widows=st.integers(1, 3),
         above=st.integers(0, 12),
     )
-    def test_the_pieces_hold_every_row_once_and_in_order(
+    def test_the_fragments_hold_every_row_once_and_in_order(
         self, heights, has_head, has_foot, orphans, widows, above
     ):
         rows = [
@@ -379,7 +382,7 @@ class TestPieces:
         made = table(
             body(*rows, orphans=orphans, widows=widows),
             heads=[group(tr(ONE, "H"))] if has_head else [],
-            feet=[group(tr(ONE, "F"), on=On.LAST)] if has_foot else [],
+            feet=[group(tr(ONE, "F"), on=Occurrence.LAST)] if has_foot else [],
         )
         shown = pages(*([lines_of(above)] if above else []), made)
         found = [text for page in shown for text in page if text.startswith("r")]
@@ -393,14 +396,16 @@ class Carried:
 
     is_static = False
 
-    def evaluate(self, values: PieceValues) -> tuple[TableRow, ...]:
-        text = "/".join(str(v[0]) for v in (values.before, values.here, values.after, values.whole))
+    def evaluate(self, values: FragmentValues) -> tuple[TableRow, ...]:
+        text = "/".join(
+            str(v[0]) for v in (values.before, values.here, values.after, values.overall)
+        )
         return (tr(ONE, f"{text} p{values.page.number}"),)
 
 
 def test_carried_values_are_those_of_the_piece_and_its_page():
-    rows = [tr(ONE, str(n), counted=(Decimal(1),)) for n in range(1, 13)]
-    foot = group(on=On.ALL)
+    rows = [tr(ONE, str(n), contributions=(Decimal(1),)) for n in range(1, 13)]
+    foot = group(on=Occurrence.ALL)
     made = replace(
         table(body(*rows), feet=[replace(foot, rows=Carried())]),
         totals=(Total("count", TotalMode.SUM, Decimal(0)),),
@@ -423,6 +428,7 @@ def test_page_values_that_outgrow_their_room_are_an_error():
     assert "`thead` in `table` needs 7.1 mm, 3.5 mm were kept free" in error.message
 
 
+@pytest.mark.long
 def test_fifty_thousand_rows_are_laid_out_in_order():
     document = laid(table(body(*numbered(50_000))), masters=[master(height=600)])
     assert [text for page in document.pages for text in texts(page)] == [

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from workers.engine.diagnostics import Diagnostic, Findings, Origin
-from workers.engine.merge.payload import Merged, PreparedSource, merge_payload, prepare
+from workers.engine.merge.payload import MergeResult, PreparedSource, merge_payload, prepare_source
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.syntax.parser import parse_document
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a merge gave, and everything it found."""
+    """The result of a merge, and all its findings."""
 
-    merged: Merged | None
+    merged: MergeResult | None
     findings: tuple[Diagnostic, ...]
 
     @property
@@ -34,7 +34,7 @@ class Outcome:
 
 
 def template(source: str) -> PreparedSource:
-    return prepare(parse_document(source.encode(), origin=Origin.TEMPLATE))
+    return prepare_source(parse_document(source.encode(), origin=Origin.TEMPLATE))
 
 
 def with_data(section: str) -> PreparedSource:

@@ -70,12 +70,12 @@ def test_each_type_reads_its_json_forms(kind: str, sent: str, value: object):
         ("markdown", "1"),
     ],
 )
-def test_other_forms_are_told_at_the_field(kind: str, sent: str):
+def test_invalid_values_are_reported_at_the_field(kind: str, sent: str):
     finding = merge(with_data(f'<field name="a" type="{kind}"/>'), f'{{"a": {sent}}}').only
     assert finding.code == "wrong-data"
     assert finding.message.startswith("/a is ")
-    assert finding.place is not None
-    assert finding.place.tag_name == "field"
+    assert finding.location is not None
+    assert finding.location.tag_name == "field"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_rows_are_converted_by_their_fields():
     ]
 
 
-def test_a_wrong_cell_is_told_with_its_pointer():
+def test_an_invalid_cell_is_reported_with_its_pointer():
     source = with_data('<dataset name="lines"><field name="qty" type="decimal"/></dataset>')
     finding = merge(source, '{"lines": [{"qty": 1}, {"qty": "a longer text than twenty"}]}').only
     assert finding.message == (
@@ -156,7 +156,7 @@ def test_the_shape_of_a_list_is_checked(sent: str, says: str):
     assert merge(source, sent).only.message == says
 
 
-def test_a_path_through_something_else_is_told():
+def test_a_path_through_a_scalar_is_reported():
     finding = merge(with_data('<field name="buyer.name"/>'), '{"buyer": "Ann"}').only
     assert finding.message == '/buyer is "Ann", accepted is an object with the member "name"'
 
@@ -168,7 +168,7 @@ def test_at_most_twenty_findings_are_listed_then_counted():
     assert len(outcome.findings) == MAX_DATA_FINDINGS + 1
     assert outcome.findings[-1].message == "The data have 30 more findings like these"
     assert outcome.merged is not None
-    assert not outcome.merged.is_data_sound
+    assert not outcome.merged.is_data_valid
 
 
 def test_undeclared_members_are_warnings_with_the_nearest_name():

@@ -95,7 +95,7 @@ def test_numbers_follow_the_decimal_sign(attributes: str, sent: str, value: str)
         ("", "NaN"),
     ],
 )
-def test_other_numbers_are_told(attributes: str, sent: str):
+def test_invalid_numbers_are_reported(attributes: str, sent: str):
     outcome = read(f"date;details;amount\n2026-01-02;x;{sent}", attributes)
     assert outcome.only.message.startswith(f'CSV line 2, column "amount" is "{sent}"')
 
@@ -119,15 +119,15 @@ def test_a_ragged_row_names_its_line():
         ("date,details,date\n", "twice"),
         ('date,details\n2026-01-02,"x', "line 2: the quote that opens here is not closed"),
         ('date,details\n2026-01-02,"x"y\n', "text follows a closing quote"),
-        ("date,details\n2026-01-02,a\0b\n", "line 2, position 13 holds the character U+0000"),
+        ("date,details\n2026-01-02,a\0b\n", "line 2, position 13 contains the character U+0000"),
         ("date,details\n2026-01-02," + "x" * 140_000, "more than 131,072"),
     ],
 )
-def test_what_is_not_csv_is_told(body: str, says: str):
+def test_invalid_csv_is_reported(body: str, says: str):
     assert says in read(body).only.message
 
 
-def test_an_unknown_column_is_a_warning_and_its_cells_are_kept():
+def test_an_unknown_column_is_a_warning_and_its_cells_are_readable():
     outcome = read("date,detail,details\n2026-01-02,x,Card\n")
     assert outcome.only.code == "unknown-column"
     assert 'did you mean "details"?' in outcome.only.message
@@ -156,11 +156,11 @@ def test_booleans_have_their_csv_words():
 @pytest.mark.parametrize(
     "section", ["", '<dataset name="a"/><dataset name="b"/>', '<field name="a"/>']
 )
-def test_a_template_that_takes_no_csv_says_so(section: str):
+def test_a_template_without_csv_support_reports_it(section: str):
     assert merge(with_data(section), "a\n1\n", PayloadKind.CSV).only.code == "csv-dataset"
 
 
-def test_too_many_rows_are_told_once():
+def test_too_many_rows_are_reported_once():
     outcome = read("date,details\n" + "2026-01-02,x\n" * 5, 'max-rows="3"')
     assert outcome.only.code == "row-count"
 

@@ -1,4 +1,4 @@
-"""What a data section declares, and what is wrong with it."""
+"""Declarations of the data section, and their errors."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def test_a_whole_data_section_is_read():
     assert (name.path, name.is_required, name.label) == (("buyer", "name"), True, "Buyer")
     assert (due.type, due.minimum) == (FieldType.DATE, date(2026, 1, 1))
     (lines,) = declared.datasets
-    assert (lines.delimiter, lines.min_rows, lines.takes_csv) == ("\t", 1, True)
+    assert (lines.delimiter, lines.min_rows, lines.accepts_csv) == ("\t", 1, True)
     assert declared.lets[0].expression == "a * 2"
     assert declared.assertions[0].is_warning
 
 
-def test_a_json_error_is_told_in_the_lines_of_the_file():
+def test_a_json_error_is_reported_with_lines_of_the_file():
     source = (
         '<document>\n<data>\n <json><![CDATA[{\n  "a": 1\n  "b": 2 }]]></json></data></document>'
     )
     (finding,) = template(source).findings
-    assert finding.place is not None
-    assert finding.place.tag_name == "json"
+    assert finding.location is not None
+    assert finding.location.tag_name == "json"
     assert "at line 5, column 3: a comma is missing" in finding.message
 
 
@@ -80,7 +80,7 @@ def test_defaults_are_an_object(text: str):
         ('<let name="page" value="1"/>', "wrong-value"),
     ],
 )
-def test_wrong_declarations_are_told(section: str, code: str):
+def test_invalid_declarations_are_reported(section: str, code: str):
     assert [finding.code for finding in with_data(section).findings] == [code]
 
 

@@ -24,7 +24,7 @@ def test_numbers_are_exact():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('{"a":1,"a":2}', 'the member "a" stands twice'),
+        ('{"a":1,"a":2}', 'the member "a" is repeated'),
         ("[NaN]", "NaN is not a JSON value"),
         ("[-Infinity]", "-Infinity is not a JSON value"),
         ("1E+999999", "too long or too large"),
@@ -44,7 +44,7 @@ def test_numbers_are_exact():
         ('"a\nb"', "write \\n"),
     ],
 )
-def test_what_is_not_strict_json_is_refused(text: str, says: str):
+def test_text_that_is_not_strict_json_is_rejected(text: str, says: str):
     with pytest.raises(JsonError) as caught:
         read_json(text)
     assert says in str(caught.value)
@@ -68,7 +68,7 @@ def test_the_fault_has_an_offset():
     ("text", "bracket", "offset"),
     [('{"a": 1, }', "}", 7), ("[1,]", "]", 2), ('{"a": [1\n,\n]}', "]", 9)],
 )
-def test_a_surplus_comma_is_told_at_its_place(text: str, bracket: str, offset: int):
+def test_a_trailing_comma_is_reported_at_its_position(text: str, bracket: str, offset: int):
     with pytest.raises(JsonError) as caught:
         read_json(text)
     assert str(caught.value) == f"the comma before {bracket} is one too many"
@@ -113,11 +113,13 @@ _VALUES = st.recursive(
 _OBJECTS = st.dictionaries(st.text(), _VALUES, max_size=4)
 
 
+@pytest.mark.long
 @given(_OBJECTS)
 def test_an_empty_patch_changes_nothing(target: dict[str, Any]):
     assert merge_patch(target, {}) == target
 
 
+@pytest.mark.long
 @given(_OBJECTS, _OBJECTS)
 def test_a_patch_changes_neither_of_its_arguments(target: dict[str, Any], patch: dict[str, Any]):
     before = json.dumps([target, patch])

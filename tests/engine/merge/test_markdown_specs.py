@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from workers.engine.diagnostics import Findings, Place, Span
-from workers.engine.merge.markdown_flow import read_markdown
+from workers.engine.diagnostics import Findings, SourceLocation, SourceSpan
+from workers.engine.merge.markdown_reader import read_markdown
 from workers.engine.syntax import values
 from workers.engine.syntax.nodes import Element, Text
 
 SPECS = Path(__file__).parent / "specs"
-PLACE = Place("flow", Span(1, 1, 1, 8))
+PLACE = SourceLocation("flow", SourceSpan(1, 1, 1, 8))
 LEAST_SHARE = 0.98
 
 _NUMBER = "lists begin at 999,999 at most"
@@ -64,15 +64,17 @@ def examples(name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("name", "count"), [("commonmark-0.31.2", 652), ("gfm-0.29", 672)])
-def test_examples_become_what_their_html_says(name: str, count: int):
-    different = {example["example"]: told for example in examples(name) if (told := judge(example))}
+def test_examples_have_the_text_of_their_html(name: str, count: int):
+    different = {
+        example["example"]: reported for example in examples(name) if (reported := judge(example))
+    }
     assert different.keys() == EXCEPTIONS[name].keys(), different
     assert len(examples(name)) == count
     assert len(different) <= count * (1 - LEAST_SHARE)
 
 
 def judge(example: dict[str, Any]) -> str:
-    """Say how an example differs; nothing when it does not."""
+    """Return the difference of an example, empty if there is none."""
     nodes = read_markdown(example["markdown"], PLACE, Findings())
     has_tags = example["section"] in WITH_RAW and HTML_TAG.search(example["markdown"])
     if has_tags or example["section"] in RAW:
@@ -122,7 +124,7 @@ def outline(nodes: list[Element | Text], around: str = "") -> Iterator[str]:
 
 
 def text_of(written: str) -> str:
-    """Give the text of HTML, with the alternatives of its images."""
+    """Return the text of HTML, with the alternatives of its images."""
     with_alt = re.sub(r'<img src="[^"]*" alt="([^"]*)"[^>]*/>', r"\1", written)
     return html.unescape(HTML_TAG.sub("", with_alt))
 

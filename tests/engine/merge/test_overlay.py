@@ -48,7 +48,7 @@ def test_a_flow_is_replaced_whole_and_knows_its_origin():
     merged = root(lay('<document><flow name="notes"><h1>new</h1></flow></document>'))
     body, notes = merged.elements("flow")
     assert [child.tag for child in notes.elements()] == ["h1"]
-    assert (body.place.origin, notes.place.origin) == (Origin.TEMPLATE, Origin.PAYLOAD)
+    assert (body.location.origin, notes.location.origin) == (Origin.TEMPLATE, Origin.PAYLOAD)
 
 
 def test_styles_are_replaced_by_name_or_element_in_place():
@@ -112,11 +112,11 @@ def test_fields_and_lets_are_replaced_and_added():
 def test_a_final_part_refuses_replacement(part: str, over: str):
     outcome = lay(f"<document>{over}</document>", f"<document>{part}</document>")
     assert outcome.only.code == "final"
-    assert outcome.only.place is not None
-    assert outcome.only.place.origin is Origin.PAYLOAD
+    assert outcome.only.location is not None
+    assert outcome.only.location.origin is Origin.PAYLOAD
 
 
-def test_the_same_part_twice_in_a_payload_is_told():
+def test_a_duplicate_part_in_a_payload_is_reported():
     codes = lay('<document><flow name="notes"/><flow name="notes"/></document>').codes
     assert codes == ["duplicate-key"]
 
@@ -126,13 +126,13 @@ def test_a_payload_may_use_the_styles_of_the_template_and_not_others():
     assert lay(payload.format("s")).codes == []
     finding = lay(payload.format("u")).only
     assert finding.code == "unknown-style"
-    assert finding.place is not None
-    assert finding.place.origin is Origin.PAYLOAD
+    assert finding.location is not None
+    assert finding.location.origin is Origin.PAYLOAD
 
 
-def test_mistakes_of_both_texts_are_told_with_their_origin():
+def test_mistakes_of_both_texts_are_reported_with_their_origin():
     outcome = lay("<document><flow name='x'><q/></flow></document>", "<document><qq/></document>")
-    places = [finding.place for finding in outcome.findings]
+    places = [finding.location for finding in outcome.findings]
     assert [place and place.origin for place in places] == [Origin.TEMPLATE, Origin.PAYLOAD]
 
 
@@ -140,5 +140,5 @@ def test_mistakes_of_both_texts_are_told_with_their_origin():
 def test_a_payload_that_is_no_document_gives_no_tree(payload: str):
     outcome = lay(payload)
     assert outcome.merged is None
-    assert outcome.only.place is not None
-    assert outcome.only.place.origin is Origin.PAYLOAD
+    assert outcome.only.location is not None
+    assert outcome.only.location.origin is Origin.PAYLOAD

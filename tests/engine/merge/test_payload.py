@@ -35,7 +35,7 @@ PAYMENT = """<document filename="invoice-{{ number }}.pdf">
 </document>"""
 
 
-def test_json_changes_what_it_names():
+def test_json_changes_the_fields_it_names():
     outcome = merge(template(INVOICE), '{"number": "2026-0043", "date": "2026-03-09", "lines": []}')
     assert outcome.findings == ()
     assert outcome.data["number"] == "2026-0043"
@@ -84,8 +84,8 @@ def test_xml_adds_and_replaces():
 
 def test_a_complete_document_needs_no_template_and_has_no_origin():
     outcome = merge(None, INVOICE.replace("</document>", "<nope/></document>"), PayloadKind.XML)
-    assert outcome.only.place is not None
-    assert outcome.only.place.origin is None
+    assert outcome.only.location is not None
+    assert outcome.only.location.origin is None
     assert outcome.merged is not None
 
 
@@ -112,7 +112,7 @@ def test_data_without_a_template_are_refused(kind: PayloadKind):
     assert outcome.only.code == "no-template"
 
 
-def test_a_broken_template_is_told_on_every_merge():
+def test_an_invalid_template_is_reported_on_every_merge():
     source = template("<document>")
     for kind in PayloadKind:
         outcome = merge(source, "<document/>", kind)

@@ -10,9 +10,9 @@ import pypdfium2
 from PIL import Image
 
 from tests.soundness import note_pdf
-from workers.engine.layout.display import Glyphs, LaidOut, Page
+from workers.engine.layout.display import GlyphRun, LaidOutDocument, LaidOutPage
 from workers.engine.layout.fonts import find_face
-from workers.engine.paint.press import print_pages
+from workers.engine.paint.writer import write_pages
 from workers.engine.units import BLACK, Color, ColorSpace
 
 RED = Color(ColorSpace.RGB, (1.0, 0.0, 0.0))
@@ -21,21 +21,21 @@ OWNER = object()
 _BEFORE = re.compile(rb"\A1 0 0 1 0 0 cm\n|^BT /\w+ 1 Tf 1.2 TL ET\n", re.MULTILINE)
 
 
-def text(x: float, y: float, content: str, **changes) -> Glyphs:
+def text(x: float, y: float, content: str, **changes) -> GlyphRun:
     face = changes.pop("face", find_face(("sans-serif",), 400, False))
     size = changes.pop("size", 10.0)
-    glyphs = Glyphs(
+    glyphs = GlyphRun(
         x, y, face, size, BLACK, face.encode(content), content, face.measure(content) * size, OWNER
     )
     return glyphs._replace(**changes)
 
 
-def page(*items, width: float = 100, height: float = 100, **parts) -> Page:
-    return Page(width, height, list(items), **parts)
+def page(*items, width: float = 100, height: float = 100, **parts) -> LaidOutPage:
+    return LaidOutPage(width, height, list(items), **parts)
 
 
-def printed(*pages: Page, outline=()) -> bytes:
-    return note_pdf(print_pages(LaidOut(list(pages), list(outline))))
+def printed(*pages: LaidOutPage, outline=()) -> bytes:
+    return note_pdf(write_pages(LaidOutDocument(list(pages), list(outline))))
 
 
 def opened(pdf: bytes, **options) -> pikepdf.Pdf:

@@ -7,13 +7,13 @@ from reportlab.pdfbase import pdfmetrics
 
 from tests.engine.paint.drawing import page, printed, text
 from workers.engine.paint.canvas_file import CanvasFile, EmbeddedFont
-from workers.engine.paint.objects import Written
+from workers.engine.paint.objects import WrittenObject
 
 
 def test_a_font_that_another_thread_registered_is_an_error_and_no_wrong_font(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    other = EmbeddedFont("F1", Written(b"<< /Type /Font >>"))
+    other = EmbeddedFont("F1", WrittenObject(b"<< /Type /Font >>"))
     register = pdfmetrics.registerFont
 
     def register_both(font: object) -> None:
@@ -22,7 +22,7 @@ def test_a_font_that_another_thread_registered_is_an_error_and_no_wrong_font(
 
     monkeypatch.setattr(pdfmetrics, "registerFont", register_both)
     with pytest.raises(RuntimeError, match="two threads"):
-        CanvasFile().add_font("F1", Written(b"<< /Type /Font >>"))
+        CanvasFile().add_font("F1", WrittenObject(b"<< /Type /Font >>"))
 
 
 def test_documents_leave_no_fonts_in_the_registry_but_empty_ones():

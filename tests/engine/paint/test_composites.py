@@ -7,15 +7,17 @@ import uharfbuzz as hb
 
 from workers.engine.layout.fonts import Face, find_face
 from workers.engine.paint import composites
-from workers.engine.paint.composites import Part, add_composites, join_glyphs
+from workers.engine.paint.composites import Component, add_composites, join_glyphs
 from workers.engine.paint.embedding import subset_glyphs
 
 FACE = find_face((), 400, False)
 X, HAT, SPACE = FACE.glyphs["x"], FACE.glyphs["^"], FACE.glyphs[" "]
 
 
-def added_to(face: Face, *, parts: tuple[Part, ...], advance: int = 600) -> tuple[hb.Font, int]:
-    """Give the font with a glyph of these parts, and the number of the glyph."""
+def added_to(
+    face: Face, *, parts: tuple[Component, ...], advance: int = 600
+) -> tuple[hb.Font, int]:
+    """Return the font with a glyph of these parts, and the number of the glyph."""
     program = subset_glyphs(face, {glyph for glyph, _, _ in parts})
     program, first = add_composites(program, [join_glyphs(face, parts, advance)])
     return hb.Font(hb.Face(program)), first
@@ -34,7 +36,7 @@ def test_a_composite_encloses_its_parts_where_they_stand(monkeypatch, short):
     assert font.get_glyph_extents(X) == x
 
 
-def test_what_has_no_outline_is_left_out_of_a_composite():
+def test_glyphs_without_an_outline_are_omitted_from_a_composite():
     font, glyph = added_to(FACE, parts=((SPACE, 0, 0), (X, 40, 0)))
     assert font.get_glyph_extents(glyph).x_bearing == 40 + bearing_of(X)
     font, glyph = added_to(FACE, parts=((SPACE, 0, 0), (SPACE, 40, 0)))

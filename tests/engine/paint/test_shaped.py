@@ -14,16 +14,16 @@ from tests.golden.case import OPTIONS
 from workers.engine.layout.fonts import find_face, shape_word, split_by_face
 from workers.engine.layout.lines.bidi import resolve_levels
 from workers.engine.layout.lines.hyphenation import hyphenate
-from workers.engine.merged import MergedPart
-from workers.engine.paint import shaped
-from workers.engine.paint.shaped import ShapedFont
+from workers.engine.merged_pdf import MergedPart
+from workers.engine.paint import shaped_font as shaped
+from workers.engine.paint.shaped_font import ShapedFont
 from workers.engine.pipeline import prepare_template, render
-from workers.engine.ports import NoImages, Payload, PayloadKind
+from workers.engine.ports import NoResources, Payload, PayloadKind
 
 
 def rendered(content: str) -> bytes:
     template = prepare_template(f"<document><flow>{content}</flow></document>".encode())
-    return render(template, None, options=OPTIONS, resources=NoImages()).pdf
+    return render(template, None, options=OPTIONS, resources=NoResources()).pdf
 
 
 def fonts_of(pdf: bytes) -> list[pikepdf.Object]:
@@ -36,7 +36,7 @@ def ink(pdf: bytes) -> int:
     return sum((255 - shade) * count for shade, count in enumerate(page.histogram()))
 
 
-def test_a_face_is_embedded_once_for_what_is_shaped_and_once_for_what_is_not():
+def test_a_face_is_embedded_once_for_shaped_and_once_for_unshaped_text():
     names = fonts_of(rendered("<p>plain</p><p>e&#x301;</p><p>x&#x301; again</p>"))
     assert len(names) == 2
     assert {name.split("+")[1] for name in names} == {"NotoSans-Regular"}
@@ -58,12 +58,12 @@ def test_equal_words_have_equal_codes_and_other_texts_others():
     assert font.write(shape_word(face, "á", is_rtl=False, lang="en").clusters) == b"[<0003>]TJ\n"
 
 
-def test_what_the_process_has_forgotten_of_clusters_changes_no_document(monkeypatch):
+def test_an_evicted_cluster_cache_changes_no_document(monkeypatch):
     content = "<p lang='th'>น้ำใจน้ำที่นี่ที่น้ำ</p>"
     before = rendered(content)
     [(face, _)] = split_by_face((), 400, False, "น้ำ", "th")
     face.clear_caches()
-    monkeypatch.setattr(shaped, "_MAX_SAID", 1)
+    monkeypatch.setattr(shaped, "_MAX_CACHED_CODES", 1)
     assert rendered(content) == before
     face.clear_caches()  # the small one too
 
@@ -79,6 +79,7 @@ def test_more_clusters_than_a_font_has_glyphs_are_empty_boxes(monkeypatch):
     assert rendered("<p>a&#x301;b&#x301;c&#x301;d&#x301;</p>").startswith(b"%PDF")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [
@@ -109,7 +110,7 @@ def test_long_rows_of_signs_and_letters_take_time_in_proportion():
     assert time.process_time() - started < 3
 
 
-def test_documents_that_are_joined_say_what_each_said():
+def test_merged_documents_extract_to_the_text_of_each():
     template = prepare_template(
         "<document lang='hi'><flow><p>संख्या {{ number }}</p><p>कुल राशि</p></flow></document>".encode()
     )

@@ -13,7 +13,7 @@ from tests.golden.case import OPTIONS
 from workers.engine.pipeline import render, validate
 from workers.engine.ports import Payload, PayloadKind
 from workers.engine.syntax.languages import read_language
-from workers.engine.tree.directions import reads_from_right
+from workers.engine.tree.styles.direction import is_right_to_left
 
 WELL_FORMED = (
     *("de", "nan", "aii", "tlh", "zh-Hant", "zh-cmn-Hans-CN", "sr-Latn-RS", "sl-rozaj-biske-1994"),
@@ -110,7 +110,7 @@ def test_a_document_in_a_language_without_formats_is_written_as_in_english():
 @pytest.mark.parametrize(
     "where", ["document lang='de_AT'", "document lang='{}'".format('{{ "de_AT" }}')]
 )
-def test_an_ill_formed_tag_is_an_error_that_says_what_is_accepted(where):
+def test_an_ill_formed_tag_is_an_error_with_the_accepted_form(where):
     document = f"<{where}><flow><p>a</p></flow></document>"
     found = validate(None, Payload(PayloadKind.XML, document.encode()), options=OPTIONS)
     assert [error.code for error in found.errors] == ["wrong-value"]
@@ -151,7 +151,7 @@ def test_an_ill_formed_tag_is_an_error_that_says_what_is_accepted(where):
     ],
 )
 def test_direction_follows_the_script(lang, is_rtl):
-    assert reads_from_right(lang) is is_rtl
+    assert is_right_to_left(lang) is is_rtl
 
 
 def test_no_tag_takes_long():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.engine.diagnostics import Diagnostic, Origin, Span
+from workers.engine.diagnostics import Diagnostic, Origin, SourceSpan
 from workers.engine.syntax.nodes import Element, Text
 from workers.engine.syntax.parser import MAX_DEPTH, parse_document
 
@@ -29,26 +29,26 @@ def refusal(source: str | bytes) -> Diagnostic:
 def test_a_place_reaches_from_the_start_tag_to_after_the_end_tag():
     root = parse("<document>\n  <p>äö</p\n  ></document>")
     (p,) = root.elements()
-    assert p.place.span == Span(2, 3, 3, 4)
-    assert root.place.span == Span(1, 1, 3, 15)
+    assert p.location.span == SourceSpan(2, 3, 3, 4)
+    assert root.location.span == SourceSpan(1, 1, 3, 15)
 
 
 def test_columns_count_characters_not_bytes():
     (br,) = parse("<p>äö€😀<br/>x</p>").elements()
-    assert br.place.span == Span(1, 8, 1, 13)
+    assert br.location.span == SourceSpan(1, 8, 1, 13)
 
 
 def test_an_empty_tag_ends_after_its_bracket_even_before_an_end_tag_of_its_name():
     (inner,) = parse("<p><p a='/>'/></p>").elements()
-    assert inner.place.span == Span(1, 4, 1, 15)
+    assert inner.location.span == SourceSpan(1, 4, 1, 15)
     (pair,) = parse("<p><p></p></p>").elements()
-    assert pair.place.span == Span(1, 4, 1, 11)
+    assert pair.location.span == SourceSpan(1, 4, 1, 11)
 
 
 def test_places_carry_the_origin():
     tree = parse_document(b"<document/>", origin=Origin.PAYLOAD)
     assert tree.root is not None
-    assert tree.root.place.origin is Origin.PAYLOAD
+    assert tree.root.location.origin is Origin.PAYLOAD
 
 
 def test_text_is_joined_across_references_comments_and_cdata():
@@ -78,18 +78,18 @@ def test_document_types_and_entities_are_refused(source: str):
     assert refusal(source).code in ("declaration", "not-well-formed")
 
 
-def test_a_declaration_is_told_with_its_place():
+def test_a_document_type_declaration_is_reported_with_its_position():
     finding = refusal("<?xml version='1.0'?>\n<!-- x --><!DOCTYPE d><d/>")
     assert finding.code == "declaration"
-    assert finding.place is not None
-    assert finding.place.span == Span(2, 11, 2, 12)
+    assert finding.location is not None
+    assert finding.location.span == SourceSpan(2, 11, 2, 12)
 
 
-def test_what_is_not_well_formed_names_the_innermost_open_element():
+def test_an_xml_error_names_the_innermost_open_element():
     finding = refusal("<document>\n <p><b>x</p></document>")
-    assert finding.place is not None
-    assert finding.place.tag_name == "b"
-    assert finding.place.span.line_start == 2
+    assert finding.location is not None
+    assert finding.location.tag_name == "b"
+    assert finding.location.span.line_start == 2
     assert "`b` of line 2 is still open" in finding.message
 
 
@@ -114,7 +114,7 @@ def test_declared_and_marked_encodings_are_converted(source: bytes):
     assert parse(source).text == "ä"
 
 
-def test_bytes_that_are_no_text_are_told_with_line_and_column():
+def test_undecodable_bytes_are_reported_with_line_and_column():
     finding = refusal(b"<p>\n ab\xff</p>")
     assert finding.code == "encoding"
     assert "line 2, column 4" in finding.message
@@ -194,4 +194,4 @@ def test_no_markup_makes_the_parser_raise(source: str):
     tree = parse_document(source.encode(), origin=None)
     assert (tree.root is None) == bool(tree.findings.errors)
     if tree.root is not None:
-        assert tree.root.place.span.line_end >= tree.root.place.span.line_start
+        assert tree.root.location.span.line_end >= tree.root.location.span.line_start

@@ -1,4 +1,4 @@
-"""What validation says of parts that nothing uses and of properties that do nothing."""
+"""Validation reports unused parts and properties without effect."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from workers.engine.pipeline import validate
 from workers.engine.ports import Payload, PayloadKind
 
 
-def told(flow: str, head: str = "") -> list[str]:
+def reported(flow: str, head: str = "") -> list[str]:
     return problems(flow, head=head)
 
 
-def test_a_style_that_no_element_uses_is_told():
+def test_an_unused_style_is_reported():
     head = '<style name="a" color="red"/><style name="b" extends="c"/><style name="c" color="red"/>'
-    assert told('<p class="b">x</p>', head) == [
+    assert reported('<p class="b">x</p>', head) == [
         'The style "a" is used by no element [unused-style]'
     ]
 
 
 def test_where_a_class_depends_on_data_no_style_is_called_unused():
-    assert told("<p class=\"{{ 'a' }}\">x</p>", '<style name="a" color="red"/>') == []
+    assert reported("<p class=\"{{ 'a' }}\">x</p>", '<style name="a" color="red"/>') == []
 
 
-def test_a_flow_that_is_printed_nowhere_is_told():
+def test_an_unprinted_flow_is_reported():
     head = '<flow name="notes"><p>x</p></flow><flow name="used"><p>x</p></flow>'
-    (finding,) = told('<insert flow="used"/>', head)
-    assert finding.startswith('The flow "notes" is printed nowhere')
+    (finding,) = reported('<insert flow="used"/>', head)
+    assert finding.startswith('The flow "notes" is never drawn')
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_a_flow_that_is_printed_nowhere_is_told():
         ('width="2mm"', "<group class='s'><p>x</p></group>", "width"),
     ],
 )
-def test_a_property_that_has_no_effect_is_told_at_the_element(style, element, idle):
-    (finding,) = told(element, f'<style name="s" {style}/>')
+def test_a_property_without_effect_is_reported_at_the_element(style, element, idle):
+    (finding,) = reported(element, f'<style name="s" {style}/>')
     assert finding.endswith(f"{idle}, which has no effect there [no-effect]")
     assert finding.startswith('The style "s" gives ')
 
@@ -57,25 +57,25 @@ def test_a_property_that_has_no_effect_is_told_at_the_element(style, element, id
         ('padding="1mm"', "<p class='s'>x</p>"),
     ],
 )
-def test_a_property_with_an_effect_is_not_told(style, element):
-    assert told(element, f'<style name="s" {style}/>') == []
+def test_a_property_with_an_effect_is_not_reported(style, element):
+    assert reported(element, f'<style name="s" {style}/>') == []
 
 
 def test_a_style_of_an_element_is_judged_by_the_element():
-    (finding,) = told("<p>x</p>", '<style element="td" margin="2mm"/>')
+    (finding,) = reported("<p>x</p>", '<style element="td" margin="2mm"/>')
     assert finding == "This `style` gives `td` margin, which has no effect there [no-effect]"
-    assert told("<p>x</p>", '<style element="document" color="red"/>') == []
+    assert reported("<p>x</p>", '<style element="document" color="red"/>') == []
 
 
-def test_wrong_values_of_bar_codes_are_told_without_layout():
-    (finding,) = told('<barcode type="ean13" alt="" value="4012345678900"/>')
+def test_invalid_bar_code_values_are_reported_without_layout():
+    (finding,) = reported('<barcode type="ean13" alt="" value="4012345678900"/>')
     assert "its check digit is 1" in finding
-    (finding,) = told('<barcode type="ean13" alt="" value="{{ \'4012345678900\' }}"/>')
+    (finding,) = reported('<barcode type="ean13" alt="" value="{{ \'4012345678900\' }}"/>')
     assert "its check digit is 1" in finding
 
 
 @pytest.mark.parametrize("setting", ['timezone="Europe/Atlantis"', 'currency="XQX"'])
-def test_settings_that_do_not_exist_are_told_even_with_wrong_data(setting):
+def test_unknown_settings_are_reported_even_with_invalid_data(setting):
     source = (
         f"<document {setting}><data><json>{{}}</json><field name='a' required='true'/></data>"
         "<flow><p>x</p></flow></document>"

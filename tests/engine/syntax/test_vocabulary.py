@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from workers.engine.syntax.vocabulary import ELEMENTS, PROPERTIES, Content, ElementSpec
+from tests.engine.finish.accessibility_rules import STANDARD
+from workers.engine.syntax.structure_types import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
+from workers.engine.syntax.vocabulary import (
+    ELEMENTS,
+    GROUP_LIKE,
+    PROPERTIES,
+    ContentModel,
+    ElementSpec,
+)
 
 
 @pytest.mark.parametrize("spec", ELEMENTS.values(), ids=ELEMENTS)
@@ -19,11 +27,20 @@ def test_every_child_is_declared_and_every_element_has_a_place(spec: ElementSpec
 def test_every_default_is_a_value_of_its_kind(spec: ElementSpec):
     for attribute in spec.attributes.values():
         if attribute.default is not None:
-            attribute.kind.parse(attribute.default)
+            attribute.value_type.parse(attribute.default)
 
 
-def test_only_a_group_holds_what_its_parent_may():
-    assert [e.name for e in ELEMENTS.values() if e.content is Content.PARENT] == ["group"]
+def test_only_group_like_elements_accept_the_children_of_their_parent():
+    assert {e.name for e in ELEMENTS.values() if e.content is ContentModel.TRANSPARENT} == {
+        "group",
+        "else",
+        "slot",
+    }
+
+
+def test_group_like_elements_are_allowed_where_a_group_is():
+    for spec in ELEMENTS.values():
+        assert ("group" in spec.children) is (spec.children >= GROUP_LIKE)
 
 
 def test_margins_and_breaks_are_not_inherited_but_text_is():
@@ -31,3 +48,12 @@ def test_margins_and_breaks_are_not_inherited_but_text_is():
     assert not PROPERTIES["text-decoration"].is_inherited
     assert PROPERTIES["font-size"].is_inherited
     assert PROPERTIES["orphans"].is_inherited
+
+
+@pytest.mark.parametrize("spec", ELEMENTS.values(), ids=ELEMENTS)
+def test_every_element_has_a_structure_type_or_is_listed_without_one(spec: ElementSpec):
+    assert spec.structure_type == NO_STRUCTURE_TYPE or spec.structure_type in STANDARD
+
+
+def test_only_elements_have_structure_types():
+    assert STRUCTURE_TYPES.keys() == ELEMENTS.keys()

@@ -11,35 +11,29 @@ from typing import Any
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.pipeline import build_document, validate
 from workers.engine.ports import Payload, PayloadKind, RenderOptions
-from workers.engine.tree.expressions import FORMATS, compile_value, explain
-from workers.engine.tree.formats import get_formats
-from workers.engine.tree.grammar import parse_expression
-from workers.engine.tree.nodes import (
-    Block,
-    Container,
-    Document,
-    PageValues,
-    Paragraph,
-    Run,
-    Table,
-)
-from workers.engine.tree.runtime import ARITHMETIC
+from workers.engine.tree.document import Document
+from workers.engine.tree.expressions.compiler import compile_value, explain_failure
+from workers.engine.tree.expressions.formats import get_formats
+from workers.engine.tree.expressions.grammar import parse_expression
+from workers.engine.tree.expressions.runtime import ARITHMETIC
+from workers.engine.tree.expressions.scope import FORMATS
+from workers.engine.tree.nodes import Block, Container, PageValues, Paragraph, Table, TextRun
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, 23, 30, tzinfo=UTC))
 
 
 def evaluate(text: str, scope: Mapping[str, Any] | None = None, *, lang: str = "en-GB") -> Any:
-    """Evaluate an expression; what cannot be evaluated raises one of runtime.FAILURES."""
+    """Return the value of an expression; a failure raises one of runtime.EVALUATION_ERRORS."""
     formats = get_formats(lang, "EUR", "UTC")
     with localcontext(ARITHMETIC):
         return compile_value(parse_expression(text))({**(scope or {}), FORMATS: formats})
 
 
 def why_not(text: str, scope: Mapping[str, Any] | None = None) -> str:
-    """Give the reason an expression fails, in the words an author gets; empty when it does not."""
+    """Return the reason why an expression fails, as authors read it; empty if it does not."""
     formats = get_formats("en-GB", "EUR", "UTC")
     with localcontext(ARITHMETIC):
-        return explain(parse_expression(text), {**(scope or {}), FORMATS: formats}) or ""
+        return explain_failure(parse_expression(text), {**(scope or {}), FORMATS: formats}) or ""
 
 
 def build(
@@ -60,7 +54,7 @@ def build_source(source: str, options: RenderOptions = OPTIONS) -> Document:
 def problems(
     flow: str, data: Mapping[str, Any] | None = None, *, head: str = "", **root: str
 ) -> list[str]:
-    """Give the messages of everything that validation finds."""
+    """Return the messages of all findings of validation."""
     payload = Payload(PayloadKind.XML, document(flow, data, head=head, **root).encode())
     return [finding.text for finding in validate(None, payload, options=OPTIONS)]
 
@@ -68,46 +62,46 @@ def problems(
 def document(
     flow: str, data: Mapping[str, Any] | None = None, *, head: str = "", **root: str
 ) -> str:
-    """Write a document with default data and a flow."""
+    """Return a document with default data and a flow."""
     written = json.dumps(data or {}).replace("<", "\\u003c").replace("&", "\\u0026")
     attributes = "".join(f' {name}="{value}"' for name, value in root.items())
     return f"<document{attributes}><data><json>{written}</json></data>{head}<flow>{flow}</flow></document>"
 
 
 def blocks(flow: str, data: Mapping[str, Any] | None = None, **options: str) -> tuple[Block, ...]:
-    """Give the blocks of a flow."""
+    """Return the blocks of a flow."""
     return build(flow, data, **options).flows[0].blocks
 
 
 def texts(flow: str, data: Mapping[str, Any] | None = None, **options: str) -> list[str]:
-    """Give the text of each paragraph of a flow, boxes opened."""
+    """Return the text of each paragraph of a flow, boxes opened."""
     return [text for block in blocks(flow, data, **options) for text in _texts_of(block)]
 
 
 def text_of(paragraph: Paragraph) -> str:
-    """Give a paragraph's text, line breaks as line feeds."""
-    return "".join(i.text if isinstance(i, Run) else "\n" for i in paragraph.inlines)
+    """Return a paragraph's text, line breaks as line feeds."""
+    return "".join(i.text if isinstance(i, TextRun) else "\n" for i in paragraph.inlines)
 
 
 def table(flow: str, data: Mapping[str, Any] | None = None, **options: str) -> Table:
-    """Give the only table of a flow."""
+    """Return the only table of a flow."""
     (found,) = blocks(flow, data, **options)
     assert isinstance(found, Table)
     return found
 
 
 def cells(found: Table) -> list[list[Any]]:
-    """Give the body cells, rich ones as their blocks."""
+    """Return the body cells, rich ones as their blocks."""
     return [list(row.cells) for body in found.bodies for row in body.rows]
 
 
 def page(number: int, count: int) -> PageValues:
-    """Give the values of a page."""
+    """Return the values of a page."""
     return PageValues(number, count, number, count, "default")
 
 
 def refused(source: str) -> list[str]:
-    """Give the messages of the errors a document is refused for."""
+    """Return the messages of the errors a document is refused for."""
     try:
         build_source(source)
     except AuthoringError as error:

@@ -19,11 +19,12 @@ from tests.engine.tree.documents import (
     text_of,
     texts,
 )
+from workers.engine.tree.elements.page_content import keep_used
+from workers.engine.tree.image_sources import DataImage, StoredImage
 from workers.engine.tree.nodes import (
     Barcode,
     Break,
     Container,
-    DataImage,
     Image,
     InlineBlock,
     LineBreak,
@@ -32,10 +33,8 @@ from workers.engine.tree.nodes import (
     Role,
     Row,
     Rule,
-    Run,
-    StoredImage,
+    TextRun,
 )
-from workers.engine.tree.pagetime import narrow
 from workers.engine.units import mm
 
 LINES = {"lines": [{"n": 1, "t": "a"}, {"n": 2, "t": "b"}, {"n": 3, "t": "c"}]}
@@ -72,10 +71,10 @@ def test_text_comes_out_as(flow: str, expected: list[str]) -> None:
     assert texts(flow) == expected
 
 
-def test_neighbours_of_one_look_are_one_run() -> None:
+def test_neighbours_of_one_style_are_one_run() -> None:
     (paragraph,) = blocks("<p>a {{ 'b' }} <span>c</span></p>")
     assert isinstance(paragraph, Paragraph)
-    assert [i.text for i in paragraph.inlines if isinstance(i, Run)] == ["a b c"]
+    assert [i.text for i in paragraph.inlines if isinstance(i, TextRun)] == ["a b c"]
 
 
 def test_values_can_never_become_markup_or_expressions() -> None:
@@ -85,7 +84,7 @@ def test_values_can_never_become_markup_or_expressions() -> None:
 def test_link_runs_know_their_target() -> None:
     (paragraph,) = blocks('<p>see <a href="https://x.example/{{ 1 }}">h<b>e</b></a></p>')
     assert isinstance(paragraph, Paragraph)
-    links = [i.link for i in paragraph.inlines if isinstance(i, Run)]
+    links = [i.link for i in paragraph.inlines if isinstance(i, TextRun)]
     assert links == [None, "https://x.example/1", "https://x.example/1"]
 
 
@@ -93,14 +92,14 @@ def test_link_runs_know_their_target() -> None:
     "href", ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "//x"]
 )
 def test_link_from_data_to_anything_but_the_web_is_refused(href: str) -> None:
-    told = problems('<p><a href="{{ x }}">x</a></p>', {"x": href})
-    assert any('The attribute "href" came out as' in problem for problem in told)
+    reported = problems('<p><a href="{{ x }}">x</a></p>', {"x": href})
+    assert any('The attribute "href" came out as' in problem for problem in reported)
 
 
 # --- loops and conditions ---------------------------------------------------------------------------------
 
 
-def test_loop_repeats_and_the_condition_filters_each_turn() -> None:
+def test_loop_repeats_and_the_condition_filters_each_iteration() -> None:
     flow = '<p for="l in lines" if="l.n is odd">{{ loop.index }}/{{ loop.length }} {{ l.t }}</p>'
     assert texts(flow, LINES) == ["1/3 a", "3/3 c"]
 
@@ -125,7 +124,7 @@ def test_record_is_gone_through_in_pairs() -> None:
     ]
 
 
-def test_sources_name_the_turns_they_were_made_in() -> None:
+def test_sources_name_their_iterations() -> None:
     found = blocks('<div for="l in lines"><p>same</p></div>', LINES)
     second = found[1]
     assert isinstance(second, Container)
@@ -140,7 +139,7 @@ def test_name_set_among_blocks_holds_for_later_siblings_only() -> None:
     )
 
 
-def test_loops_end_at_a_hundred_thousand_turns() -> None:
+def test_loops_end_at_a_hundred_thousand_iterations() -> None:
     flow = '<group for="a in range(1000)"><group for="b in range(1000)"><p if="false">x</p></group></group>'
     assert any("too-many-turns" in problem for problem in refused(document(flow)))
 
@@ -154,7 +153,7 @@ def test_flows_that_multiply_each_other_are_bounded() -> None:
     assert any("too-many-turns" in problem for problem in refused(source))
 
 
-def test_loop_over_what_is_no_list_is_told() -> None:
+def test_loop_over_a_value_that_is_not_a_list_is_reported() -> None:
     assert any(
         "needs a list, not text" in p for p in problems('<p for="c in x">y</p>', {"x": "abc"})
     )
@@ -163,16 +162,17 @@ def test_loop_over_what_is_no_list_is_told() -> None:
 # --- names ------------------------------------------------------------------------------------------------
 
 
-def test_unknown_name_is_told_with_the_nearest() -> None:
-    (told,) = problems("<p>{{ buyr }}</p>", {"buyer": 1})
+def test_unknown_name_is_reported_with_the_nearest() -> None:
+    (reported,) = problems("<p>{{ buyr }}</p>", {"buyer": 1})
     assert (
-        told == 'The name "buyr" is not known in {{ buyr }}; did you mean "buyer"? [unknown-name]'
+        reported
+        == 'The name "buyr" is not known in {{ buyr }}; did you mean "buyer"? [unknown-name]'
     )
 
 
-def test_failure_in_a_loop_is_told_once_with_its_row() -> None:
-    told = problems('<p for="l in lines">{{ l.missing }}</p>', LINES)
-    assert told == ['There is no member "missing": {{ l.missing }} (lines row 1) [expression]']
+def test_failure_in_a_loop_is_reported_once_with_its_row() -> None:
+    reported = problems('<p for="l in lines">{{ l.missing }}</p>', LINES)
+    assert reported == ['There is no member "missing": {{ l.missing }} (lines row 1) [expression]']
 
 
 def test_page_values_are_refused_outside_page_time() -> None:
@@ -196,7 +196,7 @@ def test_formats_follow_the_nearest_language() -> None:
 # --- blocks -----------------------------------------------------------------------------------------------
 
 
-def test_headings_enter_the_outline_unless_told_not_to() -> None:
+def test_headings_enter_the_outline_unless_they_opt_out() -> None:
     first, second = blocks('<h1>A <b>b</b><br/>c</h1><h2 outline="false">D</h2>')
     assert isinstance(first, Paragraph)
     assert isinstance(second, Paragraph)
@@ -250,19 +250,19 @@ def test_row_rule_and_break_carry_their_lengths() -> None:
     assert isinstance(row, Row)
     assert (row.gap, row.align) == (mm(2), "center")
     assert isinstance(rule, Rule)
-    assert rule.line.width == 2
+    assert rule.border.width == 2
     assert isinstance(jump, Break)
     assert jump.need == mm(30)
 
 
 def test_ids_are_unique_and_links_lead_somewhere() -> None:
-    told = problems('<p id="a">x</p><p for="n in [1, 2]" id="b">y</p><p><a href="#c">z</a></p>')
-    assert any('The id "b" is given twice' in problem for problem in told)
-    assert any('leads to "#c"' in problem for problem in told)
+    reported = problems('<p id="a">x</p><p for="n in [1, 2]" id="b">y</p><p><a href="#c">z</a></p>')
+    assert any('The id "b" is given twice' in problem for problem in reported)
+    assert any('leads to "#c"' in problem for problem in reported)
     assert problems('<p id="a{{ 1 }}">x</p><p><a href="#a1">z</a></p>') == []
 
 
-def test_inserted_flow_takes_the_look_of_its_place() -> None:
+def test_inserted_flow_inherits_the_style_of_its_place() -> None:
     source = (
         '<document><flow><div font-size="7pt"><insert flow="n"/></div></flow>'
         '<flow name="n" color="red"><p>x</p></flow></document>'
@@ -281,7 +281,7 @@ def test_flows_that_insert_each_other_are_refused() -> None:
     assert any("The flows insert each other: body → a → b → a" in p for p in refused(source))
 
 
-def test_assertion_that_fails_tells_its_message() -> None:
+def test_failing_assertion_reports_its_message() -> None:
     flow = '<assert test="n > 5" message="n is {{ n }}"/><assert test="n > 5" severity="warning"/>'
     assert problems(flow, {"n": 3}) == [
         "n is 3 [assert]",
@@ -343,10 +343,10 @@ def test_header_reads_the_lists_and_records_it_names(content: str, expected: str
     assert text_of(paragraph) == expected
 
 
-def test_what_page_content_does_not_name_is_let_go() -> None:
+def test_data_unused_by_page_content_are_released() -> None:
     rows, who = [{"n": 1}], {"name": "Ann"}
     scope = {"rows": rows, "who": who, "n": 7, "totals": {}, "#formats": {}}
-    assert narrow(scope, {"who", "n"}) == {"who": who, "n": 7, "totals": {}, "#formats": {}}
+    assert keep_used(scope, {"who", "n"}) == {"who": who, "n": 7, "totals": {}, "#formats": {}}
 
 
 def test_header_with_a_condition_is_a_box_or_nothing() -> None:
@@ -370,7 +370,7 @@ def test_page_has_its_paper_and_margins() -> None:
     assert master.margin == pytest.approx((mm(20), mm(10), mm(10), mm(10)))
 
 
-def test_document_tells_of_itself() -> None:
+def test_document_has_its_metadata() -> None:
     info = build(
         "<p>x</p>",
         {"n": "A/1"},
@@ -401,14 +401,14 @@ def test_empty_password_is_an_error_and_no_open_file() -> None:
     )
 
 
-def test_watermark_stands_where_its_condition_holds() -> None:
+def test_watermark_is_built_if_its_condition_holds() -> None:
     head = '<watermark text="COPY {{ n }}" if="n > 1" layer="under" color="red"/>'
     (mark,) = build("<p>x</p>", {"n": 2}, head=head).watermarks
     assert (mark.text, mark.is_over, mark.size) == ("COPY 2", False, None)
     assert build("<p>x</p>", {"n": 1}, head=head).watermarks == ()
 
 
-def test_same_data_give_the_same_document_whenever_they_are_built() -> None:
+def test_equal_data_build_equal_documents() -> None:
     source = document("<p>{{ n }}</p><p>b</p>", {"n": 1})
     later = replace(OPTIONS, now=datetime(2030, 1, 1, tzinfo=UTC))
     assert texts("<p>{{ n }}</p>", {"n": 1}) == ["1"]
@@ -417,7 +417,7 @@ def test_same_data_give_the_same_document_whenever_they_are_built() -> None:
     ]
 
 
-def test_break_in_a_line_keeps_the_look_around_it() -> None:
+def test_break_in_a_line_keeps_the_style_around_it() -> None:
     (paragraph,) = blocks("<p>a<b><br/></b>b</p>")
     assert isinstance(paragraph, Paragraph)
     broken = paragraph.inlines[1]
@@ -450,3 +450,11 @@ def test_group_passes_on_its_class_and_language() -> None:
     (found,) = blocks(flow, head=head)
     assert isinstance(found, Paragraph)
     assert (text_of(found), found.style.text.color.components) == ("1,5", (1, 0, 0))
+
+
+def test_a_flow_that_nothing_inserts_may_hold_notes() -> None:
+    built = build_source(
+        '<document lang="en"><flow><p>Text</p></flow>'
+        '<flow name="unused"><p>Text<footnote>A note</footnote></p></flow></document>'
+    )
+    assert built.footnotes is None

@@ -9,5 +9,5 @@ from shared.outbound import Outbound
 
 @pytest.fixture
 def outbound() -> Outbound:
-    """Give the way out that admits loopback."""
+    """Return the outbound client that admits loopback."""
     return Outbound(allow_private=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.outbound import Reason, TargetRefusedError
-from shared.outbound.targets import follow, parse_target
+from shared.outbound.targets import follow_redirect, parse_target
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_an_address_is_read(url, scheme, host, port, path):
         "http://example.org/" + "x" * 9000,
     ],
 )
-def test_what_is_no_plain_http_address_is_refused(url):
+def test_an_address_that_is_not_plain_http_is_refused(url):
     with pytest.raises(TargetRefusedError):
         parse_target(url)
 
@@ -78,13 +78,13 @@ def test_what_is_no_plain_http_address_is_refused(url):
         ("http://[::1/", Reason.MALFORMED),
     ],
 )
-def test_a_refusal_tells_its_reason(url, reason):
+def test_a_refusal_reports_its_reason(url, reason):
     with pytest.raises(TargetRefusedError) as refused:
         parse_target(url)
     assert refused.value.reason is reason
 
 
-def test_no_two_reasons_have_the_same_text_and_none_tells_the_cause():
+def test_every_reason_has_its_own_text_without_the_cause():
     texts = {str(TargetRefusedError(reason, "x has the address 10.0.0.7")) for reason in Reason}
     assert len(texts) == len(Reason)
     assert not any("10.0.0.7" in text for text in texts)
@@ -100,10 +100,10 @@ def test_no_two_reasons_have_the_same_text_and_none_tells_the_cause():
     ],
 )
 def test_a_redirect_is_read_against_where_it_came_from(location, url):
-    assert follow(parse_target("https://example.org:8443/a/c"), location).url == url
+    assert follow_redirect(parse_target("https://example.org:8443/a/c"), location).url == url
 
 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "http://u@x/", "ftp://x/", "http://[/"])
 def test_a_redirect_to_another_scheme_is_refused(location):
     with pytest.raises(TargetRefusedError):
-        follow(parse_target("https://example.org/"), location)
+        follow_redirect(parse_target("https://example.org/"), location)

@@ -62,7 +62,7 @@ def server(certificate) -> Iterator[TlsServer]:
 
 @pytest.fixture
 def trusted(certificate, monkeypatch):
-    """Have the machine trust the certificate, as an operator of a closed network would."""
+    """Add the certificate to the machine's trust store, as an operator of a closed network would."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     connections._tls_context.cache_clear()
     yield
@@ -71,7 +71,7 @@ def trusted(certificate, monkeypatch):
 
 @pytest.fixture
 def outbound():
-    """Give the way out, where every name is loopback's."""
+    """Return the outbound client, with every name resolved to loopback."""
     return Outbound(
         allow_private=True, resolve=lambda _, port: [(socket.AF_INET, ("127.0.0.1", port))]
     )
@@ -96,7 +96,7 @@ def test_a_certificate_of_another_name_is_not_trusted(server, outbound, host):
     assert not any(request.strip() for request in server.requests)
 
 
-def test_a_certificate_that_nobody_vouches_for_is_not_trusted(server, outbound):
+def test_a_certificate_without_a_trusted_issuer_is_rejected(server, outbound):
     with pytest.raises(TargetUnreachableError, match="TLS"):
         fetch(outbound, f"https://{NAME}:{server.port}/")
     assert not any(request.strip() for request in server.requests)
@@ -110,6 +110,7 @@ def test_a_call_over_tls_sends_its_body(server, outbound):
     assert (answered.status, answered.body_excerpt) == (200, "hello")
 
 
+@pytest.mark.long
 def test_a_server_that_speaks_no_tls_is_unreachable(serve, outbound):
     server = serve(ANSWER)
     with pytest.raises(TargetUnreachableError, match="TLS"):

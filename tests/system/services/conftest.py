@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.launch import LaunchedFarm, launched_farm
-from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
+from deploy.embedded.parent_death import with_parent_death_signal
 
 TYPES = Path(__file__).parents[2] / "deploy/types"
 
@@ -38,7 +38,7 @@ def farm(tmp_path_factory, make_postgresql, s3_server) -> Iterator[LaunchedFarm]
 
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give `key:secret@host:port` of a server that checks signatures and keeps its bytes."""
+    """Yield `key:secret@host:port` of a server that checks signatures and keeps its bytes."""
     folder = tmp_path_factory.mktemp("s3")
     port = free_port()
     rclone = Path(sys.executable).with_name("rclone")
@@ -47,7 +47,9 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     data = folder / "data"
     data.mkdir()
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(leashed([*command, str(data)]), stdout=log, stderr=log)
+        process = subprocess.Popen(
+            with_parent_death_signal([*command, str(data)]), stdout=log, stderr=log
+        )
     try:
         await_port(port, process, said=folder / "log")
         yield f"access:a-long-secret@127.0.0.1:{port}"

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
+from deploy.embedded.parent_death import with_parent_death_signal
 from shared.queue.connection import connect
-from shared.queue.roster import find_workers
+from shared.queue.worker_presence import find_workers
 from tests.deploy.deployment import PROCESSES, ROOT, command_of, compose
 
 WORKERS = ("worker", "batch")
@@ -80,7 +80,7 @@ class Parts:
             _stop(process)
 
     def said(self) -> str:
-        """Give the logs of all processes."""
+        """Return the logs of all processes."""
         return "".join(log.read_text() for log in sorted(self._folder.glob("*.log")))
 
     def _start(self, name: str) -> None:
@@ -88,7 +88,7 @@ class Parts:
         queues = {key: value for key, value in service.items() if key.endswith("_QUEUES")}
         with (self._folder / f"{name}.log").open("ab") as log:
             self._running[name] = subprocess.Popen(
-                leashed(command_of(name, self.port)),
+                with_parent_death_signal(command_of(name, self.port)),
                 env=self.environment | queues,
                 cwd=self._folder,
                 stdout=log,

@@ -7,7 +7,7 @@ from pathlib import Path
 LIMIT_SECONDS = 400  # 50 s on two quiet cores
 
 
-def test_requests_made_from_the_description_are_answered_as_it_says(farm, account, tmp_path):
+def test_requests_made_from_the_description_get_the_described_responses(farm, account, tmp_path):
     address = f"http://127.0.0.1:{farm.record.ports['front']}/docs/openapi.json"
     command = [str(Path(sys.executable).with_name("schemathesis"))]
     command += ["--config-file", str(Path(__file__).with_name("schemathesis.toml"))]

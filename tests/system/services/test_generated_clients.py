@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from api.ops.description import describe
+from api.openapi.description import describe
 
 ROOT = Path(__file__).parents[3]
 TYPESCRIPT = Path(__file__).with_name("openapi")

@@ -79,7 +79,7 @@ def test_the_production_overlay_builds_with_two_shards(schemas, tmp_path):
 def test_the_migration_builds_by_itself(schemas):
     [job] = build(schemas, KUBERNETES / "migrate")
     assert job["metadata"]["namespace"] == "pressroom"
-    assert container_of(job)["image"] == "pressroom:0.1.0"
+    assert container_of(job)["image"] == "pressroom:1.0.0"
 
 
 def test_the_pools_hold_against_kedas_schema_and_a_wrong_one_does_not(schemas, production):
@@ -100,11 +100,11 @@ def test_pools_that_scale_have_no_number_and_nothing_but_the_fetcher_and_hooks_g
         for name, each in found.items()
         if "pressroom/goes-out" in each["spec"]["template"]["metadata"]["labels"]
     }
-    assert out == {"fetcher", "hooks"}
-    assert {container_of(each)["image"] for each in found.values()} == {"pressroom:0.1.0"}
+    assert out == {"fetcher", "webhooks"}
+    assert {container_of(each)["image"] for each in found.values()} == {"pressroom:1.0.0"}
 
 
-def test_what_a_pool_is_scaled_by_is_a_query_that_promtool_reads(production, tmp_path):
+def test_the_scaling_query_of_a_pool_is_valid_promql(production, tmp_path):
     rules = [
         {
             "record": f"pool:{each['metadata']['name']}:asked{number}",

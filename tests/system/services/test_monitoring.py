@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from deploy.embedded.launch import launched_farm
-from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
+from deploy.embedded.parent_death import with_parent_death_signal
 from deploy.grafana.boards import BOARDS
 from tests.servers import Server
 from tests.system.conftest import DOCUMENTS, open_account
@@ -94,7 +94,7 @@ def configured(farm, folder):
 
 
 def load(account, seconds):
-    """Ask everything of the farm that a dashboard shows, again and again."""
+    """Send every kind of request that a dashboard shows, in a loop."""
     account.store_logo()
     template = account.store_template((DOCUMENTS / "invoice.xml").read_bytes())
     invoice = (DOCUMENTS / "invoice.json").read_bytes()
@@ -127,7 +127,7 @@ def farm(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def watched(farm, tmp_path_factory):
-    """Give Prometheus after it has watched the farm under load, and the account that loaded it."""
+    """Yield Prometheus after it has scraped the farm under load, and the account of the load."""
     folder = tmp_path_factory.mktemp("prometheus")
     port = free_port()
     command = [
@@ -137,7 +137,7 @@ def watched(farm, tmp_path_factory):
         f"--web.listen-address=127.0.0.1:{port}",
     ]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(leashed(command), stdout=log, stderr=log)
+        process = subprocess.Popen(with_parent_death_signal(command), stdout=log, stderr=log)
     prometheus = Prometheus(port)
     try:
         deadline = time.monotonic() + 20
@@ -165,7 +165,7 @@ def test_every_process_is_scraped_and_every_rule_is_healthy(watched):
     prometheus, _ = watched
     targets = prometheus.get("/api/v1/targets")["activeTargets"]
     assert {target["labels"]["job"]: target["health"] for target in targets} == dict.fromkeys(
-        ("front", "worker", "batch", "counter", "keeper", "hooks", "fetcher"), "up"
+        ("front", "worker", "batch", "counter", "maintenance", "webhooks", "fetcher"), "up"
     )
     assert all(target["lastScrapeDuration"] < 0.5 for target in targets)
     rules = [rule for group in prometheus.get("/api/v1/rules")["groups"] for rule in group["rules"]]
@@ -173,7 +173,7 @@ def test_every_process_is_scraped_and_every_rule_is_healthy(watched):
     assert {rule["health"] for rule in rules} == {"ok"}
 
 
-def test_a_healthy_farm_under_load_alerts_nobody(watched):
+def test_a_healthy_farm_under_load_fires_no_alert(watched):
     prometheus, _ = watched
     assert prometheus.ask('ALERTS{alertstate="firing"}') == []
 

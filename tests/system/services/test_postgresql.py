@@ -1,4 +1,4 @@
-"""What the repositories promise holds on PostgreSQL as on SQLite, with many writers at once."""
+"""The repositories behave on PostgreSQL as on SQLite, with concurrent writers."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ from shared.db.usage import find_totals, record_events
 from shared.errors import Unavailable
 from shared.identifiers import digest_api_key
 from shared.jobs import Allowance
-from shared.metering import PageEvent
+from shared.metering import UsageEvent
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -53,7 +53,7 @@ def test_a_key_opens_its_account_until_it_is_revoked(database):
         assert key.revoked_at.tzinfo is not None
 
 
-def test_a_template_and_its_content_are_kept_and_listed_by_code_point(database):
+def test_templates_are_stored_and_listed_by_code_point(database):
     with database.session() as session:
         made = create_account(session, email="a@example.org")
         texts = [f"<document title='{number} ünïcode 🖨'/>" for number in range(3)]
@@ -73,7 +73,9 @@ def test_a_template_and_its_content_are_kept_and_listed_by_code_point(database):
 
 def test_counters_that_meet_count_every_job_once(database):
     events = [
-        PageEvent(f"job_{number}", f"acc_{number % 7}", "2026-11-01", Allowance.PRODUCTION, 3, NOON)
+        UsageEvent(
+            f"job_{number}", f"acc_{number % 7}", "2026-11-01", Allowance.PRODUCTION, 3, NOON
+        )
         for number in range(200)
     ]
 
@@ -90,7 +92,7 @@ def test_counters_that_meet_count_every_job_once(database):
     assert sum(total.production.calls for total in totals) == 200
 
 
-def test_a_server_that_is_away_is_named_unavailable_at_once(postgresql_url):
+def test_an_unavailable_server_is_reported_at_once(postgresql_url):
     database = open_database(re.sub(r":\d+/", ":1/", postgresql_url))
     with pytest.raises(Unavailable):
         database.check()

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.launch import launched_farm
-from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
+from deploy.embedded.parent_death import with_parent_death_signal
 from shared.limits import MAX_BODY_BYTES
 from tests.system.conftest import open_account
 
@@ -45,12 +45,14 @@ def proxy(farm, tmp_path_factory):
         assert here in text
         text = text.replace(here, there)
     file = folder / "nginx.conf"
-    # As root its workers would become nobody, to whom the folders of these tests are closed.
+    # As root its workers would become an unprivileged user without access to the tests' folders.
     file.write_text(f"user root;\n{text}" if os.getuid() == 0 else text)
     subprocess.run([NGINX, "-t", "-c", str(file)], check=True, capture_output=True)
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            leashed([NGINX, "-c", str(file), "-g", "daemon off;"]), stdout=log, stderr=log
+            with_parent_death_signal([NGINX, "-c", str(file), "-g", "daemon off;"]),
+            stdout=log,
+            stderr=log,
         )
     try:
         deadline = time.monotonic() + 10
@@ -70,7 +72,7 @@ def answers(port):
 
 @pytest.fixture
 def account(farm, proxy):
-    """Give an account whose requests go through the proxy."""
+    """Return an account whose requests go through the proxy."""
     account = open_account(farm, plan="paid")
     ports = {**farm.record.ports, "front": proxy[0]}
     return replace(account, farm=replace(farm, record=replace(farm.record, ports=ports)))
@@ -83,7 +85,7 @@ def test_a_render_goes_through(account):
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/readyz"])
-def test_what_operators_read_stays_inside(account, path):
+def test_operator_endpoints_are_not_public(account, path):
     assert account.request("GET", path).status == 404
 
 
@@ -112,7 +114,7 @@ def test_clients_that_send_slowly_hold_no_connection_of_the_front(account, proxy
             client.close()
 
 
-def test_no_key_and_no_query_stands_in_its_log(account, proxy):
+def test_its_log_contains_no_key_and_no_query(account, proxy):
     account.render(HELLO, query="?template=not-for-a-log")
     time.sleep(0.2)
     text = proxy[1].read_text()

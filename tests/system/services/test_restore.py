@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import make_url, select
 
 from deploy.embedded.launch import launch_farm, stop_farm
-from shared.blobs.store import open_store
-from shared.buckets.admission import AdmissionCache
+from shared.blobs.factory import open_store
 from shared.db.session import open_database
 from shared.db.tables import usage_ledger
 from shared.queue.connection import connect
+from shared.redis_state.admission import AdmissionCache
 from tests.s3 import rclone_binary
 from tests.system.conftest import Account, open_account
 
@@ -72,7 +72,7 @@ def environment(make_postgresql, s3_server):
 
 @pytest.fixture
 def rclone(s3_server, tmp_path):
-    """Give a function that runs rclone, which knows the farm's server as `farm:` and a folder as `backup:`."""
+    """Provide a function that runs rclone with the remotes `farm:` (the server) and `backup:` (a folder)."""
     secrets, _, place = s3_server.partition("@")
     key, _, secret = secrets.partition(":")
     config = tmp_path / "rclone.conf"
@@ -92,8 +92,8 @@ def rclone(s3_server, tmp_path):
 
 
 def in_readme(command):
-    """Give a command of the runbook's as it stands there, without what it is run on and its remark."""
-    text = (ROOT / "deploy/README.md").read_text()
+    """Return a command as the runbook shows it, without its host and its comment."""
+    text = (ROOT / "deploy/docs/backup.md").read_text()
     assert f"\n{command}\n" in text or f"`{command}`" in text
     return command.replace("bucket", BUCKET).split()[1:]
 

@@ -16,9 +16,9 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import make_url
 from standardwebhooks.webhooks import Webhook
 
-from deploy.embedded.leash import leashed
 from deploy.embedded.loopback import free_port
-from shared.blobs.store import open_store
+from deploy.embedded.parent_death import with_parent_death_signal
+from shared.blobs.factory import open_store
 from shared.encryption import new_key
 from tests.conftest import start_redis
 from tests.postgresql import connect_postgresql
@@ -48,7 +48,9 @@ class S3:
         for key in keys:
             command += ["--auth-key", key]
         with (self._folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(leashed(command), stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                with_parent_death_signal(command), stdout=log, stderr=log
+            )
         await_port(self.port, self._process, said=self._folder / "log")
 
     def url(self, key):
@@ -125,7 +127,7 @@ class Caller:
             connection.close()
 
     def insist(self, method, path, body=None, **headers):
-        """Ask until the answer is neither a broken connection nor one that says to come again."""
+        """Repeat a request until the answer is neither a broken connection nor a request to retry."""
         deadline = time.monotonic() + 200
         while True:
             with suppress(OSError, http.client.HTTPException):

@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from shared.blobs.store import BlobMissingError, open_store
+from shared.blobs.factory import open_store
+from shared.blobs.store import BlobMissingError
 from shared.errors import Unavailable
 
 
@@ -25,13 +26,13 @@ def test_bytes_come_back_as_they_were_put(store):
         assert stream.read(10) == data[:10]
 
 
-def test_a_key_holds_what_was_put_last(store):
+def test_a_key_holds_the_last_stored_bytes(store):
     put(store, "images/ws_1/same", b"old")
     put(store, "images/ws_1/same", b"new")
     assert store.read("images/ws_1/same") == b"new"
 
 
-def test_what_is_not_there_is_missing_and_deleting_it_is_no_error(store):
+def test_deleting_a_missing_key_is_not_an_error(store):
     put(store, "jobs/gone", b"x")
     store.delete("jobs/gone")
     store.delete("jobs/gone")

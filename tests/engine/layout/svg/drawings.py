@@ -7,7 +7,7 @@ from PIL import Image
 from tests.engine.paint.drawing import OWNER, page, printed, rendered
 from workers.engine.layout.display import Picture
 from workers.engine.layout.images.prepare import prepare_image
-from workers.engine.layout.problems import Problem
+from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
 
 NAMESPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -16,7 +16,7 @@ GREEN, BLUE = (0, 128, 0), (0, 0, 255)
 
 
 def svg(content: str, attributes: str = 'width="100" height="100"') -> bytes:
-    """Give a drawing of 100 by 100 units, unless it says otherwise."""
+    """Return a drawing, of 100 by 100 units by default."""
     return f"<svg {NAMESPACES} {attributes}>{content}</svg>".encode()
 
 
@@ -28,17 +28,17 @@ def converted(data: bytes) -> VectorImage:
 
 def refused(data: bytes) -> str:
     problem = prepare_image(data)
-    assert isinstance(problem, Problem), "a wrong drawing was taken"
+    assert isinstance(problem, ContentProblem), "a wrong drawing was taken"
     return problem.text
 
 
 def file_of(data: bytes) -> bytes:
-    """Give a PDF whose page of 100 by 100 points the drawing fills."""
+    """Return a PDF with the drawing on a page of 100 by 100 points."""
     return printed(page(Picture(0, 0, 100, 100, converted(data), OWNER)))
 
 
 def seen(content: str, *places: tuple[int, int], attributes: str | None = None) -> list:
-    """Give the colours at places of a drawing that is drawn a pixel for a unit."""
+    """Return the colours at places of a drawing rasterised at one pixel a unit."""
     data = svg(content) if attributes is None else svg(content, attributes)
     image: Image.Image = rendered(file_of(data))
     return [image.getpixel(place) for place in places]

@@ -14,7 +14,7 @@ from tests.engine.layout.svg.drawings import converted, file_of, refused, svg
 from tests.engine.paint.drawing import OWNER, opened, page, printed
 from workers.engine.layout.display import Picture
 from workers.engine.layout.images.prepare import prepare_image
-from workers.engine.layout.problems import Problem
+from workers.engine.layout.problems import ContentProblem
 from workers.engine.layout.svg.drawing import VectorImage
 
 
@@ -36,11 +36,12 @@ def test_size_is_the_stated_one_or_that_of_the_view_box(attributes: str, size: t
     assert image.width_points == pytest.approx(size[0] * 0.75)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
         (svg("", 'width="0" height="5"'), "no size"),
-        (svg("", 'width="1e9" height="5"'), "no size for a page"),
+        (svg("", 'width="1e9" height="5"'), "out of range for a page"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'><g>", "not well-formed at line 1"),
         (b"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg>&a;</svg>", "declares entities"),
         (b"<!DOCTYPE svg SYSTEM 'x' [<!ELEMENT a ANY>]><svg/>", "declares entities"),
@@ -67,6 +68,7 @@ def nested_copies(levels: int, copies: int) -> bytes:
     return svg(f'<defs>{"".join(parts)}</defs><use href="#a{levels - 1}"/>')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "data",
     [
@@ -103,6 +105,7 @@ def test_bombs_are_refused_soon(data: bytes):
     assert time.process_time() - start < 8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "part",
     [
@@ -114,7 +117,7 @@ def test_bombs_are_refused_soon(data: bytes):
         f'<text id="p" stroke="red" xml:space="preserve">{" " * 2_000}</text>',
     ],
 )
-def test_what_is_long_to_read_is_not_read_for_every_copy(part: str):
+def test_a_long_drawing_is_parsed_once_for_all_its_copies(part: str):
     start = time.process_time()
     assert "too many" in refused(svg(part + '<use href="#p"/>' * 20_000))
     assert time.process_time() - start < 8
@@ -127,12 +130,12 @@ def test_long_path_data_is_read_once():
     assert time.process_time() - start < 8
 
 
-def test_damaged_images_are_not_tried_for_ever():
+def test_damaged_images_are_tried_a_limited_number_of_times():
     data = (base64.b64encode(f"{n}".encode()).decode() for n in range(150))
     images = "".join(
         f'<image href="data:image/png;base64,{one}" width="9" height="9"/>' for one in data
     )
-    assert "damaged" in converted(svg(images)).left_out[0]
+    assert "damaged" in converted(svg(images)).omitted[0]
     assert "too many images" in refused(svg(images + images.replace("base64,", "base64,aaaa")))
 
 
@@ -176,8 +179,8 @@ def test_circles_end(content: str):
         ('<text y="9">a<textPath href="#p">b</textPath></text>', "the element `textPath`"),
     ],
 )
-def test_what_is_left_out_is_told(content: str, what: str):
-    assert what in ", ".join(converted(svg(content)).left_out)
+def test_omitted_features_are_reported(content: str, what: str):
+    assert what in ", ".join(converted(svg(content)).omitted)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +214,7 @@ def test_odd_values_give_a_sound_file(content: str):
 
 def test_document_type_without_declarations_is_dropped():
     head = b'<?xml version="1.0"?>\n<!-- c -->\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/svg11.dtd">\n'
-    assert converted(head + svg("<g/>")).left_out == ()
+    assert converted(head + svg("<g/>")).omitted == ()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
@@ -261,7 +264,7 @@ def test_damaged_drawings_are_problems_and_nothing_else():
                 b"<>\"'#=/ 0123456789.-eMCAz&;{}\0\xff"
             )
         found = prepare_image(bytes(data))
-        assert isinstance(found, VectorImage | Problem)
+        assert isinstance(found, VectorImage | ContentProblem)
         if isinstance(found, VectorImage):
             zlib.compress(found.form.content)
 

@@ -114,7 +114,7 @@ def test_markers_stand_at_the_ends():
 
 
 def inked(content: str) -> tuple[int, int]:
-    """Give the first and last column of a drawing that has ink in it."""
+    """Return the first and last column of a drawing that has ink in it."""
     image = rendered(file_of(svg(content))).convert("L").point(lambda value: 255 * (value < 128))
     box = image.getbbox()
     assert box is not None
@@ -134,7 +134,7 @@ def test_letters_that_depend_on_each_other_are_drawn(text: str):
     first, last = inked(content)
     assert first >= 8
     assert 25 < last < 80
-    assert converted(svg(content)).left_out == ()
+    assert converted(svg(content)).omitted == ()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_text_stands_at_its_anchor(given: str, first: int, last: int):
     assert ("middle" in given) == (left < 45 < 55 < right)
 
 
-def test_text_is_as_long_as_it_says():
+def test_text_is_fitted_to_its_textlength():
     left, right = inked('<text x="10" y="50" textLength="80">HH</text>')
     assert left == pytest.approx(11, abs=2)
     assert right == pytest.approx(89, abs=3)

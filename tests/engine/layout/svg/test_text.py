@@ -7,7 +7,7 @@ import pytest
 from tests.engine.layout.svg.drawings import converted, file_of, svg
 from tests.engine.paint.drawing import OWNER, extracted, page, printed, rendered
 from tests.engine.test_extraction import TEXTS, same
-from workers.engine.layout.display import Picture, ShapedGlyphs
+from workers.engine.layout.display import Picture, ShapedRun
 from workers.engine.layout.fonts import find_face, shape_word
 from workers.engine.units import BLACK
 
@@ -32,11 +32,11 @@ def test_shaped_text_is_drawn_where_its_outlines_would_be():
     assert all(abs(one - other) <= 3 for one, other in zip(*boxes, strict=True)), boxes
 
 
-def test_one_drawing_says_the_same_in_documents_that_give_other_codes():
+def test_a_drawing_extracts_alike_in_documents_with_other_glyph_codes():
     drawing = converted(svg('<text x="5" y="50" font-size="20">e&#x301;x&#x301;</text>'))
     face = find_face((), 400, False)
     clusters = shape_word(face, "x\u0301", is_rtl=False, lang="en").clusters
-    before = ShapedGlyphs(5, 90, face, 10, BLACK, clusters, "x\u0301", 5, OWNER)
+    before = ShapedRun(5, 90, face, 10, BLACK, clusters, "x\u0301", 5, OWNER)
     for items in ((), (before,)):
         file = printed(page(*items, Picture(0, 0, 100, 100, drawing, OWNER)))
         assert "éx\u0301" in same(extracted(file))
@@ -53,7 +53,7 @@ def test_patterns_and_masks_hold_shaped_text_too():
 
 
 def box_of(attributes: str, text: str = "I") -> tuple[int, int, int, int]:
-    """Give the box of what is drawn black of a text at the middle of the drawing."""
+    """Return the box of the black pixels of a text in the middle of the drawing."""
     content = f'<text x="50" y="50" font-size="30" {attributes}>{text}</text>'
     box = rendered(file_of(svg(content))).convert("L").point(lambda v: 255 * (v < 128)).getbbox()
     assert box is not None
@@ -92,7 +92,7 @@ def test_turned_text_keeps_its_marks_and_can_be_copied():
     assert set(same(extracted(file))) >= set("éaकि")
 
 
-def test_turned_text_has_a_bound_that_is_told():
+def test_rotated_text_has_a_bound_that_is_reported():
     long = converted(svg(f'<text rotate="5">{"a" * 10_001}</text>'))
-    assert long.left_out == ("the rotation of text of more than 10,000 characters",)
-    assert converted(svg(f'<text rotate="0">{"a" * 10_001}</text>')).left_out == ()
+    assert long.omitted == ("the rotation of text of more than 10,000 characters",)
+    assert converted(svg(f'<text rotate="0">{"a" * 10_001}</text>')).omitted == ()

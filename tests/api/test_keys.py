@@ -1,0 +1,90 @@
+"""/v2/keys: created, listed and revoked by keys of the same account only."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.account.keys import MAX_LIVE_KEYS
+from shared.db import accounts
+
+
+@pytest.fixture
+def other(database):
+    with database.session() as session:
+        return accounts.create_account(session, email="bo@example.org")
+
+
+def test_a_key_is_shown_once_and_works(caller, stranger, account):
+    made = caller.post("/v2/keys", json={"name": "Shop", "expires_at": "2199-01-31T12:00:00Z"})
+    assert made.status_code == 201
+    assert made.json["key"].startswith("pr_")
+    assert made.json["name"] == "Shop"
+    assert made.json["expires_at"] == "2199-01-31T12:00:00.000Z"
+    answer = stranger.get("/v2/keys", headers={"x-api-key": made.json["key"]})
+    listed = answer.json["keys"]
+    assert [key["is_own"] for key in listed] == [False, True]
+    assert made.json["key"] not in answer.get_data(as_text=True)
+    assert listed[1]["display"] == f"{made.json['key'][:7]}…{made.json['key'][-4:]}"
+    assert {key["user"]["email"] for key in listed} == {"ada@example.org"}
+
+
+def test_a_key_needs_no_name(caller):
+    made = caller.post("/v2/keys")
+    assert made.status_code == 201
+    assert "name" not in made.json
+
+
+def test_a_revoked_key_is_rejected_on_the_next_request(caller, account):
+    made = caller.post("/v2/keys").json
+    headers = {"Authorization": f"Bearer {made['key']}"}
+    assert caller.get("/v2/authcheck", headers=headers).status_code == 200
+    assert caller.delete(f"/v2/keys/{made['id']}").status_code == 204
+    assert caller.get("/v2/authcheck", headers=headers).json["data"]["code"] == "ERR_KEY_REVOKED"
+    assert caller.delete(f"/v2/keys/{made['id']}").status_code == 204
+    assert [("revoked_at" in key) for key in caller.get("/v2/keys").json["keys"]] == [False, True]
+
+
+def test_a_key_may_revoke_itself(caller, account):
+    assert caller.delete(f"/v2/keys/{account.key_id}").status_code == 204
+    assert caller.get("/v2/keys").status_code == 401
+
+
+def test_keys_of_other_accounts_are_not_found(caller, other):
+    answer = caller.delete(f"/v2/keys/{other.key_id}")
+    assert answer.status_code == 404
+    assert caller.delete("/v2/keys/key_none").status_code == 404
+    assert len(caller.get("/v2/keys").json["keys"]) == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": ""},
+        {"name": 3},
+        {"name": None},
+        {"expires_at": None},
+        {"name": "x" * 201},
+        {"name": "a\nb"},
+        {"name": "\ud800"},
+        {"expires_at": "2001-01-01"},
+        {"expires_at": "9999-12-31T23:59:59-14:00"},
+        {"expires_at": "soon"},
+        {"expires_at": 3},
+        {"surprise": 1},
+    ],
+)
+def test_invalid_fields_are_a_400_and_make_no_key(caller, fields):
+    assert caller.post("/v2/keys", json=fields).status_code == 400
+    assert len(caller.get("/v2/keys").json["keys"]) == 1
+
+
+def test_the_number_of_valid_keys_of_an_account_is_limited(caller, database, account):
+    with database.session() as session:
+        for _ in range(MAX_LIVE_KEYS - 1):
+            accounts.create_key(session, account.account_id)
+    answer = caller.post("/v2/keys")
+    assert answer.status_code == 409
+    assert str(MAX_LIVE_KEYS) in answer.json["message"]
+    first = caller.get("/v2/keys").json["keys"][1]["id"]
+    caller.delete(f"/v2/keys/{first}")
+    assert caller.post("/v2/keys").status_code == 201

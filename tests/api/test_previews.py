@@ -1,0 +1,323 @@
+"""POST /v2/preview at the front: parameters, rate limit, queue and sessions."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from base64 import b64decode
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from api.app import create_app
+from api.previews.routes import MAX_AT_ONCE
+from shared.db.accounts import create_account
+from shared.errors import ErrorBody, ErrorKind
+from shared.jobs import BodyKind, JobOutcome, OutcomeStatus, Purpose
+from shared.previews import DEFAULT_SCALE, PreviewData, PreviewFormat, PreviewRequest
+from shared.queue.commits import Commits, DeliveryAction, failed_outcome
+from shared.queue.connection import connect
+from shared.queue.names import PREVIEW, job_key
+from shared.redis_state.rate import parse_rate
+from tests.messages import read_task_id
+from tests.waiting import wait_until
+
+TEXT = "<document/>"
+PAGE = {
+    "page": 1,
+    "width": 10.0,
+    "height": 20.0,
+    "file": {"content_type": "image/png", "width": 13, "height": 27, "scale": 1.3},
+    "boxes": [],
+    "boxes_left_out": 0,
+}
+VALID = {"valid": True, "errors": [], "warnings": []}
+
+
+@pytest.fixture(autouse=True)
+def database_url(sqlite_url):
+    return sqlite_url
+
+
+@pytest.fixture
+def drawing(worker):
+    """Run a worker that draws every page as the same few bytes."""
+
+    def answer(job):
+        pdf = worker.claims.store(job.id, b"pixels")
+        return JobOutcome(
+            job.id, OutcomeStatus.SUCCEEDED, pages=3, pdf=pdf, findings=VALID, properties=PAGE
+        )
+
+    worker.answer = answer
+    return worker
+
+
+def client_of(ports, key):
+    client = create_app(ports).test_client()
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+    return client
+
+
+def ask(client, **fields):
+    return client.post("/v2/preview", json={"template": TEXT, **fields})
+
+
+def asked_of(worker):
+    return PreviewRequest.decode(worker.bodies[-1])
+
+
+def test_a_preview_uses_its_own_queue_and_returns_its_page(caller, drawing):
+    answer = ask(caller)
+    assert answer.status_code == 200
+    file = answer.json.pop("file")
+    assert b64decode(file.pop("data")) == b"pixels"
+    assert file == PAGE["file"]
+    assert answer.json | {"file": PAGE["file"]} == {"pages": 3, "findings": VALID, **PAGE}
+    [job] = drawing.jobs
+    assert (job.purpose, job.body_kind, job.template) == (Purpose.PREVIEW, BodyKind.PREVIEW, None)
+    assert not job.is_recorded
+    assert asked_of(drawing) == PreviewRequest(TEXT, None)
+    assert asked_of(drawing).scale == DEFAULT_SCALE
+
+
+def test_a_document_without_a_page_is_answered_200_with_its_findings(caller, worker):
+    findings = {"valid": False, "errors": [{"message": "No."}], "warnings": []}
+    worker.answer = lambda job: JobOutcome(job.id, OutcomeStatus.SUCCEEDED, findings=findings)
+    answer = ask(caller)
+    assert (answer.status_code, answer.json) == (200, {"pages": 0, "findings": findings})
+
+
+def test_the_parameters_reach_the_worker(caller, drawing):
+    ask(caller, page=7, scale=2.5, format="webp", payload={"a": [1.10, "ä"]}, session="tab_1-a")
+    data = PreviewData(BodyKind.JSON, '{"a":[1.1,"ä"]}')
+    assert asked_of(drawing) == PreviewRequest(TEXT, data, 7, 2.5, PreviewFormat.WEBP)
+    ask(caller, payload="a;b\n1;2\n", payload_type="text/csv")
+    assert asked_of(drawing).data == PreviewData(BodyKind.CSV, "a;b\n1;2\n")
+    ask(caller, payload="# a", payload_type="text/markdown")
+    assert asked_of(drawing).data == PreviewData(BodyKind.MARKDOWN, "# a", "body")
+    ask(caller, payload="# a", payload_type="text/markdown", flow="notes")
+    assert asked_of(drawing).data == PreviewData(BodyKind.MARKDOWN, "# a", "notes")
+    ask(caller, payload="{")  # what is wrong with it is a finding
+    assert asked_of(drawing).data == PreviewData(BodyKind.JSON, "{")
+    ask(caller, payload=None, page=None, scale=None, format=None, session=None)
+    assert asked_of(drawing) == PreviewRequest(TEXT, None)
+
+
+@pytest.mark.parametrize("number", ["1.10", "12345678901234567890.123456789", "1e400", "-0", "7"])
+def test_numbers_of_the_data_keep_their_text(caller, drawing, number):
+    body = f'{{"template": "<a/>", "payload": {{"n": {number}}}}}'
+    answer = caller.post("/v2/preview", data=body, content_type="application/json")
+    assert answer.status_code == 200
+    assert asked_of(drawing).data.text == f'{{"n":{number}}}'
+
+
+def test_a_stored_template_is_named_by_its_reference(caller, drawing):
+    made = caller.post("/v2/templates?name=T", data=TEXT, content_type="text/xml").json["id"]
+    assert ask(caller, template=f"{made}@live").status_code == 200
+    assert drawing.jobs[-1].template.template_id == made
+    assert asked_of(drawing).template is None
+    assert ask(caller, template="service-invoice").status_code == 200
+    unknown = ask(caller, template="missing")
+    assert (unknown.status_code, unknown.json["data"]["code"]) == (404, "ERR_TEMPLATE_NOT_FOUND")
+    empty = caller.post("/v2/templates?name=E").json["id"]
+    assert ask(caller, template=empty).json["data"]["code"] == "ERR_TEMPLATE_EMPTY"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"template": None}, "template is required"),
+        ({"template": ""}, "Invalid template ''"),
+        ({"template": 7}, "Invalid template 7: accepted is a string"),
+        ({"template": "a b"}, "template"),
+        ({"template": ["<"]}, "Invalid template"),
+        ({"page": 0}, "Invalid page 0: accepted is a whole number from 1 to 1,000,000"),
+        ({"page": 1.5}, "Invalid page 1.5"),
+        ({"page": "1"}, "Invalid page '1'"),
+        ({"page": 1_000_001}, "Invalid page"),
+        ({"page": True}, "Invalid page True"),
+        ({"page": 10**400}, "Invalid page 1000"),
+        ({"scale": 0}, "Invalid scale 0: accepted is a number from 0.1 to 8"),
+        ({"scale": 8.01}, "Invalid scale"),
+        ({"scale": -1}, "Invalid scale"),
+        ({"scale": "1"}, "Invalid scale"),
+        ({"format": "gif"}, "Invalid format 'gif': accepted is png, webp, pdf"),
+        ({"format": 3}, "Invalid format 3"),
+        ({"session": ""}, "Invalid session ''"),
+        ({"session": "a:b"}, "Invalid session"),
+        ({"session": "a" * 65}, "Invalid session"),
+        ({"session": "a\n"}, "Invalid session"),
+        ({"payload": [1]}, "Invalid payload"),
+        ({"payload": 3}, "Invalid payload 3"),
+        ({"payload": {}, "payload_type": "text/csv"}, "Invalid payload"),
+        ({"payload": "a", "payload_type": "text/xml"}, "Invalid payload_type 'text/xml'"),
+        ({"flow": "body"}, "flow is accepted with payload_type text/markdown only"),
+        ({"payload_type": "text/markdown", "flow": ""}, "Invalid flow"),
+        ({"pages": 1}, "Unknown field 'pages'"),
+    ],
+)
+def test_a_malformed_request_is_a_400_that_names_its_field(caller, worker, fields, message):
+    answer = ask(caller, **fields)
+    assert answer.status_code == 400
+    assert message in answer.json["message"]
+    assert worker.jobs == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b'{"template": "<a/>", "scale": NaN}',
+        b'{"template": "<a/>", "scale": 1e0}',
+        b'{"template": "<a/>", "page": 1, "page": 2}',
+        b'{"template": "<\\ud800/>"}',
+        b'{"template": "<a/>", "payload": "\\ud800"}',
+        b'{"template": "<a/>", "payload": {"a": "\\ud800"}}',
+        b'{"template": "<a/>", "payload": {"\\ud800": 1}}',
+        b'{"template": "\\ud800"}',
+        b'{"template": "<a/>", "payload": ' + b'{"a":' * 300 + b"1" + b"}" * 301,
+        b'{"template": "<a/>", "payload": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001,
+        b"\xff",
+    ],
+)
+def test_a_hostile_body_is_a_400(caller, worker, body):
+    answer = caller.post("/v2/preview", data=body, content_type="application/json")
+    assert answer.status_code == 400
+    assert worker.jobs == []
+
+
+def test_another_type_is_a_415_and_a_query_a_400(caller, worker):
+    for media in ("text/xml", None):
+        assert caller.post("/v2/preview", data=TEXT, content_type=media).status_code == 415
+    assert caller.post("/v2/preview?page=1", json={"template": TEXT}).status_code == 400
+    assert caller.get("/v2/preview").status_code == 405
+    assert worker.jobs == []
+
+
+def test_previews_have_their_own_rate_limit(ports, account, drawing):
+    client = client_of(replace(ports, preview_rate=parse_rate("2/minute")), account.api_key)
+    answers = [ask(client) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert "the account may send 2 in any 60 seconds" in answers[2].json["message"]
+    assert answers[2].json["message"].startswith("Too many previews")
+    assert answers[0].headers["RateLimit-Policy"] == '"preview";q=2;w=60'
+    assert client.post("/v2/preview/", json={"template": TEXT}).status_code == 429
+    assert client.get("/v2/authcheck").status_code == 200
+
+
+def test_no_worker_for_previews_is_a_503_at_the_end_of_their_budget(ports, account):
+    client = client_of(replace(ports, preview_budget=0.3), account.api_key)
+    began = time.monotonic()
+    answer = ask(client)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
+    assert "No worker was free to draw the preview within 0.3 s" in answer.json["message"]
+    assert time.monotonic() - began < 3
+    redis = ports.cells.only.broker._redis
+    [waiting] = redis.lrange(PREVIEW, 0, -1)  # dropped by the worker that takes it
+    assert redis.hget(job_key(read_task_id(waiting)), "done") == b"withdrawn"
+
+
+@pytest.mark.long
+def test_a_preview_over_its_budget_is_a_504(ports, account, worker, settings):
+    commits = Commits(connect(settings.redis_url))
+
+    def begin(job):
+        assert commits.begin(job) is DeliveryAction.RUN
+
+    worker.answer = begin  # and never end it
+    answer = ask(client_of(replace(ports, preview_budget=1.0), account.api_key))
+    assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
+    assert "The preview exceeded its time budget of 1 s" in answer.json["message"]
+
+
+def test_a_drained_queue_is_a_503_at_once(caller, ports):
+    ports.cells.only.drains.drain(PREVIEW)
+    assert ask(caller).headers["Retry-After"] == "30"
+    ports.cells.only.drains.resume(PREVIEW)
+
+
+def test_an_error_of_the_worker_is_the_error_response(caller, worker):
+    refusal = ErrorBody(400, "It cannot be drawn.", ErrorKind.RESOURCE)
+    worker.answer = lambda job: failed_outcome(job, refusal)
+    assert ask(caller).json["message"] == "It cannot be drawn."
+
+
+def in_session(ports, key, session="a", **fields):
+    return ask(client_of(ports, key), session=session, **fields)
+
+
+@pytest.fixture
+def held(drawing):
+    """Block the worker until the event is set."""
+    is_open, draw = threading.Event(), drawing.answer
+    drawing.answer = lambda job: draw(job) if is_open.wait(10) else None
+    yield is_open
+    is_open.set()
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_a_newer_preview_of_a_session_replaces_the_older_at_once(
+    ports, account, drawing, held, is_begun
+):
+    with ThreadPoolExecutor(4) as pool:
+        if not is_begun:  # something else is in the worker
+            pool.submit(in_session, ports, account.api_key, "other")
+            wait_until(lambda: drawing.jobs)
+        before = len(drawing.jobs)
+        older = pool.submit(in_session, ports, account.api_key)
+        redis = ports.cells.only.broker._redis
+        wait_until(lambda: len(drawing.jobs) > before if is_begun else redis.llen(PREVIEW))
+        newer = pool.submit(in_session, ports, account.api_key)
+        answer = older.result(5)
+        assert (answer.status_code, answer.json["data"]["code"]) == (409, "ERR_PREVIEW_SUPERSEDED")
+        held.set()
+        assert newer.result(10).status_code == 200
+
+
+def test_a_finished_preview_is_not_replaced(caller, drawing):
+    assert [ask(caller, session="a").status_code for _ in range(3)] == [200] * 3
+
+
+def test_a_session_is_its_accounts_own(ports, account, database, drawing, held):
+    with database.session() as session:
+        other = create_account(session, email="bo@example.org").api_key
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(in_session, ports, account.api_key)
+        wait_until(lambda: drawing.jobs)
+        second = pool.submit(in_session, ports, other)
+        wait_until(lambda: ports.cells.only.broker._redis.llen(PREVIEW))
+        held.set()
+        assert {first.result(10).status_code, second.result(10).status_code} == {200}
+
+
+def test_too_many_concurrent_previews_are_a_429_with_retry_after(
+    ports, account, drawing, held, monkeypatch
+):
+    monkeypatch.setattr("api.previews.routes._WAIT_SECONDS", 0.1)
+    app = create_app(ports)
+
+    def call(session):
+        client = app.test_client()
+        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {account.api_key}"
+        return ask(client, session=session)
+
+    with ThreadPoolExecutor(MAX_AT_ONCE) as pool:
+        waiting = [pool.submit(call, f"s{n}") for n in range(MAX_AT_ONCE)]
+        redis = ports.cells.only.broker._redis
+        wait_until(lambda: redis.llen(PREVIEW) == MAX_AT_ONCE - 1)
+        refused = call("more")
+        held.set()
+        assert [each.result(10).status_code for each in waiting] == [200] * MAX_AT_ONCE
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+    assert "4 previews of the account are already being drawn" in refused.json["message"]
+
+
+def test_a_body_that_is_too_large_is_a_413(caller, worker):
+    body = json.dumps({"template": "<" + "a" * (32 * 1024 * 1024)})
+    answer = caller.post("/v2/preview", data=body, content_type="application/json")
+    assert answer.status_code == 413

@@ -1,0 +1,104 @@
+"""Invoices of others: XML, or inside a PDF, whole, broken or hostile."""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+
+import pikepdf
+import pytest
+
+from deploy.cli.main import main
+from tests.engine.einvoices import samples
+from workers.engine.einvoices.files import write_invoice
+from workers.engine.einvoices.profiles import PROFILES
+from workers.engine.einvoices.records import read_record
+from workers.engine.finish.embedded import MAX_INVOICE
+from workers.engine.invoice_checks import check_external_invoice
+
+XML = write_invoice(read_record(samples.full())[0], PROFILES["en16931"])
+WRONG = XML.replace(b">236.82</ram:Grand", b">236.92</ram:Grand")
+
+
+def pdf_with(**files: bytes) -> bytes:
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page()
+        for name, content in files.items():
+            pdf.attachments[name] = content
+        out = io.BytesIO()
+        pdf.save(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("content", [XML, pdf_with(**{"factur-x.xml": XML, "a.txt": b"a"})])
+def test_a_sound_invoice_is_valid(content):
+    report = check_external_invoice(content)
+    assert report.is_valid
+    assert (report.profile, report.number) == ("en16931", "2026-0042")
+
+
+@pytest.mark.parametrize("content", [WRONG, pdf_with(**{"xrechnung.xml": WRONG})])
+def test_a_wrong_total_is_reported(content):
+    report = check_external_invoice(content).to_report()
+    assert report["valid"] is False
+    assert [one["rule"] for one in report["errors"]] == ["BR-CO-15", "BR-CO-16"]
+    assert report["errors"][0]["path"] == "/totals/withVat"
+
+
+def bomb() -> bytes:
+    """Return a PDF whose invoice unpacks to a thousand times its size."""
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page()
+        pdf.attachments["factur-x.xml"] = b"x"
+        stream = pdf.attachments["factur-x.xml"].get_file().obj
+        packed = zlib.compress(b" " * (MAX_INVOICE + 2))
+        stream.write(packed, filter=pikepdf.Name.FlateDecode)
+        out = io.BytesIO()
+        pdf.save(out, compress_streams=False, stream_decode_level=pikepdf.StreamDecodeLevel.none)
+    return out.getvalue()
+
+
+def locked() -> bytes:
+    with pikepdf.open(io.BytesIO(pdf_with(**{"factur-x.xml": XML}))) as pdf:
+        out = io.BytesIO()
+        pdf.save(out, encryption=pikepdf.Encryption(user="a", owner="b"))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "no element found"),
+        (b"%PDF-1.7 broken", "the PDF is damaged"),
+        (pdf_with(), "contains no file named factur-x.xml"),
+        (pdf_with(**{f"{n}.xml": XML for n in range(100)}), "contains no file named"),
+        (pdf_with(**{"factur-x.xml": XML, "xrechnung.xml": XML}), "contains 2 invoices"),
+        (pdf_with(**{"factur-x.xml": b"<a/>"}), "not a Cross Industry Invoice"),
+        (XML.replace(b"urn:cen.eu:en16931:2017<", b"urn:other<"), "states no profile"),
+        (b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "document type declaration"),
+        (bomb(), "more than 20,971,520 bytes"),
+        (locked(), "encrypted"),
+    ],
+)
+def test_data_that_are_not_an_invoice_report_the_reason(content, reason):
+    report = check_external_invoice(content)
+    assert not report.is_valid
+    assert reason in report.reason
+
+
+def test_the_command_prints_broken_rules(tmp_path, capsys):
+    file = tmp_path / "invoice.xml"
+    file.write_bytes(XML)
+    assert main(["einvoice", "check", str(file)]) == 0
+    assert "invoice 2026-0042 (en16931): no broken rules" in capsys.readouterr().out
+    file.write_bytes(WRONG)
+    assert main(["einvoice", "check", str(file)]) == 1
+    assert "BR-CO-15 at /totals/withVat: The total with VAT" in capsys.readouterr().out
+    assert main(["einvoice", "check", "--json", str(file)]) == 1
+    assert json.loads(capsys.readouterr().out)["valid"] is False
+    assert main(["einvoice", "check", str(tmp_path / "none.xml")]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+    file.write_bytes(b"<a/>")
+    assert main(["einvoice", "check", str(file)]) == 1
+    assert "not a Cross Industry Invoice" in capsys.readouterr().err

@@ -1,0 +1,138 @@
+"""The structure tree of a PDF as text: an element a line, with its attributes and what it says."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pikepdf
+
+
+def write_structure(data: bytes) -> str:
+    """Return the elements of a file in their order, indented, each with its attributes and texts."""
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        texts = _texts_of(pdf)
+        return "\n".join(_lines(pdf.Root.StructTreeRoot.K, texts, 0)) + "\n"
+
+
+def read_text(data: bytes) -> str:
+    """Return the text of a file in the order of its structure, a space between elements."""
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        texts = _texts_of(pdf)
+        return "".join(_said(pdf.Root.StructTreeRoot.K, texts))
+
+
+def _lines(element: Any, texts: dict[Any, str], depth: int) -> Iterator[str]:
+    yield "  " * depth + " ".join((str(element.S)[1:], *_describe(element)))
+    for kid in _kids(element):
+        if isinstance(kid, pikepdf.Dictionary) and "/S" in kid:
+            yield from _lines(kid, texts, depth + 1)
+        elif isinstance(kid, pikepdf.Dictionary) and kid.get("/Type") == "/OBJR":
+            yield "  " * (depth + 1) + f"link: {kid.Obj.get('/Contents', '')}"
+        else:
+            yield "  " * (depth + 1) + repr(texts[_key(kid, element)])
+
+
+def _said(element: Any, texts: dict[Any, str]) -> Iterator[str]:
+    if "/ActualText" in element:
+        yield str(element.ActualText)
+        return
+    for kid in _kids(element):
+        if isinstance(kid, pikepdf.Dictionary) and "/S" in kid:
+            yield from _said(kid, texts)
+        elif not isinstance(kid, pikepdf.Dictionary) or kid.get("/Type") == "/MCR":
+            yield texts[_key(kid, element)]
+    if str(element.S) not in ("/Span", "/Link", "/Reference"):
+        yield "\n"
+
+
+def _describe(element: Any) -> Iterator[str]:
+    for name in ("/Alt", "/Lang", "/ActualText"):
+        if name in element:
+            yield f"{name[1:]}={str(element[name])!r}"
+    for name, value in element.get("/A", {}).items():
+        if name != "/O":
+            yield f"{name[1:]}={_plain(value)}"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, pikepdf.Array):
+        return ",".join(f"{float(each):.0f}" for each in value)
+    return str(value).lstrip("/")
+
+
+def _kids(element: Any) -> list[Any]:
+    kids = element.get("/K", pikepdf.Array())
+    return list(kids) if isinstance(kids, pikepdf.Array) else [kids]
+
+
+def _key(kid: Any, element: Any) -> tuple[Any, int]:
+    if isinstance(kid, pikepdf.Dictionary):
+        return kid.get("/Stm", kid.get("/Pg", element.get("/Pg"))).objgen, int(kid.MCID)
+    return element.Pg.objgen, int(kid)
+
+
+def _texts_of(pdf: pikepdf.Pdf) -> dict[Any, str]:
+    """Return the text of each sequence of marked content, by its stream or page and its number."""
+    texts: dict[Any, str] = {}
+    for page in pdf.pages:
+        _read_stream(page.obj, page.obj.Resources, texts)
+    return texts
+
+
+def _read_stream(stream: Any, resources: Any, texts: dict[Any, str]) -> None:
+    open_: list[int | None] = []
+    decode: dict[int, str] = {}
+    is_wide = False
+    for operands, operator in pikepdf.parse_content_stream(stream):
+        match str(operator):
+            case "BDC" | "BMC":
+                properties = operands[1] if len(operands) > 1 else {}
+                number = int(properties["/MCID"]) if "/MCID" in properties else None
+                open_.append(number)
+                if number is not None:
+                    texts[stream.objgen, number] = ""
+            case "EMC":
+                open_.pop()
+            case "Tf":
+                font = resources.Font[str(operands[0])]
+                decode, is_wide = (
+                    _read_cmap(font.ToUnicode.read_bytes()),
+                    "/DescendantFonts" in font,
+                )
+            case "Tj" | "TJ":
+                shown = operands[0] if str(operator) == "TJ" else [operands[0]]
+                number = next((one for one in reversed(open_) if one is not None), None)
+                if number is not None:
+                    texts[stream.objgen, number] += _decode(shown, decode, is_wide=is_wide)
+            case "Do":
+                called = resources.XObject[str(operands[0])]
+                if called.get("/Subtype") == "/Form" and "/Resources" in called:
+                    _read_stream(called, called.Resources, texts)
+
+
+def _decode(shown: Any, decode: dict[int, str], *, is_wide: bool) -> str:
+    data = b"".join(bytes(part) for part in shown if isinstance(part, pikepdf.String))
+    if not is_wide:
+        return "".join(decode[code] for code in data)
+    codes = [data[at] << 8 | data[at + 1] for at in range(0, len(data), 2)]
+    return "".join(decode[code] for code in codes)
+
+
+def _read_cmap(cmap: bytes) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for kind, section in re.findall(rb"beginbf(char|range)(.*?)endbf", cmap, re.DOTALL):
+        if kind == b"char":
+            for code, text in re.findall(rb"<(\w+)>\s*<(\w+)>", section):
+                found[int(code, 16)] = bytes.fromhex(text.decode()).decode("utf-16-be")
+            continue
+        for first, last, text in re.findall(rb"<(\w+)>\s*<(\w+)>\s*<(\w+)>", section):
+            start = int(text, 16)
+            for code in range(int(first, 16), int(last, 16) + 1):
+                found[code] = chr(start + code - int(first, 16))
+        for first, _, each in re.findall(rb"<(\w+)>\s*<(\w+)>\s*\[(.*?)\]", section, re.DOTALL):
+            for at, text in enumerate(re.findall(rb"<(\w+)>", each)):
+                found[int(first, 16) + at] = bytes.fromhex(text.decode()).decode("utf-16-be")
+    return found

@@ -1,0 +1,144 @@
+"""Bar codes of all types: the values they take, the digits they add, and that they read back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import zxingcpp
+from PIL import Image, ImageDraw
+
+from workers.engine.barcodes.gs1 import InvalidValueError, check_digit, read_element_string
+from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
+from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.problems import ContentProblem
+
+GTIN = "09506000134352"
+
+
+def encode(symbology: str, value: Any, has_quiet_zone: bool = True) -> Symbol | ContentProblem:
+    return encode_barcode(BarcodeSpec(symbology, value, has_quiet_zone=has_quiet_zone))
+
+
+def problem_of(symbology: str, value: Any) -> str:
+    problem = encode(symbology, value)
+    assert isinstance(problem, ContentProblem), "a wrong value was drawn"
+    return problem.text
+
+
+def read(symbol: Symbol | ContentProblem) -> str:
+    assert isinstance(symbol, Symbol), symbol
+    image = Image.new("L", (symbol.columns * 4, symbol.rows * 4 + 40), 255)
+    draw = ImageDraw.Draw(image)
+    for x, y, width, height in symbol.rectangles:
+        draw.rectangle((x * 4, y * 4 + 20, (x + width) * 4 - 1, (y + height) * 4 + 19), fill=0)
+    (code,) = zxingcpp.read_barcodes(image)
+    text: str = code.text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("symbology", "value", "read_back", "shown"),
+    [
+        ("code128", "Parcel 7/a", "Parcel 7/a", "Parcel 7/a"),
+        ("code39", "SHELF-7", "SHELF-7", "SHELF-7"),
+        ("codabar", "12345", "A12345A", "12345"),
+        ("codabar", "B123C", "B123C", "123"),
+        ("ean13", "4012345678901", "4012345678901", "4 012345 678901"),
+        ("ean8", "96385074", "96385074", "9638 5074"),
+        ("upca", "036000291452", "0036000291452", "0 36000 29145 2"),
+        ("itf14", "15400141288763", "15400141288763", "1 54 00141 28876 3"),
+        ("datamatrix", "Grüße, 東京", "Grüße, 東京", "Grüße, 東京"),
+        ("gs1-128", f"(01){GTIN}(10)AB-1", f"(01){GTIN}(10)AB-1", f"(01){GTIN}(10)AB-1"),
+        ("gs1-datamatrix", f"(01){GTIN}(17)280630", f"(01){GTIN}(17)280630", f"(01){GTIN}\n(17)280630"),
+    ],
+)  # fmt: skip
+def test_a_code_decodes_and_shows_its_human_readable_text(symbology, value, read_back, shown):
+    symbol = encode(symbology, value)
+    assert read(symbol) == read_back
+    assert isinstance(symbol, Symbol)
+    assert symbol.text == shown
+
+
+@pytest.mark.parametrize(
+    ("symbology", "short", "whole"),
+    [
+        ("ean13", "401234567890", "4012345678901"),
+        ("ean8", "9638507", "96385074"),
+        ("upca", "03600029145", "0036000291452"),
+        ("itf14", "1540014128876", "15400141288763"),
+        ("gs1-128", "(01)0950600013435", f"(01){GTIN}"),
+    ],
+)
+def test_missing_check_digit_is_added(symbology, short, whole):
+    assert read(encode(symbology, short)) == whole
+
+
+@pytest.mark.parametrize(
+    ("symbology", "value", "reported"),
+    [
+        ("ean13", "4012345678900", "its check digit is 1"),
+        ("ean13", "40123", "has 5 digits, accepted are 13, or 12"),
+        ("ean8", "9638507X", "characters other than digits"),
+        ("ean8", "٩٦٣٨٥٠٧٤", "characters other than digits"),
+        ("code128", "Gr\n→", 'the character "→" (U+2192)'),
+        ("code39", "A\nB", '"AU+000AB" is not accepted'),
+        ("codabar", "1\x00", '"1U+0000" is not accepted'),
+        ("ean13", "4012\t34567890", "U+0009"),
+        ("gs1-128", "(10)a\u202eb", "U+202E"),
+        ("micro-qr", "ä", "declares no character set"),
+        ("micro-qr", "1" * 36, "at most 35"),
+        ("micro-qr", "a" * 16, "does not fit"),
+        ("upce", "01234566", "its check digit is 5"),
+        ("upce", "2123456", "begins with 0 or 1"),
+        ("upce", "036000291452", "too few zeros"),
+        ("upce", "12345", "has 5 digits, accepted are 8, or 7"),
+        ("gs1-databar", "09501101530017", "its check digit is 0"),
+        ("gs1-databar-limited", "59501101530015", "begins with 0 or 1"),
+        ("gs1-databar-expanded", "0109501101530003", "not a GS1 element string"),
+        ("gs1-databar-expanded", "(91)" + "A" * 60, "does not fit"),
+        ("pdf417", "x" * 2711, "at most 2,710"),
+        ("pdf417", "ü" * 1500, "does not fit"),
+        ("aztec", "x" * 3833, "at most 3,832"),
+        ("maxicode", "x" * 139, "at most 138"),
+        ("maxicode", "x" * 120, "does not fit"),
+        ("datamatrix", "1" * 3117, "at most 3,116"),
+        ("code128", "x" * 81, "at most 80"),
+        ("code39", "shelf", "capital letters"),
+        ("codabar", "A12", "between two letters from A to D"),
+        ("datamatrix", "x" * 2336, "does not fit"),
+        ("datamatrix", "ü" * 2000, "does not fit"),
+        ("gs1-128", "0109506000134352", "not a GS1 element string"),
+        ("gs1-128", "(01)09506000134353", "its check digit is 2"),
+        ("gs1-128", "(09)12", "(09) is not a GS1 application identifier"),
+        ("gs1-128", "(17)281330", "is not a date"),
+        ("gs1-128", "(10)", "not a GS1 element string"),
+        ("gs1-128", "(10)ä", "GS1 character set"),
+        ("gs1-128", "(10)a(10)b", "is used twice"),
+        ("gs1-128", "(91)" + "x" * 60, "at most 48 fit"),
+        ("gs1-datamatrix", "(3103)12", "it takes 6 digits"),
+        ("gs1-datamatrix", "(253)1234567890123", "check digit"),
+        ("itf14", "", "is empty"),
+        ("itf14", {"a": "b"}, "takes a text, not an object"),
+    ],
+)
+def test_an_invalid_value_is_reported_with_the_accepted_form(symbology, value, reported):
+    assert reported in problem_of(symbology, value)
+
+
+def test_identifiers_with_two_parts_take_the_second_only_where_it_may_be_missing():
+    assert read_element_string("(253)4012345678901AB") == "(253)4012345678901AB"
+    assert read_element_string("(253)4012345678901") == "(253)4012345678901"
+    with pytest.raises(InvalidValueError, match=r"in \(8006\)"):
+        read_element_string(f"(8006){GTIN}12")
+
+
+def test_check_digit_weighs_from_the_right():
+    assert check_digit("629104150021") == "3"
+
+
+def test_quiet_zone_can_be_left_out():
+    wide, tight = encode("ean13", "401234567890"), encode("ean13", "401234567890", False)
+    assert isinstance(wide, Symbol)
+    assert isinstance(tight, Symbol)
+    assert (wide.columns, tight.columns) == (95 + 22, 95)

@@ -1,0 +1,293 @@
+"""Tagged files: structure elements, their texts and their order."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pikepdf
+import pytest
+
+from tests.engine.finish.accessibility_rules import find_violations
+from tests.engine.finish.structure import read_text, write_structure
+from tests.golden.case import OPTIONS, FolderImages
+from workers.engine.diagnostics import AuthoringError
+from workers.engine.layout.structure import LogicalStructure, role_of
+from workers.engine.merged_pdf import MergedPart
+from workers.engine.pipeline import render
+from workers.engine.ports import Payload, PayloadKind
+from workers.engine.syntax.structure_types import NO_STRUCTURE_TYPE, STRUCTURE_TYPES
+from workers.engine.tree import nodes
+
+LONG = "many words that go on and on " * 60
+
+
+def made(flow: str, around: str = '<page size="A6" margin="10mm"/>', attributes: str = "") -> bytes:
+    source = (
+        f'<document tagged="true" title="T" {attributes}>{around}<flow>{flow}</flow></document>'
+    )
+    payload = Payload(PayloadKind.XML, source.encode())
+    file = render(None, payload, options=OPTIONS, resources=FolderImages()).pdf
+    assert find_violations(file, promises=False) == []
+    return file
+
+
+def structure(flow: str, around: str = '<page size="A6" margin="10mm"/>') -> list[str]:
+    """Return the lines of the structure below the part of the flow."""
+    lines = write_structure(made(flow, around)).splitlines()
+    assert lines[:2] == ["Document", "  Part"]
+    return [line[4:] for line in lines[2:]]
+
+
+def elements(file: bytes, kind: str) -> list[str]:
+    lines = write_structure(file).splitlines()
+    return [line.strip() for line in lines if line.split()[0] == kind]
+
+
+def test_a_paragraph_over_two_pages_is_one_element_with_two_sequences():
+    file = made(f"<p>{LONG}</p>")
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        assert len(pdf.pages) == 2
+        (paragraph,) = [pdf.Root.StructTreeRoot.K.K.K]
+        assert paragraph.S == "/P"
+        first, second = paragraph.K
+        assert int(first) == 0
+        assert second.Pg.objgen == pdf.pages[1].obj.objgen
+    assert " ".join(read_text(file).split()) == LONG.strip()
+
+
+def test_a_table_over_pages_is_one_table_with_one_head_and_one_foot():
+    rows = '<tr for="n in range(1, 80)"><td>{{ n }}</td></tr>'
+    carried = '<tfoot on="not-last"><tr><td>carried</td></tr></tfoot>'
+    head = "<thead><tr><th>Number</th></tr></thead>"
+    again = '<thead on="rest"><tr><th>from before</th></tr></thead>'
+    foot = "<tfoot><tr><td>sum</td></tr></tfoot>"
+    file = made(f"<table><caption>All</caption>{head}{again}{rows}{carried}{foot}</table>")
+    assert elements(file, "Table") == ["Table"]
+    assert elements(file, "THead") == ["THead"]
+    assert elements(file, "TFoot") == ["TFoot"]
+    assert elements(file, "TR") == ["TR"] * 81
+    expected = ["All", "Number", *map(str, range(1, 80)), "sum"]
+    assert read_text(file).split() == expected
+
+
+def test_a_row_that_is_split_is_one_row():
+    file = made(f"<table><tr><td>{LONG * 2}</td><td>short</td></tr></table>")
+    assert elements(file, "TR") == ["TR"]
+    assert elements(file, "TD") == ["TD", "TD"]
+    assert read_text(file).split() == [*(LONG * 2).split(), "short"]
+
+
+def test_blocks_side_by_side_that_go_on_are_read_one_after_the_other():
+    left, right = ("left " * 300).strip(), ("right " * 300).strip()
+    file = made(f"<row><p>{left}</p><p>{right}</p></row><p>after</p>")
+    assert elements(file, "P") == ["P"] * 3
+    assert read_text(file).split() == [*left.split(), *right.split(), "after"]
+
+
+def test_columns_are_read_one_after_the_other():
+    text = " ".join(map(str, range(400)))
+    file = made(f'<div columns="2"><p>{text}</p></div>')
+    assert read_text(file).split() == text.split()
+
+
+def test_flows_are_parts_in_the_order_they_are_written():
+    around = (
+        '<page size="A6" margin="10mm"><area flow="aside" height="20mm"/>'
+        '<area flow="body" top="20mm"/></page>'
+    )
+    source = (
+        f'<document tagged="true" title="T">{around}<flow><p>body</p></flow>'
+        '<flow name="aside"><p>aside</p></flow></document>'
+    )
+    file = render(None, Payload(PayloadKind.XML, source.encode()), options=OPTIONS).pdf
+    assert elements(file, "Part") == ["Part", "Part"]
+    assert read_text(file).split() == ["body", "aside"]
+
+
+def test_running_content_is_an_artifact():
+    around = (
+        '<page size="A6" margin="10mm" background="#eeeeee"><header><p>head</p></header>'
+        "<footer><p>foot</p><ul><li>x</li></ul></footer></page>"
+        '<watermark text="COPY"/>'
+    )
+    assert structure("<p>text</p><hr/>", around) == ["P", "  'text'"]
+
+
+def test_a_link_holds_its_text_and_its_annotations():
+    assert structure('<p>to <a href="https://example.com/">a <b>bold</b> site</a>, <a href="#a">here</a></p><p id="a">a</p>') == [
+        "P",
+        "  'to '",
+        "  Link",
+        "    'a bold site'",
+        "    link: a bold site",
+        "    link: a bold site",
+        "    link: a bold site",
+        "  ', '",
+        "  Reference",
+        "    Link",
+        "      'here'",
+        "      link: here",
+        "P",
+        "  'a'",
+    ]  # fmt: skip
+
+
+def test_links_in_heads_of_pages_have_elements_without_text():
+    around = '<page><header><p><a href="https://example.com/">a</a></p></header></page>'
+    file = made("<p>a</p>", around)
+    assert write_structure(file).splitlines()[-3:] == [
+        "  P",
+        "    Link",
+        "      link: https://example.com/",
+    ]
+
+
+def test_a_language_change_is_marked_where_it_begins():
+    flow = '<p lang="fr">Bonjour <span lang="de">Hallo</span> <i>ami</i></p><p>Hello</p>'
+    assert structure(flow) == [
+        "P Lang='fr'",
+        "  'Bonjour '",
+        "  Span Lang='de'",
+        "    'Hallo'",
+        "  ' ami'",
+        "P",
+        "  'Hello'",
+    ]
+
+
+def test_cells_have_the_language_of_their_text():
+    lines = structure('<table lang="fr"><tr><td>un</td><td lang="de"><b>zwei</b></td></tr></table>')
+    cells = [line.strip() for line in lines if line.strip().startswith("TD")]
+    assert cells == ["TD Lang='fr'", "TD Lang='de'"]
+
+
+def test_a_hyphen_of_the_end_of_a_line_is_none_of_the_text():
+    word = "Donaudampfschifffahrtsgesellschaft"
+    file = made(f'<p hyphens="auto" width="20mm">{word}</p>', attributes='lang="de"')
+    assert elements(file, "Span") == ["Span ActualText='\\xad'"] * 3
+    assert read_text(file).replace("\xad", "").split() == [word]
+
+
+@pytest.mark.parametrize("align", ["left", "justify", "center"])
+def test_words_are_parted_at_the_ends_of_lines(align: str):
+    file = made(f'<p text-align="{align}" width="30mm">{LONG}</p>')
+    assert read_text(file).split() == LONG.split()
+
+
+def test_figures_have_their_text_and_their_place_and_decoration_has_none():
+    flow = (
+        '<img src="logo" alt="Our logo" width="20mm" height="20mm"/><img src="faded" alt=""/>'
+        '<barcode type="qr" value="a" alt="A code" width="20mm"/>'
+        '<barcode type="qr" value="a" alt="" width="20mm"/>'
+    )
+    assert [re.sub(r"BBox=\d+,\d+,\d+,\d+", "BBox", line) for line in structure(flow)] == [
+        "Figure Alt='Our logo' BBox",
+        "  ''",
+        "Figure Alt='A code' BBox",
+        "  ''",
+    ]
+
+
+def test_a_figure_has_its_bounding_box_on_the_sheet():
+    around = '<page size="A6" margin="10mm" bleed="3mm"/>'
+    (figure, _) = structure('<img src="logo" alt="a" width="20mm" height="20mm"/>', around)
+    assert figure == "Figure Alt='a' BBox=37,343,94,400"
+
+
+def test_head_cells_have_a_scope():
+    flow = (
+        '<table><thead><tr><th colspan="2">a</th></tr></thead>'
+        '<tr><th rowspan="2">b</th><td>c</td></tr><tr><th scope="column">d</th></tr></table>'
+    )
+    cells = [line.strip() for line in structure(flow) if line.strip().startswith("TH ")]
+    assert [sorted(cell.split()) for cell in cells] == [
+        ["ColSpan=2", "Scope=Column", "TH"],
+        ["RowSpan=2", "Scope=Row", "TH"],
+        ["Scope=Column", "TH"],
+    ]
+
+
+def test_transparent_content_keeps_its_place_in_the_structure():
+    flow = '<p>a</p><div opacity="0.5"><p>b</p><div opacity="0.5"><p>c</p></div></div><p>d</p>'
+    assert read_text(made(flow)).split() == ["a", "b", "c", "d"]
+
+
+def test_empty_cells_and_rows_are_in_the_table():
+    lines = structure("<table><tr><td/><td/></tr><tr><td>a</td><td/></tr></table>")
+    assert [line.strip() for line in lines] == [
+        *("Table", "TBody", "TR", "TD", "TD", "TR", "TD", "'a'", "TD"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("marker", "numbering"),
+    [("disc", "Disc"), ("circle", "Circle"), ("square", "Square"), ("none", "None")],
+)
+def test_lists_say_how_they_are_marked(marker: str, numbering: str):
+    lines = structure(f'<ul list-style-type="{marker}"><li>a</li></ul>')
+    assert lines[0] == f"L ListNumbering={numbering}"
+
+
+@pytest.mark.parametrize(
+    ("marker", "numbering"),
+    [
+        *(("decimal", "Decimal"), ("lower-alpha", "LowerAlpha"), ("upper-alpha", "UpperAlpha")),
+        *(("lower-roman", "LowerRoman"), ("upper-roman", "UpperRoman")),
+    ],
+)
+def test_numbered_lists_say_how_they_are_numbered(marker: str, numbering: str):
+    lines = structure(f'<ol list-style-type="{marker}"><li>a</li></ol>')
+    assert lines[0] == f"L ListNumbering={numbering}"
+
+
+def test_text_that_shrinks_is_in_the_tree_once():
+    flow = f'<div height="30mm" overflow="shrink" min-font-size="2pt"><p>{LONG[:600]}</p></div>'
+    assert read_text(made(flow)).split() == LONG[:600].split()
+
+
+def test_a_page_of_nothing_is_fit_to_be_tagged():
+    assert write_structure(made("")) == "Document\n"
+
+
+def test_tagged_documents_are_not_merged_with_others():
+    source = b'<document tagged="true" title="T"><flow><p>a</p></flow></document>'
+    part = MergedPart(None, options=OPTIONS)
+    with pytest.raises(AuthoringError, match='with tagged="true" cannot be merged'):
+        part.add(Payload(PayloadKind.XML, source), name="a")
+
+
+def test_a_lone_surrogate_breaks_no_text_string():
+    structure = LogicalStructure("en", ["body"])
+    structure.alts[structure.add("Figure", 1, None)] = "\ud800"
+    assert structure.roles == ["Document", "Part", "Figure"]
+
+
+def test_nodes_have_the_structure_type_of_their_element():
+    named = {
+        "ListBlock": "ul", "ListItem": "li", "Image": "img", "Barcode": "barcode", "Table": "table",
+        "Contents": "toc", "Index": "index",
+    }  # fmt: skip
+    for name, tag in named.items():
+        assert getattr(nodes, name).role.value == STRUCTURE_TYPES[tag]
+    assert STRUCTURE_TYPES["row"] == NO_STRUCTURE_TYPE
+
+
+def test_a_node_without_a_role_has_that_of_its_element():
+    class Source:
+        class location:  # noqa: N801, a stand-in for one
+            tag_name = "blockquote"
+
+    class Node:
+        source = Source
+
+    assert role_of(Node()) == "BlockQuote"
+
+
+def test_no_page_content_is_extracted_twice():
+    """A sequence of marked content has one number, and no number is given twice on a page."""
+    file = made("<p>a <b>b</b> c</p><table><tr><td>d</td></tr></table>")
+    with pikepdf.open(io.BytesIO(file)) as pdf:
+        content = pdf.pages[0].Contents.read_bytes()
+    numbers = [int(number) for number in re.findall(rb"/MCID (\d+)", content)]
+    assert numbers == list(range(len(numbers)))

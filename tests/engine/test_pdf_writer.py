@@ -1,0 +1,127 @@
+"""The form of the file: every object is found again, in object streams or by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pikepdf
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engine.paint.drawing import opened, page, printed, text
+from workers.engine.paint.objects import write_text
+from workers.engine.pdf_writer import AppendedObjects, repack
+
+ROOT = b"<< /Type /Catalog /Pages 2 0 R >>"
+PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
+PAGE = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Resources << >> >>"
+BEFORE = (ROOT, PAGES, PAGE)
+
+
+def stream(data: bytes) -> bytes:
+    return b"<< /Length %d >>\nstream\n%b\nendstream" % (len(data), data)
+
+
+def packed(*bodies: bytes, **options: Any) -> bytes:
+    """Write bodies as ReportLab does, with a table of where they are, and pack them."""
+    file, offsets = b"%PDF-1.7\n", []
+    for number, body in enumerate((*BEFORE, *bodies), 1):
+        offsets.append(len(file))
+        file += b"%d 0 obj\n%b\nendobj\n" % (number, body)
+    rows = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    file += (
+        b"xref\n0 %d\n0000000000 65535 f \n%btrailer\n<< /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+        % (
+            len(offsets) + 1,
+            rows,
+            len(file),
+        )
+    )
+    return repack(file, information=b"<< /Producer (test) >>", **options)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=30).map(lambda value: ("text", value)),
+            st.binary(max_size=300).map(lambda value: ("stream", value)),
+        ),
+        max_size=250,
+    )
+)
+def test_every_object_is_found_again(values):
+    bodies = [
+        stream(value) if kind == "stream" else b"[%b]" % write_text(value) for kind, value in values
+    ]
+    with opened(packed(*bodies)) as pdf:
+        assert pdf.check_pdf_syntax() == []
+        for number, (kind, value) in enumerate(values, len(BEFORE) + 1):
+            found = pdf.get_object(number, 0)
+            if kind == "stream":
+                assert found.read_raw_bytes() == value
+            else:
+                assert str(found[0]) == value.encode("utf-16", "replace").decode("utf-16")
+
+
+def test_offsets_of_large_files_are_written_in_full():
+    large = stream(bytes(70_000))  # beyond two bytes
+    with opened(packed(large, stream(b"after"))) as pdf:
+        assert pdf.check_pdf_syntax() == []
+        assert pdf.get_object(5, 0).read_raw_bytes() == b"after"
+
+
+def test_a_text_that_says_endstream_is_not_a_stream():
+    file = packed(b"(... endstream)", b"[/endstream]")
+    with opened(file) as pdf:
+        assert str(pdf.get_object(4, 0)) == "... endstream"
+        assert pdf.get_object(5, 0)[0] == pikepdf.Name.endstream
+
+
+def test_small_objects_do_not_stand_in_the_file_by_themselves():
+    file = printed(*(page(text(5, 20, "x")) for _ in range(250)))
+    assert file.count(b"/ObjStm") == 3
+    assert b"/Type /Page" not in file
+    with opened(file) as pdf:
+        assert len(pdf.pages) == 250
+
+
+def test_the_identifier_depends_on_the_file_content():
+    one, same, other = (printed(page(text(5, 20, said))) for said in ("one", "one", "other"))
+    assert one == same
+    with opened(one) as first, opened(other) as second:
+        assert bytes(first.trailer.ID[0]) == bytes(first.trailer.ID[1])
+        assert bytes(first.trailer.ID[0]) != bytes(second.trailer.ID[0])
+
+
+@pytest.mark.parametrize("end", [b"endstream", b"\nendstream", b"\r\nendstream"])
+def test_a_line_ends_before_the_end_of_a_stream_and_is_none_of_its_data(end):
+    file = packed(b"<< /Length 5 >>\nstream\n" + b"data\n" + end)
+    assert b"\nstream\ndata\n\nendstream\nendobj" in file
+    with opened(file) as pdf:
+        assert pdf.get_object(4, 0).read_raw_bytes() == b"data\n"
+
+
+def test_entries_are_added_to_dictionaries_and_to_those_of_streams():
+    additions = {3: b"/StructParents 7 /Tabs /S", 4: b"/StructParents 8"}
+    firsts: list[int] = []
+
+    def append(first: int) -> AppendedObjects:
+        firsts.append(first)
+        return AppendedObjects([b"<< /Kind /More >>"], additions)
+
+    with opened(packed(stream(b">> endstream <<"), append=append)) as pdf:
+        assert pdf.check_pdf_syntax() == []
+        assert pdf.get_object(firsts[0], 0).Kind == "/More"
+        assert (pdf.pages[0].obj.StructParents, pdf.pages[0].obj.Tabs) == (7, "/S")
+        assert pdf.get_object(4, 0).StructParents == 8
+        assert pdf.get_object(4, 0).read_raw_bytes() == b">> endstream <<"
+        assert pdf.docinfo["/Producer"] == "test"
+
+
+@pytest.mark.parametrize(
+    "damaged", [b"<< >>\nstream\nendstream", b"<< /Length 3 0 R >>\nstream\nendstream"]
+)
+def test_a_stream_whose_length_is_elsewhere_is_refused(damaged):
+    with pytest.raises(ValueError, match="no direct length"):
+        packed(damaged)

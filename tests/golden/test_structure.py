@@ -1,0 +1,112 @@
+"""Every case as a tagged file: what it is made of is in its structure tree, in the order of the text."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pypdfium2.raw as pdfium
+import pytest
+
+from tests.engine.finish.accessibility_rules import find_violations
+from tests.engine.finish.structure import write_structure
+from tests.golden.case import FOLDER, OPTIONS, Case, FolderImages, find_cases
+from workers.engine.diagnostics import AuthoringError
+from workers.engine.pipeline import prepare_template, render
+
+CASES = find_cases()
+REFERENCE = FOLDER / "structure"
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_every_case_is_fit_to_be_tagged(case: Case):
+    file = tagged(case)
+    if file is not None:
+        assert find_violations(file, promises=False) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["tagged", "tagged-notes", "numbers", "index", "markdown", "table-rowspan"]
+)
+def test_the_structure_is_as_its_reference(name: str, is_update: bool):
+    file = tagged(Case(name))
+    assert file is not None
+    written = write_structure(file)
+    reference = REFERENCE / f"{name}.structure"
+    if is_update:
+        reference.write_text(written)
+    assert written == reference.read_text()
+
+
+@pytest.mark.parametrize("name", ["tagged", "tagged-notes", "numbers", "markdown", "invoice"])
+def test_pdfium_reads_the_same_elements(name: str):
+    file = tagged(Case(name))
+    assert file is not None
+    expected = [line.split()[0] for line in write_structure(file).splitlines() if is_element(line)]
+    assert sorted(set(read_by_pdfium(file))) == sorted(set(expected))
+
+
+@pytest.mark.skipif(shutil.which("pdfinfo") is None, reason="poppler is not installed")
+@pytest.mark.parametrize("name", ["tagged", "tagged-notes", "numbers", "markdown", "invoice"])
+def test_poppler_reads_the_same_elements_in_the_same_order(name: str, tmp_path: Path):
+    file = tagged(Case(name))
+    assert file is not None
+    path = tmp_path / "a.pdf"
+    path.write_bytes(file)
+    read = subprocess.run(["pdfinfo", "-struct", path], capture_output=True, text=True, check=True)
+    assert read.stderr == ""
+    seen = re.findall(
+        r"^((?:  )*)([A-Za-z][A-Za-z0-9]*)(?: <\w+>)?(?: \(\w+\))?:?$", read.stdout, re.MULTILINE
+    )
+    own = [line for line in write_structure(file).splitlines() if is_element(line)]
+    expected = [(len(line) - len(line.lstrip()), line.split()[0]) for line in own]
+    assert [(len(indent), kind) for indent, kind in seen] == expected
+
+
+@cache
+def tagged(case: Case) -> bytes | None:
+    """Return the tagged file of a case, None when it has errors or a password."""
+    source = case.source.decode()
+    if "tagged=" not in source:
+        source = re.sub(r"<document\b", '<document tagged="true"', source, count=1)
+    source = re.sub(r"<security\b[^>]*/>", "", source)
+    template = prepare_template(source.encode())
+    try:
+        return render(template, case.payload, options=OPTIONS, resources=FolderImages()).pdf
+    except AuthoringError:
+        return None
+
+
+def is_element(line: str) -> bool:
+    """Return whether a line of a written structure is an element, not a text or a link."""
+    return line.lstrip()[0].isupper()
+
+
+def read_by_pdfium(file: bytes) -> Iterator[str]:
+    """Return the types of the elements that pdfium finds on any page."""
+    document = pdfium.FPDF_LoadMemDocument64(file, len(file), None)
+    for number in range(pdfium.FPDF_GetPageCount(document)):
+        page = pdfium.FPDF_LoadPage(document, number)
+        tree = pdfium.FPDF_StructTree_GetForPage(page)
+        for at in range(pdfium.FPDF_StructTree_CountChildren(tree)):
+            yield from types_in(pdfium.FPDF_StructTree_GetChildAtIndex(tree, at))
+        pdfium.FPDF_StructTree_Close(tree)
+        pdfium.FPDF_ClosePage(page)
+    pdfium.FPDF_CloseDocument(document)
+
+
+def types_in(element: Any) -> Iterator[str]:
+    size = pdfium.FPDF_StructElement_GetType(element, None, 0)
+    written = ctypes.create_string_buffer(size)
+    pdfium.FPDF_StructElement_GetType(element, written, size)
+    yield written.raw.decode("utf-16-le").rstrip("\0")
+    for at in range(pdfium.FPDF_StructElement_CountChildren(element)):
+        inner = pdfium.FPDF_StructElement_GetChildAtIndex(element, at)
+        if inner:
+            yield from types_in(inner)

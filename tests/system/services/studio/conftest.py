@@ -1,0 +1,99 @@
+"""The Studio in Debian's Chromium, on the farm of this folder's parent; nothing may break its policy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+import api.studio
+from tests.system.conftest import Account
+
+SOURCE = Path(api.studio.__file__).with_name("source")
+SECONDS = 20
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Run the browser from its package; missing is a failure, never a skip."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.fail("chromium is missing; run: apt-get install chromium")
+    arguments = ["--disable-dev-shm-usage"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the sources of the page and install their packages, pinned by digest; give the folder."""
+    folder = tmp_path_factory.mktemp("studio") / "source"
+    shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("node_modules"))
+    npm = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    subprocess.run(npm, cwd=folder, check=True, timeout=300)
+    return folder
+
+
+@pytest.fixture
+def open_page(chromium) -> Iterator[Callable[..., Page]]:
+    """Provide a function that opens a page in a new browser context, watched for errors until the end."""
+    contexts: list[BrowserContext] = []
+    said: list[str] = []
+
+    def open_page(**options) -> Page:
+        options = {"locale": "en-GB", "viewport": {"width": 1200, "height": 800}} | options
+        context = chromium.new_context(**options)
+        context.set_default_timeout(SECONDS * 1000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: said.append(f"error: {error}"))
+        page.on(
+            "console",
+            lambda line: said.append(line.text) if "Content Security Policy" in line.text else None,
+        )
+        page.on("dialog", lambda dialog: said.append(f"dialog: {dialog.message}"))
+        return page
+
+    open_page.said = said
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not said
+
+
+@pytest.fixture
+def address(farm) -> str:
+    """Return the URL of the Studio, as `pressroom up` opens it."""
+    return f"http://127.0.0.1:{farm.record.ports['front']}/studio/"
+
+
+@pytest.fixture
+def sign_in(open_page, address) -> Callable[..., Page]:
+    """Provide a function that opens a page and signs in with the key of an account."""
+
+    def sign_in(account: Account, **options) -> Page:
+        page = open_page(**options)
+        page.goto(address)
+        enter(page, account.api_key)
+        return page
+
+    return sign_in
+
+
+def enter(page: Page, key: str) -> None:
+    page.get_by_label("API key").fill(key)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Templates", exact=True).wait_for()
+
+
+@pytest.fixture
+def page(sign_in, account) -> Page:
+    """Return a page with a new account signed in."""
+    return sign_in(account)

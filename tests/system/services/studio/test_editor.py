@@ -1,0 +1,132 @@
+"""The editor in the Studio: written, drawn, wrong and told so, kept, saved, and in conflict."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.system.services.studio.test_quality import find_violations  # noqa: F401 - a fixture
+
+GOOD = (
+    '<document><data><json>{"name": "Ada"}</json></data>\n<flow>\n<h1>Hello</h1>\n'
+    "<p>Dear {{ name }}</p>\n</flow></document>"
+)
+BAD = GOOD.replace("<h1>", '<h1 colour="red">')
+
+
+@pytest.fixture
+def editor(page: Page, account) -> Page:
+    """Return a page with the editor of a new template."""
+    open_editor(page, account.store_template(GOOD.encode()))
+    return page
+
+
+def open_editor(page: Page, template: str) -> None:
+    page.goto(page.url.partition("#")[0] + f"#/templates/{template}/edit")
+    expect(code(page)).to_be_visible()
+
+
+def code(page: Page, kind: str = "xml"):
+    return page.locator(f".code.{kind} .cm-content")
+
+
+def write(page: Page, text: str, kind: str = "xml") -> None:
+    code(page, kind).click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+def test_a_page_is_drawn_while_one_writes(editor: Page):
+    picture = editor.get_by_role("img", name="Page 1 of 1")
+    expect(picture).to_be_visible()
+    expect(editor.get_by_text("No errors and no warnings.")).to_be_visible()
+    before = picture.get_attribute("src")
+    write(editor, '{"name": "Grace"}', "json")
+    expect(picture).not_to_have_attribute("src", before or "")
+    write(editor, GOOD.replace("</flow>", "<break/><p>More</p></flow>"))
+    expect(editor.get_by_role("img", name="Page 1 of 2")).to_be_visible()
+    editor.get_by_role("button", name="Next page").click()
+    expect(editor.get_by_role("img", name="Page 2 of 2")).to_be_visible()
+
+
+def test_a_mistake_is_seen_where_it_is_and_goes(editor: Page):
+    write(editor, BAD)
+    expect(editor.locator(".cm-lintRange-error").first).to_be_visible()
+    expect(editor.locator(".finding-list")).to_contain_text("colour")
+    editor.get_by_role("button", name="line 3, column").first.click()
+    expect(editor.locator(".code.xml .cm-activeLine")).to_contain_text("colour")
+    write(editor, GOOD)
+    expect(editor.locator(".cm-lintRange-error")).to_have_count(0)
+    write(editor, "<document>")
+    expect(editor.locator(".finding-list").or_(editor.get_by_role("alert"))).to_be_visible()
+
+
+def test_the_page_and_the_text_lead_to_each_other(editor: Page):
+    expect(editor.get_by_role("img", name="Page 1 of 1")).to_be_visible()
+    code(editor).get_by_text("Hello").click()
+    expect(editor.locator(".mark").first).to_be_visible()
+    mark = editor.locator(".mark").first.bounding_box()
+    assert mark is not None
+    code(editor).get_by_text("Dear").click()
+    editor.mouse.click(mark["x"] + 8, mark["y"] + mark["height"] / 2)
+    expect(editor.locator(".code.xml .cm-activeLine")).to_contain_text("Hello")
+
+
+def test_elements_and_attributes_are_completed_from_the_vocabulary(editor: Page):
+    code(editor).get_by_text("Hello").click()
+    editor.keyboard.press("End")
+    editor.keyboard.type("<tab", delay=30)
+    offered = editor.locator(".cm-tooltip-autocomplete")
+    expect(offered).to_contain_text("table")
+    editor.keyboard.press("Escape")
+    expect(offered).to_have_count(0)
+
+
+def test_the_saved_text_is_the_live_content(editor: Page, account):
+    template = account.request("GET", "/v2/templates").json["templates"][0]["id"]
+    expect(editor.get_by_role("button", name="Save")).to_be_disabled()
+    write(editor, GOOD.replace("Hello", "Saved"))
+    editor.get_by_role("button", name="Save").click()
+    expect(editor.get_by_text("Publish it to create a version.")).to_be_visible()
+    assert "Saved" in account.request("GET", f"/v2/templates/{template}").json["content"]
+    editor.reload()
+    expect(code(editor)).to_contain_text("Saved")
+    expect(editor.get_by_text("were restored")).to_have_count(0)
+
+
+def test_nothing_that_was_typed_is_lost(editor: Page):
+    write(editor, GOOD.replace("Hello", "Typed"))
+    expect(editor.get_by_text("Not saved")).to_be_visible()
+    editor.reload()
+    expect(editor.get_by_text("Your unsaved changes were restored.")).to_be_visible()
+    expect(code(editor)).to_contain_text("Typed")
+    editor.get_by_role("button", name="Discard them").click()
+    expect(code(editor)).to_contain_text("Hello")
+    editor.reload()
+    expect(code(editor)).to_contain_text("Hello")
+
+
+def test_conflicting_tabs_overwrite_nothing_without_confirmation(sign_in, account):
+    template = account.store_template(GOOD.encode())
+    first, second = sign_in(account), sign_in(account)
+    for page in (first, second):
+        open_editor(page, template)
+    write(first, GOOD.replace("Hello", "First"))
+    first.get_by_role("button", name="Save").click()
+    expect(first.get_by_text("Publish it")).to_be_visible()
+    write(second, GOOD.replace("Hello", "Second"))
+    second.get_by_role("button", name="Save").click()
+    expect(second.get_by_role("alert")).to_contain_text("has changed")
+    path = f"/v2/templates/{template}"
+    assert "First" in account.request("GET", path).json["content"]
+    second.get_by_role("button", name="Overwrite their changes").click()
+    expect(second.get_by_text("Publish it")).to_be_visible()
+    assert "Second" in account.request("GET", path).json["content"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_editor(sign_in, account, find_violations, scheme):  # noqa: F811
+    page = sign_in(account, color_scheme=scheme)
+    open_editor(page, account.store_template(BAD.encode()))
+    expect(page.locator(".finding-list")).to_be_visible()
+    assert find_violations(page) == []

@@ -1,0 +1,113 @@
+"""The Studio for everybody: no finding of axe, by keyboard alone, narrow, enlarged, dark and in German."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+PLACES = {
+    "templates": "Templates",
+    "templates/service-invoice": "Invoice",
+    "images": "Images",
+    "fonts": "Fonts",
+    "jobs": "Jobs",
+    "batches": "Batches",
+    "account": "Account",
+}
+NARROW = 320  # CSS px: 1280 at 400 %, WCAG 2.2 success criterion 1.4.10
+
+
+def go_to(page: Page, place: str) -> None:
+    page.goto(page.url.partition("#")[0] + f"#/{place}")
+    page.get_by_role("heading", name=PLACES[place], exact=True, level=1).wait_for()
+    expect(page.get_by_text("Loading…")).to_have_count(0)
+
+
+@pytest.fixture
+def find_violations(built):
+    """Provide a function that returns the violations axe finds on a page."""
+    axe = (built / "node_modules/axe-core/axe.min.js").read_text()
+
+    def find(page: Page) -> list[str]:
+        page.evaluate(axe + "; undefined")
+        found = page.evaluate("axe.run()")
+        return [
+            f"{rule['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+            for rule in found["violations"]
+            for node in rule["nodes"]
+        ]
+
+    return find
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(open_page, sign_in, account, address, scheme, find_violations):
+    page = open_page(color_scheme=scheme)
+    page.goto(address)
+    page.get_by_role("button", name="Sign in").wait_for()
+    assert find_violations(page) == []
+    account.store_template(b"<document><flow/></document>")
+    account.render("<document><flow><p>One page</p></flow></document>")
+    page = sign_in(account, color_scheme=scheme)
+    for place in PLACES:
+        go_to(page, place)
+        assert find_violations(page) == [], place
+    page.get_by_role("button", name="New key").click()
+    assert find_violations(page) == []
+
+
+@pytest.mark.parametrize("width", [NARROW, 390, 600])
+def test_nothing_is_cut_off_where_the_page_is_narrow(sign_in, account, width):
+    account.store_template(b"<document><flow/></document>")
+    page = sign_in(account, viewport={"width": width, "height": 640})
+    for place in PLACES:
+        go_to(page, place)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width, place
+
+
+def test_everything_is_done_by_keyboard(page: Page):
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    button = page.get_by_role("button", name="New template")
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog").get_by_label("Name")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog").get_by_label("Name")).to_be_focused()
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="By keyboard").wait_for()
+    expect(page.get_by_role("main")).to_be_focused()
+
+
+def test_the_page_is_translated_to_german(sign_in, open_page, address, account):
+    page = open_page(locale="de-AT")
+    page.goto(address)
+    page.get_by_label("API-Schlüssel").fill(account.api_key)
+    page.get_by_role("button", name="Anmelden").click()
+    page.get_by_role("heading", name="Vorlagen", exact=True).wait_for()
+    assert page.evaluate("document.documentElement.lang") == "de"
+    page.get_by_role("link", name="Konto").click()
+    page.get_by_label("Sprache").select_option("en")
+    expect(page.get_by_role("heading", name="Account", level=1)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Account", level=1)).to_be_visible()
+
+
+def test_a_first_visit_is_small_and_from_one_origin(open_page, address):
+    page = open_page()
+    loaded = []
+
+    def note(answer):  # the library marks the functions that it calls, which it cannot a list's own
+        loaded.append(answer)
+
+    page.on("response", note)
+    page.goto(address, wait_until="networkidle")
+    assert {each.url.split("/")[2] for each in loaded} == {address.split("/")[2]}
+    sizes = [each.request.sizes()["responseBodySize"] for each in loaded]
+    assert sum(sizes) < 60 * 1024

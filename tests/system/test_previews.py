@@ -1,0 +1,138 @@
+"""Previews on a real farm: quick, unmetered, and unharmed by what is hostile."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from base64 import b64decode
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+
+import pytest
+from PIL import Image
+
+from tests.fuzz.mutations import mutate
+from tests.golden.case import find_cases
+from tests.images import path, svg
+from tests.system.conftest import open_account
+
+JSON = {"Content-Type": "application/json"}
+# Some seconds of layout, without an end in C.
+HEAVY = (
+    '<document><data><json>{"rows": []}</json></data><flow><table>'
+    '<tr for="r in rows"><td>{{ r.a }}</td><td>{{ r.b }}</td></tr></table></flow></document>'
+)
+ROWS = [{"a": f"word {n} and more words to be broken", "b": "x" * (n % 50)} for n in range(60_000)]
+
+
+@pytest.fixture(scope="module")
+def author(farm):
+    return open_account(farm, plan="paid")
+
+
+def ask(account, template, **fields):
+    body = json.dumps({"template": template, **fields}).encode()
+    while (answer := account.request("POST", "/v2/preview", body, headers=JSON)).status == 429:
+        time.sleep(0.2)  # more than twenty in a second
+    return answer
+
+
+def page_of(text, page='<page margin="5mm"/>'):
+    return f"<document>{page}<flow>{text}</flow></document>"
+
+
+def picture_of(answer):
+    return Image.open(io.BytesIO(b64decode(answer.json["file"]["data"])))
+
+
+def test_a_page_is_shown_with_its_lines(author):
+    answer = ask(author, "service-invoice", payload={"number": "2026-0043"})
+    assert answer.status == 200, answer.body
+    assert answer.json["findings"] == {"valid": True, "errors": [], "warnings": []}
+    assert picture_of(answer).size == (794, 1123)
+    assert len(answer.json["boxes"]) > 40
+    stages = [part.split(";")[0] for part in answer.headers["Server-Timing"].split(", ")]
+    assert stages == ["queue", "merge", "layout", "finish"]
+
+
+def test_previews_are_not_metered(farm):
+    account = open_account(farm)
+    for kind in ("png", "webp", "pdf"):
+        assert ask(account, page_of("<p>a</p>"), format=kind).status == 200
+    account.render(page_of("<p>a</p>"))
+    assert account.settled_usage(pages=1)["pagesGenerated"] == 1
+    assert account.usage()["apiCalls"] == 1
+
+
+def test_the_images_of_the_workspace_are_drawn(author):
+    author.store_logo()
+    answer = ask(author, page_of('<img src="logo" alt="logo" width="30mm"/>'))
+    assert answer.json["findings"]["valid"]
+    assert len(picture_of(answer).convert("RGB").getcolors(100_000)) > 5
+
+
+@pytest.mark.parametrize("size", ["5000mm 5000mm", "5000mm 20mm", "20mm 5000mm"])
+def test_a_bomb_of_pixels_is_drawn_small(author, size):
+    answer = ask(author, page_of("<p>a</p>", f'<page size="{size}" margin="5mm"/>'), scale=8)
+    assert answer.status == 200, answer.body
+    width, height = picture_of(answer).size
+    assert width * height <= 16_000_000
+    assert answer.json["file"]["scale"] < 8
+
+
+def test_a_drawing_that_takes_too_long_is_stopped_and_the_farm_keeps_running(author):
+    drawing = svg(f'<path d="{path(300_000)}" fill="none" stroke="#000" stroke-dasharray="0.01"/>')
+    uses = "".join(f'<img src="bomb" alt="a" width="{n}mm"/>' for n in range(10, 40))
+    stored = author.request(
+        "PUT", "/v2/images/bomb", drawing, headers={"Content-Type": "image/svg+xml"}
+    )
+    began = time.monotonic()
+    answer = ask(author, page_of(uses), scale=8)
+    assert answer.status in (200, 400, 504), answer.body
+    assert stored.status in (201, 400)
+    assert time.monotonic() - began < 15
+    assert ask(author, page_of("<p>a</p>")).status == 200
+
+
+def test_the_last_of_ten_thousand_pages(author):
+    breaks = "<p>a</p><break/>" * 9_999
+    answer = ask(author, page_of(breaks + "<p>last</p>"), page=9_999)
+    assert answer.status in (200, 504), answer.body
+    if answer.status == 200:
+        assert (answer.json["pages"], answer.json["page"]) == (10_000, 9_999)
+
+
+def test_an_encrypted_document_is_shown(author):
+    text = page_of("<p>a</p>").replace("<flow>", '<security user-password="s"/><flow>')
+    assert picture_of(ask(author, text)).size == (794, 1123)
+
+
+def test_mutated_templates_have_findings_and_are_never_a_500(author):
+    random = Random(7)
+    texts = [case.source.decode() for case in find_cases() if case.payload is None]
+    for _ in range(40):
+        text = mutate(random.choice(texts), random, texts).encode("utf-8", "replace").decode()
+        answer = ask(author, text if "<" in text else f"<{text}")
+        assert answer.status in (200, 504), (text, answer.body)
+        if answer.status == 200:
+            assert ("file" in answer.json) or answer.json["findings"]["errors"]
+
+
+def test_a_newer_call_of_a_session_stops_the_older_in_its_worker(author):
+    with ThreadPoolExecutor(1) as pool:
+        began = time.monotonic()
+        older = pool.submit(ask, author, HEAVY, payload={"rows": ROWS}, session="tab")
+        time.sleep(1.0)
+        newer = ask(author, page_of("<p>new</p>"), session="tab")
+        assert newer.status == 200
+        answer = older.result()
+        if time.monotonic() - began > 8:
+            pytest.skip("the machine is too slow for this")
+        assert (answer.status, answer.json["data"]["code"]) == (409, "ERR_PREVIEW_SUPERSEDED")
+    # Both slots are free again: two at once are answered soon.
+    with ThreadPoolExecutor(2) as pool:
+        began = time.monotonic()
+        both = list(pool.map(lambda _: ask(author, page_of("<p>a</p>")).status, range(2)))
+    assert both == [200, 200]
+    assert time.monotonic() - began < 6

@@ -1,0 +1,83 @@
+"""Shared fixtures of the webhook tests: an account, its webhooks, and a running deliverer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from shared.clock import now
+from shared.db import webhooks
+from shared.db.accounts import create_account
+from shared.db.session import Database
+from shared.db.webhooks import Delivery, WebhookEvent
+from shared.encryption import SecretCipher, new_key
+from shared.outbound import Outbound
+from workers.webhooks.deliverer import WebhookDeliverer
+
+KEY = new_key()
+CIPHER = SecretCipher([KEY])
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+class Outbox:
+    """Adds webhooks and events, and looks at what became of them."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def add_account(self, email: str = "ada@example.org") -> str:
+        with self.database.session() as session:
+            return create_account(session, email=email).account_id
+
+    def add_webhook(self, account_id: str, url: str) -> str:
+        with self.database.session() as session:
+            return webhooks.create_webhook(
+                session,
+                account_id,
+                url=url,
+                events=tuple(WebhookEvent),
+                secret=CIPHER.encrypt(SECRET),
+                at=now(),
+            ).id
+
+    def tell(self, account_id: str, number: int = 1) -> None:
+        with self.database.session() as session:
+            for at in range(number):
+                data = {"id": f"job_{at}", "title": "Rechnung für Übersee"}
+                told = webhooks.WebhookNotification(
+                    account_id, WebhookEvent.JOB_SUCCEEDED, data.copy
+                )
+                webhooks.enqueue(session, [told], at=now())
+
+    def read(self, webhook_id: str) -> Sequence[Delivery]:
+        with self.database.snapshot() as session:
+            return webhooks.list_deliveries(session, webhook_id, limit=1000)[0]
+
+
+@pytest.fixture
+def outbox(database: Database) -> Outbox:
+    """Return the outbox of this test's database."""
+    return Outbox(database)
+
+
+@pytest.fixture
+def deliver(database: Database) -> Iterator[Callable[..., list[str]]]:
+    """Provide a function that starts a deliverer and returns the list of its outcomes."""
+    running: list[tuple[WebhookDeliverer, threading.Thread]] = []
+
+    def start(outbound: Outbound | None = None) -> list[str]:
+        outcomes: list[str] = []
+        deliverer = WebhookDeliverer(
+            database, outbound or Outbound(allow_private=True), CIPHER, count=outcomes.append
+        )
+        thread = threading.Thread(target=deliverer.run)
+        thread.start()
+        running.append((deliverer, thread))
+        return outcomes
+
+    yield start
+    for deliverer, thread in running:
+        deliverer.stop()
+        thread.join(30)
