@@ -28,6 +28,8 @@ OTHERS, ROUND_SECONDS = 4, 6.0
 CHECK_MARGIN = 3.0
 # A machine that tests share jitters by this much, with or without slow clients.
 JITTER_MS = 15.0
+# Others are served, where a thread for each client made them wait 30 s.
+LONGEST_MS = 2_000.0
 SIDE_PIXELS = 1510  # of an image that does not compress: a PDF of 6.6 MB
 
 
@@ -60,22 +62,25 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_slow_clients_delay_no_other_client_and_are_cut_off(start, kind) -> None:
-    """A fifth of the clients, more than there ever were threads."""
-    check(start(), kind, share=0.2)
+    """A fifth of the clients, more than there ever were threads, beside other tests."""
+    slowed, _calm = check(start(), kind, share=0.2)
+    assert slowed <= LONGEST_MS
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_slow_clients_delay_no_other_client_and_are_cut_off(start, kind) -> None:
-    check(start(), kind, share=1.0)
+    slowed, calm = check(start(), kind, share=1.0)
+    assert slowed <= 2 * calm + JITTER_MS
 
 
-def check(farm: FaultyFarm, kind: str, *, share: float) -> None:
+def check(farm: FaultyFarm, kind: str, *, share: float) -> tuple[float, float]:
+    """Return the 99th percentiles of others, in milliseconds: beside the slow, and without them."""
     make, count, seconds = KINDS[kind]
     request = make(farm)
     port = farm.farm.record.ports["front"]
     measure(farm)  # the first round warms up what it meets
-    calm, slowed = [measure(farm)], []
+    calm = [measure(farm)]
     began = time.monotonic()
     with slow_clients(port, round(count * share), request) as count_open:
         opened = count_open()
@@ -83,7 +88,7 @@ def check(farm: FaultyFarm, kind: str, *, share: float) -> None:
         # Of heads no application knows; the answers of readers have begun, and are counted no more.
         if kind == "bodies":
             wait_until(lambda: count_in_progress(port) >= opened, seconds=20)
-        slowed.append(measure(farm))
+        slowed = measure(farm)
         # While they are still there: the measuring must not have outlasted them.
         assert count_open() == opened
         wait_until(lambda: count_open() == 0, seconds=seconds + CHECK_MARGIN)
@@ -91,11 +96,11 @@ def check(farm: FaultyFarm, kind: str, *, share: float) -> None:
     calm.append(measure(farm))
     farm.faults += opened
     print(
-        f"{kind} × {opened}: p99 {min(slowed):.1f} ms, calm {calm} ms; cut off after {cut_after:.0f} s"
+        f"{kind} × {opened}: p99 {slowed:.1f} ms, calm {calm} ms; cut off after {cut_after:.0f} s"
     )
     assert cut_after <= seconds + CHECK_MARGIN
-    assert min(slowed) <= 2 * statistics.mean(calm) + JITTER_MS
     assert_sound(farm)
+    return slowed, statistics.mean(calm)
 
 
 def count_in_progress(port: int) -> float:
