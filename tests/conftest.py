@@ -88,6 +88,13 @@ def redis_url(redis_server: RedisServer) -> str:
     return redis_server.url
 
 
+@pytest.fixture(name="redis")
+def redis_client(redis_url: str) -> Iterator[redis.Redis]:
+    """Return a client of the emptied server, connected as the product does."""
+    with connect(redis_url) as client:
+        yield client
+
+
 @pytest.fixture(scope="session")
 def migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a SQLite file with all tables and no rows, as a template."""
@@ -324,8 +331,8 @@ class ScriptedWorker:
         self.answer: Callable[[RenderJob], JobOutcome | None] = self.succeed
         self.claims = claims
         self._flow = flow
-        self._redis = connect(redis_url)
-        self._commits = Commits(self._redis)
+        self.redis = connect(redis_url)
+        self._commits = Commits(self.redis)
         self._polls = 0
         self._running = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -353,7 +360,7 @@ class ScriptedWorker:
     def __exit__(self, *_: object) -> None:
         self._running.clear()
         self._thread.join()
-        self._redis.close()
+        self.redis.close()
 
     def consume(self, *queues: str) -> None:
         """Consume only these queues, and wait for the poll in progress to end."""
@@ -364,7 +371,7 @@ class ScriptedWorker:
     def _run(self) -> None:
         while self._running.is_set():
             self._polls += 1
-            if message := self._redis.brpop(self.queues, timeout=0.1):
+            if message := self.redis.brpop(self.queues, timeout=0.1):
                 self._take(message[1])
 
     def _take(self, message: bytes) -> None:
@@ -384,7 +391,7 @@ class ScriptedWorker:
             end_job_slice(session, asked)
 
     def _take_job(self, job: RenderJob) -> None:
-        if self._redis.hexists(job_key(job.id), "done"):
+        if self.redis.hexists(job_key(job.id), "done"):
             return  # withdrawn, as a worker finds when it begins a job
         self.jobs.append(job)
         self.bodies.append(self.claims.load(job.body))

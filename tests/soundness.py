@@ -39,14 +39,14 @@ DAMAGED: Final[dict[str, str]] = {
 _IS_PDF: Final = re.compile(rb"%PDF-\d\.\d[\r\n]")
 _LARGEST_ARCHIVE: Final = 50_000_000  # bytes of a PDF in an archive
 _seen: set[bytes] = set()
-_waiting: list[tuple[bytes, str]] = []
+WAITING: list[tuple[bytes, str]] = []
 _checked_by_program: set[Path] = set()
 
 
 def note_pdf(data: bytes, *, password: str = "") -> bytes:
     """Register a PDF to be checked after the test, and return it; other data are ignored."""
     if _IS_PDF.match(data):
-        _waiting.append((data, password))
+        WAITING.append((data, password))
     return data
 
 
@@ -65,19 +65,19 @@ def find_problems(data: bytes, *, password: str = "") -> list[str]:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Check the PDFs that a test has made, after it has passed."""
     _watch_engine()
-    _waiting.clear()
+    WAITING.clear()
     try:
         yield
-        _note_files(item)
-        problems = [problem for found in _judge_waiting(item) for problem in found]
+        note_files(item)
+        problems = [problem for found in check_waiting(item) for problem in found]
     finally:
-        _waiting.clear()
+        WAITING.clear()
     if problems and item.nodeid not in DAMAGED:
         pytest.fail(f"{item.nodeid} made a damaged PDF: " + "; ".join(problems[:10]))
 
 
-def _judge_waiting(item: pytest.Item) -> Iterator[list[str]]:
-    for data, password in _waiting:
+def check_waiting(item: pytest.Item) -> Iterator[list[str]]:
+    for data, password in WAITING:
         digest = sha256(data).digest()
         if digest in _seen:
             continue
@@ -102,7 +102,7 @@ def _ask_program(data: bytes, password: str, tests: Path) -> list[str]:
     return [] if done.returncode == 0 else [done.stderr.decode(errors="replace")[:500]]
 
 
-def _note_files(item: pytest.Item) -> None:
+def note_files(item: pytest.Item) -> None:
     folder = getattr(item, "funcargs", {}).get("tmp_path")
     if folder is None:
         return

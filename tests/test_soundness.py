@@ -30,8 +30,8 @@ def damaged() -> bytes:
 
 def noted() -> list[bytes]:
     """Remove and yield the registered PDFs, so that this file's damaged ones fail no test."""
-    waiting = [data for data, _ in soundness._waiting]
-    soundness._waiting.clear()
+    waiting = [data for data, _ in soundness.WAITING]
+    soundness.WAITING.clear()
     return waiting
 
 
@@ -48,7 +48,7 @@ def test_pdfs_made_in_a_test_are_checked():
         file = pipeline.write_pdf(
             laid_out, options, findings=Findings(), observer=NullStageObserver()
         )
-        [(data, password)] = soundness._waiting
+        [(data, password)] = soundness.WAITING
         assert data == file
         assert soundness.find_problems(data, password=password) == []
         noted()
@@ -64,7 +64,7 @@ def test_pdfs_joined_from_streamed_parts_are_checked(tmp_path: Path):
 
 def test_a_test_that_makes_a_damaged_file_fails(request: pytest.FixtureRequest):
     soundness.note_pdf(damaged())
-    [problems] = soundness._judge_waiting(request.node)
+    [problems] = soundness.check_waiting(request.node)
     noted()
     assert problems
 
@@ -78,7 +78,7 @@ def test_files_and_archives_left_by_a_test_are_checked(
         file.writestr("b.pdf", damaged())
         file.writestr("index.json", "{}")
     (tmp_path / "b.zip").write_bytes(archive.getvalue())
-    soundness._note_files(request.node)
+    soundness.note_files(request.node)
     assert noted() == [whole(), damaged()]
     (tmp_path / "b.zip").unlink()
 

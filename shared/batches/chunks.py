@@ -8,13 +8,13 @@ from typing import Final
 
 from shared.batches.records import BatchOutput, Chunk
 
-_TARGET_CHUNKS: Final = 64
-_MIN_DOCUMENTS: Final = 10
+TARGET_CHUNKS: Final = 64
+MIN_DOCUMENTS: Final = 10
 # A part of a merged batch stores shared resources once: 1,000 invoices in parts of 16 took 16.2 % of
 # their total size, in parts of 100 13.9 %.
 _MIN_MERGED_DOCUMENTS: Final = 100
 # A slice of a chunk ends after two seconds anyway; its overhead is a hundredth of that.
-_MAX_DOCUMENTS: Final = 500
+MAX_DOCUMENTS: Final = 500
 
 
 def split_into_chunks(
@@ -22,8 +22,8 @@ def split_into_chunks(
 ) -> Iterator[Chunk]:
     """Yield the chunks of a batch. `starts` has the byte offset of each document, `end` that of the body's end."""
     total = len(starts)
-    fewest = _MIN_MERGED_DOCUMENTS if output is BatchOutput.MERGED else _MIN_DOCUMENTS
-    size = min(max(-(-total // _TARGET_CHUNKS), fewest), _MAX_DOCUMENTS)
+    fewest = _MIN_MERGED_DOCUMENTS if output is BatchOutput.MERGED else MIN_DOCUMENTS
+    size = min(max(-(-total // TARGET_CHUNKS), fewest), MAX_DOCUMENTS)
     for number, first in enumerate(range(0, total, size)):
         after = first + size
         stop = starts[after] if after < total else end

@@ -63,7 +63,7 @@ def needs_slices(
     """
     if _count_in_queue(session, slots) >= window:
         return False
-    return session.execute(_next(slots), _due(at)).first() is not None
+    return session.execute(select_next(slots), _due(at)).first() is not None
 
 
 def claim_slices(
@@ -153,12 +153,13 @@ def _claim_chunk(session: Session, batch_id: str, at: datetime) -> list[Slice]:
 
 
 def _count_in_queue(session: Session, slots: frozenset[str] | None) -> int:
-    return int(session.scalar(_in_queue(slots)) or 0)
+    return int(session.scalar(select_in_queue(slots)) or 0)
 
 
 # Cached: building this statement takes SQLAlchemy longer than running it.
 @lru_cache(maxsize=8)
-def _in_queue(slots: frozenset[str] | None) -> Select[Any]:
+def select_in_queue(slots: frozenset[str] | None) -> Select[Any]:
+    """Select the number of slices that are queued or running."""
     chunks = select(func.count()).select_from(batch_chunks).where(_IN_QUEUE, _is_of(slots))
     of_jobs = (
         select(func.count())
@@ -178,7 +179,7 @@ def _is_of(slots: frozenset[str] | None) -> ColumnElement[bool]:
 
 
 @lru_cache(maxsize=8)
-def _next(slots: frozenset[str] | None) -> Select[Any]:
+def select_next(slots: frozenset[str] | None) -> Select[Any]:
     """Select the next account, its next batch, and whether it has accepted renders.
 
     Accounts and batches are read in index order, up to the first batch with a waiting chunk; in two
@@ -210,7 +211,7 @@ def _next_free(slots: frozenset[str] | None) -> Select[Any]:
     Claimers lock several accounts in changing order, so waiting for a lock could deadlock. The lock does
     not block `ensure_in_rotation`.
     """
-    return _next(slots).with_for_update(of=batch_turns, skip_locked=True, key_share=True)
+    return select_next(slots).with_for_update(of=batch_turns, skip_locked=True, key_share=True)
 
 
 def _first_batch(fed: ColumnElement[bool]) -> ScalarSelect[str]:

@@ -170,7 +170,7 @@ def _make_connection(
     connection = (
         _PlainConnection(target.host, target.port, timeout=seconds)
         if target.scheme == "http"
-        else _TlsConnection(target.host, target.port, timeout=seconds, ssl_context=_tls_context())
+        else _TlsConnection(target.host, target.port, timeout=seconds, ssl_context=tls_context())
     )
     connection.endpoints, connection.connect_by = endpoints, connect_by
     return connection
@@ -197,7 +197,7 @@ def _connect_any(endpoints: list[Endpoint], connect_by: float) -> socket.socket:
 
 
 @lru_cache(maxsize=1)
-def _tls_context() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """Return the shared context: TLS 1.2 or later, with certificate and host name checks."""
     context = ssl.create_default_context()
     if ssl.get_default_verify_paths().cafile is None:

@@ -104,8 +104,7 @@ def test_a_refusal_leaves_the_image_that_was_there(caller, inspector):
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [len(SVG), 200_000])
-def test_an_upload_without_a_worker_is_a_503_and_leaves_nothing(hasty, ports, settings, size):
-    redis = ports.cells.only.broker._redis
+def test_an_upload_without_a_worker_is_a_503_and_leaves_nothing(hasty, redis, settings, size):
     answer = put(hasty, SVG.ljust(size))
     assert answer.status_code == 503
     assert answer.headers["Retry-After"] == "10"
@@ -140,11 +139,11 @@ def test_an_upload_to_a_drained_queue_is_a_503_at_once(caller, ports):
     ports.cells.only.drains.resume(VALIDATE)
 
 
-def test_uploads_of_an_account_wait_for_a_slot(ports, account, inspector):
+def test_uploads_of_an_account_wait_for_a_slot(ports, account, inspector, redis):
     waiting, accept = [], inspector.answer
 
     def count(job):
-        waiting.append(ports.cells.only.broker._redis.llen(VALIDATE))
+        waiting.append(redis.llen(VALIDATE))
         return accept(job)
 
     inspector.answer = count
@@ -163,7 +162,7 @@ def test_uploads_of_an_account_wait_for_a_slot(ports, account, inspector):
 
 @pytest.mark.long
 def test_too_many_concurrent_uploads_get_a_retry_after(
-    ports, account, database, inspector, monkeypatch
+    ports, account, database, inspector, monkeypatch, redis
 ):
     monkeypatch.setattr("api.jobs.inspection._WAIT_SECONDS", 0.1)
     is_open, accept = threading.Event(), inspector.answer
@@ -180,7 +179,7 @@ def test_too_many_concurrent_uploads_get_a_retry_after(
     with ThreadPoolExecutor(5) as pool:
         held = [pool.submit(upload, number) for number in range(MAX_AT_ONCE)]
         # One upload is in the worker.
-        wait_until(lambda: ports.cells.only.broker._redis.llen(VALIDATE) >= MAX_AT_ONCE - 1)
+        wait_until(lambda: redis.llen(VALIDATE) >= MAX_AT_ONCE - 1)
         refused = upload(-1)
         anothers = pool.submit(upload, -2, other)
         is_open.set()

@@ -27,9 +27,9 @@ QUEUES = (INTERACTIVE, PREVIEW, VALIDATE)
 
 
 @pytest.fixture
-def slots(ports):
+def slots(redis):
     """Register one worker with one slot while the test runs."""
-    redis, is_over = ports.cells.only.broker._redis, threading.Event()
+    is_over = threading.Event()
 
     def report_again_and_again():
         while True:
@@ -78,8 +78,8 @@ def call(ports, account):
     return call
 
 
-def count(ports, state):
-    places = count_places(ports.cells.only.broker._redis)
+def count(redis, state):
+    places = count_places(redis)
     return sum(each.jobs for (_, found), each in places.items() if found is state)
 
 
@@ -87,13 +87,13 @@ def count(ports, state):
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
 @pytest.mark.parametrize("path", ["/v2/pdf", "/v2/validate"])
 def test_too_many_waiting_requests_of_an_account_are_a_429(
-    ports, worker, held, call, path, headers
+    redis, worker, held, call, path, headers
 ):
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(call)
-        wait_until(lambda: count(ports, PlaceState.HELD) == 1)
+        wait_until(lambda: count(redis, PlaceState.HELD) == 1)
         second = pool.submit(call)
-        wait_until(lambda: count(ports, PlaceState.WAITING) == 1)
+        wait_until(lambda: count(redis, PlaceState.WAITING) == 1)
         third = call(path, **headers)
         assert third.status_code == 429
         assert int(third.headers["Retry-After"]) >= 1
@@ -104,42 +104,41 @@ def test_too_many_waiting_requests_of_an_account_are_a_429(
         held.set()
         assert [first.result().status_code, second.result().status_code] == [200, 200]
     assert call(**headers).status_code == 200  # the key of a refused call is free
-    assert count(ports, PlaceState.HELD) == count(ports, PlaceState.WAITING) == 0
+    assert count(redis, PlaceState.HELD) == count(redis, PlaceState.WAITING) == 0
 
 
 @pytest.mark.usefixtures("slots", "held")
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
-def test_a_waiting_request_is_a_503_when_the_queue_is_drained(ports, call, headers, monkeypatch):
+def test_a_waiting_request_is_a_503_when_the_queue_is_drained(
+    ports, call, headers, monkeypatch, redis
+):
     with ThreadPoolExecutor(1) as pool:
-        redis = ports.cells.only.broker._redis
         redis.hset("places:facts", mapping={"held": 9, "slots": 1})  # of fronts elsewhere
         waiting = pool.submit(call, **headers)
-        wait_until(lambda: count(ports, PlaceState.WAITING) == 1)
+        wait_until(lambda: count(redis, PlaceState.WAITING) == 1)
         ports.cells.only.drains.drain(INTERACTIVE)
         answer = waiting.result()
         ports.cells.only.drains.resume(INTERACTIVE)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
-    assert count(ports, PlaceState.WAITING) == 0
+    assert count(redis, PlaceState.WAITING) == 0
 
 
 @pytest.mark.usefixtures("slots", "held")
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
-def test_a_request_without_a_place_within_the_budget_is_a_504(ports, call, headers):
-    redis = ports.cells.only.broker._redis
+def test_a_request_without_a_place_within_the_budget_is_a_504(redis, call, headers):
     redis.hset("places:facts", mapping={"held": 9, "slots": 1})
     answer = call(**headers)
     assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
-    assert count(ports, PlaceState.WAITING) == 0
+    assert count(redis, PlaceState.WAITING) == 0
 
 
 @pytest.mark.usefixtures("slots", "held")
-def test_a_waiting_request_queues_again_when_redis_loses_its_data(ports, worker, held, call):
-    redis = ports.cells.only.broker._redis
+def test_a_waiting_request_queues_again_when_redis_loses_its_data(redis, worker, held, call):
     held.set()
     with ThreadPoolExecutor(1) as pool:
         redis.hset("places:facts", mapping={"held": 9, "slots": 1})
         waiting = pool.submit(call)
-        wait_until(lambda: count(ports, PlaceState.WAITING) == 1)
+        wait_until(lambda: count(redis, PlaceState.WAITING) == 1)
         redis.flushall()
         assert waiting.result().status_code == 200
 
@@ -212,7 +211,7 @@ def test_a_job_may_be_suspended_for_further_images(worker, suspending, open_call
     assert [job.round for job in worker.jobs] == [0, 1, 2]
 
 
-def test_while_images_are_fetched_the_job_has_no_place(ports, suspending, open_call, serve):
+def test_while_images_are_fetched_the_job_has_no_place(redis, suspending, open_call, serve):
     is_over = threading.Event()
 
     def answer_late(connection, _):
@@ -222,21 +221,21 @@ def test_while_images_are_fetched_the_job_has_no_place(ports, suspending, open_c
     suspending(serve(answer_late).url())
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(open_call)
-        wait_until(lambda: count(ports, PlaceState.FETCHING) == 1)
-        assert count(ports, PlaceState.HELD) == 0
+        wait_until(lambda: count(redis, PlaceState.FETCHING) == 1)
+        assert count(redis, PlaceState.HELD) == 0
         time.sleep(1.2)  # the front renews its lease
-        assert count(ports, PlaceState.FETCHING) == 1
+        assert count(redis, PlaceState.FETCHING) == 1
         is_over.set()
         assert waiting.result().status_code == 200
-    assert count(ports, PlaceState.FETCHING) == 0
+    assert count(redis, PlaceState.FETCHING) == 0
 
 
-def test_images_that_take_longer_than_the_budget_are_a_504(ports, suspending, open_call, serve):
+def test_images_that_take_longer_than_the_budget_are_a_504(redis, suspending, open_call, serve):
     suspending(serve(lambda *_: time.sleep(7)).url())
     answer = open_call()
     assert (answer.status_code, answer.json["data"]["code"]) == (504, "ERR_RENDER_TIMEOUT")
     assert "remote assets are too slow" in answer.json["message"]
-    assert count(ports, PlaceState.FETCHING) == 0
+    assert count(redis, PlaceState.FETCHING) == 0
 
 
 def test_without_a_fetcher_the_worker_gets_the_reason(ports, account, worker, suspending):

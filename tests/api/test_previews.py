@@ -210,14 +210,13 @@ def test_previews_have_their_own_rate_limit(ports, account, drawing):
     assert client.get("/v2/authcheck").status_code == 200
 
 
-def test_no_worker_for_previews_is_a_503_at_the_end_of_their_budget(ports, account):
+def test_no_worker_for_previews_is_a_503_at_the_end_of_their_budget(ports, account, redis):
     client = client_of(replace(ports, preview_budget=0.3), account.api_key)
     began = time.monotonic()
     answer = ask(client)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
     assert "No worker was free to draw the preview within 0.3 s" in answer.json["message"]
     assert time.monotonic() - began < 3
-    redis = ports.cells.only.broker._redis
     [waiting] = redis.lrange(PREVIEW, 0, -1)  # dropped by the worker that takes it
     assert redis.hget(job_key(read_task_id(waiting)), "done") == b"withdrawn"
 
@@ -262,7 +261,7 @@ def held(drawing):
 
 @pytest.mark.parametrize("is_begun", [True, False])
 def test_a_newer_preview_of_a_session_replaces_the_older_at_once(
-    ports, account, drawing, held, is_begun
+    ports, account, drawing, held, is_begun, redis
 ):
     with ThreadPoolExecutor(4) as pool:
         if not is_begun:  # something else is in the worker
@@ -270,7 +269,6 @@ def test_a_newer_preview_of_a_session_replaces_the_older_at_once(
             wait_until(lambda: drawing.jobs)
         before = len(drawing.jobs)
         older = pool.submit(in_session, ports, account.api_key)
-        redis = ports.cells.only.broker._redis
         wait_until(lambda: len(drawing.jobs) > before if is_begun else redis.llen(PREVIEW))
         newer = pool.submit(in_session, ports, account.api_key)
         answer = older.result(5)
@@ -283,20 +281,20 @@ def test_a_finished_preview_is_not_replaced(caller, drawing):
     assert [ask(caller, session="a").status_code for _ in range(3)] == [200] * 3
 
 
-def test_a_session_is_its_accounts_own(ports, account, database, drawing, held):
+def test_a_session_is_its_accounts_own(ports, account, database, drawing, held, redis):
     with database.session() as session:
         other = create_account(session, email="bo@example.org").api_key
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(in_session, ports, account.api_key)
         wait_until(lambda: drawing.jobs)
         second = pool.submit(in_session, ports, other)
-        wait_until(lambda: ports.cells.only.broker._redis.llen(PREVIEW))
+        wait_until(lambda: redis.llen(PREVIEW))
         held.set()
         assert {first.result(10).status_code, second.result(10).status_code} == {200}
 
 
 def test_too_many_concurrent_previews_are_a_429_with_retry_after(
-    ports, account, drawing, held, monkeypatch
+    ports, account, drawing, held, monkeypatch, redis
 ):
     monkeypatch.setattr("api.previews.routes._WAIT_SECONDS", 0.1)
     app = create_app(ports)
@@ -308,7 +306,6 @@ def test_too_many_concurrent_previews_are_a_429_with_retry_after(
 
     with ThreadPoolExecutor(MAX_AT_ONCE) as pool:
         waiting = [pool.submit(call, f"s{n}") for n in range(MAX_AT_ONCE)]
-        redis = ports.cells.only.broker._redis
         wait_until(lambda: redis.llen(PREVIEW) == MAX_AT_ONCE - 1)
         refused = call("more")
         held.set()

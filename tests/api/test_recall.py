@@ -7,7 +7,6 @@ import pytest
 
 from shared.db.usage import find_totals
 from shared.metering import Usage, UsageEvent
-from shared.queue.connection import connect
 from shared.queue.usage import UsageStream
 from shared.telemetry.totals import Tally
 from tests.waiting import wait_until
@@ -17,13 +16,6 @@ from workers.counter.stream import UsageCounter
 @pytest.fixture
 def database_url(sqlite_url):
     return sqlite_url
-
-
-@pytest.fixture
-def redis(redis_url):
-    redis = connect(redis_url)
-    yield redis
-    redis.close()
 
 
 @pytest.fixture

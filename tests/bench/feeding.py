@@ -71,8 +71,8 @@ def explain() -> Iterator[str]:
             fill(database, batches=5_000, accounts=50)
             yield f"## {name}"
             for title, query in (
-                ("whose turn it is", slice_scheduling._next(None)),
-                ("how many slices wait", slice_scheduling._in_queue(None)),
+                ("whose turn it is", slice_scheduling.select_next(None)),
+                ("how many slices wait", slice_scheduling.select_in_queue(None)),
             ):
                 yield f"-- {title}"
                 yield from _plan(database, query)

@@ -46,18 +46,18 @@ def main() -> int:
     )
     print("| slots | mean wait ms, measured | simulated | 99 % measured | simulated |")
     print("|--:|--:|--:|--:|--:|")
-    differences = [_compare(slots) for slots in (1, 2)]
+    differences = [compare(slots) for slots in (1, 2)]
     print(
         f"\nA batch of {SECONDS:g} s for its pool, documents of {DOCUMENT * 1000:g} ms, one of {SMALL} behind "
         f"it, and renders as above for slots {BUSY_BESIDE:.0%} busy; measured, simulated:\n"
     )
     print("| slots | mean wait ms | 95 % wait ms | large batch s | small batch s |")
     print("|---|--:|--:|--:|--:|")
-    differences += [_compare_farm(name, pools) for name, pools in _farms()]
+    differences += [compare_farm(name, pools) for name, pools in list_farms()]
     return max(differences)
 
 
-def _farms() -> Iterator[tuple[str, list[SimulatedPool]]]:
+def list_farms() -> Iterator[tuple[str, list[SimulatedPool]]]:
     for slots in (1, 2):
         apart = [SimulatedPool(slots, (INTERACTIVE,)), SimulatedPool(slots, (BATCH,))]
         yield f"{slots} for renders, {slots} for batches", apart
@@ -65,7 +65,7 @@ def _farms() -> Iterator[tuple[str, list[SimulatedPool]]]:
         yield f"{slots} for both", [SimulatedPool(slots, (INTERACTIVE, BATCH))]
 
 
-def _compare(slots: int) -> int:
+def compare(slots: int) -> int:
     with running([SimulatedPool(slots, (INTERACTIVE,))]) as real:
         between = _between(real)
         rate = slots * BUSY / SERVICE
@@ -78,7 +78,7 @@ def _compare(slots: int) -> int:
     return int(abs(ours.mean - theirs.mean) > TOLERANCE * theirs.mean + 0.01)
 
 
-def _compare_farm(name: str, pools: list[SimulatedPool]) -> int:
+def compare_farm(name: str, pools: list[SimulatedPool]) -> int:
     slots = pools[-1].slots
     asked = [
         BatchArrival(0.0, "large", round(SECONDS * slots / DOCUMENT), lambda _: DOCUMENT),

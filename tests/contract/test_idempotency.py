@@ -61,7 +61,7 @@ def test_a_repeated_render_returns_the_first_response_and_is_metered_once(caller
     assert first.data == worker.pdf
     same(send(caller), first)
     assert len(worker.jobs) == 1
-    assert worker._redis.xlen("usage") == 1
+    assert worker.redis.xlen("usage") == 1
     assert caller.get(f"/v2/jobs/{first.headers['X-Job-Id']}").json["pages"] == 2
 
 
@@ -184,7 +184,7 @@ def test_of_many_at_once_exactly_one_renders(ports, account, worker, database):
     assert len({answer.data for answer in answers if answer.status_code == 200}) == 1
     assert len(worker.jobs) == 1
     assert count_jobs(database) == 1
-    assert worker._redis.xlen("usage") == 1
+    assert worker.redis.xlen("usage") == 1
 
 
 def test_concurrent_calls_are_each_recorded(ports, account, worker, database):
@@ -236,7 +236,7 @@ def test_a_render_without_a_worker_ends_in_time_and_its_response_is_stored(
     assert first.status_code == 504
     assert first.json["data"]["code"] == "ERR_RENDER_TIMEOUT"
     same(send(caller), first)
-    assert worker._redis.xlen("usage") == 0
+    assert worker.redis.xlen("usage") == 0
 
 
 @pytest.mark.long

@@ -175,9 +175,9 @@ def test_an_invalid_wait_is_rejected(caller, text):
     assert "from 0 to 60" in answer.json["message"]
 
 
-def test_a_running_job_is_reported_as_running(caller, ports):
+def test_a_running_job_is_reported_as_running(caller, redis):
     job_id = send(caller).json["id"]
-    ports.cells.only.job_lifecycle.states._redis.hset(job_key(job_id), "started_at", "1790000000.5")
+    redis.hset(job_key(job_id), "started_at", "1790000000.5")
     record = caller.get(f"/v2/jobs/{job_id}").json
     assert record["status"] == "running"
     assert record["started_at"] == "2026-09-21T14:13:20.500Z"
@@ -194,7 +194,7 @@ def test_the_pdf_expires_and_the_record_stays(caller, worker, database):
 
 
 @pytest.mark.long
-def test_a_waiting_job_is_cancelled(caller, worker, database, ports):
+def test_a_waiting_job_is_cancelled(caller, worker, database, redis):
     worker.consume("nothing")
     job_id = send(caller).json["id"]
     assert caller.delete(f"/v2/jobs/{job_id}").status_code == 204
@@ -205,7 +205,7 @@ def test_a_waiting_job_is_cancelled(caller, worker, database, ports):
     worker.queues = [BATCH]
     time.sleep(0.5)
     assert caller.get(f"/v2/jobs/{job_id}").json["status"] == "cancelled"
-    assert ports.cells.only.job_lifecycle.states._redis.xlen("usage") == 0
+    assert redis.xlen("usage") == 0
 
 
 def test_a_finished_job_is_removed_with_its_pdf(caller, worker, database, ports):

@@ -34,7 +34,8 @@ class Body:
 def statements(ports) -> list[str]:
     """Record the statements the front sends to the database."""
     seen: list[str] = []
-    engine = ports.database._engine
+    with ports.database.snapshot() as connection:
+        engine = connection.engine
 
     def note(_connection, _cursor, statement, *_):
         if not statement.startswith("BEGIN"):

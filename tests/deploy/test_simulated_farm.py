@@ -38,8 +38,8 @@ def poisson(rate, takes, *, until, seed=5):
 def test_its_rules_are_those_of_the_real_farm():
     assert rules.SLICE_SECONDS == slices.SLICE_SECONDS
     assert rules.WINDOW == batch_lifecycle.WINDOW
-    assert rules.CHUNKS_AIMED_AT == chunks._TARGET_CHUNKS
-    assert rules.CHUNK_SIZES == (chunks._MIN_DOCUMENTS, chunks._MAX_DOCUMENTS)
+    assert rules.CHUNKS_AIMED_AT == chunks.TARGET_CHUNKS
+    assert rules.CHUNK_SIZES == (chunks.MIN_DOCUMENTS, chunks.MAX_DOCUMENTS)
 
 
 def test_the_scenes_show_a_burst_and_the_cost_of_a_single_pool():
@@ -118,12 +118,12 @@ def test_work_of_a_killed_worker_is_done_again_and_nothing_is_lost():
 def test_real_workers_wait_as_long_as_is_simulated(monkeypatch):
     """Within a fifth of the mean wait and 10 ms; the work is sleep, all else is the product's."""
     monkeypatch.setattr(queueing, "JOBS", 100)
-    assert queueing._compare(2) == 0
+    assert queueing.compare(2) == 0
 
 
 @pytest.mark.alone
 def test_real_pools_beside_a_batch_do_as_is_simulated(monkeypatch):
     """Mean wait and both batches, within a fifth and 150 ms; the work is sleep."""
     monkeypatch.setattr(queueing, "SECONDS", 5.0)
-    name, pools = next(iter(queueing._farms()))
-    assert queueing._compare_farm(name, pools) == 0
+    name, pools = next(iter(queueing.list_farms()))
+    assert queueing.compare_farm(name, pools) == 0

@@ -30,9 +30,11 @@ def counted(database):
     def note(_connection, _cursor, statement, *_):
         seen.append(statement)
 
-    event.listen(database._engine, "before_cursor_execute", note)
+    with database.snapshot() as connection:
+        engine = connection.engine
+    event.listen(engine, "before_cursor_execute", note)
     yield seen
-    event.remove(database._engine, "before_cursor_execute", note)
+    event.remove(engine, "before_cursor_execute", note)
 
 
 @pytest.fixture

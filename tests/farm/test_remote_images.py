@@ -195,9 +195,10 @@ def test_a_document_names_only_so_many_addresses(images, serve):
     assert images.find(server.url("/0")) == draw()
 
 
-def test_a_document_takes_only_so_many_bytes(images, serve, monkeypatch):
+def test_a_document_takes_only_so_many_bytes(open_fetcher_url, serve, monkeypatch):
     monkeypatch.setattr(remote_images, "MAX_IMAGE_BYTES", 1000)
-    images._bytes_left = 1500
+    monkeypatch.setattr(remote_images, "MAX_REMOTE_BYTES", 1500)
+    images = RemoteImages(Fetcher(open_fetcher_url), "acc_1")
     server = serve(say(b"x" * 1000))
     images.find(server.url("/1"))
     with pytest.raises(ImageUnavailableError, match="larger"):

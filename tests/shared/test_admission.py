@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -37,13 +36,6 @@ STATE = KeyState(
     account_disabled=False,
     email_verified=True,
 )
-
-
-@pytest.fixture
-def redis(redis_url: str) -> Iterator[Redis]:
-    client = connect(redis_url)
-    yield client
-    client.close()
 
 
 @pytest.fixture

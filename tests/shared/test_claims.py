@@ -10,7 +10,6 @@ from shared.blobs.folder import FolderStore
 from shared.errors import Unavailable
 from shared.jobs import ClaimStorage
 from shared.queue.claims import ClaimLostError, Claims
-from shared.queue.connection import connect
 
 KB, MB = 1000, 1_000_000
 
@@ -19,12 +18,6 @@ class FarStore(FolderStore):
     """A folder that is taken for a server."""
 
     is_local = False
-
-
-@pytest.fixture
-def redis(redis_url):
-    with connect(redis_url) as client:
-        yield client
 
 
 @pytest.mark.parametrize(

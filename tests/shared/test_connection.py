@@ -17,12 +17,6 @@ from shared.errors import StorageFull, Unavailable
 from shared.queue.connection import batched, connect, reachable, scan
 
 
-@pytest.fixture
-def redis(redis_url):
-    with connect(redis_url) as client:
-        yield client
-
-
 class AlarmError(Exception):
     """An exception raised in the middle of a call."""
 

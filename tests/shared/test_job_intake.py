@@ -21,16 +21,9 @@ from shared.job_intake import IntakeEntry, JobIntake
 from shared.jobs import Allowance, BodyKind, Claim, ClaimStorage, Lane, Meter, RenderJob
 from shared.queue.broker import Broker
 from shared.queue.completions import CompletionNotices
-from shared.queue.connection import connect
 from shared.queue.names import BATCH, INTERACTIVE
 from shared.queue.publisher import Publisher
 from shared.queue.slices import SliceQueue
-
-
-@pytest.fixture
-def redis(redis_url):
-    with connect(redis_url) as client:
-        yield client
 
 
 def make_intake(database, redis, redis_url):

@@ -20,13 +20,6 @@ SOON = 0.2  # seconds, for word to come on a busy machine; less than anything is
 
 
 @pytest.fixture
-def redis(redis_url):
-    client = connect(redis_url)
-    yield client
-    client.close()
-
-
-@pytest.fixture
 def cache(redis):
     cache = AdmissionCache(redis)
     cache.put(DIGEST, PAID)

@@ -42,7 +42,9 @@ def statements(database):
         if statement.startswith("SELECT"):
             seen.append((statement, parameters))
 
-    event.listen(database._engine, "before_cursor_execute", note)
+    with database.snapshot() as connection:
+        engine = connection.engine
+    event.listen(engine, "before_cursor_execute", note)
     return seen
 
 

@@ -15,15 +15,8 @@ from shared.queue.admission_places import (
     count_places,
     find_fetching,
 )
-from shared.queue.connection import connect
 from shared.queue.scripts import register
 from shared.queue.worker_presence import WorkerReport, report_worker
-
-
-@pytest.fixture
-def redis(redis_url):
-    with connect(redis_url) as client:
-        yield client
 
 
 @pytest.fixture

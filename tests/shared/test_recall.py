@@ -18,13 +18,6 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def redis(redis_url):
-    redis = connect(redis_url)
-    yield redis
-    redis.close()
-
-
-@pytest.fixture
 def clock(monkeypatch):
     """Stop the clock of this process; what is put on it passes at once."""
 

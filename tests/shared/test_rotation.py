@@ -179,8 +179,8 @@ def test_the_next_slice_is_found_by_few_rows_on_postgresql(accept, feed, databas
 
 def sent_by(session):
     for query in (
-        slice_scheduling._in_queue(None),
-        slice_scheduling._next(None).params(due_at=NOON),
+        slice_scheduling.select_in_queue(None),
+        slice_scheduling.select_next(None).params(due_at=NOON),
     ):
         compiled = query.compile(session, compile_kwargs={"literal_binds": True})
         yield str(compiled).replace("%", "%%"), ()

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from shared.queue.connection import connect
 from shared.queue.scripts import read_script, register
 
 ROOT = Path(__file__).parents[2]
@@ -20,12 +19,6 @@ INCLUDED = {"metering", "places"}  # run by the scripts that include it
 USED = "production"
 METERING = (600, USED)  # time to live of the counters, allowance
 NEVER, LONG_AGO = "9999999999", "1"  # deadlines
-
-
-@pytest.fixture
-def redis(redis_url):
-    with connect(redis_url) as client:
-        yield client
 
 
 @pytest.fixture

@@ -183,7 +183,7 @@ def test_a_killed_supervisor_leaves_no_process_and_loses_no_page(tmp_path, make_
         farm.supervisor.kill()
         farm.supervisor.wait()
         wait_until(lambda: not members_of(groups), seconds=5)
-        load._stop.set()
+        load.stop()
     with launched_farm(tmp_path, port=farm.record.ports["front"]):
         calls = load.statuses.count(200)
         usage = account.settled_usage(pages=load.pages)

@@ -64,9 +64,9 @@ def server(certificate) -> Iterator[TlsServer]:
 def trusted(certificate, monkeypatch):
     """Add the certificate to the machine's trust store, as an operator of a closed network would."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    connections._tls_context.cache_clear()
+    connections.tls_context.cache_clear()
     yield
-    connections._tls_context.cache_clear()
+    connections.tls_context.cache_clear()
 
 
 @pytest.fixture
