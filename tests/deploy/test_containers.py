@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -76,6 +77,29 @@ def test_a_second_shard_is_added_by_a_file_of_its_schema():
             assert service["networks"]["inside"]["aliases"] == [pool]
             assert set(service["networks"]) == set(SERVICES[pool]["networks"])
     assert names == [["0", "1"]] * len(names)
+
+
+def test_rabbitmq_is_added_by_a_file_of_its_schema_for_every_process_with_tasks():
+    path = DOCKER / "compose.rabbitmq.yaml"
+    command = [str(Path(sys.executable).with_name("check-jsonschema"))]
+    command += ["--builtin-schema", "vendor.compose-spec", str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+    added = yaml.safe_load(path.read_text())["services"]
+    server = added.pop("rabbitmq")
+    # The fetcher has no access to a store, and migrations publish nothing.
+    assert set(added) == set(OURS) - {"fetcher", "migrate"}
+    for service in added.values():
+        [(name, url)] = service["environment"].items()
+        given = {name: re.sub(r"\$\{[^}]*\}", "pw", url)}
+        assert load_settings(URLS | given).broker_url == given[name]
+        assert (
+            urlsplit(given[name]).path.lstrip("/")
+            == (server["environment"]["RABBITMQ_DEFAULT_VHOST"])
+        )
+        assert service["depends_on"] == {"rabbitmq": {"condition": "service_healthy"}}
+    assert server["networks"] == ["inside"]
+    assert "ports" not in server
 
 
 def test_the_schema_finds_a_wrong_condition(tmp_path):

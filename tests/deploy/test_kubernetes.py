@@ -355,6 +355,20 @@ def add_shard(query, shard):
     return re.sub(r'(queue=~?"[^"]*")', rf'\1,shard="{shard}"', query)
 
 
+def apply_steps(document, patch):
+    """Apply the `add` operations of a JSON patch (RFC 6902)."""
+    for step in patch:
+        assert step["op"] == "add"
+        *way, last = [part.replace("~1", "/") for part in step["path"].split("/")[1:]]
+        place = document
+        for part in way:
+            place = place[int(part)] if isinstance(place, list) else place[part]
+        if isinstance(place, list):
+            place.insert(len(place) if last == "-" else int(last), step["value"])
+        else:
+            place[last] = step["value"]
+
+
 def test_the_pools_of_the_base_become_the_first_shards():
     component = yaml.safe_load((KUBERNETES / "shards/kustomization.yaml").read_text())
     [patch] = [
@@ -363,18 +377,22 @@ def test_the_pools_of_the_base_become_the_first_shards():
         if each["target"] == {"kind": "Deployment", "name": "worker|batch"}
     ]
     pool = yaml.safe_load(yaml.safe_dump(DEPLOYMENTS["worker"]))
-    for step in patch:
-        *way, last = [part.replace("~1", "/") for part in step["path"].split("/")[1:]]
-        place = pool
-        for part in way:
-            place = place[int(part)] if isinstance(place, list) else place[part]
-        if isinstance(place, list):
-            place.insert(int(last), step["value"])
-        else:
-            place[last] = step["value"]
+    apply_steps(pool, patch)
     kubernetes_validate.validate(pool, VERSION, strict=True)
     assert settings_of(container_of(pool))["PRESSROOM_REDIS_SHARD"] == "0"
     labels = pool["spec"]["template"]["metadata"]["labels"]
     assert pool["spec"]["selector"]["matchLabels"].items() <= labels.items()
     others = SHARDS["Deployment-worker-1"]["spec"]["selector"]["matchLabels"]
     assert not others.items() <= labels.items()
+
+
+def test_rabbitmqs_ports_are_opened_for_the_processes_that_reach_the_stores():
+    component = yaml.safe_load((KUBERNETES / "rabbitmq/kustomization.yaml").read_text())
+    [patch] = component["patches"]
+    policies = {name_of(each): each for each in documents("base")}
+    target = patch["target"]
+    policy = yaml.safe_load(yaml.safe_dump(policies[f"{target['kind']}-{target['name']}"]))
+    apply_steps(policy, yaml.safe_load(patch["patch"]))
+    kubernetes_validate.validate(policy, VERSION, strict=True)
+    ports = {each["port"] for each in policy["spec"]["egress"][0]["ports"]}
+    assert ports >= {5671, 5672, 6379}
