@@ -139,10 +139,11 @@ class RabbitServer:
         with self.client() as channel:
             channel.queue_delete(name)
 
-    def count_consumers(self, queue: str) -> int:
-        """Count who takes from a queue."""
-        with self.client() as channel:
-            return int(channel.queue_declare(queue, passive=True).consumer_count)
+    def find_consumers(self, queue: str) -> set[str]:
+        """Return the channels that consume from a queue; a consumer that reconnects has another."""
+        rows = self.run("list_consumers", "--no-table-headers", "queue_name", "channel_pid")
+        found = (row.split("\t") for row in rows.splitlines())
+        return {channel for name, channel in found if name == queue}
 
     def _has_ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None

@@ -25,7 +25,7 @@ from shared.queue.app import create_app
 from shared.queue.queues import EMPTY, QueueHead
 
 # Timeout of each reply.
-READ_SECONDS: Final = 1.0
+_READ_SECONDS: Final = 1.0
 
 
 class UnfitBrokerError(MisconfiguredPartError):
@@ -78,13 +78,30 @@ class AmqpQueues:
 
         def run(*, channel: Any) -> Any:
             connection = channel.connection
-            # A refusal closes its channel, so each call has its own. The time-out is that of the
-            # socket, which also works under gevent.
-            with connection.transport.having_timeout(READ_SECONDS), connection.channel() as own:
+            # A refusal closes its channel, so each call has its own.
+            with within_read_timeout(connection.transport), connection.channel() as own:
                 return work(own, *arguments)
 
         with self._app.pool.acquire(block=True, timeout=POOL_SECONDS) as connection:
             return connection.autoretry(run, max_retries=1, interval_start=0)()[0]
+
+
+@contextmanager
+def within_read_timeout(transport: Any) -> Iterator[None]:
+    """Limit what has no time-out of its own on an open connection, such as opening a channel.
+
+    The time-out is that of the socket, which also works under gevent. The block may replace the connection,
+    as kombu does when it publishes on one that the broker has closed.
+    """
+    is_done = False
+    try:
+        with transport.having_timeout(_READ_SECONDS):
+            yield
+            is_done = True
+    except OSError:
+        # Resetting the time-out of a closed socket fails.
+        if not is_done:
+            raise
 
 
 def _count(channel: Any, queue: str) -> int:

@@ -15,7 +15,7 @@ from redis import RedisError
 from shared.broker_url import is_amqp
 from shared.errors import StorageFull, Unavailable
 from shared.queue.amqp_options import CONFIRM_SECONDS, POOL_SECONDS
-from shared.queue.amqp_queues import READ_SECONDS, AmqpQueues
+from shared.queue.amqp_queues import AmqpQueues, within_read_timeout
 from shared.queue.app import create_app
 from shared.queue.connection import is_refused_for_space
 from shared.queue.messages import ADMITTED_AT, PUBLISHED_AT, TaskMessage
@@ -87,15 +87,8 @@ class Publisher:
             raise
 
     def _within_read_timeout(self, producer: Any) -> AbstractContextManager[object]:
-        """Limit what has no time-out of its own on an open connection, such as opening a channel.
-
-        The time-out is that of the socket, which also works under gevent.
-        """
         if self._is_amqp and producer.connection.connected:
-            limited: AbstractContextManager[object] = (
-                producer.connection.connection.transport.having_timeout(READ_SECONDS)
-            )
-            return limited
+            return within_read_timeout(producer.connection.connection.transport)
         return nullcontext()
 
     def _send(self, message: TaskMessage, producer: object) -> None:
