@@ -141,6 +141,8 @@ _SPECIAL: Final = (
     Mistake("chart-range", "chart", '<chart type="column" data="n in [1, 9]" x="n" y="n" alt=""><axis side="left" max="5"/></chart>'),
     Mistake("chart-too-small", "chart", '<chart type="column" data="n in [1, 9]" x="n" y="n" height="3mm" alt=""/>'),
     Mistake("wrong-value", "mark", '<p><mark term="a, b, c, d"/>e</p>'),
+    Mistake("unknown-running-value", "header", '<document><page><header>{{ running.sectoin.last }}</header></page><flow><running name="section" value="1"/></flow></document>'),
+    Mistake("misplaced-element", "running", '<header><running name="section" value="1"/></header>'),
     Mistake("nested-columns", "div", '<div columns="2"><div columns="2"><p>a</p></div></div>'),
     Mistake("outside-paper", "box", '<document><page><box left="200mm" top="10mm" width="20mm" height="9mm"/></page><flow><p>a</p></flow></document>'),
     Mistake("heading-level", "h3", "<h1>a</h1><h3>b</h3>"),

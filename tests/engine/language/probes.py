@@ -183,6 +183,7 @@ HOSTS: Final[dict[str, str]] = {
     "index": f"<p>{MARKED}</p><index @/>",
     "ref": f'<p id="a">{SHORT}</p><p id="b">other</p><p><ref @/> of it</p>',
     "mark": f"<p>zero <mark @>{SHORT}</mark> and more</p><index/>",
+    "running": "<document><page size='A6'><header><p>{{ running.a.first }}</p></header></page><flow><p>zero <running @/> more</p></flow></document>",
     "footnote": f"<p>zero<footnote @>{INLINE * 3}</footnote></p>",
     "endnotes": f"<p>zero<footnote>{INLINE}</footnote></p><endnotes @/>",
     **{
@@ -219,6 +220,7 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "a": {"href": "https://example.com/"},
     "ref": {"to": "a"},
     "mark": {"term": "one"},
+    "running": {"name": "a", "value": "'one'"},
 }
 
 # --- probes ---------------------------------------------------------------------------------------------
@@ -634,6 +636,10 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     "mark": {
         "term": Probe("one, two", other="one"),
         "direction": Probe("rtl", host="<p>zero <mark @>one!</mark> end</p>"),
+    },
+    "running": {
+        "name": Probe("b", other="a", reported="unknown-running-value"),
+        "value": Probe("'two'"),
     },
     "ref": {
         "to": Probe("b", other="a"),

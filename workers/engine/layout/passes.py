@@ -51,7 +51,7 @@ from workers.engine.layout.pages.running_content import (
     lay_out_running_content,
 )
 from workers.engine.layout.pages.source_map import ElementBox, MappingCanvas
-from workers.engine.layout.references import PageReferences
+from workers.engine.layout.references import PageLocation, PageReferences
 from workers.engine.layout.registry import LAYOUTS, MEASURES
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.ports import Resources
@@ -160,14 +160,20 @@ def _paginate(context: LayoutContext, document: Document) -> tuple[list[PagePlan
     """Repeat passes until the pages are stable; return them and their numbers."""
     page_numbers = PageNumbers()
     moved: list[Source] = []
-    references = context.references
+    references, running = context.references, document.running_values
+    anchors: dict[str, PageLocation] = {}
     names: list[str] = []
     for _ in range(MAX_PASSES if references is None else MAX_REFERENCE_PASSES):
         pages = fill_pages(context, document, page_numbers)
         page_numbers = count_pages(pages, page_numbers)
+        if references is not None or running is not None:
+            anchors = locate_anchors(pages, page_numbers)
+        if running is not None:
+            positions = {name: page.position for name, page in anchors.items()}
+            page_numbers.running = running.resolve(positions, len(pages))
         moved = _update_running_content(context, document, pages, page_numbers)
         if references is not None:
-            names = references.update(context.cache, locate_anchors(pages, page_numbers))
+            names = references.update(context.cache, anchors)
         if not moved and not names:
             _report_unplaced(context)
             return pages, page_numbers

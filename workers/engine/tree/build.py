@@ -46,6 +46,7 @@ from workers.engine.tree.expressions.scope import (
     FORMATS,
     LOOP,
     MESSAGES,
+    RUNNING,
     STATE,
     TOTALS,
     Scope,
@@ -53,6 +54,7 @@ from workers.engine.tree.expressions.scope import (
 from workers.engine.tree.nodes import Source
 from workers.engine.tree.references.collector import find_reference_features
 from workers.engine.tree.references.resolver import ReferenceResolver
+from workers.engine.tree.references.running_values import RunningValues
 from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.declarations import make_style_sheet
 
@@ -81,10 +83,12 @@ class CompiledTemplate:
         self._sheet = make_style_sheet(root)
         flows = {flow.attributes.get("name", BODY): flow for flow in root.elements("flow")}
         self._has_totals = declares_totals(root)
+        self._features = find_reference_features(root)
         names = _known_names(declarations)
+        if self._features.running:  # as for totals
+            names -= {RUNNING}
         if self._has_totals:  # data of that name are read as data.totals (language.md 1.4)
             names -= {TOTALS}
-        self._features = find_reference_features(root)
         self.messages = compile_messages(root, self.findings)
         context = CompileContext(
             self._sheet,
@@ -217,6 +221,9 @@ class CompiledTemplate:
             footnotes=footnotes,
             is_tagged=self._is_tagged,
             is_accessible=self._profiles.is_accessible,
+            running_values=(
+                RunningValues(state.references.running_values) if self._features.running else None
+            ),
         )
 
     def _set_lets(self, scope: Scope) -> None:

@@ -18,6 +18,7 @@ from workers.engine.tree.nodes import Barcode, Note, Reference, describe_loops
 from workers.engine.tree.references.collector import (
     MAX_INDEX_MARKS,
     MAX_REFERENCES,
+    MAX_RUNNING_VALUES,
     NO_REFERENCES,
     ReferenceCollector,
     ReferenceFeatures,
@@ -184,6 +185,19 @@ class BuildState:
         if self.references.mark_count > MAX_INDEX_MARKS:
             self._raise_limit("too-many-marks", f"{MAX_INDEX_MARKS:,} marks of its index", location)
         return name
+
+    def add_running_value(self, name: str, value: str, location: SourceLocation) -> str:
+        """Store a running value; return the name of its anchor.
+
+        Raises:
+            AuthoringError: the document exceeds `MAX_RUNNING_VALUES`.
+        """
+        anchor = self.references.add_running_value(name, value)
+        if len(self.references.running_values) > MAX_RUNNING_VALUES:
+            self._raise_limit(
+                "too-many-running-values", f"{MAX_RUNNING_VALUES:,} running values", location
+            )
+        return anchor
 
     def _raise_limit(self, code: str, what: str, location: SourceLocation) -> None:
         self.findings.error(

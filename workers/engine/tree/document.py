@@ -18,6 +18,7 @@ from workers.engine.units import Color, Length, Sides
 if TYPE_CHECKING:
     from workers.engine.tree.references.cross_references import CrossReferences
     from workers.engine.tree.references.footnotes import Footnotes
+    from workers.engine.tree.references.running_values import RunningValues
 
 
 class PageContent(Protocol):
@@ -154,6 +155,7 @@ class Document:
     footnotes: Footnotes | None = None  # None where there are none
     is_tagged: bool = False  # has a structure tree
     is_accessible: bool = False  # is to conform to PDF/UA-1
+    running_values: RunningValues | None = None  # None where no element sets any
 
     @property
     def is_strict(self) -> bool:

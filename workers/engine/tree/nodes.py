@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.image_sources import ImageSource
@@ -592,6 +592,22 @@ class TableRow:
     contributions: TotalValues = ()
 
 
+RUNNING_MEMBERS: Final = ("start", "first", "last")
+
+
+class RunningValue(NamedTuple):
+    """A running value on one page.
+
+    `start` is the value in force when the page begins, `first` the first that is set on it, and `last`
+    the last; without one they are `start`.
+    """
+
+    name: str
+    start: str
+    first: str
+    last: str
+
+
 @dataclass(frozen=True, slots=True)
 class PageValues:
     """The values of `page.*` on one page (language.md 1.4).
@@ -607,6 +623,7 @@ class PageValues:
     name: str
     is_blank: bool = False
     first: int = 1
+    running: tuple[RunningValue, ...] = ()
 
     @property
     def is_first(self) -> bool:

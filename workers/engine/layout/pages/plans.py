@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from workers.engine.layout.context import Fragment, Rectangle
 from workers.engine.layout.references import ASSUMED_PAGES
 from workers.engine.tree.document import Area, PageMaster
-from workers.engine.tree.nodes import Occurrence, PageValues
+from workers.engine.tree.nodes import Occurrence, PageValues, RunningValue
 
 Families = Mapping[str, Mapping[Occurrence, PageMaster]]
 
@@ -56,6 +56,7 @@ class PageNumbers:
     total: int = ASSUMED_PAGES
     runs: dict[int, int] = field(default_factory=dict)
     extended: frozenset[int] = frozenset()
+    running: Sequence[tuple[RunningValue, ...]] = ()  # of each page of the pass before
 
     def values(self, plan: PagePlan, index: int) -> PageValues:
         """Return the page values of a page by its index in the document, from 1."""
@@ -68,6 +69,7 @@ class PageNumbers:
             name=plan.master.name,
             is_blank=plan.is_blank,
             first=plan.first,
+            running=self.running[min(index, len(self.running)) - 1] if self.running else (),
         )
 
     def is_last(self, plan: PagePlan) -> bool:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.syntax.examples.einvoice import EINVOICE
+from workers.engine.syntax.examples.references import CONTENTS, INDEX, REFERENCE, RUNNING
 from workers.engine.syntax.examples.reuse import ELSE, MESSAGES, PART
 
 _DOCUMENT: Final = """
@@ -592,58 +593,6 @@ _LINE_BREAK: Final = """
 <p>Example GmbH<br/>Musterweg 5<br/>10115 Berlin</p>
 """
 
-_CONTENTS: Final = """
-<document lang="en-GB">
-  <style element="h1" number="1" font-size="12pt"/>
-  <style element="h2" number="1.1" font-size="10pt"/>
-  <style name="toc-1" font-weight="bold"/>
-  <style element="caption" number="Table 1:"/>
-  <page size="130mm 92mm" margin="6mm"/>
-  <flow>
-    <toc levels="1-2"/>
-    <toc of="table" leader="line"/>
-    <h1>Delivery</h1>
-    <h2>Times</h2>
-    <p>Goods arrive in the week after the order.</p>
-    <h2>Costs</h2>
-    <table><caption>Rates</caption><tr><td>Up to 5 kg</td><td>4.90</td></tr></table>
-    <h1>Returns</h1>
-    <p>Within thirty days.</p>
-  </flow>
-</document>
-"""
-
-_REFERENCE: Final = """
-<document lang="en-GB">
-  <style element="h1" number="1" number-width="8mm" font-size="12pt"/>
-  <style name="clause" number="{h1}.{clause}" number-width="8mm"/>
-  <style name="item" number="({item:a})" number-width="6mm" margin-left="8mm"/>
-  <page size="130mm 62mm" margin="6mm"/>
-  <flow>
-    <h1>Payment</h1>
-    <p class="clause" id="due" counter-reset="item">Invoices are due in thirty days:</p>
-    <p class="item">by transfer, and</p>
-    <p class="item" id="currency">in the currency of the invoice</p>
-    <h1>Interest</h1>
-    <p class="clause">After the date in clause <ref to="due" show="number"/><ref to="currency" show="number"/>
-      on page <ref to="currency" show="page"/>, “<ref to="currency"/>”, interest runs.</p>
-  </flow>
-</document>
-"""
-
-_INDEX: Final = """
-<document lang="en-GB">
-  <style name="index-letter" margin-top="2mm"/>
-  <page size="130mm 62mm" margin="6mm"/>
-  <flow>
-    <p>Interest<mark term="Interest, default"/> runs from the due date at four per cent above the
-      <mark term="Rates, base">base rate</mark>; goods<mark term="Goods"/> stay ours until paid.</p>
-    <p>Defects<mark term="Goods, defects of"/> are told in a week.</p>
-    <div columns="2"><index/></div>
-  </flow>
-</document>
-"""
-
 _CHART: Final = """
 <document lang="en-GB">
   <page size="130mm 150mm" margin="5mm"/>
@@ -724,10 +673,11 @@ _TEXTS: Final[Mapping[str, str]] = {
     "barcode": _BARCODE,
     **dict.fromkeys(("chart", "series", "axis"), _CHART),
     "insert": _INSERT,
-    "toc": _CONTENTS,
-    "index": _INDEX,
-    "ref": _REFERENCE,
-    "mark": _INDEX,
+    "toc": CONTENTS,
+    "index": INDEX,
+    "ref": REFERENCE,
+    "mark": INDEX,
+    "running": RUNNING,
     "break": _BREAK,
     "group": _GROUP,
     "table": _TABLE,

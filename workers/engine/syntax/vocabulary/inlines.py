@@ -13,7 +13,14 @@ from workers.engine.syntax.vocabulary.attribute_sets import (
     without,
 )
 from workers.engine.syntax.vocabulary.properties import COMMON, PROPERTIES
-from workers.engine.syntax.vocabulary.specs import ContentModel, attribute, element, required
+from workers.engine.syntax.vocabulary.specs import (
+    ContentModel,
+    attribute,
+    element,
+    expression,
+    fixed,
+    required,
+)
 
 INLINE_ELEMENTS: Final = (
     element(
@@ -42,6 +49,12 @@ INLINE_ELEMENTS: Final = (
         "mark", "An index entry: marks a position, or the text inside.", ContentModel.INLINE,
         required("term", n.TERM, "The term, with subterms after commas, up to three levels; `\\,` is a literal comma."),
         COMMON, INLINE_TEXT,
+    ),
+    element(
+        "running", "Sets a running value from this place on, which [headers, footers and boxes](#pages) of pages show, such as the section or the customer of a page. It is not drawn.", ContentModel.EMPTY,
+        *fixed(required("name", v.VARIABLE, "Name of the value.")),
+        expression("value", "The value, shown as text.", is_required=True),
+        without(COMMON_WITHOUT_LANG, "id", "class", "for"),
     ),
     element("br", "A line break.", ContentModel.EMPTY),
 )  # fmt: skip

@@ -17,7 +17,7 @@ HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 INLINE: Final = frozenset(
     {
         *("span", "b", "i", "u", "s", "sub", "sup", "code", "a", "br", "img", "barcode", "chart"),
-        *("group", "ref", "mark", "footnote"),
+        *("group", "ref", "mark", "footnote", "running"),
     }
 )
 BLOCKS: Final = frozenset(

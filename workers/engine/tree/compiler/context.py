@@ -30,9 +30,11 @@ from workers.engine.tree.expressions.runtime import suggest_identifier
 from workers.engine.tree.expressions.scope import (
     DOCUMENT_NAMES,
     PAGE_NAMES,
+    RUNNING,
     TOTALS,
     Scope,
 )
+from workers.engine.tree.nodes import RUNNING_MEMBERS
 from workers.engine.tree.references.collector import NO_REFERENCES, ReferenceFeatures
 from workers.engine.tree.styles.cascade import (
     StyleSheet,
@@ -79,6 +81,7 @@ class CompileContext:
         BlockCompiler  # elements that hold blocks are imported by it, so it is passed in
     )
     is_page_time: bool = False
+    knows_running_values: bool = False  # in headers, footers and boxes of pages
     is_in_list: bool = False  # inside an item, where lists have no outer margins
     is_in_note: bool = False
     takes_notes: bool = False  # at page time too: in heads of tables that are built once
@@ -116,6 +119,17 @@ class CompileContext:
             return Evaluation(_evaluate_nothing, (), location, None)
         self.check_expression(parsed, location)
         return Evaluation(compile_value(parsed), (parsed,), location, None)
+
+    def compile_expression_text(self, text: str, location: SourceLocation) -> Evaluation:
+        """Compile an expression written without braces whose value becomes text."""
+        try:
+            template = TextTemplate((parse_expression(text),))
+        except ExpressionSyntaxError as error:
+            self._report_syntax(text, error, location)
+            return Evaluation(_evaluate_nothing, (), location, "")
+        for parsed in template.expressions:
+            self.check_expression(parsed, location)
+        return self.compile_text(template, location)
 
     def parse_template(
         self, text: str, location: SourceLocation, *, is_literal: bool = False
@@ -156,7 +170,12 @@ class CompileContext:
             )
         if TOTALS in parsed.all_names - self.names:
             self._check_totals(parsed, location)
-        for name in parsed.names - self.names - PAGE_NAMES - {TOTALS}:
+        known_at_page = {TOTALS}
+        if self.features.running:
+            known_at_page.add(RUNNING)
+            if RUNNING in parsed.all_names - self.names:
+                self._check_running_values(parsed, location)
+        for name in parsed.names - self.names - PAGE_NAMES - known_at_page:
             if self.expansion is None:
                 self.unresolved.append(UnresolvedName(name, parsed.text, location))
             else:
@@ -192,6 +211,31 @@ class CompileContext:
                     "total-not-known-here",
                     f'"{figure}" of the total "{name}" is not known here; in body rows there is '
                     "running, in heads and feet before, here, after and all, after the table all: "
+                    f"{{{{ {parsed.text} }}}}",
+                    location,
+                )
+
+    def _check_running_values(self, parsed: Expression, location: SourceLocation) -> None:
+        """Report running values outside of running content, and those that no element sets."""
+        if not self.knows_running_values:
+            self.findings.error(
+                "page-value-outside-page-time",
+                "Running values are known only in headers, footers and boxes of pages: "
+                f"{{{{ {parsed.text} }}}}",
+                location,
+            )
+        for name, member in parsed.running_values:
+            if name not in self.features.running:
+                self.findings.error(
+                    "unknown-running-value",
+                    f'No `running` element sets "{name}"'
+                    f"{suggest_identifier(name, self.features.running)}: {{{{ {parsed.text} }}}}",
+                    location,
+                )
+            elif member not in RUNNING_MEMBERS:
+                self.findings.error(
+                    "unknown-running-value",
+                    f'A running value has no "{member}", it has {", ".join(RUNNING_MEMBERS)}: '
                     f"{{{{ {parsed.text} }}}}",
                     location,
                 )

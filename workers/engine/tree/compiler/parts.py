@@ -24,6 +24,7 @@ from workers.engine.tree.expressions.scope import (
     DOCUMENT_NAMES,
     LOOP,
     PAGE_NAMES,
+    RUNNING,
     STATE,
     TOTALS,
     Scope,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from workers.engine.tree.compiler.builders import NodeBuilder
     from workers.engine.tree.compiler.context import CompileContext
 
-_PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS}
+_PAGE_VALUE_NAMES: Final = PAGE_NAMES | {TOTALS, RUNNING}
 _PART_NAMES: Final = DOCUMENT_NAMES | _PAGE_VALUE_NAMES
 _CALLER: Final = "#caller"  # in a part with slot content: the scope of its use
 

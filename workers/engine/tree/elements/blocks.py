@@ -27,6 +27,8 @@ from workers.engine.tree.elements.inlines import (
     collect_inlines,
     compile_index_anchor,
     compile_inlines,
+    compile_running_anchor,
+    report_page_time,
 )
 from workers.engine.tree.elements.lets import compile_let, keep_names
 from workers.engine.tree.elements.lists import compile_list
@@ -58,7 +60,7 @@ from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
 
 _FIGURES: Final = frozenset({"img", "barcode", "chart"})
-_NO_BLOCKS: Final = frozenset({*_FIGURES, "mark"})
+_NO_BLOCKS: Final = frozenset({*_FIGURES, "mark", "running"})
 _INLINE_TAGS: Final = FORMATTING | {"a", "br", "ref", "footnote"}
 
 
@@ -330,11 +332,21 @@ def _compile_message(
 
 def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an index mark among blocks: an anchor before the next one."""
-    note, source, sheet = (
-        compile_index_anchor(element, context),
-        source_maker(element.location),
-        context.sheet,
-    )
+    return _compile_block_anchor(element, context, compile_index_anchor(element, context))
+
+
+def _compile_running_value(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a running value among blocks: an anchor before the next one."""
+    return _compile_block_anchor(element, context, compile_running_anchor(element, context))
+
+
+def _compile_block_anchor(
+    element: Element, context: CompileContext, note: Callable[[Scope], str | None]
+) -> NodeBuilder:
+    if context.is_page_time:
+        report_page_time(element, context)
+        return sequence(())
+    source, sheet = source_maker(element.location), context.sheet
 
     def build(scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         name = note(scope)
@@ -362,6 +374,7 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     "group": _compile_group,
     "assert": _compile_test,
     "mark": _compile_index_mark,
+    "running": _compile_running_value,
     "toc": contents.compile_contents,
     "index": contents.compile_index,
     "endnotes": footnotes.compile_endnotes,

@@ -18,7 +18,11 @@ from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.elements.footnotes import compile_footnote
 from workers.engine.tree.elements.inline_collector import COLLECTOR, InlineCollector
 from workers.engine.tree.expressions.scope import FRAGMENT_IDS, STATE, Scope
-from workers.engine.tree.expressions.white_space import apply_text_transform, check_length
+from workers.engine.tree.expressions.white_space import (
+    apply_text_transform,
+    check_length,
+    collapse_and_trim,
+)
 from workers.engine.tree.nodes import Inline, InlineAnchor, NoteCall, Reference, TextRun
 from workers.engine.tree.references.collector import ReferenceCollector
 from workers.engine.tree.styles.cascade import ComputedStyle
@@ -136,14 +140,8 @@ def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
             return _compile_formatting(element, context)
         case "img" | "barcode" | "chart":
             return _compile_figure(element, context)
-        case "a":
-            return _compile_link(element, context)
-        case "ref":
-            return _compile_reference(element, context)
-        case "mark":
-            return _compile_index_mark(element, context)
-        case "footnote":
-            return compile_footnote(element, context)
+        case tag if tag in _COMPILERS:
+            return _COMPILERS[tag](element, context)
         case tag if tag in FORMATTING:
             return _compile_formatting(element, context)
         case _:  # reported by the checks
@@ -190,7 +188,7 @@ class _FormattingBuilder:
 def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `ref`."""
     if context.is_page_time:
-        _report_page_time(element, context)
+        report_page_time(element, context)
         return sequence(())
     element_style, identity = (
         context.compile_style(element, is_inline=True),
@@ -220,7 +218,7 @@ def _compile_reference(element: Element, context: CompileContext) -> NodeBuilder
 def _compile_index_mark(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile an index mark: an anchor, and the text in it."""
     if context.is_page_time:
-        _report_page_time(element, context)
+        report_page_time(element, context)
         return sequence(())
     mark = _FormattingBuilder(element, context)
     mark.inner = compile_inlines(element.children, context, owner=element).build
@@ -253,7 +251,34 @@ def compile_index_anchor(
     return note
 
 
-def _report_page_time(element: Element, context: CompileContext) -> None:
+def _compile_running_value(element: Element, context: CompileContext) -> NodeBuilder:
+    """Compile a running value in a line: an anchor."""
+    if context.is_page_time:
+        report_page_time(element, context)
+        return sequence(())
+    note = compile_running_anchor(element, context)
+
+    def build(scope: Scope, _parent: ComputedStyle, _out: list[Any]) -> None:
+        scope[COLLECTOR].add_anchor(InlineAnchor(note(scope)))
+
+    return NodeBuilder(build, is_static=False)
+
+
+def compile_running_anchor(element: Element, context: CompileContext) -> Callable[[Scope], str]:
+    """Compile a running value; the function stores it and returns the name of its anchor."""
+    name = element.attributes.get("name", "")
+    value = context.compile_expression_text(element.attributes.get("value", "''"), element.location)
+
+    def note(scope: Scope) -> str:
+        text = collapse_and_trim(value.evaluate(scope) or "")
+        anchor: str = scope[STATE].add_running_value(name, text, element.location)
+        return anchor
+
+    return note
+
+
+def report_page_time(element: Element, context: CompileContext) -> None:
+    """Report an element that content repeated by pages may not contain."""
     context.findings.error(
         "misplaced-element",
         f"`{element.tag}` may not stand in content that pages repeat: headers, footers, boxes of pages, "
@@ -338,3 +363,12 @@ def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
             scope[COLLECTOR].add_block(block)
 
     return NodeBuilder(build_figure, builder.is_static)
+
+
+_COMPILERS: Final[dict[str, Callable[[Element, CompileContext], NodeBuilder]]] = {
+    "a": _compile_link,
+    "ref": _compile_reference,
+    "mark": _compile_index_mark,
+    "running": _compile_running_value,
+    "footnote": compile_footnote,
+}

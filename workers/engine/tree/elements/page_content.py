@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal, localcontext
 from typing import Any, Final
 
 from workers.engine.tree.compiler.builders import NodeBuilder
 from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.expressions.scope import STATE, TOTALS, Scope
-from workers.engine.tree.nodes import Block, PageValues
+from workers.engine.tree.expressions.scope import RUNNING, STATE, TOTALS, Scope
+from workers.engine.tree.nodes import RUNNING_MEMBERS, Block, PageValues
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 # Page content is evaluated once with these if no pages are laid out, so that validation finds its errors.
@@ -39,9 +40,10 @@ class CompiledPageContent:
         was_page_time, state.is_page_time = state.is_page_time, True
         try:
             with localcontext(ARITHMETIC):
-                self._builder.build(
-                    {**self._scope, "page": page_record(values)}, self._parent, made
-                )
+                scope = {**self._scope, "page": page_record(values)}
+                if names := state.references.features.running:
+                    scope[RUNNING] = running_record(values, names)
+                self._builder.build(scope, self._parent, made)
         finally:
             state.is_page_time = was_page_time
         state.check_links()
@@ -77,3 +79,12 @@ def page_record(values: PageValues) -> dict[str, Any]:
         "blank": values.is_blank,
         "name": values.name,
     }
+
+
+def running_record(values: PageValues, names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the record that `running` reads; texts are empty before the first page that sets them."""
+    none = dict.fromkeys(RUNNING_MEMBERS, "")
+    found = {
+        each.name: dict(zip(RUNNING_MEMBERS, each[1:], strict=True)) for each in values.running
+    }
+    return {name: found.get(name, none) for name in names}

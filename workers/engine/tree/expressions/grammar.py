@@ -22,7 +22,7 @@ from jinja2.parser import Parser
 from workers.engine.tree.expressions import runtime
 from workers.engine.tree.expressions.filters import FILTERS, NEEDS_EXPRESSION, Filter, FilterKind
 from workers.engine.tree.expressions.formats import MAX_PLACES
-from workers.engine.tree.expressions.scope import PAGE_NAMES, TOTALS, Value
+from workers.engine.tree.expressions.scope import PAGE_NAMES, RUNNING, TOTALS, Value
 
 MAX_LENGTH: Final = 10_000
 MAX_NESTING: Final = 32  # language.md 1.4, Limits
@@ -66,7 +66,15 @@ class Expression:
     @property
     def totals(self) -> tuple[tuple[str, str], ...]:
         """The carried totals it reads, each with the member it reads of them (`running`, `all`)."""
-        if TOTALS not in self.all_names:
+        return self._members_of(TOTALS)
+
+    @property
+    def running_values(self) -> tuple[tuple[str, str], ...]:
+        """The running values it reads, each with the member it reads of them (`first`, `last`)."""
+        return self._members_of(RUNNING)
+
+    def _members_of(self, name: str) -> tuple[tuple[str, str], ...]:
+        if name not in self.all_names:
             return ()
         return tuple(
             (inner.attr, member.attr)
@@ -74,7 +82,7 @@ class Expression:
             if isinstance(member, nodes.Getattr)
             and isinstance(inner := member.node, nodes.Getattr)
             and isinstance(inner.node, nodes.Name)
-            and inner.node.name == TOTALS
+            and inner.node.name == name
         )
 
     @property

@@ -20,4 +20,5 @@ FRAGMENT_IDS: Final = "#fragments"  # in a Markdown text: the ids of its heading
 # Known in every part; `page` and `totals` are in scope at page time, and beside tables.
 DOCUMENT_NAMES: Final = frozenset({"data", "now", "today", "doc"})
 PAGE_NAMES: Final = frozenset({"page"})
+RUNNING: Final = "running"  # running values: in headers, footers and boxes of pages
 TOTALS: Final = "totals"  # carried totals: in their table, and after it

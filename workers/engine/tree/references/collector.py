@@ -11,6 +11,7 @@ from workers.engine.tree.nodes import Contents, Index, Inline, Paragraph, Refere
 
 MAX_INDEX_MARKS: Final = 100_000  # marks of one document
 MAX_REFERENCES: Final = 100_000
+MAX_RUNNING_VALUES: Final = 100_000
 HEADINGS: Final = "headings"
 TABLE: Final = "table"
 _WITH_NOTES: Final = frozenset({"footnote", "markdown"})
@@ -25,6 +26,7 @@ class ReferenceFeatures(NamedTuple):
     has_index: bool = False
     counters: frozenset[str] = frozenset()
     has_notes: bool = False
+    running: frozenset[str] = frozenset()  # names of running values
 
     @property
     def needs_collection(self) -> bool:
@@ -39,14 +41,22 @@ def find_reference_features(root: Element) -> ReferenceFeatures:
     """Return which elements of a document refer to others."""
     tags: set[str] = set()
     titles: set[str] = set()
+    running: set[str] = set()
     for element in root.walk():
         tags.add(element.tag)
+        if element.tag == "running":
+            running.add(element.attributes.get("name", ""))
         if element.tag == "toc":
             of = element.attributes.get("of", HEADINGS)
             titles |= {HEADINGS, TABLE} if "{{" in of else {of}
     has_notes = not tags.isdisjoint(_WITH_NOTES)
     return ReferenceFeatures(
-        frozenset(titles), "ref" in tags, "index" in tags, find_counters(root), has_notes
+        frozenset(titles),
+        "ref" in tags,
+        "index" in tags,
+        find_counters(root),
+        has_notes,
+        frozenset(running),
     )
 
 
@@ -71,6 +81,7 @@ class ReferenceCollector:
     indexes: list[Index] = field(default_factory=list)
     index_lang: str = ""
     mark_count: int = 0
+    running_values: dict[str, tuple[str, str]] = field(default_factory=dict)  # by anchor
     _names: int = 0
 
     def make_anchor_name(self) -> str:
@@ -101,3 +112,9 @@ class ReferenceCollector:
         if self.features.has_index:
             self.index_marks.setdefault(term, []).append(name)
         return name
+
+    def add_running_value(self, name: str, value: str) -> str:
+        """Store a running value; return the name of its anchor."""
+        anchor = self.make_anchor_name()
+        self.running_values[anchor] = (name, value)
+        return anchor

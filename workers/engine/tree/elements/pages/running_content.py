@@ -16,14 +16,14 @@ from workers.engine.tree.elements.page_content import (
     CompiledPageContent,
     keep_used,
 )
-from workers.engine.tree.expressions.scope import STATE, Scope
+from workers.engine.tree.expressions.scope import RUNNING, STATE, TOTALS, Scope
 from workers.engine.tree.nodes import Container, Position, Role, Source
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 BuildRunning = Callable[[Scope, ComputedStyle], RunningBox]
 BuildBoxes = Callable[[Scope, ComputedStyle], PageContent]
 
-_OF_A_PAGE: Final = frozenset({"page", "totals"})  # names with another value on every page
+_OF_A_PAGE: Final = frozenset({"page", TOTALS, RUNNING})  # names with another value on every page
 
 
 def compile_running(element: Element, context: CompileContext) -> BuildRunning:
@@ -31,7 +31,7 @@ def compile_running(element: Element, context: CompileContext) -> BuildRunning:
 
     If its own box depends on the page, it is put into a plain one.
     """
-    at_page = replace(context, is_page_time=True, used=set())
+    at_page = replace(context, is_page_time=True, knows_running_values=True, used=set())
     element_style = at_page.compile_style(element)
     most = at_page.compile_attribute(element, "max-height")
     is_plain = element_style.is_static and not {"for", "if", "id"} & element.attributes.keys()
@@ -53,7 +53,7 @@ def compile_running(element: Element, context: CompileContext) -> BuildRunning:
 
 def compile_page_boxes(elements: Sequence[Element], context: CompileContext) -> BuildBoxes:
     """Compile the boxes of a page; one without offsets stands at the paper's corner."""
-    at_page = replace(context, is_page_time=True, used=set())
+    at_page = replace(context, is_page_time=True, knows_running_values=True, used=set())
     builder = at_page.compile_blocks(elements, owner=elements[0])
     placed = NodeBuilder(lambda *given: _place_on_paper(builder, *given), builder.is_static)
     is_static = not at_page.used & _OF_A_PAGE
