@@ -118,6 +118,11 @@ def test_numbers_that_repeat_each_other_stay_short():
             "too-many-marks",
         ),
         (
+            "<p for='n in range(90)'><group for='m in range(900)'>"
+            "<running name='a' value='m'/><running name='a' value='n'/></group></p>",
+            "too-many-running-values",
+        ),
+        (
             '<toc for="n in range(300)"/><h1 for="n in range(1000)">a</h1>',
             "too-many-entries",
         ),
