@@ -72,12 +72,14 @@ class Claim:
 class PinnedTemplate:
     """A template reference resolved to fixed content, so that a retry renders the same (design.md, pin).
 
-    `version` is None for live content. `sha256` is the key of the content table.
+    `version` is None for live content. `sha256` is the key of the content table. `links` are the SHA-256 of
+    the templates that it extends or imports from, directly or not, by reference as written.
     """
 
     template_id: str
     version: int | None
     sha256: str
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

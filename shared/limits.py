@@ -6,6 +6,9 @@ KB: Final = 1024
 MB: Final = 1024 * KB
 GB: Final = 1024 * MB
 
+# Of a template that extends or imports others; the engine accepts fewer, and reports more.
+MAX_LINKED_TEMPLATES: Final = 64
+MAX_LINKED_BYTES: Final = 8 * MB
 MAX_BODY_BYTES: Final = 32 * MB  # interface.md, Limits; contract.md 1
 MAX_IMAGE_BYTES: Final = 50 * MB
 REMOTE_IMAGE_SECONDS: Final = 10.0  # contract.md 5: one image fetched from its address

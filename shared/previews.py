@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
@@ -52,7 +52,8 @@ class PreviewData:
 class PreviewRequest:
     """A request for one page of a document. `template` is None where the job refers to a stored one.
 
-    `page` counts from 1; `scale` is pixels per point.
+    `page` counts from 1; `scale` is pixels per point. `links` are those of `template`, as of a
+    `PinnedTemplate`.
     """
 
     template: str | None
@@ -60,6 +61,7 @@ class PreviewRequest:
     page: int = 1
     scale: float = DEFAULT_SCALE
     format: PreviewFormat = PreviewFormat.PNG
+    links: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """Encode the request as JSON."""
@@ -71,6 +73,7 @@ class PreviewRequest:
                 "page": self.page,
                 "scale": self.scale,
                 "format": self.format.value,
+                "links": dict(self.links),
             }
         )
 
@@ -90,4 +93,5 @@ class PreviewRequest:
             page=raw["page"],
             scale=raw["scale"],
             format=PreviewFormat(raw["format"]),
+            links=raw.get("links", {}),
         )

@@ -228,11 +228,12 @@ OPERATIONS: Final = (
     ),
     Operation(
         "delete", "/v2/templates/{template}", "deleteTemplate", "Templates", "Delete a template",
-        "The live content is deleted; versions can still be read and rendered, and the slug stays assigned.",
+        "The live content is deleted; versions can still be read and rendered, and the slug stays assigned. A "
+        "template that others extend or import is kept: 409 names them.",
         {204: NO_CONTENT},
         path_parameters=(_OWN_TEMPLATE,),
         headers=(IF_MATCH,),
-        errors={**_NOT_FOUND, **PRECONDITION_ERRORS},
+        errors={**_NOT_FOUND, **PRECONDITION_ERRORS, 409: (ErrorCode.TEMPLATE_IN_USE,)},
     ),
     Operation(
         "post", "/v2/templates/{template_id}/versions", "publishVersion", "Versions",

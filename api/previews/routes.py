@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, Final
 
@@ -18,9 +20,11 @@ from api.pdf_headers import write_server_timing
 from api.ports import Cell, Ports
 from api.previews.request import ReceivedPreview, receive_preview
 from api.render.reference import pin_template
+from shared.db.linking import resolve_links
 from shared.errors import ServiceError, Unavailable
 from shared.identifiers import new_id
 from shared.jobs import BodyKind, JobOutcome, PinnedTemplate, Purpose, RenderJob
+from shared.template_links import find_links
 
 PREVIEW_PATH: Final = "/v2/preview"
 # Previews of one account in one process of the front, queued or running, so that heavy documents of one
@@ -53,10 +57,18 @@ class PreviewRoutes:
         template = None
         if received.reference is not None:
             template = pin_template(received.reference, principal, self._ports)
+        elif links := self._resolve_links(received.request.template or "", principal):
+            received = replace(received, request=replace(received.request, links=links))
         cell = self._ports.cell(principal.state.account_id)
         outcome = self._run(received, template, principal, cell)
         raise_failure(outcome)
         return _write_response(outcome, cell)
+
+    def _resolve_links(self, text: str, principal: Principal) -> Mapping[str, str]:
+        if not find_links(text):
+            return {}
+        with self._ports.database.snapshot() as session:
+            return resolve_links(session, principal.reader, text)
 
     def _run(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.auth.guard import Principal
 from api.ports import Ports
-from shared.db.pinning import get_pinned
+from shared.db.linking import pin_content
 from shared.db.templates import EMPTY_SHA256
 from shared.errors import ErrorCode, ServiceError
 from shared.jobs import PinnedTemplate
@@ -24,7 +24,7 @@ def pin_template(
     pinned = pins.find(account_id, str(reference))
     if pinned is None:
         with ports.database.snapshot() as session:
-            pinned = get_pinned(session, principal.reader, reference)
+            pinned = pin_content(session, principal.reader, reference)
         pins.put(account_id, str(reference), pinned)
     if pinned.sha256 == EMPTY_SHA256:
         raise ServiceError(

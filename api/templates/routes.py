@@ -19,12 +19,15 @@ from api.templates.fields import check_template_id, check_template_name
 from api.templates.representations import check_template_preconditions, etag_of, write_template
 from shared.clock import now
 from shared.db import templates
+from shared.db.linking import find_linking
 from shared.db.pinning import get_pinned
+from shared.db.session import Session
 from shared.db.templates import own_template_not_found
-from shared.errors import ServiceError
+from shared.errors import ErrorCode, ServiceError
 from shared.limits import MAX_BODY_BYTES
 from shared.references import parse_reference
 
+_MAX_LISTED: Final = 20
 _TYPES: Final = ("text/xml", "application/xml", "text/plain")
 
 
@@ -151,6 +154,7 @@ class TemplateRoutes:
             check_template_preconditions(
                 session, principal.state.account_id, template_id, preconditions
             )
+            _check_unused(session, principal.state.account_id, template_id)
             removed = templates.delete_template(
                 session, principal.state.account_id, template_id, at=now()
             )
@@ -179,6 +183,23 @@ def _receive_content(check: Callable[[], None] = lambda: None) -> str:
     with receive_body(request, limit=MAX_BODY_BYTES) as body:
         check()
         return read_content(body.read(), charset=content_type.charset if content_type else None)
+
+
+def _check_unused(session: Session, account_id: str, template_id: str) -> None:
+    """Refuse to delete a template that others extend or import."""
+    linking = find_linking(session, account_id, template_id, limit=_MAX_LISTED + 1)
+    if not linking:
+        return
+    listed = ", ".join(
+        f"{each.name or 'without a name'} ({each.id})" for each in linking[:_MAX_LISTED]
+    )
+    more = " and more" if len(linking) > _MAX_LISTED else ""
+    raise ServiceError(
+        409,
+        f"The template is extended or imported by {listed}{more}. Change or delete these first.",
+        code=ErrorCode.TEMPLATE_IN_USE,
+        data={"templates": [each.id for each in linking[:_MAX_LISTED]]},
+    )
 
 
 def _read_name(name: str | None) -> str:

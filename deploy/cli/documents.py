@@ -78,7 +78,7 @@ def run_validate(arguments: argparse.Namespace) -> int:
 
 
 def _read_inputs(arguments: argparse.Namespace) -> Inputs:
-    from workers.engine.cli import InputError, load_inputs
+    from workers.engine.cli import Folders, InputError, load_inputs
 
     try:
         return load_inputs(
@@ -87,8 +87,7 @@ def _read_inputs(arguments: argparse.Namespace) -> Inputs:
             data=arguments.data,
             markdown=arguments.markdown,
             flow=arguments.flow,
-            images=arguments.images,
-            fonts=arguments.fonts,
+            folders=Folders(arguments.images, arguments.fonts, arguments.templates),
         )
     except InputError as error:
         raise CommandFailed(str(error)) from error
@@ -108,5 +107,11 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", type=Path, metavar="F.md", help="text for one of the flows")
     parser.add_argument("--flow", metavar="NAME", help="the flow that --markdown replaces (body)")
     parser.add_argument("--images", type=Path, metavar="DIR", help="image NAME is DIR/NAME.png")
+    parser.add_argument(
+        "--templates",
+        type=Path,
+        metavar="DIR",
+        help="templates to extend or import: NAME@... is DIR/NAME.xml (default: the template's folder)",
+    )
     parser.add_argument("--fonts", type=Path, metavar="DIR", help="font NAME is DIR/NAME.ttf")
     add_json_option(parser)

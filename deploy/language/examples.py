@@ -48,6 +48,23 @@ class ExampleResources:
         return ("brand",)
 
 
+# The stored templates that examples extend and import from.
+LINKED: Final = {
+    "letterhead@3": b"""
+<document lang="en-GB" title="Letter">
+  <data><json>{ "sender": "Northwind Tools Ltd" }</json></data>
+  <color name="brand" value="#00539c"/>
+  <part name="mark"><p color="brand" font-weight="bold">{{ data.sender }}</p></part>
+  <page size="105mm 74mm" margin="8mm">
+    <header margin-bottom="4mm"><use part="mark"/></header>
+    <footer font-size="7pt"><p>{{ sender }}, 4 Quayside</p></footer>
+  </page>
+  <flow><insert flow="text"/><p margin-top="4mm">Yours faithfully</p></flow>
+  <flow name="text"><p>The text of the letter.</p></flow>
+</document>""",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """An example and the elements it illustrates: a whole document, or a part of one."""

@@ -8,9 +8,8 @@ from typing import Final
 import pypdfium2
 from PIL import Image, ImageChops, ImageOps
 
-from deploy.language.examples import OPTIONS, Example, ExampleResources
-from workers.engine.pipeline import render
-from workers.engine.ports import Payload, PayloadKind
+from deploy.language.examples import LINKED, OPTIONS, Example, ExampleResources
+from workers.engine.pipeline import prepare_template, render
 
 DPI: Final = 144  # displayed at 96, for high-resolution screens
 MAX_BYTES: Final = 40 * 1024
@@ -41,8 +40,8 @@ def draw_document(document: bytes, *, shows_pages: bool) -> bytes:
     Raises:
         AuthoringError: It does not render.
     """
-    payload = Payload(PayloadKind.XML, document)
-    pdf = render(None, payload, options=OPTIONS, resources=ExampleResources()).pdf
+    template = prepare_template(document, LINKED)
+    pdf = render(template, None, options=OPTIONS, resources=ExampleResources()).pdf
     pages = _rasterise(pdf)
     picture = _side_by_side(pages) if shows_pages else _cropped(pages[0])
     file = io.BytesIO()

@@ -89,4 +89,6 @@ def _is_pinned(session: Session, sha256: str) -> bool:
     pinned = session.execute(
         select(batches.c.pinned).where(batches.c.status.in_(_UNFINISHED))
     ).scalars()
-    return any(each["sha256"] == sha256 for each in pinned)
+    return any(
+        each["sha256"] == sha256 or sha256 in each.get("links", {}).values() for each in pinned
+    )

@@ -72,7 +72,7 @@ class TemplatePins:
 
     def put(self, account_id: str, reference: str, pinned: PinnedTemplate) -> None:
         """Cache the template of a reference."""
-        text = json.dumps([pinned.template_id, pinned.version, pinned.sha256])
+        text = json.dumps([pinned.template_id, pinned.version, pinned.sha256, dict(pinned.links)])
         self._pins.put(account_id, reference, text)
 
     def drop(self, account_id: str) -> None:

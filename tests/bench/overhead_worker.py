@@ -51,7 +51,7 @@ def stock_app() -> Celery:
 
 if __name__ == "__main__":
     if sys.argv[1] == "farm":
-        engine = Engine(prepare=lambda source: source, render=render, validate=validate)
+        engine = Engine(prepare=lambda source, _: source, render=render, validate=validate)
         run_worker(create_worker_app(engine))
     else:
         stock_app().worker_main(["worker", "--concurrency=1", "--loglevel=ERROR"])

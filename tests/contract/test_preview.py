@@ -15,9 +15,10 @@ from shared.telemetry.traces import NULL_TRACER
 from workers.engine.pipeline import prepare_template
 from workers.engine.preview import preview
 from workers.render.previews import Previewer
-from workers.render.resources import Images, Templates
+from workers.render.resources import Images
 from workers.render.run import execute
 from workers.render.stopping import Stopper
+from workers.render.templates import Templates
 
 LETTER = """<document version="1">
   <data><json>{ "name": "Ada", "lines": [] }</json></data>
@@ -122,7 +123,7 @@ def test_nothing_is_metered(caller, engine, database):
 def test_a_text_that_is_sent_again_is_compiled_once(caller, engine, monkeypatch):
     prepared = []
 
-    def prepare(source):
+    def prepare(source, linked):
         prepared.append(source)
         return prepare_template(source)
 

@@ -12,7 +12,7 @@ from PIL import Image, ImageChops
 
 from deploy.language.__main__ import PICTURES, REFERENCE, ROOT, SCHEMA, VOCABULARY, draw_all
 from deploy.language.editor import write_vocabulary
-from deploy.language.examples import OPTIONS, Example, ExampleResources, find_examples
+from deploy.language.examples import LINKED, OPTIONS, Example, ExampleResources, find_examples
 from deploy.language.formulas import FILTER_GROUPS, OPERATORS, evaluate
 from deploy.language.guide import RECIPES, find_samples, read_guide
 from deploy.language.mistakes import GENERAL, SPECIAL, find_diagnostic
@@ -22,7 +22,7 @@ from deploy.language.schema import write_schema
 from tests.golden.case import find_cases
 from workers.engine.diagnostics import Origin
 from workers.engine.pipeline import prepare_template, render, validate
-from workers.engine.ports import Payload, PayloadKind
+from workers.engine.ports import PayloadKind
 from workers.engine.syntax.checks import check_tree
 from workers.engine.syntax.formatter import format_template
 from workers.engine.syntax.parser import parse_document
@@ -98,10 +98,10 @@ def test_every_element_stands_in_its_example(spec: ElementSpec):
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example.names[0] for example in EXAMPLES])
 def test_every_example_renders_without_a_finding(example: Example):
-    payload = Payload(PayloadKind.XML, example.document.encode())
-    findings = validate(None, payload, options=OPTIONS)
+    template = prepare_template(example.document.encode(), LINKED)
+    findings = validate(template, None, options=OPTIONS)
     assert [finding.text for finding in findings] == []
-    assert render(None, payload, options=OPTIONS, resources=ExampleResources()).warnings == ()
+    assert render(template, None, options=OPTIONS, resources=ExampleResources()).warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_part_of_a_document_is_put_where_it_may_stand(part: str):
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=range(len(SAMPLES)))
 def test_every_document_of_the_guide_renders_without_a_finding(sample):
-    template = prepare_template(sample.document.encode())
+    template = prepare_template(sample.document.encode(), LINKED)
     rendered = render(template, sample.payload, options=OPTIONS, resources=ExampleResources())
     assert rendered.warnings == ()
 

@@ -125,7 +125,7 @@ ACTIONS = {
 
 if __name__ == "__main__":
     engine = Engine(
-        prepare=lambda source: source,
+        prepare=lambda source, _: source,
         render=render,
         validate=validate,
         inspectors={BodyKind.IMAGE: inspect},

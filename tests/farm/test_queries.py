@@ -15,9 +15,11 @@ from shared.clock import now
 from shared.db.accounts import create_account
 from shared.db.images import IMAGES, ImageFileProperties
 from shared.db.templates import store_content
+from shared.jobs import PinnedTemplate
 from shared.outbound import Fetcher
 from workers.engine.pipeline import prepare_template
-from workers.render.resources import Images, Templates
+from workers.render.resources import Images
+from workers.render.templates import Templates
 
 XML = {"Content-Type": "text/xml"}
 
@@ -102,7 +104,7 @@ def test_a_worker_reads_a_template_and_an_image_once(ports, database):
     digest = keep(database, "<document><flow/></document>")
 
     def gather():
-        templates.get(digest)
+        templates.get(PinnedTemplate("t" * 20, None, digest))
         return images.of_account("acc_1", made.workspace_id).find_image("logo")
 
     with counted(database) as first:

@@ -3,6 +3,7 @@
 `cases/name.xml` is the document, or the template when one of these stands beside it:
 `name.json`, `name.csv`, `name.md` (for the flow `body`), `name.notes.md` (for the flow `notes`),
 `name.payload.xml`. The pages are compared with `refs/name.txt`.
+Templates that a case extends or imports from are `templates/NAME.xml`.
 
 A finding is expected by a comment on the line above the element's first line:
 `<!-- error [unknown-attribute] part of the message -->`. `(no place)` in front of the message is
@@ -17,11 +18,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from workers.engine.cli import FolderResources
+from workers.engine.cli import FolderResources, LinkedFiles
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import FontFile, Payload, PayloadKind, RenderOptions
 
 FOLDER = Path(__file__).parent
+LINKED = LinkedFiles(FOLDER / "templates")
 OPTIONS = RenderOptions(
     now=datetime(2026, 3, 2, 9, 30, tzinfo=UTC),
     template_id="golden",
@@ -48,8 +50,8 @@ class Expected:
         return (
             diagnostic.severity == self.severity
             and diagnostic.code == self.code
-            and (place.span.line_start if place else NO_PLACE) == self.line
-            and self.message in diagnostic.message
+            and (place.in_own_text.span.line_start if place else NO_PLACE) == self.line
+            and self.message in diagnostic.text
         )
 
 

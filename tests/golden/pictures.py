@@ -7,7 +7,7 @@ import io
 import pypdfium2
 from PIL import Image
 
-from tests.golden.case import OPTIONS, Case, FolderImages
+from tests.golden.case import LINKED, OPTIONS, Case, FolderImages
 from workers.engine.pipeline import prepare_template, render
 
 MAX_BYTES = 20 * 1024
@@ -20,7 +20,7 @@ def draw(case: Case) -> Image.Image:
     Raises:
         AuthoringError: the document has errors.
     """
-    template = prepare_template(case.source)
+    template = prepare_template(case.source, LINKED)
     pdf = render(template, case.payload, options=OPTIONS, resources=FolderImages()).pdf
     opened = pypdfium2.PdfDocument(pdf)
     try:

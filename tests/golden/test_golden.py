@@ -6,7 +6,7 @@ from difflib import unified_diff
 
 import pytest
 
-from tests.golden.case import FOLDER, OPTIONS, Case, FolderImages, find_cases
+from tests.golden.case import FOLDER, LINKED, OPTIONS, Case, FolderImages, find_cases
 from tests.golden.pictures import MAX_BYTES, draw, is_same, to_png
 from tests.golden.report import REPORT
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings
@@ -74,7 +74,7 @@ def lay_out(case: Case) -> tuple[str | None, tuple[Diagnostic, ...]]:
     findings = Findings()
     try:
         document, _ = build_document(
-            prepare_template(case.source), case.payload, options=OPTIONS, findings=findings
+            prepare_template(case.source, LINKED), case.payload, options=OPTIONS, findings=findings
         )
         laid_out = lay_out_document(document, resources=FolderImages(), findings=findings)
     except AuthoringError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 
 import pytest
 
@@ -47,8 +48,8 @@ def test_the_document_of_the_warm_up_is_valid() -> None:
         told.extend(rendered.warnings)
         return rendered
 
-    def checking(source: bytes):
-        template = prepare_template(source)
+    def checking(source: bytes, linked: Mapping[str, bytes]):
+        template = prepare_template(source, linked)
         assert template.compiled is not None
         told.extend(f for f in template.compiled.findings if f.severity is Severity.ERROR)
         return template

@@ -53,7 +53,7 @@ def open_writer(batch: Batch, context: RenderContext) -> Writer:
     Raises:
         Unavailable: the database is unavailable.
     """
-    template = context.templates.get(batch.pinned.sha256)
+    template = context.templates.get(batch.pinned)
     if batch.output is BatchOutput.MERGED:
         return MergedPartWriter(batch, context, template)
     return FileWriter(batch, context, template)

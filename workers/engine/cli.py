@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 
 from workers.engine.diagnostics import (
     AuthoringError,
@@ -35,6 +35,8 @@ from workers.engine.ports import FontFile, Payload, PayloadKind, Rendered, Rende
 from workers.engine.tree.nodes import Source
 from workers.engine.tree.styles.computed import Style, TextStyle
 
+_TEMPLATE_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_LINKS: Final = re.compile(rb"<document\b[^>]*\bextends\s*=|<import\b")
 _IMAGE_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".svg")
 _FONT_SUFFIXES: Final = (".ttf", ".otf", ".ttc", ".otc", ".woff2")
@@ -87,6 +89,37 @@ class FolderResources:
         return sorted({file.stem for file in files})
 
 
+class Folders(NamedTuple):
+    """The folders of stored images, fonts and templates.
+
+    Templates that others extend or import are in that of the template unless one is given.
+    """
+
+    images: Path | None = None
+    fonts: Path | None = None
+    templates: Path | None = None
+
+
+class LinkedFiles(Mapping[str, bytes]):
+    """The templates of a folder by reference: NAME.xml for NAME with any selector."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, reference: str) -> bytes:
+        name = reference.partition("@")[0]
+        file = self._folder / f"{name}.xml"
+        if not _TEMPLATE_NAME.fullmatch(name) or not file.is_file():
+            raise KeyError(reference)
+        return file.read_bytes()
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"{file.stem}@live" for file in sorted(self._folder.glob("*.xml")))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """The inputs of a render, and their source texts by origin, for findings."""
@@ -107,8 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             data=parsed.data,
             markdown=parsed.markdown,
             flow=parsed.flow,
-            images=parsed.images,
-            fonts=parsed.fonts,
+            folders=Folders(parsed.images, parsed.fonts, parsed.templates),
         )
         return int(parsed.run(parsed, inputs))
     except InputError as error:
@@ -123,19 +155,18 @@ def load_inputs(
     data: Path | None = None,
     markdown: Path | None = None,
     flow: str | None = None,
-    images: Path | None = None,
-    fonts: Path | None = None,
+    folders: Folders = Folders(),  # noqa: B008 - a constant
 ) -> Inputs:
     """Read the files of one run.
 
     A document alone is complete; with data or Markdown it is the template; with a template it is the
-    XML payload.
+    XML payload. A document that extends or imports templates is one itself.
 
     Raises:
         InputError: the files cannot be combined, or one cannot be read.
     """
     payloads = [file for file in (data, markdown) if file is not None]
-    if template is None and payloads:
+    if template is None and (payloads or (document is not None and _has_links(document))):
         template = document
     elif document is not None:
         payloads.append(document)
@@ -145,20 +176,20 @@ def load_inputs(
         raise InputError(f"only one of {', '.join(map(str, payloads))} can be the payload")
     if flow is not None and markdown is None:
         raise InputError(f"--flow {flow} requires --markdown")
-    if images is not None and not images.is_dir():
-        raise InputError(f"--images {images} is not a folder")
-    if fonts is not None and not fonts.is_dir():
-        raise InputError(f"--fonts {fonts} is not a folder")
+    for option, folder in folders._asdict().items():
+        if folder is not None and not folder.is_dir():
+            raise InputError(f"--{option} {folder} is not a folder")
     texts: dict[Origin | None, tuple[Path, bytes]] = {}
     prepared = payload = None
     if template is not None:
         texts[Origin.TEMPLATE] = (template, _read(template))
-        prepared = prepare_template(texts[Origin.TEMPLATE][1])
+        linked = LinkedFiles(folders.templates or template.parent)
+        prepared = prepare_template(texts[Origin.TEMPLATE][1], linked)
     if payloads:
         body = _read(payloads[0])
         texts[Origin.PAYLOAD if template else None] = (payloads[0], body)
         payload = Payload(_kind_of(payloads[0], data, markdown), body, flow=flow)
-    return Inputs(prepared, payload, FolderResources(images, fonts), texts)
+    return Inputs(prepared, payload, FolderResources(folders.images, folders.fonts), texts)
 
 
 def print_findings(findings: Iterable[Diagnostic], inputs: Inputs, to: TextIO) -> None:
@@ -168,6 +199,7 @@ def print_findings(findings: Iterable[Diagnostic], inputs: Inputs, to: TextIO) -
         if location is None or location.origin not in inputs.texts:
             print(f"{finding.severity.value}: {finding.text}", file=to)
             continue
+        location = location.in_own_text
         path, body = inputs.texts[location.origin]
         where = f"{path}:{location.span.line_start}:{location.span.column_start}"
         print(f"{where}: {finding.severity.value}: {finding.text}", file=to)
@@ -274,6 +306,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--images", type=Path, help="folder of stored images")
         command.add_argument("--fonts", type=Path, help="folder of stored fonts")
         command.add_argument(
+            "--templates", type=Path, help="folder of templates to extend or import"
+        )
+        command.add_argument(
             "--draft", action="store_true", help="add the DRAFT mark, without encryption"
         )
         if name == "render":
@@ -304,6 +339,11 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _has_links(document: Path) -> bool:
+    """Return whether a document is a template that extends or imports others."""
+    return _LINKS.search(_read(document)) is not None
 
 
 def _excerpt(body: bytes, location: SourceLocation) -> list[str]:

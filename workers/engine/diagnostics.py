@@ -37,15 +37,39 @@ class SourceSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Linkage:
+    """The link through which a text belongs to a document: the reference of the linked template, and
+    the location of the `extends` or `import` that names it.
+    """
+
+    reference: str
+    location: SourceLocation
+
+
+@dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """The location of an element in the text. `origin` is None for a request without a template."""
+    """The location of an element in the text. `origin` is None for a request without a template.
+
+    In a linked template `linkage` says which; its spans are those of another text than the client's.
+    """
 
     tag_name: str
     span: SourceSpan
     origin: Origin | None = None
+    linkage: Linkage | None = None
+
+    @property
+    def in_own_text(self) -> SourceLocation:
+        """The location in the client's text: of a linked template, that of the link."""
+        location = self
+        while location.linkage is not None:
+            location = location.linkage.location
+        return location
 
     def to_source(self) -> dict[str, Any]:
         """Return the `source` object of a finding (interface.md, Validation finding)."""
+        if self.linkage is not None:
+            return self.in_own_text.to_source()
         source: dict[str, Any] = {"tagName": self.tag_name}
         if self.origin is not None:
             source["origin"] = self.origin.value
@@ -78,7 +102,11 @@ class Diagnostic:
     @property
     def text(self) -> str:
         """The message for clients, with the code in brackets."""
-        return f"{self.message} [{self.code}]"
+        location = self.location
+        if location is None or location.linkage is None:
+            return f"{self.message} [{self.code}]"
+        linked = f'line {location.span.line_start} of the template "{location.linkage.reference}"'
+        return f"{self.message} (in {linked}) [{self.code}]"
 
     def to_finding(self) -> dict[str, Any]:
         """Return the finding object of POST /v2/validate."""

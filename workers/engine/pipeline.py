@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
-from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Origin, Severity
+from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.finish.finisher import FinishOptions, finish
 from workers.engine.finish.metadata import build_pdf_metadata
 from workers.engine.finish.security import check_passwords
@@ -20,6 +21,7 @@ from workers.engine.layout.elements.barcodes.encoding import check_barcodes, enc
 from workers.engine.layout.passes import lay_out
 from workers.engine.layout.picture_checks import check_pictures
 from workers.engine.layout.problems import ContentProblem
+from workers.engine.merge.composition import compose_template
 from workers.engine.merge.payload import MergeResult, PreparedSource, merge_payload, prepare_source
 from workers.engine.paint.writer import write_pages
 from workers.engine.ports import (
@@ -33,7 +35,6 @@ from workers.engine.ports import (
     Stage,
     StageObserver,
 )
-from workers.engine.syntax.parser import parse_document
 from workers.engine.syntax.usage import check_usage
 from workers.engine.tree.accessibility import check_accessibility
 from workers.engine.tree.build import CompiledTemplate, compile_template
@@ -58,9 +59,14 @@ class PreparedTemplate:
         self.source, self.compiled = _compile_source(source)
 
 
-def prepare_template(source: bytes) -> PreparedTemplate:
-    """Parse and compile a template. Each render or validation reports its errors."""
-    return PreparedTemplate(prepare_source(parse_document(source, origin=Origin.TEMPLATE)))
+def prepare_template(
+    source: bytes, linked: Mapping[str, bytes] = MappingProxyType({})
+) -> PreparedTemplate:
+    """Parse and compile a template. Each render or validation reports its errors.
+
+    `linked` has the texts of the templates that it extends or imports from, directly or not, by reference.
+    """
+    return PreparedTemplate(prepare_source(compose_template(source, linked)))
 
 
 def render(

@@ -65,9 +65,10 @@ from workers.farm.tasks import register_tasks
 from workers.render.budget import die_with_parent, limit_memory
 from workers.render.fonts import StoredFonts
 from workers.render.previews import Previewer
-from workers.render.resources import Images, Templates
+from workers.render.resources import Images
 from workers.render.run import Engine, RenderContext
 from workers.render.stopping import Stopper
+from workers.render.templates import Templates
 from workers.render.watchdog import Watchdog
 
 # Rows and runs of a document are many, long-lived and rarely in cycles: the default threshold of 700

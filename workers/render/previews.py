@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final, Protocol
@@ -19,6 +19,7 @@ from workers.engine.ports import Payload, PayloadKind, RenderOptions, Resources,
 from workers.engine.preview import PageFormat as EngineFormat
 from workers.engine.preview import Preview, PreviewedPage, PreviewOptions
 from workers.render.cache import SizedCache
+from workers.render.templates import PrepareFunction
 
 log: Final = get_logger(__name__)
 
@@ -47,7 +48,7 @@ class Previewer:
 
     def __init__(
         self,
-        prepare: Callable[[bytes], PreparedTemplate],
+        prepare: PrepareFunction,
         draw: PreviewFunction,
         *,
         watch: StoreObserver = NULL_OBSERVER,
@@ -64,15 +65,16 @@ class Previewer:
         request: PreviewRequest,
         stored: PreparedTemplate | None,
         *,
+        linked: Mapping[str, bytes],
         resources: Resources,
         observer: StageObserver,
     ) -> tuple[JobOutcome, bytes]:
         """Return the outcome of a preview without its file, and the file.
 
-        `stored` is the stored template of the job, None if the request has the template itself. The file
-        is empty if the document has no page.
+        `stored` is the stored template of the job, None if the request has the template itself; then
+        `linked` are the texts of those that it links to. The file is empty if the document has no page.
         """
-        template = self._get_draft(request.template or "") if stored is None else stored
+        template = self._get_draft(request, linked) if stored is None else stored
         preview = self._draw(
             template,
             _make_payload(request),
@@ -93,11 +95,11 @@ class Previewer:
         )
         return outcome, b"" if page is None else page.data
 
-    def _get_draft(self, text: str) -> PreparedTemplate:
-        source = text.encode()
-        return self._drafts.get(
-            sha256(source).hexdigest(), lambda: (self._prepare(source), len(source))
-        )
+    def _get_draft(self, request: PreviewRequest, linked: Mapping[str, bytes]) -> PreparedTemplate:
+        source = (request.template or "").encode()
+        size = len(source) + sum(map(len, linked.values()))
+        key = "".join((sha256(source).hexdigest(), *map("".join, sorted(request.links.items()))))
+        return self._drafts.get(key, lambda: (self._prepare(source, linked), size))
 
 
 def make_preview_crash_error() -> ErrorBody:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from shared.blobs.store import BlobMissingError, BlobStore
 from shared.db.images import IMAGES
 from shared.db.session import Database
-from shared.db.templates import get_content
 from shared.errors import ErrorKind, ServiceError
 from shared.jobs import RenderJob
 from shared.limits import MB
@@ -17,47 +16,13 @@ from shared.outbound import Fetcher
 from shared.queue.claims import Claims
 from shared.redis_state.pins import Pins
 from shared.telemetry.store_observer import NULL_OBSERVER, Cache, StoreObserver
-from workers.engine.pipeline import PreparedTemplate
 from workers.engine.ports import FontFile
 from workers.render.cache import SizedCache
 from workers.render.fonts import StoredFonts
 from workers.render.remote_images import AwaitedImages, RemoteImages
 
-# A compiled template takes about ten times the memory of its text.
-TEMPLATE_TEXT_BYTES: Final = 8 * MB
 IMAGE_BYTES: Final = 64 * MB
 _READ_ATTEMPTS: Final = 3
-
-
-class Templates:
-    """Compiled templates by the SHA-256 of their text, cached in this process."""
-
-    def __init__(
-        self,
-        database: Database,
-        prepare: Callable[[bytes], PreparedTemplate],
-        *,
-        watch: StoreObserver = NULL_OBSERVER,
-    ) -> None:
-        self._database = database
-        self._prepare = prepare
-        self._prepared: SizedCache[PreparedTemplate] = SizedCache(
-            Cache.TEMPLATES, max_bytes=TEMPLATE_TEXT_BYTES, watch=watch
-        )
-
-    def get(self, sha256: str) -> PreparedTemplate:
-        """Return the compiled template of a pinned text.
-
-        Raises:
-            LookupError: no text with this SHA-256 is stored, which cannot happen to a pinned one.
-            Unavailable: the database is unavailable.
-        """
-        return self._prepared.get(sha256, lambda: self._read(sha256))
-
-    def _read(self, sha256: str) -> tuple[PreparedTemplate, int]:
-        with self._database.snapshot() as session:
-            text = get_content(session, sha256).encode()
-        return self._prepare(text), len(text)
 
 
 class Images:

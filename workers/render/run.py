@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -35,8 +34,9 @@ from workers.render.failures import RenderLimits, make_crash_error, run_with_dea
 from workers.render.inspection import INSPECTORS, Inspectors, inspect, make_inspection_crash_error
 from workers.render.previews import Previewer, PreviewFunction, make_preview_crash_error
 from workers.render.recorded import complete, record
-from workers.render.resources import Images, Templates, WorkspaceImages
+from workers.render.resources import Images, WorkspaceImages
 from workers.render.stopping import Stopper
+from workers.render.templates import PrepareFunction, Templates
 from workers.render.timing import StageTimer
 from workers.render.warnings import summarise
 from workers.render.watchdog import Watchdog
@@ -88,7 +88,7 @@ class ValidateFunction(Protocol):
 class Engine:
     """The functions of the document engine."""
 
-    prepare: Callable[[bytes], PreparedTemplate]
+    prepare: PrepareFunction
     render: RenderFunction
     validate: ValidateFunction
     inspectors: Inspectors = field(default_factory=lambda: INSPECTORS)
@@ -235,7 +235,7 @@ def make_pdf(
     timer = StageTimer(context.traces)
     # Readings of Redis's clock differ between processes (`shared.clock`).
     queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
-    template = context.templates.get(job.template.sha256) if job.template else None
+    template = context.templates.get(job.template) if job.template else None
     rendered = context.render(
         template,
         _payload(job, context.claims),
@@ -255,7 +255,7 @@ def make_pdf(
 
 
 def _validate(job: RenderJob, context: RenderContext, images: WorkspaceImages) -> JobOutcome:
-    template = context.templates.get(job.template.sha256) if job.template else None
+    template = context.templates.get(job.template) if job.template else None
     found = context.validate(
         template,
         _payload(job, context.claims),
@@ -274,10 +274,12 @@ def _preview(job: RenderJob, context: RenderContext, images: WorkspaceImages) ->
     with context.stopper.watch(job.id):
         timer = StageTimer(context.traces)
         queued_ms = max(round((epoch() - job.admitted_at) * 1000, 3), 0.0)
+        request = PreviewRequest.decode(context.claims.load(job.body))
         outcome, file = context.previewer.run(
             job,
-            PreviewRequest.decode(context.claims.load(job.body)),
-            context.templates.get(job.template.sha256) if job.template else None,
+            request,
+            context.templates.get(job.template) if job.template else None,
+            linked=context.templates.read_linked(request.links),
             resources=images,
             observer=timer,
         )

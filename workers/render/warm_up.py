@@ -58,4 +58,4 @@ def warm_up(engine: Engine) -> None:
         AuthoringError: the engine rejects the document, which is a defect of the engine.
     """
     options = RenderOptions(now=datetime(2026, 3, 2, tzinfo=UTC), is_draft=True)
-    engine.render(engine.prepare(_DOCUMENT), None, options=options)
+    engine.render(engine.prepare(_DOCUMENT, {}), None, options=options)

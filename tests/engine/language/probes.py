@@ -168,6 +168,7 @@ HOSTS: Final[dict[str, str]] = {
     "insert": "<insert @/>",
     "break": "<break @/><p>{{ 1.5 | number }}</p>",
     "group": f"<group @><p>{SHORT}</p></group>",
+    "import": "<document><import @/><flow><p>x</p></flow></document>",
     "messages": "<document><messages @><message key='a'>x</message></messages><messages lang='fr'><message key='a'>y</message></messages><flow><p>{{ 'a' | t }}</p></flow></document>",
     "message": "<document><messages lang='en'><message @>x</message></messages><flow><p>{{ 'a' | t }}</p></flow></document>",
     "part": "<document><part @><p>one</p></part><flow><use part='a'/></flow></document>",
@@ -212,6 +213,7 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "series": {"y": "n"},
     "axis": {"side": "left"},
     "insert": {"flow": "notes"},
+    "import": {"template": "more-parts@1"},
     "messages": {"lang": "en"},
     "message": {"key": "a"},
     "part": {"name": "a"},
@@ -325,6 +327,7 @@ _SCOPED: Final = (
 OWN: Final[dict[str, dict[str, Probe]]] = {
     "document": {
         "version": Probe("2", other="1", reported="wrong-value"),
+        "extends": Probe("plain@1"),
         "title": Probe("Invoice"),
         "author": Probe("Ada"),
         "subject": Probe("Drills"),
@@ -579,6 +582,9 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "ordinal": Probe("one", other="two", host=_FORMS.replace("?", "ordinal").replace("'pl'", "'en'")),
         "final": Probe("true", reported="final", payload=_overlay('<messages lang="en"><message key="a">z</message></messages>')),
     },
+    "import": {
+        "template": Probe("brand-parts@1", other="more-parts@1", host="<document><import @/><flow><p color='brand'>x</p></flow></document>"),
+    },
     "part": {
         "name": Probe("b", other="a", reported="unknown-part"),
         "takes": Probe("who", reported="missing-argument"),
@@ -639,7 +645,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     "running": {
         "name": Probe("b", other="a", reported="unknown-running-value"),
-        "value": Probe("'two'"),
+        "value": Probe("'two'", other="'one'"),
     },
     "ref": {
         "to": Probe("b", other="a"),

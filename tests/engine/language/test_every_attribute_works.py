@@ -23,7 +23,7 @@ from tests.engine.language.probes import (
     WIDTHS,
     Probe,
 )
-from tests.golden.case import OPTIONS, FolderImages
+from tests.golden.case import LINKED, OPTIONS, FolderImages
 from workers.engine.diagnostics import AuthoringError, Diagnostic, Findings, Severity
 from workers.engine.layout.dump import dump_pages
 from workers.engine.pipeline import (
@@ -105,7 +105,7 @@ def _write(host: str, before: str, after: str) -> str:
 @cache
 def outcome(source: str, payload: Payload | None, is_finished: bool) -> tuple[Any, ...]:
     """Return the results of a document: its pages, its metadata and its findings."""
-    template = prepare_template(source.encode())
+    template = prepare_template(source.encode(), LINKED)
     findings = Findings()
     try:
         built, _ = build_document(template, payload, options=OPTIONS, findings=findings)

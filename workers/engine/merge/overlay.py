@@ -19,7 +19,7 @@ _NAMED: Final = frozenset(
 # Elements whose children are overlaid.
 _SECTIONS: Final = frozenset({"data", "messages"})
 
-_Key = tuple[str, str, str]
+Key = tuple[str, str, str]
 
 
 def overlay_document(template: Element, payload: Element, findings: Findings) -> Element:
@@ -37,15 +37,15 @@ def overlay_document(template: Element, payload: Element, findings: Findings) ->
 
 def _overlay_children(template: Element, payload: Element, findings: Findings) -> Element:
     merged = Element(template.tag, template.attributes, template.location, list(template.children))
-    positions: dict[_Key | None, int] = {
-        _key_of(child): position
+    positions: dict[Key | None, int] = {
+        key_of(child): position
         for position, child in enumerate(merged.children)
         if isinstance(child, Element)
     }
     positions.pop(None, None)  # elements without a key are appended
     for child in payload.children:
         # Each element is replaced once; a second one of its key is appended and reported later.
-        position = positions.pop(_key_of(child), None) if isinstance(child, Element) else None
+        position = positions.pop(key_of(child), None) if isinstance(child, Element) else None
         present = None if position is None else merged.children[position]
         if position is not None and isinstance(present, Element) and isinstance(child, Element):
             merged.children[position] = _replace(present, child, findings)
@@ -72,7 +72,7 @@ def _replace(present: Element, child: Element, findings: Findings) -> Element:
     return child
 
 
-def _key_of(element: Element) -> _Key | None:
+def key_of(element: Element) -> Key | None:
     """Return the key by which an element is replaced, None if it is appended."""
     tag, attributes = element.tag, element.attributes
     if tag == "data" or tag in _SETTINGS or tag in _SINGLE:

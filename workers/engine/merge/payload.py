@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from workers.engine.diagnostics import Findings, Origin
+from workers.engine.merge.composition import check_links
 from workers.engine.merge.conversion import DataConverter, DataReport
 from workers.engine.merge.csv_data import read_csv
 from workers.engine.merge.declarations import DataPath, Dataset, Declarations, read_declarations
@@ -91,6 +92,7 @@ def merge_payload(
 def _prepare_root(root: Element, found: Findings) -> PreparedSource:
     findings = Findings()
     findings.extend(found)
+    check_links(root, findings)
     part_findings = Findings()
     expanded = expand_parts(root, part_findings)
     findings.extend(check_document(expanded))

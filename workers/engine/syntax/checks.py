@@ -432,10 +432,9 @@ def _key_of(element: Element) -> tuple[str, str] | None:
         case "messages":
             return element.tag, element.attributes.get("lang", "").lower()
         case "json":
-            return (
-                f"json {element.location.origin}",
-                "",
-            )  # that of a payload is merged into that of its template
+            # That of a payload is merged into that of its template, and that into those it extends.
+            location = element.location
+            return f"json {location.origin} {location.linkage}", ""
         case "style" if "element" in element.attributes:
             return "style element", element.attributes["element"]
         case "font":

@@ -6,7 +6,7 @@ import re
 from typing import Final
 from xml.parsers import expat
 
-from workers.engine.diagnostics import Findings, Origin, SourceLocation, SourceSpan
+from workers.engine.diagnostics import Findings, Linkage, Origin, SourceLocation, SourceSpan
 from workers.engine.memory import check_memory
 from workers.engine.syntax.encodings import EncodingError, decode_xml, position_after
 from workers.engine.syntax.nodes import CDataText, Element, SyntaxTree, Text
@@ -25,13 +25,16 @@ _PROLOG: Final = re.compile(rb"(?:\s++|<\?(?>.*?\?>)|<!--(?>.*?-->)|(?!))*+", re
 _START_TAG: Final = re.compile(rb"<[^\"'>]*+(?:\"[^\"]*+\"[^\"'>]*+|'[^']*+'[^\"'>]*+|(?!))*+>")
 
 
-def parse_document(source: bytes, *, origin: Origin | None) -> SyntaxTree:
+def parse_document(
+    source: bytes, *, origin: Origin | None, linkage: Linkage | None = None
+) -> SyntaxTree:
     """Parse a document. If it is not well-formed, the tree has no root and one finding.
 
     Document type and entity declarations, more than 200 levels and more than 400,000 elements are
-    rejected. Every location carries `origin`; lines and columns are those of the text as sent.
+    rejected. Every location carries `origin` and `linkage`; lines and columns are those of the text as
+    sent.
     """
-    reader = _TreeBuilder(origin)
+    reader = _TreeBuilder(origin, linkage)
     try:
         reader.read(_to_utf8(source))
     except _RefusedError as refusal:
@@ -73,9 +76,10 @@ class _TreeBuilder:
 
     """
 
-    def __init__(self, origin: Origin | None) -> None:
+    def __init__(self, origin: Origin | None, linkage: Linkage | None) -> None:
         self.root: Element | None = None
         self._origin = origin
+        self._linkage = linkage
         self._open: list[Element] = []
         self._tag_starts: list[int] = []  # byte offsets of the open elements' start tags
         self._parts: list[str] = []  # of the text being read
@@ -113,7 +117,7 @@ class _TreeBuilder:
         """Return the location of a rejection: the innermost open element, at the offending character."""
         tag = self._open[-1].tag if self._open else "document"
         span = SourceSpan(refusal.line, refusal.column, refusal.line, refusal.column + 1)
-        return SourceLocation(tag, span, self._origin)
+        return SourceLocation(tag, span, self._origin, self._linkage)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._elements += 1
@@ -130,7 +134,9 @@ class _TreeBuilder:
                 f"`{tag}` has {len(attributes)} attributes, accepted are at most {MAX_ATTRIBUTES}",
             )
         line, column = self._current_position()
-        location = SourceLocation(tag, SourceSpan(line, column, line, column), self._origin)
+        location = SourceLocation(
+            tag, SourceSpan(line, column, line, column), self._origin, self._linkage
+        )
         element = Element(tag, attributes or _NO_ATTRIBUTES, location)
         if self._open:
             self._close_text()
@@ -153,7 +159,7 @@ class _TreeBuilder:
         if element.children or not self._is_empty_tag(tag_start):
             line, column = self._find_end_of_tag(line, column)
         span = SourceSpan(start.line_start, start.column_start, line, column)
-        element.location = SourceLocation(element.tag, span, self._origin)
+        element.location = SourceLocation(element.tag, span, self._origin, self._linkage)
 
     def _current_position(self) -> tuple[int, int]:
         """Return the line and column, from 1, at which the current event begins."""

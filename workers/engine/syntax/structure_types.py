@@ -59,7 +59,8 @@ STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("style", "color", "font", "security", "attachment"), NO_STRUCTURE_TYPE),
         **dict.fromkeys(("break", "col", "series", "axis"), NO_STRUCTURE_TYPE),
         **dict.fromkeys(
-            ("messages", "message", "part", "einvoice", "else", "use", "slot"), NO_STRUCTURE_TYPE
+            ("import", "messages", "message", "part", "einvoice", "else", "use", "slot"),
+            NO_STRUCTURE_TYPE,
         ),
     }
 )

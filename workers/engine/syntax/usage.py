@@ -73,7 +73,7 @@ class _Usage:
 
     def _check_styles(self, used: set[str]) -> None:
         for name, style in self._styles.items():
-            if name not in used:
+            if name not in used and style.location.linkage is None:
                 self._findings.warn(
                     "unused-style", f'The style "{name}" is used by no element', style.location
                 )
@@ -104,7 +104,7 @@ class _Usage:
         }
         for part in parts:
             name = part.attributes.get("name", "")
-            if name not in used:
+            if name not in used and part.location.linkage is None:
                 self._findings.warn(
                     "unused-part", f'The part "{name}" is never used', part.location
                 )

@@ -117,6 +117,9 @@ class ValueType(Generic[T]):
 
 # --- words and names ----------------------------------------------------------------------------------
 
+_TEMPLATE_REFERENCE: Final = re.compile(
+    r"(?!__.*__@)[A-Za-z0-9_-]{1,128}@(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*"
+)
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,99}", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _LOOP: Final = re.compile(r"(?:(\w+)\s*,\s*)?(\w+)\s+in\s+(\S.*)", re.ASCII | re.DOTALL)
@@ -246,6 +249,11 @@ def choice(*words: str) -> ValueType[str]:
 TEXT: Final = ValueType("text", _read_text)
 NAME: Final = ValueType(
     "a name of letters, digits, _ . and -, beginning with a letter", matching(_NAME)
+)
+TEMPLATE_REFERENCE: Final = ValueType(
+    "the id or slug of a template and a selector: letterhead@3, letterhead@approved for a tag, "
+    "letterhead@latest or letterhead@live",
+    matching(_TEMPLATE_REFERENCE),
 )
 NAMES: Final = ValueType("names of letters, digits, _ . and -, separated by spaces", _read_names)
 VARIABLE: Final = ValueType(

@@ -118,8 +118,7 @@ def test_numbers_that_repeat_each_other_stay_short():
             "too-many-marks",
         ),
         (
-            "<p for='n in range(90)'><group for='m in range(900)'>"
-            "<running name='a' value='m'/><running name='a' value='n'/></group></p>",
+            "<p for='n in range(90)'><group for='m in range(900)'><running name='a' value='m'/><running name='a' value='n'/></group></p>",
             "too-many-running-values",
         ),
         (

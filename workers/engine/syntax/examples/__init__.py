@@ -11,7 +11,7 @@ from typing import Final
 
 from workers.engine.syntax.examples.einvoice import EINVOICE
 from workers.engine.syntax.examples.references import CONTENTS, INDEX, REFERENCE, RUNNING
-from workers.engine.syntax.examples.reuse import ELSE, MESSAGES, PART
+from workers.engine.syntax.examples.reuse import ELSE, IMPORT, MESSAGES, PART
 
 _DOCUMENT: Final = """
 <document version="1" title="Invoice {{ number }}" author="Northwind Tools Ltd" lang="en-GB"
@@ -647,6 +647,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "use": PART,
     "slot": PART,
     "else": ELSE,
+    "import": IMPORT,
     "page": _PAGE,
     "area": _AREA,
     "header": _HEADER_FOOTER,

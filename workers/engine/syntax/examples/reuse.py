@@ -71,3 +71,11 @@ ELSE: Final = """
   </flow>
 </document>
 """
+
+IMPORT: Final = """
+<document extends="letterhead@3">
+  <import template="letterhead@3"/>
+  <color name="brand" value="#993300"/>
+  <flow name="text"><p>Thank you for your order.</p></flow>
+</document>
+"""

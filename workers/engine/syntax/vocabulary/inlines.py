@@ -54,7 +54,7 @@ INLINE_ELEMENTS: Final = (
         "running", "Sets a running value from this place on, which [headers, footers and boxes](#pages) of pages show, such as the section or the customer of a page. It is not drawn.", ContentModel.EMPTY,
         *fixed(required("name", v.VARIABLE, "Name of the value.")),
         expression("value", "The value, shown as text.", is_required=True),
-        without(COMMON_WITHOUT_LANG, "id", "class", "for"),
+        without(COMMON_WITHOUT_LANG, "id", "class"),
     ),
     element("br", "A line break.", ContentModel.EMPTY),
 )  # fmt: skip

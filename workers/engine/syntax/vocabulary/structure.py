@@ -41,7 +41,10 @@ _ANY_LIST_STYLE: Final = v.choice(*LIST_STYLE.choices, *NUMBER_STYLE.choices)
 STRUCTURE: Final = (
     element(
         "document", "The root element, with the properties of the document.", ContentModel.LISTED,
-        *fixed(attribute("version", v.choice("1"), "Version of the language.", "1")),
+        *fixed(
+            attribute("version", v.choice("1"), "Version of the language.", "1"),
+            attribute("extends", v.TEMPLATE_REFERENCE, "The [template](#templates-that-extend-others) below: this one is merged into it as an XML payload would be."),
+        ),
         attribute("title", v.TEXT, "Title of the document, shown by viewers."),
         attribute("author", v.TEXT, "Author, in the document information."),
         attribute("subject", v.TEXT, "Subject, in the document information."),
@@ -53,7 +56,11 @@ STRUCTURE: Final = (
         *fixed(attribute("missing-glyph", v.choice("warn", "error"), "Severity of a character that no font has; with a PDF/A profile it is always an error.", "warn")),
         *fixed(attribute("profile", files.PROFILE, "Standards that the file conforms to: PDF/A for archiving, PDF/UA for accessibility, or both.")),
         *fixed(attribute("tagged", v.BOOLEAN, "Whether the file is a tagged PDF, whose structure tree tells screen readers and other programs its headings, lists, tables and figures. Profiles that require tags imply it.", "false")),
-        children=("data", "style", "color", "font", "messages", "part", "page", "flow", "security", "attachment", "einvoice", "watermark"),
+        children=("import", "data", "style", "color", "font", "messages", "part", "page", "flow", "security", "attachment", "einvoice", "watermark"),
+    ),
+    element(
+        "import", "Adds the parts, styles, colours, fonts and messages of another [template](#templates-that-extend-others); those of this one replace them.", ContentModel.EMPTY,
+        *fixed(required("template", v.TEMPLATE_REFERENCE, "The template.")),
     ),
     element(
         "data", "The data section: default values, types, computed values and assertions.", ContentModel.LISTED,

@@ -164,7 +164,7 @@ class MessageCatalog:
             return
         for messages in self.languages.values():
             for key, message in messages.items():
-                if key not in self.used:
+                if key not in self.used and message.location.linkage is None:
                     text = f'The message "{key[:40]}" of `{message.lang}` is not used'
                     findings.warn("unused-message", text, message.location)
 

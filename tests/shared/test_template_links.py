@@ -1,0 +1,33 @@
+"""The links of a template are read from its text without the engine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.template_links import find_links
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("<document/>", ()),
+        ('<document extends="a@1"/>', ("a@1",)),
+        ('<document extends=" a@1 "><import template="b@live"/><import template="a@1"/></document>', ("a@1", "b@live")),
+        # Neither a style that extends another, nor an import at another place, nor one without a template.
+        ('<document><style name="x" extends="y"/><flow><import template="b@1"/></flow><import/></document>', ()),
+        ("<!-- <import template='c@1'/> --><document><p>extends='d@1'</p></document>", ()),
+        # What stands before an error counts: the engine reports both.
+        ('<document extends="a@1"><p></document>', ("a@1",)),
+        ('<!DOCTYPE d [<!ENTITY e "x">]><document extends="&e;"/>', ()),
+        ("extends", ()),
+    ],
+)  # fmt: skip
+def test_links_are_those_of_the_root_and_of_its_imports(text, links):
+    assert find_links(text) == links
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=())))
+def test_no_text_is_an_error(text):
+    assert find_links(f'<document extends="a@1">{text}<import')[:1] == ("a@1",)

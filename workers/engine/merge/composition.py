@@ -1,0 +1,160 @@
+"""Composition: a template merged with the templates that it extends and imports from.
+
+A template that extends another is overlaid on it, as an XML payload is overlaid on a template. An
+import adds the declarations of another template, which its own replace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from workers.engine.diagnostics import Findings, Linkage, Origin, SourceLocation
+from workers.engine.merge.overlay import key_of, overlay_document
+from workers.engine.syntax.checks import truncate
+from workers.engine.syntax.nodes import Element, SyntaxTree
+from workers.engine.syntax.parser import parse_document
+from workers.engine.syntax.values import TEMPLATE_REFERENCE
+
+MAX_LINK_DEPTH: Final = 8  # templates that extend or import each other
+MAX_LINKS: Final = 32  # `extends` and `import` of one document, in all its templates
+# Of another template, an import takes these.
+IMPORTED: Final = frozenset({"part", "style", "color", "font", "messages"})
+
+
+def compose_template(source: bytes, linked: Mapping[str, bytes]) -> SyntaxTree:
+    """Parse a template, and merge it with those it links to.
+
+    `linked` has their texts by reference as written; links that it lacks are errors.
+    """
+    tree = parse_document(source, origin=Origin.TEMPLATE)
+    if tree.root is None or not _find_links(tree.root):
+        return tree
+    return SyntaxTree(_Composer(linked, tree.findings).compose(tree.root, ()), tree.findings)
+
+
+def check_links(root: Element, findings: Findings) -> None:
+    """Report links in a text that is not a stored template: they are not resolved."""
+    for _, _, location in _find_links(root):
+        findings.error(
+            "misplaced-link",
+            "`extends` and `import` are for templates; send a document that extends one with the "
+            "query parameter template, or store it as a template",
+            location,
+        )
+
+
+def _find_links(root: Element) -> list[tuple[str, str, SourceLocation]]:
+    """Return the attribute, reference and location of each link."""
+    links = [
+        ("template", each.attributes.get("template", ""), each.location)
+        for each in root.elements("import")
+    ]
+    if "extends" in root.attributes:
+        links.insert(0, ("extends", root.attributes["extends"], root.location))
+    return links
+
+
+class _Composer:
+    """Merges the templates of one document; `path` are the references that lead to a template."""
+
+    def __init__(self, linked: Mapping[str, bytes], findings: Findings) -> None:
+        self._linked = linked
+        self._findings = findings
+        self._count = 0
+
+    def compose(self, root: Element, path: tuple[str, ...]) -> Element:
+        """Return a root with its links replaced by what they lead to."""
+        base: Element | None = None
+        imported: dict[object, Element] = {}
+        for attribute, reference, location in _find_links(root):
+            linked = self._load(attribute, reference, location, path)
+            if linked is None:
+                continue
+            if attribute == "extends":
+                base = linked
+            else:
+                self._import(linked, reference, location, imported)
+        own = Element(
+            root.tag,
+            {name: value for name, value in root.attributes.items() if name != "extends"},
+            root.location,
+            [
+                each
+                for each in root.children
+                if not isinstance(each, Element) or each.tag != "import"
+            ],
+        )
+        if imported:
+            declarations = Element(root.tag, {}, root.location, list(imported.values()))
+            base = (
+                declarations
+                if base is None
+                else overlay_document(base, declarations, self._findings)
+            )
+        return own if base is None else overlay_document(base, own, self._findings)
+
+    def _import(
+        self,
+        linked: Element,
+        reference: str,
+        location: SourceLocation,
+        imported: dict[object, Element],
+    ) -> None:
+        """Add the declarations of a template; two imports must not declare the same."""
+        for child in linked.elements():
+            if child.tag not in IMPORTED:
+                continue
+            key: object = key_of(child) or child
+            if key in imported:
+                name = child.attributes.get("name") or child.attributes.get("element") or child.tag
+                self._findings.error(
+                    "import-conflict",
+                    f'The import of "{truncate(reference)}" declares `{child.tag}` "{truncate(name)}", as '
+                    "another import does; import it from one template, or declare it in this one",
+                    location,
+                )
+                continue
+            imported[key] = child
+
+    def _load(
+        self, attribute: str, reference: str, location: SourceLocation, path: tuple[str, ...]
+    ) -> Element | None:
+        """Return the composed root of a linked template, None if that is reported to be impossible."""
+        problem = self._check(attribute, reference, path)
+        if problem is not None:
+            self._findings.error(*problem, location)
+            return None
+        linkage = Linkage(reference, location)
+        tree = parse_document(self._linked[reference], origin=Origin.TEMPLATE, linkage=linkage)
+        self._findings.extend(tree.findings)
+        if tree.root is None:
+            return None
+        return self.compose(tree.root, (*path, reference))
+
+    def _check(
+        self, attribute: str, reference: str, path: tuple[str, ...]
+    ) -> tuple[str, str] | None:
+        """Return the code and message of what is wrong with a link, None if nothing is."""
+        self._count += 1
+        try:
+            TEMPLATE_REFERENCE.parse(reference)
+        except ValueError:
+            return "wrong-value", (
+                f'`{attribute}` is "{truncate(reference)}", accepted is {TEMPLATE_REFERENCE.accepts}'
+            )
+        chain = " → ".join((*path, reference))
+        if reference in path:
+            return "link-circle", f"The templates lead back to each other: {chain}"
+        if len(path) >= MAX_LINK_DEPTH:
+            return "link-depth", (
+                f"More than {MAX_LINK_DEPTH} templates extend or import each other: {chain}"
+            )
+        if self._count > MAX_LINKS:
+            return "too-many-links", f"The templates have more than {MAX_LINKS} links in all"
+        if reference not in self._linked:
+            return "unknown-template", (
+                f'There is no template with a version or tag "{reference}"'
+                f"{f', which {path[-1]} links to' if path else ''}"
+            )
+        return None
