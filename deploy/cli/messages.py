@@ -90,10 +90,11 @@ def run_import(arguments: argparse.Namespace) -> int:
 
 def _read_messages(path: Path) -> MessageCatalog:
     """Return the compiled messages of a document, with the keys that its expressions use."""
+    from workers.engine.cli import LinkedFiles
     from workers.engine.diagnostics import Severity
     from workers.engine.pipeline import prepare_template
 
-    template = prepare_template(_read(path))
+    template = prepare_template(_read(path), LinkedFiles(path.parent))
     if template.compiled is None:
         told = [one.text for one in template.source.findings if one.severity is Severity.ERROR]
         raise CommandFailed(f"{path} cannot be read: {told[0] if told else 'it is no document'}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Final
 
 from lsprotocol import types as lsp
@@ -13,6 +14,7 @@ from pygls.workspace import TextDocument
 
 from shared import clock
 from workers.engine.assist import CompletionKind, complete, hover
+from workers.engine.cli import LinkedFiles
 from workers.engine.diagnostics import Diagnostic, Severity
 from workers.engine.pipeline import prepare_template, validate
 from workers.engine.ports import RenderOptions
@@ -114,7 +116,8 @@ def find_diagnostics(document: TextDocument) -> list[lsp.Diagnostic]:
     if len(source) > MAX_CHARACTERS:
         return []
     text = source.encode("utf-8", "replace")
-    found = validate(prepare_template(text), None, options=RenderOptions(now=clock.now()))
+    linked = LinkedFiles(Path(document.path).parent)
+    found = validate(prepare_template(text, linked), None, options=RenderOptions(now=clock.now()))
     return [_to_lsp_diagnostic(diagnostic, document) for diagnostic in found]
 
 
@@ -135,14 +138,14 @@ def _to_lsp_diagnostic(diagnostic: Diagnostic, document: TextDocument) -> lsp.Di
     place = diagnostic.location
     begin = end = (1, 1)
     if place is not None:
-        span = place.span
+        span = place.in_own_text.span
         begin, end = (span.line_start, span.column_start), (span.line_end, span.column_end)
         # Of an element of several lines only the start tag is marked.
         if span.line_end > span.line_start:
             end = (span.line_start, span.column_start + 1 + len(place.tag_name))
     return lsp.Diagnostic(
         lsp.Range(_position(begin, document), _position(end, document)),
-        diagnostic.message,
+        diagnostic.located_message,
         severity=_SEVERITIES[diagnostic.severity],
         code=diagnostic.code,
         source="pressroom",

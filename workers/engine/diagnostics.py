@@ -102,11 +102,16 @@ class Diagnostic:
     @property
     def text(self) -> str:
         """The message for clients, with the code in brackets."""
+        return f"{self.located_message} [{self.code}]"
+
+    @property
+    def located_message(self) -> str:
+        """The message, with the template and line of a finding in a linked template."""
         location = self.location
         if location is None or location.linkage is None:
-            return f"{self.message} [{self.code}]"
-        linked = f'line {location.span.line_start} of the template "{location.linkage.reference}"'
-        return f"{self.message} (in {linked}) [{self.code}]"
+            return self.message
+        line, reference = location.span.line_start, location.linkage.reference
+        return f'{self.message} (in line {line} of the template "{reference}")'
 
     def to_finding(self) -> dict[str, Any]:
         """Return the finding object of POST /v2/validate."""
