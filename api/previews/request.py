@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
@@ -52,6 +52,10 @@ class ReceivedPreview:
     reference: TemplateReference | None
     request: PreviewRequest
     session: str | None
+
+    def with_links(self, links: Mapping[str, str]) -> ReceivedPreview:
+        """Return the request with the links of its template resolved."""
+        return replace(self, request=replace(self.request, links=links))
 
 
 def receive_preview(request: Request) -> ReceivedPreview:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from io import BytesIO
 from typing import Any, Final
 
@@ -58,7 +57,7 @@ class PreviewRoutes:
         if received.reference is not None:
             template = pin_template(received.reference, principal, self._ports)
         elif links := self._resolve_links(received.request.template or "", principal):
-            received = replace(received, request=replace(received.request, links=links))
+            received = received.with_links(links)
         cell = self._ports.cell(principal.state.account_id)
         outcome = self._run(received, template, principal, cell)
         raise_failure(outcome)

@@ -165,6 +165,11 @@ def load_inputs(
     Raises:
         InputError: the files cannot be combined, or one cannot be read.
     """
+    if flow is not None and markdown is None:
+        raise InputError(f"--flow {flow} requires --markdown")
+    for option, folder in folders._asdict().items():
+        if folder is not None and not folder.is_dir():
+            raise InputError(f"--{option} {folder} is not a folder")
     payloads = [file for file in (data, markdown) if file is not None]
     if template is None and (payloads or (document is not None and _has_links(document))):
         template = document
@@ -174,11 +179,6 @@ def load_inputs(
         raise InputError("name a document, or a template with --template")
     if len(payloads) > 1:
         raise InputError(f"only one of {', '.join(map(str, payloads))} can be the payload")
-    if flow is not None and markdown is None:
-        raise InputError(f"--flow {flow} requires --markdown")
-    for option, folder in folders._asdict().items():
-        if folder is not None and not folder.is_dir():
-            raise InputError(f"--{option} {folder} is not a folder")
     texts: dict[Origin | None, tuple[Path, bytes]] = {}
     prepared = payload = None
     if template is not None:
