@@ -141,6 +141,7 @@ _SPECIAL: Final = (
     Mistake("chart-range", "chart", '<chart type="column" data="n in [1, 9]" x="n" y="n" alt=""><axis side="left" max="5"/></chart>'),
     Mistake("chart-too-small", "chart", '<chart type="column" data="n in [1, 9]" x="n" y="n" height="3mm" alt=""/>'),
     Mistake("wrong-value", "mark", '<p><mark term="a, b, c, d"/>e</p>'),
+    Mistake("no-effect", "caption", '<figure><p>a</p><caption on="first">b</caption></figure>'),
     Mistake("misplaced-link", "import", '<document><import template="brand@1"/><flow/></document>'),
     Mistake("unknown-running-value", "header", '<document><page><header>{{ running.sectoin.last }}</header></page><flow><running name="section" value="1"/></flow></document>'),
     Mistake("misplaced-element", "running", '<header><running name="section" value="1"/></header>'),

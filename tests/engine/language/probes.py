@@ -152,7 +152,7 @@ HOSTS: Final[dict[str, str]] = {
         tag: f"<{tag} @>{INLINE}</{tag}>"
         for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote")
     },
-    **{tag: f"<{tag} @>{BLOCKS}</{tag}>" for tag in ("div", "box")},
+    **{tag: f"<{tag} @>{BLOCKS}</{tag}>" for tag in ("div", "box", "figure")},
     "pre": f"<pre @>one{SHORT}\nfour\nfive\nsix\nseven\neight</pre>",
     "row": f"<row @>{BLOCKS}<p>short</p></row>",
     "grid": f"<grid @>{f'<p>{SHORT}</p>' * 7}{BLOCKS}</grid>",

@@ -302,6 +302,8 @@ class _DocumentChecker:
             self._heading = 0
         if element.tag == "watermark":
             self._check_watermark(element)
+        if element.tag == "figure":
+            self._check_captions(element)
         if element.tag in _HEADINGS:
             self._check_heading(element, _HEADINGS[element.tag])
         if element.tag == "style":
@@ -327,6 +329,15 @@ class _DocumentChecker:
                 f"`{'` and `'.join(idle)}` of a `watermark` with `src` have no effect",
                 element.location,
             )
+
+    def _check_captions(self, figure: Element) -> None:
+        for caption in figure.elements("caption"):
+            if "on" in caption.attributes:
+                self._findings.error(
+                    "no-effect",
+                    "`on` of the `caption` of a `figure` has no effect: a figure is not broken",
+                    caption.location,
+                )
 
     def _check_heading(self, element: Element, level: int) -> None:
         # A strict document is checked once it is built, by the headings that are drawn.

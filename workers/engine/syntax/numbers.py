@@ -22,6 +22,7 @@ MAX_FORMAT: Final = 100  # characters
 MAX_COUNTED: Final = 20  # counters that one attribute sets
 PAGE: Final = "page"  # the page counter, incremented by layout
 NOTE: Final = "footnote"
+FIGURE: Final = "figure"
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 KINDS: Final = {
     "1": "decimal",
@@ -113,6 +114,8 @@ def find_counters(root: Element) -> frozenset[str]:
     found = {name for element in root.walk() if (name := counter_of(element))}
     if any(element.tag == NOTE for element in root.walk()):
         found.add(NOTE)  # numbered by default
+    if any(element.tag == FIGURE for element in root.walk()):
+        found.add(FIGURE)
     return frozenset(found)
 
 

@@ -23,6 +23,7 @@ _ENTRY_STYLES: Final = {
     "toc": tuple(f"toc-{level}" for level in range(1, 7)),
     "index": ("index-1", "index-2", "index-3", "index-letter"),
     **dict.fromkeys(("footnote", "markdown"), ("footnote-call", "footnote-rule")),
+    "figure": ("figure-caption",),
 }
 _KEYS: Final = frozenset({"name", "element", "extends", "final"})
 

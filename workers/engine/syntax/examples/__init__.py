@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.syntax.examples.einvoice import EINVOICE
-from workers.engine.syntax.examples.references import CONTENTS, INDEX, REFERENCE, RUNNING
+from workers.engine.syntax.examples.references import CONTENTS, FIGURE, INDEX, REFERENCE, RUNNING
 from workers.engine.syntax.examples.reuse import ELSE, IMPORT, MESSAGES, PART
 
 _DOCUMENT: Final = """
@@ -660,6 +660,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "p": _PARAGRAPH,
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _HEADINGS),
     "div": _DIV,
+    "figure": FIGURE,
     "row": _ROW,
     "grid": _GRID,
     "markdown": _MARKDOWN,

@@ -74,3 +74,17 @@ RUNNING: Final = """
   </flow>
 </document>
 """
+
+FIGURE: Final = """
+<document lang="en-GB">
+  <page size="130mm 75mm" margin="6mm"/>
+  <flow>
+    <p>Use falls in summer: <ref to="use" show="number"/> on page <ref to="use" show="page"/>.</p>
+    <figure id="use" width="80mm">
+      <chart type="column" data="kwh in [310, 290, 250, 180, 140, 120]" x="loop.index" y="kwh" height="35mm"
+          alt="Use in the first six months"/>
+      <caption>Use by month, in kWh</caption>
+    </figure>
+  </flow>
+</document>
+"""

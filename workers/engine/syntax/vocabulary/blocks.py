@@ -60,6 +60,11 @@ BLOCK_ELEMENTS: Final = (
         *BLOCK_ATTRIBUTES,
     ),
     element(
+        "figure", "Content with a caption that counts itself, such as a picture or a chart; it is broken only where it is taller than a page. `ref` to its id shows the number and the text of the caption, `toc of=\"figure\"` lists it. The style `figure-caption` applies to its caption.", ContentModel.BLOCKS,
+        COMMON, TEXT, BOX_PROPERTIES, without(BREAK_PROPERTIES, "break-inside", "orphans", "widows"),
+        children=("caption",),
+    ),
+    element(
         "row", "Blocks side by side; the default width of a child is 1fr.", ContentModel.BLOCKS,
         attribute("gap", v.LENGTH, "Space between the blocks.", "5mm"),
         attribute("align-items", v.choice("normal", "start", "center", "end", "stretch", "baseline"), "Vertical alignment of blocks of different height; normal is start, with the first baselines of text aligned.", "normal"),
@@ -142,9 +147,9 @@ BLOCK_ELEMENTS: Final = (
         without(COMMON, "class", "lang"),
     ),
     element(
-        "toc", "A table of contents: the headings of the document, or the captions of its tables, each with its number and page. The styles `toc-1` to `toc-6` apply to its levels.", ContentModel.EMPTY,
+        "toc", "A table of contents: the headings of the document, or the captions of its tables or figures, each with its number and page. The styles `toc-1` to `toc-6` apply to its levels.", ContentModel.EMPTY,
         attribute("levels", n.LEVELS, "Levels of headings to list.", "1-3"),
-        attribute("of", v.choice("headings", "table"), "What to list: headings, or the captions of tables.", "headings"),
+        attribute("of", v.choice("headings", "table", "figure"), "What to list: headings, or the captions of tables or of figures.", "headings"),
         attribute("leader", v.choice("dot", "line", "none"), "Leader between an entry and its page number.", "dot"),
         COMMON_WITHOUT_LANG, ENTRIES, BOX_PROPERTIES, BREAK_PROPERTIES,
     ),

@@ -28,6 +28,7 @@ BLOCKS: Final = frozenset(
         "row",
         "grid",
         "box",
+        "figure",
         "ul",
         "ol",
         "table",

@@ -44,8 +44,8 @@ TABLE_ELEMENTS: Final = (
         children=("caption", "col", "total", "thead", "tbody", "tfoot", "tr", "group", "let"),
     ),
     element(
-        "caption", "The caption above a table.", ContentModel.INLINE,
-        *fixed(attribute("on", TABLE_FRAGMENTS, "Fragments of a broken table that have it.", "first")),
+        "caption", "The caption of a table or a [figure](#figure), above a table.", ContentModel.INLINE,
+        *fixed(attribute("on", TABLE_FRAGMENTS, "Fragments of a broken table that have it; not in a figure.", "first")),
         COMMON, TEXT, NUMBER_PROPERTIES, without(BOX_PROPERTIES, "margin", "margin-top", "margin-left", "margin-right", "width", "height", "min-width", "max-width", "max-height", "overflow", "min-font-size", "rotate"),
     ),
     element(

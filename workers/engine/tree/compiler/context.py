@@ -43,6 +43,7 @@ from workers.engine.tree.styles.user_agent import NO_PROPERTIES, Properties
 
 _MAX_SHARED: Final = 4096  # styles of a template that elements written alike share
 
+FIGURE_CAPTION: Final = "figure-caption"  # the style of captions in figures
 _AFTER_TABLE: Final = frozenset({"all"})  # of a total
 _BESIDE_PROPERTIES: Final = frozenset({"class", "lang"})  # further attributes that affect styles
 
@@ -84,6 +85,7 @@ class CompileContext:
     knows_running_values: bool = False  # in headers, footers and boxes of pages
     is_in_list: bool = False  # inside an item, where lists have no outer margins
     is_in_note: bool = False
+    is_in_figure: bool = False
     takes_notes: bool = False  # at page time too: in heads of tables that are built once
     used: set[str] = field(default_factory=set)
     unresolved: list[UnresolvedName] = field(default_factory=list)
@@ -290,7 +292,8 @@ class CompileContext:
         if defaults is not NO_PROPERTIES or any("{{" in text for text in given.values()):
             layers = self._compile_layers(element, given, defaults)
             return ElementStyle(StyleResolver(self.sheet, layers, element.tag, is_inline), element)
-        key = (element.tag, self.is_in_list, self.is_in_note, is_inline, *given.items())
+        places = (self.is_in_list, self.is_in_note, self.is_in_figure)
+        key = (element.tag, *places, is_inline, *given.items())
         shared: StyleResolver | None = self.styles.get(key)
         if shared is None:
             layers = self._compile_layers(element, given, defaults)
@@ -313,12 +316,15 @@ class CompileContext:
                 own[name] = attribute.constant
             else:
                 dynamic.append(attribute)
-        below = self.sheet.element_properties(
-            element.tag,
-            is_in_list=self.is_in_list,
-            is_markdown=isinstance(element, MarkdownElement),
-            is_in_note=self.is_in_note,
-        )
+        if element.tag == "caption" and self.is_in_figure:
+            below = self.sheet.entry_properties(FIGURE_CAPTION)
+        else:
+            below = self.sheet.element_properties(
+                element.tag,
+                is_in_list=self.is_in_list,
+                is_markdown=isinstance(element, MarkdownElement),
+                is_in_note=self.is_in_note,
+            )
         return StyleLayers(
             below={**below, **defaults} if defaults else below,
             classes=self.compile_attribute(element, "class") if "class" in given else None,

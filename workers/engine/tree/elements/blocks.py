@@ -46,7 +46,7 @@ from workers.engine.tree.elements.positions import (
     is_positioned,
 )
 from workers.engine.tree.elements.tables import tables
-from workers.engine.tree.expressions.scope import STATE, Scope
+from workers.engine.tree.expressions.scope import FIGURE_ID, STATE, Scope
 from workers.engine.tree.nodes import (
     Break,
     Container,
@@ -169,11 +169,18 @@ def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
 _NUMBERED: Final = frozenset({"p", *HEADING_ROLES, "caption"})  # these count as they are built
 
 
-_CONTAINER_ROLES: Final = {"div": Role.DIV, "box": Role.DIV, "blockquote": Role.BLOCK_QUOTE}
+_CONTAINER_ROLES: Final = {
+    "div": Role.DIV,
+    "box": Role.DIV,
+    "figure": Role.DIV,
+    "blockquote": Role.BLOCK_QUOTE,
+}
 
 
 def _compile_container(element: Element, context: CompileContext) -> NodeBuilder:
     made = _ContainerBuilder(element, context)
+    if element.tag == "figure":
+        context = replace(context, is_in_figure=True)
     inner = context.compile_blocks(element.children, owner=element)
     made.inner = inner.build
     return NodeBuilder(made, made.is_static and inner.is_static and is_placed_alike(element))
@@ -182,7 +189,7 @@ def _compile_container(element: Element, context: CompileContext) -> NodeBuilder
 class _ContainerBuilder(BlockBuilder):
     """Builds a box of blocks."""
 
-    __slots__ = ("columns", "inner", "is_box", "position", "role")
+    __slots__ = ("columns", "inner", "is_box", "is_figure", "position", "role")
     inner: BuildNodes
 
     def __init__(self, element: Element, context: CompileContext) -> None:
@@ -193,11 +200,16 @@ class _ContainerBuilder(BlockBuilder):
         is_columned = element.tag == "div" and "columns" in element.attributes
         self.columns = compile_columns(element, context) if is_columned else None
         self.is_box = element.tag == "box"
+        self.is_figure = element.tag == "figure"
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         computed = self.element_style.compute(scope, parent)
         blocks: list[Any] = []
-        self.inner(self.element_style.enter(scope), computed, blocks)
+        name = self.read_id(scope)
+        inner = self.element_style.enter(scope)
+        if self.is_figure:
+            inner = {**inner, FIGURE_ID: name}
+        self.inner(inner, computed, blocks)
         out.append(
             Container(
                 self.source(scope),
@@ -205,7 +217,7 @@ class _ContainerBuilder(BlockBuilder):
                 computed.style,
                 tuple(blocks),
                 self.position(scope, computed) if self.position else None,
-                self.read_id(scope),
+                name,
                 self.is_box,
                 self.columns(scope, computed) if self.columns else None,
             )

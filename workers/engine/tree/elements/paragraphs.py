@@ -13,11 +13,12 @@ from workers.engine.tree.compiler.builders import (
 )
 from workers.engine.tree.compiler.context import CompileContext
 from workers.engine.tree.elements.block_builder import BlockBuilder
+from workers.engine.tree.elements.figure_words import translate_figure_number
 from workers.engine.tree.elements.inlines import (
     collect_inlines,
     compile_inlines,
 )
-from workers.engine.tree.expressions.scope import STATE, Scope
+from workers.engine.tree.expressions.scope import FIGURE_ID, STATE, Scope
 from workers.engine.tree.nodes import (
     Block,
     Container,
@@ -32,6 +33,7 @@ from workers.engine.tree.nodes import (
     TextRun,
 )
 from workers.engine.tree.references.collector import (
+    FIGURE,
     HEADINGS,
     TABLE,
     ReferenceCollector,
@@ -73,13 +75,15 @@ class _ParagraphBuilder(BlockBuilder):
         self.sheet = context.sheet
         self.features = context.features
         self.repeats = context.is_page_time  # on pages or in heads of tables, where nothing counts
-        self.kind = HEADINGS if is_heading else TABLE if element.tag == "caption" else ""
+        self.kind = HEADINGS if is_heading else ""
+        if element.tag == "caption":
+            self.kind = FIGURE if context.is_in_figure else TABLE
 
     def __call__(self, scope: Scope, parent: ComputedStyle, out: list[Any]) -> None:
         computed = self.element_style.compute(scope, parent)
         names = [name for name in (self.read_id(scope),) if name is not None]
         numbering = computed.style.numbering
-        label = self._number(numbering, scope) if numbering and not self.repeats else None
+        label = self._number(numbering, scope, computed) if numbering and not self.repeats else None
         own = len(names)
         inlines = collect_inlines(
             self.inner, self.element_style.enter(scope), computed, names, self.plain.location
@@ -98,17 +102,24 @@ class _ParagraphBuilder(BlockBuilder):
         extra = make_extras(label, inlines, self.features)
         made = Paragraph(source, self.role, computed.style, inlines, entry or None, first, extra)
         if is_collected:
-            self._add_references(made, scope[STATE].references, names[:own])
+            targets = names[:own]
+            if self.kind == FIGURE and scope.get(FIGURE_ID) is not None:
+                targets.append(scope[FIGURE_ID])
+            self._add_references(made, scope[STATE].references, targets)
         others = names[1:]
         out.append(
             wrap_in_ids(made, others, self.sheet.compute_anonymous(parent)) if others else made
         )
 
-    def _number(self, numbering: Numbering, scope: Scope) -> Label | None:
+    def _number(self, numbering: Numbering, scope: Scope, computed: ComputedStyle) -> Label | None:
         """Advance the counter of the paragraph; return the label before it."""
         state: BuildState = scope[STATE]
         number = state.count_element(numbering, self.plain.location)
-        return None if number is None else Label(number, numbering.width)
+        if number is None:
+            return None
+        if self.kind == FIGURE:
+            number = translate_figure_number(number, numbering, computed.inherited.lang)
+        return Label(number, numbering.width)
 
     def _add_references(
         self, made: Paragraph, references: ReferenceCollector, names: Iterable[str]

@@ -15,6 +15,7 @@ MESSAGES: Final = "#messages"  # the Translator of the document
 STATE: Final = "#state"  # the BuildState
 LOOP: Final = "#loop"  # the loop iterations around, outermost first
 NOTE_PARENT: Final = "#note-parent"  # the style of the flow, from which notes inherit
+FIGURE_ID: Final = "#figure"  # in a figure: its id, or None
 FRAGMENT_IDS: Final = "#fragments"  # in a Markdown text: the ids of its headings in this document
 
 # Known in every part; `page` and `totals` are in scope at page time, and beside tables.

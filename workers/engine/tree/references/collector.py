@@ -14,6 +14,7 @@ MAX_REFERENCES: Final = 100_000
 MAX_RUNNING_VALUES: Final = 100_000
 HEADINGS: Final = "headings"
 TABLE: Final = "table"
+FIGURE: Final = "figure"
 _WITH_NOTES: Final = frozenset({"footnote", "markdown"})
 _ROLES: Final = {f"H{level}": level for level in range(1, 7)}
 
@@ -48,7 +49,7 @@ def find_reference_features(root: Element) -> ReferenceFeatures:
             running.add(element.attributes.get("name", ""))
         if element.tag == "toc":
             of = element.attributes.get("of", HEADINGS)
-            titles |= {HEADINGS, TABLE} if "{{" in of else {of}
+            titles |= {HEADINGS, TABLE, FIGURE} if "{{" in of else {of}
     has_notes = not tags.isdisjoint(_WITH_NOTES)
     return ReferenceFeatures(
         frozenset(titles),

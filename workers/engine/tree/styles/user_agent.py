@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from workers.engine.syntax.vocabulary import PROPERTIES
 
+# The word is translated where the number is made (elements/figure_words.py).
+DEFAULT_FIGURE_NUMBER: Final = "Figure 1:"
 DECLARATIONS: Final[dict[str, dict[str, str]]] = {
     "p": {"margin-bottom": "2mm"},
     "h1": {"font-size": "18pt", "margin-bottom": "4mm"},
@@ -38,6 +40,7 @@ DECLARATIONS: Final[dict[str, dict[str, str]]] = {
     "tr": {"break-inside": "avoid"},
     "th": {"font-weight": "bold"},
     "hr": {"margin-top": "2mm", "margin-bottom": "2mm", "border-top": "0.5pt solid black"},
+    "figure": {"margin-top": "2mm", "margin-bottom": "2mm", "break-inside": "avoid"},
     "blockquote": {"margin": "0 8mm 2mm 8mm"},
     "pre": {"margin-bottom": "2mm", "font-family": "JetBrains Mono", "white-space": "pre"},
     "code": {"font-family": "JetBrains Mono"},
@@ -78,6 +81,13 @@ ENTRY_DECLARATIONS: Final[dict[str, dict[str, str]]] = {
         for level in range(1, 4)
     },
     "index-letter": {"margin-top": "2.5mm"},
+    "figure-caption": {
+        "font-size": "90%",
+        "margin-top": "1mm",
+        "margin-bottom": "1mm",
+        "number": DEFAULT_FIGURE_NUMBER,
+        "counter": "figure",
+    },
     "footnote-call": {"vertical-align": "super", "font-size": "70%"},
     "footnote-rule": {
         "margin-top": "3mm",

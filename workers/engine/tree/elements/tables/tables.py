@@ -110,6 +110,8 @@ class _TableCompiler:
     """Compiles the sections of one table, which share its columns and totals."""
 
     def __init__(self, element: Element, context: CompileContext) -> None:
+        if context.is_in_figure:  # its caption is that of a table
+            context = replace(context, is_in_figure=False)
         self.element = element
         self.context = context
         self.totals = TotalsCompiler(element, context)
