@@ -196,6 +196,15 @@ def test_a_salutation_ends_as_its_language_has_it():
         assert said in text_of(send("service-letter", {"lang": lang, "salutation": salutation}))
 
 
+@pytest.mark.parametrize("lang", ["de", "fr", "es", "it", "nl", "ja", "ar", "he", "th"])
+def test_an_invoice_speaks_the_language_of_its_buyer(lang):
+    data = {"lang": lang, "paid": 100, "buyer": {"tax_id": "DE 123"}}
+    shown = text_of(send("service-invoice", data))
+    english = ("Invoice", "Number", "Due", "Quantity", "Unit price", "Balance", "Please", "Page 1 of")
+    assert [word for word in english if word in shown] == []
+    assert text_of(send("service-invoice", {**data, "heading": "Storno"})).count("Storno") == 1
+
+
 def test_an_invoice_adds_up_with_each_rate_rounded_once():
     lines = [{"text": "a", "qty": 3, "price": 33.33, "rate": 0.19}, {"text": "b", "price": -10}]
     assert "€108.99" in text_of(send("service-invoice", {"lines": lines}))
