@@ -196,11 +196,30 @@ def test_a_salutation_ends_as_its_language_has_it():
         assert said in text_of(send("service-letter", {"lang": lang, "salutation": salutation}))
 
 
-@pytest.mark.parametrize("lang", ["de", "fr", "es", "it", "nl", "ja", "ar", "he", "th"])
+LANGUAGES = ["de", "fr", "es", "it", "nl", "ja", "ar", "he", "th"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_statement_speaks_the_language_of_its_holder(lang):
+    shown = text_of(send("service-statement", {"lang": lang}))
+    english = ("Statement", "balance", "Balance", "Paid", "Details", "Please", "Page 1 of")
+    assert [word for word in english if word in shown] == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_an_invoice_speaks_the_language_of_its_buyer(lang):
     data = {"lang": lang, "paid": 100, "buyer": {"tax_id": "DE 123"}}
     shown = text_of(send("service-invoice", data))
-    english = ("Invoice", "Number", "Due", "Quantity", "Unit price", "Balance", "Please", "Page 1 of")
+    english = (
+        "Invoice",
+        "Number",
+        "Due",
+        "Quantity",
+        "Unit price",
+        "Balance",
+        "Please",
+        "Page 1 of",
+    )
     assert [word for word in english if word in shown] == []
     assert text_of(send("service-invoice", {**data, "heading": "Storno"})).count("Storno") == 1
 
