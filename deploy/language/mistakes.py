@@ -85,6 +85,11 @@ GENERAL: Final = (
     Mistake("content-overflows", "div", '<div height="5mm"><p>one</p><p>two</p></div>'),
 )
 
+_BILL: Final = (
+    "{'iban': 'CH5800791123000889012', 'creditor': "
+    "{'name': 'A', 'postal_code': '8000', 'town': 'B', 'country': 'CH'}}"
+)
+
 _SPECIAL: Final = (
     Mistake("unknown-setting", "document", '<document timezone="Mars/Base"><flow/></document>'),
     Mistake("filename", "document", '<document filename="a/b.pdf"><flow/></document>'),
@@ -153,6 +158,8 @@ _SPECIAL: Final = (
     Mistake("missing-alt", "barcode", '<barcode type="qr" value="a"/>'),
     Mistake("barcode-value", "barcode", '<barcode type="epc-qr" alt="" value="{{ {\'name\': \'A\', \'iban\': \'GB00\', \'amount\': 1} }}"/>'),
     Mistake("barcode-size", "barcode", '<barcode type="swiss-qr" alt="" width="30mm" value="{{ {\'iban\': \'CH5800791123000889012\', \'creditor\': {\'name\': \'A\', \'postal_code\': \'8000\', \'town\': \'B\', \'country\': \'CH\'}} }}"/>'),
+    Mistake("qr-bill-value", "qr-bill", f'<qr-bill value="{_BILL.replace("CH58", "CH59")}"/>'),
+    Mistake("qr-bill-paper", "qr-bill", f'<document><page size="Letter"/><flow><qr-bill value="{_BILL}"/></flow></document>'),
     Mistake("barcode-text", "barcode", '<barcode type="datamatrix" alt="" show-text="true" width="8mm" value="far too long for so small a code"/>'),
     Mistake("unknown-flow", "insert", '<insert flow="nots"/>'),
     Mistake("flow-cycle", "insert", '<document><flow><insert flow="a"/></flow><flow name="a"><insert flow="a"/></flow></document>'),

@@ -34,6 +34,7 @@ EMPTY = {
     "service-invoice": {"lines": [], "due": None},
     "service-labels": {"labels": []},
     "service-letter": {"paragraphs": [], "to": {"lines": []}, "from": {"lines": []}},
+    "service-qr-bill": {"lines": [], "due": None},
     "service-report": {"chapters": [], "figures": [], "summary": ""},
     "service-statement": {"transactions": []},
 }
@@ -65,6 +66,11 @@ FULL = {
         "subject": LONG,
         "paragraphs": [LONG] * MUCH,
         "enclosures": [LONG] * 4,
+    },
+    "service-qr-bill": {
+        "heading": LONG,
+        "intro": LONG,
+        "lines": [{"text": LONG, "qty": n, "price": 198.43} for n in range(MUCH)],
     },
     "service-report": {
         "title": LONG,
@@ -116,7 +122,7 @@ def pixels(png):
         return picture.convert("RGB").tobytes()
 
 
-def test_the_six_templates_ship_with_payloads_of_their_own():
+def test_the_templates_ship_with_payloads_of_their_own():
     assert TEMPLATES.keys() == EMPTY.keys() == FULL.keys()
     assert {path.stem for path in SAMPLES.glob("*.json")} == TEMPLATES.keys()
 

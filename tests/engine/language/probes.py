@@ -129,6 +129,10 @@ TERMS: Final = ("Zürich", "Österreich", LONG_WORD, SOFT_WORD, "one long word "
 MARKED: Final = "".join(f'<mark term="{term}"/>' for term in TERMS)
 ROWS: Final = "<p for='r in rows'>{{ r.n }}</p>"
 
+BILL: Final = (
+    "{'iban': 'CH5800791123000889012', 'creditor': "
+    "{'name': 'A', 'postal_code': '8000', 'town': 'B', 'country': 'CH'}}"
+)
 HOSTS: Final[dict[str, str]] = {
     "document": "<document @><flow><p>{{ 1.5 | number }} {{ now | datetime }}</p></flow></document>",
     "data": '<document><data @><json>{ "a": 1 }</json></data><flow><p>{{ a }}</p></flow></document>',
@@ -161,6 +165,7 @@ HOSTS: Final[dict[str, str]] = {
     "img": "<img @/>",
     "hr": "<hr @/>",
     "barcode": "<barcode @/>",
+    "qr-bill": "<document lang='de'><page size='A4'/><flow><qr-bill @/></flow></document>",
     "chart": '<chart @><series y="n" label="One"/><series y="2 * n" label="Two"/></chart>',
     "series": '<chart type="column" data="n in [1500, 2]" x="n" alt=""><series @/><series y="n" label="One"/></chart>',
     "axis": '<chart type="column" data="n in [1500, 2]" x="n" y="n" alt=""><axis @/></chart>',
@@ -209,6 +214,7 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "grid": {"grid-template-columns": "1fr 1fr"},
     "img": {"src": "dot", "alt": "", "width": "20mm"},
     "barcode": {"type": "qr", "value": "12345", "alt": "", "width": "20mm"},
+    "qr-bill": {"value": BILL},
     "chart": {"type": "column", "data": "n in [1500, 2]", "x": "'name ' ~ n", "alt": "a chart"},
     "series": {"y": "n"},
     "axis": {"side": "left"},
@@ -522,6 +528,16 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "optional": Probe("true", base='src="none-such"', reported="image-missing"),
         "max-height": Probe("4mm"),
         "margin-right": Probe("7mm", base='margin-left="auto"'),
+    },
+    "qr-bill": {
+        "value": Probe(BILL.replace("'B'", "'C'"), other=BILL),
+        "lang": Probe("fr"),
+        "separator": Probe("text"),
+        "id": Probe(
+            "t",
+            reported="unknown-id",
+            host="<document><page size='A4'/><flow><qr-bill @/><p><a href='#t'>to it</a></p></flow></document>",
+        ),
     },
     "barcode": {
         "max-width": Probe("10mm", is_bare=True, base='type="qr" value="12345" alt=""'),

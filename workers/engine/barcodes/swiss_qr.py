@@ -28,20 +28,22 @@ _NOTICES: Final = (  # required on a bill of 0.00 (4.3.4)
 )
 
 
-def write_swiss_payment(payment: Mapping[str, Any]) -> bytes:
+def write_swiss_payment(payment: Mapping[str, Any], name: str = "swiss-qr") -> bytes:
     """Return the content of a Swiss QR code: the data of a bill, line by line (4.2).
+
+    `name` is what messages call the code.
 
     Raises:
         InvalidPaymentError: A member is missing or invalid.
     """
-    members = PaymentRecord("swiss-qr", payment, find_wrong=_find_wrong_sign)
+    members = PaymentRecord(name, payment, find_wrong=_find_wrong_sign)
     members.check_members(_MEMBERS)
     account = _account(members)
     reference = _reference(members, account)
     message, billing = members.text("message", 140), members.text("billing", 140)
     if len(message) + len(billing) > 140:
         raise InvalidPaymentError(
-            f'"message" and "billing" of "swiss-qr" have {len(message) + len(billing)} characters '
+            f'"message" and "billing" of "{name}" have {len(message) + len(billing)} characters '
             "together, at most 140 are allowed"
         )
     lines = [
@@ -58,7 +60,7 @@ def write_swiss_payment(payment: Mapping[str, Any]) -> bytes:
     content = "\n".join(lines).encode()
     if len(content) > MAX_BYTES:
         raise InvalidPaymentError(
-            f'"swiss-qr" holds {MAX_BYTES} bytes, these values need {len(content)}; shorten "message"'
+            f'"{name}" holds {MAX_BYTES} bytes, these values need {len(content)}; shorten "message"'
         )
     return content
 
@@ -141,11 +143,11 @@ def _address(members: PaymentRecord, name: str, *, is_required: bool = False) ->
         return ("",) * 7
     if not isinstance(record, Mapping):
         raise InvalidPaymentError(
-            f'"swiss-qr" needs the member "{name}" with {", ".join(_ADDRESS)}'
+            f'"{members.symbology}" needs the member "{name}" with {", ".join(_ADDRESS)}'
             if record is None
-            else f'"{name}" of "swiss-qr" must be an object with {", ".join(_ADDRESS)}'
+            else f'"{name}" of "{members.symbology}" must be an object with {", ".join(_ADDRESS)}'
         )
-    address = PaymentRecord("swiss-qr", record, f"{name}.", _find_wrong_sign)
+    address = PaymentRecord(members.symbology, record, f"{name}.", _find_wrong_sign)
     address.check_members(_ADDRESS)
     country = address.compact("country", is_required=True)
     if not _COUNTRY.fullmatch(country):
@@ -169,7 +171,7 @@ def _additions(members: PaymentRecord, billing: str) -> list[str]:
     if not isinstance(given, list | tuple) or len(given) > 2:
         raise members.make_error("procedures", "must be a list of at most two texts")
     numbered = {str(at): text for at, text in enumerate(given, start=1)}
-    listed = PaymentRecord("swiss-qr", numbered, "procedures.", _find_wrong_sign)
+    listed = PaymentRecord(members.symbology, numbered, "procedures.", _find_wrong_sign)
     procedures = [listed.text(at, 100, is_required=True) for at in numbered]
     lines = [billing, *procedures]
     return lines if any(lines) else []

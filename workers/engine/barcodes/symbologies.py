@@ -10,6 +10,13 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from workers.engine.barcodes.national_codes import (
+    write_hct,
+    write_pix,
+    write_spayd,
+    write_upi,
+    write_zbp,
+)
 from workers.engine.barcodes.payments import write_sepa_payment
 from workers.engine.barcodes.swiss_qr import write_swiss_payment
 from workers.engine.barcodes.values import (
@@ -92,6 +99,14 @@ class Symbology(NamedTuple):
         }[option]
 
 
+def _payment_code(write: Callable[[Mapping[str, Any]], bytes], members: str) -> Symbology:
+    return Symbology(
+        *("QRCode", read_qr, SymbolShape.MATRIX, 4),
+        levels=QR_LEVELS,
+        payment=PaymentFormat(write, members),
+    )
+
+
 # Heights are those of usual symbols at 0.33 mm a module: 22.85 mm for EAN-13, about 15 mm for
 # others; for GS1 DataBar those of GS1 General Specifications, 5.5.
 SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
@@ -118,6 +133,11 @@ SYMBOLOGIES: Final[Mapping[str, Symbology]] = MappingProxyType(
             levels=QR_LEVELS,
             payment=PaymentFormat(write_swiss_payment, "iban, creditor, amount and reference"),
         ),
+        "spayd-qr": _payment_code(write_spayd, "iban and amount"),
+        "hct-qr": _payment_code(write_hct, "bic, name, iban, amount and valid_until"),
+        "upi-qr": _payment_code(write_upi, "address, name and amount"),
+        "pix-qr": _payment_code(write_pix, "key, name, city and amount"),
+        "zbp-qr": _payment_code(write_zbp, "iban, name, amount and message"),
         "datamatrix": Symbology("DataMatrix", text_reader(MAX_DATA_MATRIX), SymbolShape.MATRIX, 1),
         "gs1-datamatrix": Symbology(
             "DataMatrix", read_gs1_lines, SymbolShape.MATRIX, 1, is_gs1=True

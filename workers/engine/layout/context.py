@@ -352,6 +352,7 @@ class LayoutContext:
     line_cache: dict[Paragraph, Any] = field(default_factory=dict)
     glyph_styles: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # shared by all lines
     has_page_families: bool = False
+    area_foot: float = 0.0  # from the lower edge of the area being filled to that of the paper
     is_in_columns: bool = False
     is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
     missing_glyph_severity: Severity = Severity.WARNING

@@ -10,7 +10,7 @@ FONT_FAMILIES: Final = (
     *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali"),
     *("Noto Sans Tamil", "Noto Sans Thai"),
     *("Noto Sans JP", "Noto Sans SC", "Noto Sans TC", "Noto Sans KR"),
-    "Noto Sans Symbols 2",
+    *("Noto Sans Symbols 2", "Liberation Sans"),
 )
 # Those of the package pressroom-fonts.
 FURTHER_FAMILIES: Final = (

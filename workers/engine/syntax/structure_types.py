@@ -42,7 +42,10 @@ STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         "ref": "Reference",  # with a Link
         # Transparent: the content has structure types of its own.
         **dict.fromkeys(
-            ("div", "box", "figure", "row", "grid", "group", "markdown", "insert", "endnotes"),
+            (
+                *("div", "box", "figure", "row", "grid", "group", "markdown", "insert", "endnotes"),
+                "qr-bill",
+            ),
             NO_STRUCTURE_TYPE,
         ),
         # Inline text; a Span is added where its language differs.

@@ -238,6 +238,16 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PageFoot:
+    """A container at the lower left corner of the paper, with its upper margin free above it."""
+
+    source: Source
+    style: Style
+    children: tuple[Container]
+    id: str | None = None  # that of an element is its container's
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Row:
     """Blocks side by side; a child's width is its own `width`, `1fr` unless given.
 
@@ -648,10 +658,7 @@ class FragmentValues:
 
 
 class FragmentRows(Protocol):
-    """Head or foot rows, evaluated for each fragment of a table.
-
-    Static if they are always the same.
-    """
+    """Head or foot rows, evaluated for each fragment of a table; static if always the same."""
 
     is_static: bool
 
@@ -712,6 +719,7 @@ class Table:
 Block = (
     Paragraph
     | Container
+    | PageFoot
     | Row
     | Grid
     | ListBlock
@@ -730,7 +738,7 @@ Block = (
 def child_blocks(block: Block | ListItem) -> tuple[Block | ListItem, ...]:
     """Return the blocks directly inside a block, in reading order; of a table, those of its captions."""
     match block:
-        case Container() | Row() | Grid() | ListItem() | Note():
+        case Container() | PageFoot() | Row() | Grid() | ListItem() | Note():
             return block.children
         case ListBlock():
             return block.items

@@ -22,6 +22,7 @@ SIMPLIFIED: Final = "Noto Sans SC"
 TRADITIONAL: Final = "Noto Sans TC"
 KOREAN: Final = "Noto Sans KR"
 SYMBOLS: Final = "Noto Sans Symbols 2"
+LIBERATION: Final = "Liberation Sans"  # one of the four fonts that a QR-bill may use
 
 GENERIC_FAMILIES: Final = {"sans-serif": SANS, "serif": SERIF, "monospace": MONO}
 
@@ -89,6 +90,7 @@ FAMILIES: Final = (
     TRADITIONAL,
     KOREAN,
     SYMBOLS,
+    LIBERATION,
 )
 EXTRA_FAMILIES: Final = tuple(script.family for script in _SCRIPTS if script.is_extra)
 _WITHOUT_BOLD: Final = frozenset(

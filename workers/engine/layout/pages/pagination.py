@@ -215,6 +215,7 @@ class _Paginator:
         self, flow_progress: _FlowProgress, plan: PagePlan, area: Area | None, rectangle: Rectangle
     ) -> None:
         filler, pending = self._note_filler(flow_progress, plan), flow_progress.notes
+        self.context.area_foot = plan.master.height - rectangle.y - rectangle.height
         fragment = fill_area(
             self.context, flow_progress.flow.blocks, area, rectangle, flow_progress.resume, filler
         )

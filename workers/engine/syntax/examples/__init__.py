@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.syntax.examples.einvoice import EINVOICE
+from workers.engine.syntax.examples.payments import QR_BILL
 from workers.engine.syntax.examples.references import CONTENTS, FIGURE, INDEX, REFERENCE, RUNNING
 from workers.engine.syntax.examples.reuse import ELSE, IMPORT, MESSAGES, PART
 
@@ -673,6 +674,7 @@ _TEXTS: Final[Mapping[str, str]] = {
     "pre": _PREFORMATTED,
     "blockquote": _QUOTATION,
     "barcode": _BARCODE,
+    "qr-bill": QR_BILL,
     **dict.fromkeys(("chart", "series", "axis"), _CHART),
     "insert": _INSERT,
     "toc": CONTENTS,

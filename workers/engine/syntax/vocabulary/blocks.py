@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from workers.engine.barcodes.symbologies import SYMBOLOGIES
@@ -118,7 +119,7 @@ BLOCK_ELEMENTS: Final = (
     element(
         "barcode", "A bar code.", ContentModel.EMPTY,
         required("type", _BARCODE_TYPE, "Kind of code."),
-        required("value", v.TEXT, "Text to encode; for epc-qr and swiss-qr an object of payment data."),
+        required("value", v.TEXT, "Text to encode; for payment codes (epc-qr, swiss-qr, spayd-qr, hct-qr, upi-qr, pix-qr, zbp-qr) an object of payment data."),
         attribute("alt", v.TEXT, "Alternative text: the content of the code."),
         attribute("show-text", v.BOOLEAN, "Whether the value is printed below the code.", "false"),
         attribute("level", v.choice("L", "M", "Q", "H"), "Error correction of QR codes; Micro QR has L, M and Q.", "M"),
@@ -129,6 +130,13 @@ BLOCK_ELEMENTS: Final = (
         attribute("module", v.length(low=0.1, high=100), "Width of one module; by default the code fills its box."),
         attribute("quiet", v.BOOLEAN, "Whether the code has its quiet zone.", "true"),
         COMMON_WITHOUT_LANG, PICTURE_BOX, MONOLITHIC_BREAKS,
+    ),
+    element(
+        "qr-bill", "The payment part and receipt of a Swiss invoice, 210 mm wide and 105 mm high, at the lower edge of the paper. It takes the rest of its page, or the next page if too little is left.", ContentModel.EMPTY,
+        replace(expression("value", "The payment: a record as bar codes of type swiss-qr take it."), is_required=True),
+        attribute("lang", v.choice("de", "fr", "it", "en"), "Language of the headings; that of the document unless given, or English."),
+        attribute("separator", v.choice("scissors", "text", "none"), "Lines to cut along with scissors, or with an instruction above the bill; none for perforated paper.", "scissors"),
+        without(COMMON, "class", "lang"),
     ),
     element(
         "markdown", "Markdown: the text inside, or the value of an expression. Code in it wraps, unless a `style` for `pre` changes that; headings have the ids that GitHub generates, and `[text](#id)` links to one.", ContentModel.TEXT,

@@ -224,6 +224,7 @@ STRUCTURE: Final = (
         attribute("max-pages", v.count(1, 100_000), "Maximum number of pages."),
         FINAL,
         TEXT,
+        children=("qr-bill",),
     ),
     element(
         "security", "Encrypts the file and sets its permissions.", ContentModel.EMPTY,

@@ -45,6 +45,7 @@ from workers.engine.tree.elements.positions import (
     is_placed_alike,
     is_positioned,
 )
+from workers.engine.tree.elements.qr_bills import compile_qr_bill
 from workers.engine.tree.elements.tables import tables
 from workers.engine.tree.expressions.scope import FIGURE_ID, STATE, Scope
 from workers.engine.tree.nodes import (
@@ -380,6 +381,7 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     "break": _compile_break,
     **dict.fromkeys(("img", "barcode"), figures.compile_figure),
     "chart": charts.compile_chart,
+    "qr-bill": compile_qr_bill,
     "grid": grids.compile_grid,
     "markdown": markdown.compile_markdown,
     "table": tables.compile_table,

@@ -1,0 +1,135 @@
+"""Payment codes of single countries: contents of the standards' examples, read back, and findings."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import zxingcpp
+from PIL import Image, ImageDraw
+
+from workers.engine.barcodes.national_codes import (
+    crc16,
+    write_hct,
+    write_pix,
+    write_spayd,
+    write_upi,
+    write_zbp,
+)
+from workers.engine.layout.elements.barcodes.encoding import BarcodeSpec, encode_barcode
+from workers.engine.layout.elements.barcodes.symbols import Symbol
+from workers.engine.layout.problems import ContentProblem
+
+SPAYD = {"iban": "CZ58 5500 0000 0012 6509 8001", "amount": Decimal("480.5")}
+HCT = {
+    "bic": "OTPVHUHB",
+    "name": "Minta Bolt Kft.",
+    "iban": "HU42 1177 3016 1111 1018 0000 0000",
+    "amount": 1234,
+    "valid_until": "2026-12-31T23:59:59+01:00",
+}
+UPI = {"address": "shop@okbank", "name": "Tea & Co", "amount": 99}
+PIX = {
+    "key": "123e4567-e12b-12d1-a456-426655440000",
+    "name": "Fulano de Tal",
+    "city": "BRASILIA",
+}
+ZBP = {"iban": "PL61 1090 1014 0000 0712 1981 2874", "name": "Żółw SA", "amount": Decimal("12.3")}
+
+
+def test_a_spayd_is_that_of_the_standard():
+    content = write_spayd({**SPAYD, "message": "Zboží * 2", "variable_symbol": 1234567890})
+    assert content == (
+        b"SPD*1.0*ACC:CZ5855000000001265098001*AM:480.50*CC:CZK*MSG:Zbo%C5%BE%C3%AD %2A 2"
+        b"*X-VS:1234567890"
+    )
+
+
+def test_a_hungarian_code_has_seventeen_lines():
+    lines = write_hct({**HCT, "invoice": "2026-1"}).decode().split("\n")
+    assert len(lines) == 18  # the last ends too
+    assert lines[:8] == [
+        *("HCT", "001", "1", "OTPVHUHB", "Minta Bolt Kft.", "HU42117730161111101800000000"),
+        *("HUF1234", "20261231235959+1"),
+    ]
+    assert lines[12] == "2026-1"
+
+
+def test_a_upi_address_is_percent_encoded():
+    assert write_upi(UPI) == b"upi://pay?pa=shop@okbank&pn=Tea%20%26%20Co&am=99.00&cu=INR"
+
+
+def test_a_pix_code_is_that_of_the_central_banks_manual():
+    assert write_pix(PIX) == (
+        b"00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000"
+        b"5204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D"
+    )
+    assert crc16(b"123456789") == 0x29B1
+
+
+def test_pix_leaves_accents_out():
+    assert b"6009SAO PAULO" in write_pix({**PIX, "city": "SÃO PAULO"})
+
+
+def test_a_polish_code_counts_grosze():
+    assert write_zbp(ZBP).decode() == "|PL|61109010140000071219812874|001230|Żółw SA||||"
+
+
+@pytest.mark.parametrize(
+    ("symbology", "value", "content"),
+    [
+        ("spayd-qr", SPAYD, write_spayd(SPAYD)),
+        ("hct-qr", HCT, write_hct(HCT)),
+        ("upi-qr", UPI, write_upi(UPI)),
+        ("pix-qr", PIX, write_pix(PIX)),
+        ("zbp-qr", ZBP, write_zbp(ZBP)),
+    ],
+)
+def test_a_drawn_code_reads_back(symbology, value, content):
+    symbol = encode_barcode(BarcodeSpec(symbology, value))
+    assert isinstance(symbol, Symbol), symbol
+    image = Image.new("L", (symbol.columns * 4, symbol.rows * 4), 255)
+    draw = ImageDraw.Draw(image)
+    for x, y, width, height in symbol.rectangles:
+        draw.rectangle((4 * x, 4 * y, 4 * (x + width) - 1, 4 * (y + height) - 1), fill=0)
+    (found,) = zxingcpp.read_barcodes(image)
+    assert bytes(found.bytes) == content
+
+
+@pytest.mark.parametrize(
+    ("symbology", "value", "message"),
+    [
+        ("spayd-qr", {**SPAYD, "iban": "CZ59 5500 0000 0012 6509 8001"}, "wrong check digits"),
+        ("spayd-qr", {**SPAYD, "amount": 10000000}, "at most 9999999.99 is accepted"),
+        ("spayd-qr", {**SPAYD, "due": "31.12.2026"}, "not a date such as 2026-12-31"),
+        ("spayd-qr", {**SPAYD, "variable_symbol": "A1"}, "1 to 10 digits"),
+        ("spayd-qr", {**SPAYD, "message": "a" * 61}, "at most 60 are allowed"),
+        ("hct-qr", {**HCT, "iban": "GB33BUKB20201555555555"}, "only accounts of HU"),
+        ("hct-qr", {**HCT, "amount": Decimal("1.5")}, "forints have no decimals"),
+        ("hct-qr", {**HCT, "valid_until": "tomorrow"}, "not a time such as"),
+        ("hct-qr", {**HCT, "bic": ""}, 'needs the member "bic"'),
+        ("hct-qr", {**HCT, "message": "é" * 70, "name": "é" * 70, "shop": "é" * 35}, "345 bytes"),
+        ("upi-qr", {**UPI, "address": "shop"}, "not one such as name@bank"),
+        ("upi-qr", {**UPI, "currency": "EUR"}, "is not INR"),
+        ("pix-qr", {**PIX, "key": "12345678901"}, "a CPF or CNPJ with its check digits"),
+        ("pix-qr", {**PIX, "key": "11111111111"}, "a CPF or CNPJ with its check digits"),
+        ("pix-qr", {**PIX, "message": "a" * 60}, "too long beside the key"),
+        ("pix-qr", {**PIX, "reference": "a-1"}, "it takes letters and digits"),
+        ("pix-qr", {**PIX, "name": "東京"}, "letters of the Latin alphabet"),
+        ("zbp-qr", {**ZBP, "amount": 10000}, "at most 9999.99 is accepted"),
+        ("zbp-qr", {**ZBP, "tax_number": "1234567890"}, "wrong check digit"),
+        ("zbp-qr", {**ZBP, "name": "a|b"}, "which separates values"),
+        ("zbp-qr", {**ZBP, "iban": "GB33BUKB20201555555555"}, "only accounts of PL"),
+        ("zbp-qr", {**ZBP, "street": "a"}, 'has no member "street"'),
+    ],
+)
+def test_wrong_data_are_findings(symbology: str, value: dict[str, Any], message: str):
+    problem = encode_barcode(BarcodeSpec(symbology, value))
+    assert isinstance(problem, ContentProblem), "a wrong payment was drawn"
+    assert message in problem.text
+
+
+@pytest.mark.parametrize("key", ["52998224725", "11222333000181", "a.b@c.com", "+5511999998888"])
+def test_pix_keys_are_of_five_kinds(key):
+    assert key.encode() in write_pix({**PIX, "key": key})

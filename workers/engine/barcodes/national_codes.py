@@ -1,0 +1,255 @@
+"""Payment codes of single countries: Czech SPAYD, Hungarian HCT, Indian UPI, Brazilian Pix, Polish ZBP."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord
+
+_BIC: Final = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
+_CURRENCY: Final = re.compile(r"[A-Z]{3}")
+_DATE: Final = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
+_PURPOSE: Final = re.compile(r"[A-Z]{4}")
+_UNRESERVED: Final = re.compile(rb"[A-Za-z0-9._~-]")
+
+
+def write_spayd(payment: Mapping[str, Any]) -> bytes:
+    """Return a Czech Short Payment Descriptor, version 1.0.
+
+    Raises:
+        InvalidPaymentError: A member is missing or invalid.
+    """
+    members = PaymentRecord("spayd-qr", payment)
+    symbols = ("variable_symbol", "specific_symbol", "constant_symbol")
+    members.check_members(("iban", "bic", "name", "amount", "currency", "message", "due", *symbols))
+    bic = members.matching("bic", _BIC, "a BIC of 8 or 11 letters and digits")
+    values = {
+        "ACC": members.iban() + (f"+{bic}" if bic else ""),
+        "AM": _decimal(members, Decimal("9999999.99")),
+        "CC": members.matching("currency", _CURRENCY, "a code of three letters") or "CZK",
+        "DT": _date(members, "due").replace("-", ""),
+        "MSG": _escape(members.text("message", 60), b" :/,+$"),
+        "RN": _escape(members.text("name", 35), b" :/,+$"),
+        **{
+            key: members.matching(name, re.compile(r"[0-9]{1,10}"), "1 to 10 digits")
+            for key, name in zip(("X-VS", "X-SS", "X-KS"), symbols, strict=True)
+        },
+    }
+    filled = (f"{key}:{value}" for key, value in values.items() if value)
+    return "*".join(("SPD", "1.0", *filled)).encode()
+
+
+def write_hct(payment: Mapping[str, Any]) -> bytes:
+    """Return a Hungarian code of the central bank (MNB) for a credit transfer, version 001.
+
+    Raises:
+        InvalidPaymentError: A member is missing or invalid.
+    """
+    members = PaymentRecord("hct-qr", payment)
+    identifiers = ("shop", "device", "invoice", "customer", "transaction", "loyalty", "tax")
+    members.check_members(
+        ("bic", "name", "iban", "amount", "valid_until", "purpose", "message", *identifiers)
+    )
+    if not members.text("bic", 11):
+        raise InvalidPaymentError('"hct-qr" needs the member "bic"')
+    iban = members.iban()
+    if not re.fullmatch(r"HU[0-9]{26}", iban):
+        raise members.make_error("iban", f'is of "{iban[:2]}"; only accounts of HU can be paid')
+    until = members.text("valid_until", 25, is_required=True)
+    moment = re.fullmatch(
+        r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})\+0([0-9]):00", until
+    )
+    if moment is None:
+        raise members.make_error(
+            "valid_until", f'is "{until}", not a time such as 2026-12-31T23:59:59+01:00'
+        )
+    amount = members.amount(least=Decimal(1))
+    if amount is not None and amount != amount.to_integral_value():
+        raise members.make_error("amount", f"is {amount}; forints have no decimals")
+    lines = (
+        *("HCT", "001", "1"),
+        members.matching("bic", _BIC, "a BIC of 8 or 11 letters and digits"),
+        members.text("name", 70, is_required=True),
+        iban,
+        "" if amount is None else f"HUF{int(amount)}",
+        "".join(moment.groups()[:6]) + f"+{moment[7]}",
+        members.matching("purpose", _PURPOSE, "four letters"),
+        members.text("message", 70),
+        *(members.text(name, 35) for name in identifiers),
+    )
+    content = ("\n".join(lines) + "\n").encode()
+    return _check_size(members, content, 345)
+
+
+def write_upi(payment: Mapping[str, Any]) -> bytes:
+    """Return an Indian UPI address (NPCI, UPI Linking Specification 1.6).
+
+    Raises:
+        InvalidPaymentError: A member is missing or invalid.
+    """
+    members = PaymentRecord("upi-qr", payment)
+    members.check_members(("address", "name", "amount", "currency", "reference", "message"))
+    address = members.text("address", 255, is_required=True)
+    if not re.fullmatch(r"[A-Za-z0-9._-]{2,190}@[A-Za-z][A-Za-z0-9]{1,63}", address):
+        raise members.make_error("address", f'is "{address[:30]}", not one such as name@bank')
+    if members.text("currency", 3) not in ("", "INR"):
+        raise members.make_error("currency", "is not INR, the only one that UPI pays")
+    values = {
+        "pa": address,
+        "pn": _escape(members.text("name", 99, is_required=True)),
+        "tr": _escape(members.text("reference", 35)),
+        "tn": _escape(members.text("message", 80)),
+        "am": _decimal(members, Decimal("999999999.99")),
+        "cu": "INR",
+    }
+    return ("upi://pay?" + "&".join(f"{key}={v}" for key, v in values.items() if v)).encode()
+
+
+def write_pix(payment: Mapping[str, Any]) -> bytes:
+    """Return a static Brazilian Pix code (BR Code: EMV QRCPS-MPM with the template br.gov.bcb.pix).
+
+    Raises:
+        InvalidPaymentError: A member is missing or invalid.
+    """
+    members = PaymentRecord("pix-qr", payment)
+    members.check_members(("key", "name", "city", "amount", "reference", "message"))
+    key = _pix_key(members)
+    message = _fold(members.text("message", 72))
+    account = _field("00", "br.gov.bcb.pix") + _field("01", key) + _field("02", message)
+    if len(account) > 99:
+        raise members.make_error(
+            "message", f"is too long beside the key; shorten it by {len(account) - 99}"
+        )
+    reference = members.text("reference", 25)
+    if reference and not re.fullmatch(r"[A-Za-z0-9]+", reference):
+        raise members.make_error("reference", f'is "{reference}"; it takes letters and digits')
+    content = "".join(
+        (
+            _field("00", "01"),
+            _field("26", account),
+            _field("52", "0000"),
+            _field("53", "986"),
+            _field("54", _decimal(members, Decimal("9999999999.99"))),
+            _field("58", "BR"),
+            _field("59", _fold(members.text("name", 25, is_required=True))),
+            _field("60", _fold(members.text("city", 15, is_required=True))),
+            _field("62", _field("05", reference or "***")),
+            "6304",
+        )
+    )
+    if not content.isascii():
+        raise InvalidPaymentError('"pix-qr" takes letters of the Latin alphabet')
+    return f"{content}{crc16(content.encode()):04X}".encode()
+
+
+def write_zbp(payment: Mapping[str, Any]) -> bytes:
+    """Return a Polish code of the banks' association (ZBP, recommendation on 2D codes).
+
+    Raises:
+        InvalidPaymentError: A member is missing or invalid.
+    """
+    members = PaymentRecord("zbp-qr", payment)
+    members.check_members(("iban", "name", "amount", "message", "tax_number"))
+    iban = members.iban()
+    if not re.fullmatch(r"PL[0-9]{26}", iban):
+        raise members.make_error("iban", f'is of "{iban[:2]}"; only accounts of PL can be paid')
+    amount = members.amount()
+    if amount is not None and amount > Decimal("9999.99"):
+        raise members.make_error("amount", f"is {amount}, at most 9999.99 is accepted")
+    tax_number = members.matching("tax_number", re.compile(r"[0-9]{10}"), "10 digits")
+    if tax_number and not _is_nip(tax_number):
+        raise members.make_error("tax_number", f'has a wrong check digit: "{tax_number}"')
+    name, message = members.text("name", 20, is_required=True), members.text("message", 32)
+    for member, text in (("name", name), ("message", message)):
+        if "|" in text:
+            raise members.make_error(member, 'holds "|", which separates values')
+    grosze = "000000" if amount is None else f"{int(amount * 100):06}"
+    return "|".join((tax_number, "PL", iban[2:], grosze, name, message, "", "", "")).encode()
+
+
+def crc16(content: bytes) -> int:
+    """Return the check value of a BR Code (CRC-16/CCITT-FALSE)."""
+    register = 0xFFFF
+    for byte in content:
+        register ^= byte << 8
+        for _ in range(8):
+            register = ((register << 1) ^ 0x1021 if register & 0x8000 else register << 1) & 0xFFFF
+    return register
+
+
+def _pix_key(members: PaymentRecord) -> str:
+    key = members.text("key", 77, is_required=True)
+    uuid = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    if re.fullmatch(rf"\+55[0-9]{{10,11}}|{uuid}|[a-z0-9._+-]+@[a-z0-9.-]+\.[a-z]+", key):
+        return key
+    if re.fullmatch(r"[0-9]{11}", key) and _has_check_digits(key, 9, 11):
+        return key
+    if re.fullmatch(r"[0-9]{14}", key) and _has_check_digits(key, 12, 9):
+        return key
+    raise members.make_error(
+        "key",
+        f'is "{key[:4]}…", not an e-mail address, a phone number such as +5511999998888, a CPF or '
+        "CNPJ with its check digits, or a random key",
+    )
+
+
+def _has_check_digits(digits: str, size: int, heaviest: int) -> bool:
+    """Return whether a CPF or CNPJ ends in its two check digits (modulo 11, weights from 2)."""
+    if len(set(digits)) == 1:
+        return False
+    for length in (size, size + 1):
+        weights = [2 + at % (heaviest - 1) for at in range(length)]
+        total = sum(int(d) * w for d, w in zip(reversed(digits[:length]), weights, strict=True))
+        if int(digits[length]) != (11 - total % 11) % 11 % 10:
+            return False
+    return True
+
+
+def _is_nip(digits: str) -> bool:
+    weights = (6, 5, 7, 2, 3, 4, 5, 6, 7)
+    total = sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=False))
+    return total % 11 == int(digits[9])
+
+
+def _field(name: str, value: str) -> str:
+    return f"{name}{len(value):02}{value}" if value else ""
+
+
+def _fold(text: str) -> str:
+    """Return a text without accents, as the fields of a BR Code hold it."""
+    parts = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in parts if not unicodedata.combining(char))
+
+
+def _decimal(members: PaymentRecord, most: Decimal) -> str:
+    amount = members.amount()
+    if amount is not None and amount > most:
+        raise members.make_error("amount", f"is {amount}, at most {most} is accepted")
+    return "" if amount is None else f"{amount:.2f}"
+
+
+def _date(members: PaymentRecord, member: str) -> str:
+    text = members.text(member, 10)
+    if text and not _DATE.fullmatch(text):
+        raise members.make_error(member, f'is "{text}", not a date such as 2026-12-31')
+    return text
+
+
+def _escape(text: str, also: bytes = b"") -> str:
+    """Return a text percent-encoded as UTF-8 (RFC 3986, 2.1), `also` kept as it is."""
+    return "".join(
+        chr(byte) if _UNRESERVED.match(bytes((byte,))) or byte in also else f"%{byte:02X}"
+        for byte in text.encode()
+    )
+
+
+def _check_size(members: PaymentRecord, content: bytes, most: int) -> bytes:
+    if len(content) > most:
+        raise InvalidPaymentError(
+            f'"{members.symbology}" holds {most} bytes, these values need {len(content)}; shorten "message"'
+        )
+    return content

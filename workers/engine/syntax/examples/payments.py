@@ -1,0 +1,18 @@
+"""Examples of payment parts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+QR_BILL: Final = """
+<document lang="de-CH">
+  <data><json>{ "bill": { "iban": "CH44 3199 9123 0008 8901 2", "amount": 1949.75, "reference": "210000000003139471430009017",
+    "creditor": { "name": "Max Muster &amp; Söhne", "street": "Musterstrasse", "number": "123",
+      "postal_code": "8000", "town": "Seldwyla", "country": "CH" }, "message": "Auftrag vom 15. Juni 2026" } }</json></data>
+  <page size="210mm 140mm" margin="10mm"/>
+  <flow>
+    <p>Bitte zahlen Sie innert 30 Tagen.</p>
+    <qr-bill value="bill"/>
+  </flow>
+</document>
+"""
