@@ -88,6 +88,12 @@ def redis_url(redis_server: RedisServer) -> str:
     return redis_server.url
 
 
+@pytest.fixture
+def free_tcp_port() -> int:
+    """Return a port that no other process is given meanwhile."""
+    return free_port()
+
+
 @pytest.fixture(name="redis")
 def redis_client(redis_url: str) -> Iterator[redis.Redis]:
     """Return a client of the emptied server, connected as the product does."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pikepdf
 import pypdfium2
 import pytest
+import zxingcpp
 from PIL import Image
 
 from deploy.gallery.__main__ import PICTURES
@@ -344,3 +345,12 @@ def test_the_gallery_page_needs_nothing_beside_it():
     assert "Golden &lt;documents&gt;" in page
     assert 'src="data:image/png;base64,' in page
     assert "http" not in page
+
+
+def test_the_code_of_a_printed_qr_bill_is_read_from_the_page():
+    with pypdfium2.PdfDocument(send("service-qr-bill", {}).pdf) as document:
+        picture = document[0].render(scale=300 / 72).to_pil()
+    [code] = zxingcpp.read_barcodes(picture)
+    lines = code.bytes.decode().split("\n")
+    assert lines[:4] == ["SPC", "0200", "1", "CH4431999123000889012"]
+    assert (lines[18], lines[19], lines[27]) == ("1499.78", "CHF", "QRR")

@@ -303,10 +303,3 @@ def own_redis(tmp_path: Path) -> Iterator[OwnRedis]:
     server = OwnRedis(folder)
     yield server
     server.kill()
-
-
-@pytest.fixture
-def free_tcp_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

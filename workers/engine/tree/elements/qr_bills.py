@@ -126,6 +126,11 @@ _ACCEPTANCE: Final = _Area(5, 82, 52, 18)
 _SYMBOL: Final = _Area(67, 17, _CODE_SIDE, _CODE_SIDE)
 _PROCEDURES: Final = _Area(67, 90, 138, 10)
 
+_LEAST_SIZE: Final = "6pt"  # of headings, which are the smallest text of a part
+# Values of 8 pt in the receipt: lines beside three headings and the space between them, and characters.
+_RECEIPT_LINES: Final = 12
+_RECEIPT_CHARACTERS: Final = 32
+
 
 def compile_qr_bill(element: Element, context: CompileContext) -> NodeBuilder:
     """Compile a `qr-bill`."""
@@ -164,6 +169,17 @@ def _read(value: object) -> SwissBill:
             "The value of `qr-bill` must be an object with iban, creditor, amount and reference"
         )
     return read_swiss_bill(value)
+
+
+def _count_receipt_lines(bill: SwissBill) -> int:
+    """Estimate the lines that the values need in the receipt."""
+    values = (bill.iban, bill.reference, *bill.creditor, *bill.debtor)
+    return sum(-(-len(value) // _RECEIPT_CHARACTERS) for value in values)
+
+
+def _without_street(address: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out the street, as the guidelines permit in the receipt."""
+    return (address[0], address[-1]) if len(address) > 2 else address
 
 
 class _BillBuilder:
@@ -216,6 +232,10 @@ class _BillBuilder:
 
     def _information(self, bill: SwissBill, part: _Part) -> tuple[Block, ...]:
         texts, is_payment = self._texts, part is _PAYMENT_PART
+        if not is_payment and _count_receipt_lines(bill) > _RECEIPT_LINES:
+            bill = bill._replace(
+                creditor=_without_street(bill.creditor), debtor=_without_street(bill.debtor)
+            )
         sections = [(texts.account, (bill.iban, *bill.creditor))]
         if bill.reference:
             sections.append((texts.reference, (bill.reference,)))
@@ -325,7 +345,7 @@ class _BillBuilder:
         properties: dict[str, Any] = {"width": mm(area.width), "height": mm(area.height)}
         if is_shrunk:  # the longest names and addresses in all fields
             properties["overflow"] = _parse_property("overflow", "shrink")
-            properties["min-font-size"] = _parse_property("min-font-size", "4pt")
+            properties["min-font-size"] = _parse_property("min-font-size", _LEAST_SIZE)
         box = self._box(properties, blocks, is_box=True)
         return replace(box, position=_position(area))
 
