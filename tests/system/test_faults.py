@@ -71,8 +71,12 @@ class Load:
         time.sleep(0.5)
         return self
 
-    def __exit__(self, *_):
+    def stop(self):
+        """Make each client end after its request."""
         self._stop.set()
+
+    def __exit__(self, *_):
+        self.stop()
         for client in self._clients:
             client.join()
 
