@@ -103,6 +103,8 @@ def test_a_drawn_code_reads_back(symbology, value, content):
         ("spayd-qr", {**SPAYD, "iban": "CZ59 5500 0000 0012 6509 8001"}, "wrong check digits"),
         ("spayd-qr", {**SPAYD, "amount": 10000000}, "at most 9999999.99 is accepted"),
         ("spayd-qr", {**SPAYD, "due": "31.12.2026"}, "not a date such as 2026-12-31"),
+        ("spayd-qr", {**SPAYD, "due": "2026-02-31"}, "not a date such as 2026-12-31"),
+        ("hct-qr", {**HCT, "valid_until": "2026-02-31T23:59:59+01:00"}, "not a time such as"),
         ("spayd-qr", {**SPAYD, "variable_symbol": "A1"}, "1 to 10 digits"),
         ("spayd-qr", {**SPAYD, "message": "a" * 61}, "at most 60 are allowed"),
         ("hct-qr", {**HCT, "iban": "GB33BUKB20201555555555"}, "only accounts of HU"),

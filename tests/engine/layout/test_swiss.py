@@ -190,6 +190,7 @@ def test_no_two_rectangles_overlap():
         ({"creditor": "Max Muster, 8000 Seldwyla"}, "must be an object"),
         ({"creditor": CREDITOR | {"town": ""}}, 'needs the member "creditor.town"'),
         ({"creditor": CREDITOR | {"country": "Schweiz"}}, '"creditor.country" of'),
+        ({"creditor": CREDITOR | {"country": "ZZ"}}, "not a code of ISO 3166-1 such as CH"),
         ({"creditor": CREDITOR | {"zip": "1"}}, 'has no member "zip"'),
         ({"debtor": {"name": "x"}}, 'needs the member "debtor.country"'),
         ({"debtor": DEBTOR | {"name": "n" * 71}}, "71 characters, at most 70"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord
 
 _BIC: Final = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
-_DATE: Final = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PURPOSE: Final = re.compile(r"[A-Z]{4}")
 _UNRESERVED: Final = re.compile(rb"[A-Za-z0-9._~-]")
 
@@ -63,7 +64,7 @@ def write_hct(payment: Mapping[str, Any]) -> bytes:
     moment = re.fullmatch(
         r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})\+0([0-9]):00", until
     )
-    if moment is None:
+    if moment is None or not _is_moment(until):
         raise members.make_error(
             "valid_until", f'is "{until}", not a time such as 2026-12-31T23:59:59+01:00'
         )
@@ -234,9 +235,18 @@ def _decimal(members: PaymentRecord, most: Decimal) -> str:
 
 def _date(members: PaymentRecord, member: str) -> str:
     text = members.text(member, 10)
-    if text and not _DATE.fullmatch(text):
+    if text and not (_DATE.fullmatch(text) and _is_moment(text)):
         raise members.make_error(member, f'is "{text}", not a date such as 2026-12-31')
     return text
+
+
+def _is_moment(text: str) -> bool:
+    """Return whether a date or time in ISO 8601 exists: 31 February does not."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _escape(text: str, also: bytes = b"") -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
+
+from babel import Locale
 
 from workers.engine.barcodes.payments import InvalidPaymentError, PaymentRecord
 
@@ -16,7 +19,10 @@ _MEMBERS: Final = (
 )
 _ADDRESS: Final = ("name", "street", "number", "postal_code", "town", "country")
 _CURRENCIES: Final = ("CHF", "EUR")
-_COUNTRY: Final = re.compile(r"[A-Z]{2}")
+_NOT_COUNTRIES: Final = frozenset(
+    {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "ZZ"}
+)
+_COUNTRY: Final = re.compile(r"[A-WY][A-Z]|XK")  # the rest of X is for private use, but for Kosovo
 # Latin only, since 2.3 with Extended-A (4.1.1).
 _WRONG_SIGN: Final = re.compile("[^\u0020-\u007e\u00a0-\u017f\u0218-\u021b\u20ac]")
 _ACCOUNT_LENGTH: Final = 21
@@ -150,9 +156,9 @@ def _address(members: PaymentRecord, name: str, *, is_required: bool = False) ->
     address = PaymentRecord(members.symbology, record, f"{name}.", _find_wrong_sign)
     address.check_members(_ADDRESS)
     country = address.compact("country", is_required=True)
-    if not _COUNTRY.fullmatch(country):
+    if country not in _list_countries():
         raise address.make_error(
-            "country", f'is "{country[:20]}", not a code of two letters such as CH'
+            "country", f'is "{country[:20]}", not a code of ISO 3166-1 such as CH'
         )
     return (
         "S",
@@ -175,3 +181,13 @@ def _additions(members: PaymentRecord, billing: str) -> list[str]:
     procedures = [listed.text(at, 100, is_required=True) for at in numbered]
     lines = [billing, *procedures]
     return lines if any(lines) else []
+
+
+@lru_cache(maxsize=1)
+def _list_countries() -> frozenset[str]:
+    """Return the codes of ISO 3166-1 that the CLDR names; letters for groups of countries are not codes."""
+    return frozenset(
+        code
+        for code in map(str, Locale("en").territories)
+        if _COUNTRY.fullmatch(code) and code not in _NOT_COUNTRIES
+    )
