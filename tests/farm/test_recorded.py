@@ -17,6 +17,7 @@ from sqlalchemy import select, update
 
 from api.jobs.accepting import make_record
 from shared.batch_lifecycle import BatchLifecycle
+from shared.blobs.factory import open_store
 from shared.clock import now
 from shared.db.jobs import JobRecord, JobStatus, add_jobs, find_job
 from shared.db.rotation import ensure_in_rotation
@@ -100,7 +101,7 @@ class Farm:
 
 @pytest.fixture
 def farm(front, worker_environment) -> Iterator[Farm]:
-    farm = Farm(front, worker_environment, front.claims._blobs)
+    farm = Farm(front, worker_environment, open_store(front.blob_url))
     yield farm
     farm.database.close()
 

@@ -4,8 +4,10 @@ import pytest
 from sqlalchemy import make_url
 
 from shared.blobs.s3 import S3Store
+from shared.blobs.store import BlobMissingError
 from shared.db.session import open_database
 from shared.errors import Unavailable
+from tests.servers import Server
 
 POSTGRESQL = "postgresql+psycopg://user:p%40ss@db.example.com:6432/farm"
 
@@ -43,10 +45,14 @@ def test_required_tls_rejects_a_database_without_it(tmp_path):
     ("query", "region"), [("", "us-east-1"), ("?region=eu-central-1", "eu-central-1")]
 )
 def test_requests_to_an_object_store_are_signed_for_its_region(query, region):
-    store = S3Store.of_url(f"s3://key:se%2Fcret@s3.example.com/bucket{query}")
-    signed = store._client.presigned_get_object("bucket", "name")
-    assert f"%2F{region}%2Fs3%2F" in signed
-    assert signed.startswith("https://")
+    with Server(
+        b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    ) as server:
+        store = S3Store.of_url(f"s3+http://key:se%2Fcret@127.0.0.1:{server.port}/bucket{query}")
+        with pytest.raises(BlobMissingError):
+            store.read("name")
+    [request] = server.requests
+    assert f"/{region}/s3/aws4_request".encode() in request
 
 
 @pytest.mark.parametrize(
