@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.engine.paint.drawing import opened, page, printed, text
 from workers.engine.paint.objects import write_text
-from workers.engine.pdf_writer import AppendedObjects, repack
+from workers.engine.pdf_writer import AlignedObjects, AppendedObjects, repack
 
 ROOT = b"<< /Type /Catalog /Pages 2 0 R >>"
 PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
@@ -100,6 +100,46 @@ def test_a_line_ends_before_the_end_of_a_stream_and_is_none_of_its_data(end):
     assert b"\nstream\ndata\n\nendstream\nendobj" in file
     with opened(file) as pdf:
         assert pdf.get_object(4, 0).read_raw_bytes() == b"data\n"
+
+
+@given(
+    columns=st.integers(16, 70),
+    rows=st.lists(st.integers(1, 3), min_size=1, max_size=60),
+    repeats=st.sampled_from([1, 50]),
+    filling=st.binary(min_size=1, max_size=60).filter(
+        lambda value: not set(value) & set(b"()\\\r")
+    ),
+)
+def test_every_aligned_object_is_found_again(columns, rows, repeats, filling):
+    lengths = [count * columns for count in rows * repeats]
+    bodies = [
+        (b"(%b)" % (filling * length)[: length - 2 - at % 10]).ljust(length)
+        for at, length in enumerate(lengths)
+    ]
+    firsts: list[int] = []
+
+    def append(first: int) -> AppendedObjects:
+        firsts.append(first + 1)
+        block = AlignedObjects(columns, lengths, lined(bodies, columns))
+        return AppendedObjects([b"(small)"], {}, [block, block])
+
+    # Readers refuse files with less than 3 bytes an object.
+    with opened(packed(stream(bytes(60_000)), append=append)) as pdf:
+        assert pdf.check_pdf_syntax() == []
+        for at, body in enumerate([*bodies, *bodies]):
+            assert bytes(pdf.get_object(firsts[0] + at, 0)) == body.strip()[1:-1]
+
+
+def lined(bodies: list[bytes], columns: int) -> bytes:
+    """Return bodies with a zero byte before each row."""
+    data = b"".join(bodies)
+    return b"".join(b"\0" + data[at : at + columns] for at in range(0, len(data), columns))
+
+
+def test_objects_that_are_not_aligned_are_refused():
+    block = AlignedObjects(16, [16], b"\0" + b"null".ljust(17))
+    with pytest.raises(ValueError, match="not aligned to 16 bytes"):
+        packed(append=lambda _: AppendedObjects([], {}, [block]))
 
 
 def test_entries_are_added_to_dictionaries_and_to_those_of_streams():

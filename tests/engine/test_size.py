@@ -68,7 +68,7 @@ print((peak() - before) * 1024 // int(sys.argv[3]))
 @pytest.mark.parametrize(
     ("what", "element", "most"),
     [
-        ("render", "<p>a</p>", 2000),
+        ("render", "<p>a</p>", 2500),
         ("validate", "<p>a</p>", 1400),
         ("render", "<div><p>a</p></div>", 4500),
         ("render", "<p><b>a</b> b</p>", 4500),

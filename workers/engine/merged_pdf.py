@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -98,7 +98,8 @@ class MergedPart:
         )
         _check_mergeable(document, is_draft=self._options.is_draft)
         self._observer.enter(Stage.LAYOUT)
-        drawn = lay_out_document(document, resources=self._resources, findings=findings)
+        untagged = replace(document, is_tagged=False)
+        drawn = lay_out_document(untagged, resources=self._resources, findings=findings)
         title = document.info.title or document.info.filename or name
         was_admitted = admit(len(drawn.pages))
         if was_admitted:
@@ -151,6 +152,6 @@ def _find_unmergeable(document: Document) -> str:
         return f'of profile="{document.profile}"'
     if document.is_accessible:
         return f'of profile="{PDF_UA_1}"'
-    if document.is_tagged:
+    if document.requires_tags:
         return 'with tagged="true"'
     return "with attachments" if document.attachments else ""

@@ -90,7 +90,7 @@ def test_a_document_that_is_only_tagged_promises_nothing():
 def test_a_document_that_is_not_tagged_has_no_tree():
     file = render(
         None,
-        Payload(PayloadKind.XML, b"<document><flow><p>a</p></flow></document>"),
+        Payload(PayloadKind.XML, b'<document tagged="false"><flow><p>a</p></flow></document>'),
         options=OPTIONS,
     ).pdf
     with pikepdf.open(io.BytesIO(file)) as pdf:
@@ -119,7 +119,7 @@ def test_encryption_leaves_the_text_to_screen_readers():
         ('<img src="logo"/>', "missing-alt"),
         ('<barcode type="qr" value="a"/>', "missing-alt"),
         ('<p>a<a href="https://example.com/">&#160;</a>b</p>', "link-text"),
-        ("<table><tr><th>a</th><th>b</th></tr></table>", "missing-scope"),
+        ("<table><tr><td>a</td><th>b</th></tr></table>", "missing-scope"),
         ("<div><row><ul><li><h4>a</h4></li></ul></row></div>", "heading-level"),
         ("<table><tr><td><h4>a</h4></td></tr></table>", "heading-level"),
     ],

@@ -343,7 +343,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "filename": Probe("a.pdf"),
         "missing-glyph": Probe("error", other="warn", host="<document @><flow><p>ᱛ</p></flow></document>", reported="missing-glyph"),
         "profile": Probe("pdf/a-2b"),
-        "tagged": Probe("true"),
+        "tagged": Probe("false"),
     },
     "data": {"final": Probe("true", reported="final", payload=_overlay('<data><json>{ "a": 2 }</json></data>'))},
     "field": {

@@ -367,7 +367,7 @@ def document(
     body = Flow(at("flow"), "body", "default", blocks, max_pages)
     info = DocumentInfo("", "", "", "", "en", None)
     masters = tuple(masters) or (master(),)
-    return Document(info, masters, (body, *flows), None, tuple(watermarks), ())
+    return Document(info, masters, (body, *flows), None, tuple(watermarks), (), is_tagged=False)
 
 
 def flow(name: str, *blocks: Block, page: str = "default") -> Flow:

@@ -39,6 +39,10 @@ def structure(flow: str, around: str = '<page size="A6" margin="10mm"/>') -> lis
     return [line[4:] for line in lines[2:]]
 
 
+def structure_lines(file: bytes) -> list[str]:
+    return [line.strip() for line in write_structure(file).splitlines()]
+
+
 def elements(file: bytes, kind: str) -> list[str]:
     lines = write_structure(file).splitlines()
     return [line.strip() for line in lines if line.split()[0] == kind]
@@ -208,9 +212,62 @@ def test_head_cells_have_a_scope():
     ]
 
 
+def test_head_cells_head_their_columns_in_a_row_of_their_own():
+    flow = "<table><tr><th>a</th><th>b</th></tr><tr><th>c</th><td>d</td></tr></table>"
+    cells = [line.strip() for line in structure(flow) if line.strip().startswith("TH ")]
+    assert cells == ["TH Scope=Column", "TH Scope=Column", "TH Scope=Row"]
+
+
 def test_transparent_content_keeps_its_place_in_the_structure():
     flow = '<p>a</p><div opacity="0.5"><p>b</p><div opacity="0.5"><p>c</p></div></div><p>d</p>'
     assert read_text(made(flow)).split() == ["a", "b", "c", "d"]
+
+
+def test_a_long_document_has_the_structure_of_each_of_its_parts():
+    part = (
+        '<h2>Head</h2><p>one <a href="https://example.org">two</a> <span lang="de">drei</span></p>'
+        "<ul><li>item</li></ul>"
+        "<table><thead><tr><th>A</th><th>B</th></tr></thead><tr><td>a</td><td>b</td></tr>"
+        '<tr><th scope="row">c</th><td/></tr><tr><td colspan="2">d</td></tr><tr><td/><td/></tr>'
+        "<tr><td><p>e</p><p>f</p></td><td><table><tr><td>g</td></tr></table></td></tr></table>"
+        '<div opacity="0.5"><p>faint</p></div>'
+    )
+    one = structure(part)
+    many = structure('<div for="n in range(0, 30)" break-before="page">' + part + "</div>")
+    assert [line.strip() for line in many] == [line.strip() for line in one] * 30
+
+
+def test_a_long_table_holds_every_row_and_cell():
+    file = made(
+        '<table><tr for="n in range(0, 2500)"><td>{{ n }}</td>'
+        "<td>{{ 'b' if n % 7 != 0 else '' }}</td>"
+        "<td>c</td></tr></table>"
+    )
+    table = structure_lines(file)
+    assert table.count("TR") == 2_500
+    assert table.count("TD") == 7_500
+    expected = [
+        str(n) if column == 0 else "b" if column == 1 else "c"
+        for n in range(2_500)
+        for column in range(3)
+        if column != 1 or n % 7
+    ]
+    assert read_text(file).split() == expected
+
+
+def test_the_structure_of_a_long_table_is_small():
+    rows = '<table><tr for="n in range(0, 2000)"><td>{{ n }}</td><td>b</td><td>c</td></tr></table>'
+    source = '<document tagged="%s" title="T"><flow>%s</flow></document>'
+    tagged, untagged = (
+        render(
+            None,
+            Payload(PayloadKind.XML, (source % (said, rows)).encode()),
+            options=OPTIONS,
+            resources=FolderImages(),
+        ).pdf
+        for said in ("true", "false")
+    )
+    assert len(tagged) - len(untagged) < 8 * 6_000  # bytes of a cell; 17 before they were aligned
 
 
 def test_empty_cells_and_rows_are_in_the_table():

@@ -13,7 +13,14 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from workers.engine.syntax.vocabulary import ELEMENTS
-from workers.engine.tree.nodes import CellTemplate, Paragraph, Role, RowTemplate, TableRow
+from workers.engine.tree.nodes import (
+    CellTemplate,
+    Paragraph,
+    Role,
+    RowTemplate,
+    TableRow,
+    is_head_row,
+)
 
 DOCUMENT: Final = 0  # the root element
 
@@ -243,7 +250,11 @@ class LogicalStructure:
         return known
 
     def _make_kind(self, template: RowTemplate, role: Role) -> _RowKind:
-        shapes = [(at, _attributes_of(cell, role)) for at, cell in enumerate(template.cells)]
+        heads_columns = role is Role.TABLE_HEAD or is_head_row(template)
+        shapes = [
+            (at, _attributes_of(cell, heads_columns=heads_columns))
+            for at, cell in enumerate(template.cells)
+        ]
         langs = [(at, cell.style.text.lang) for at, cell in enumerate(template.cells)]
         kind = self._kinds[template, role] = _RowKind(
             template,
@@ -267,8 +278,8 @@ def role_of(node: Any) -> str:
     return "" if spec is None else spec.structure_type
 
 
-def _attributes_of(cell: CellTemplate, section: Role) -> CellAttributes:
+def _attributes_of(cell: CellTemplate, *, heads_columns: bool) -> CellAttributes:
     scope = ""
     if cell.role is Role.HEAD_CELL:
-        scope = _SCOPES.get(cell.scope) or ("Column" if section is Role.TABLE_HEAD else "Row")
+        scope = _SCOPES.get(cell.scope) or ("Column" if heads_columns else "Row")
     return CellAttributes(cell.colspan, cell.rowspan, scope)

@@ -7,13 +7,13 @@ outside of figures: borders, backgrounds, rules, underlines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any, Final
 
 from workers.engine.layout.display import GlyphRun, Item, Restore, Save, ShapedRun
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
-from workers.engine.paint.structure_tree import MarkedContent, StructureTree
+from workers.engine.paint.structure_objects import MarkedContent
+from workers.engine.paint.structure_tree import StructureTree
 
 _UNOWNED: Final = frozenset({Save, Restore, FormCall})
 _TEXTS: Final = frozenset({GlyphRun, ShapedRun})
@@ -47,28 +47,33 @@ class TaggedStreamWriter(ContentStreamWriter):
         self._is_inside = False  # of a text object
 
     def _write_items(self, items: Iterable[Item | FormCall]) -> None:
-        figures, writers = self._structure.boxes, _TAGGED_WRITERS
+        figures, roles, writers = self._structure.boxes, self._structure.roles, _TAGGED_WRITERS
         for item in items:
             kind = type(item)
             if kind in _UNOWNED:
                 writers[kind](self, item)
                 continue
             owner: Any = item.owner  # type: ignore[union-attr]  # all others have one
-            if kind not in _TEXTS and owner not in figures:
+            is_text = kind in _TEXTS and owner not in figures
+            if not is_text and owner not in figures:
                 owner = None
             if owner != self._current:
-                self._switch(owner, is_text=kind in _TEXTS and owner not in figures)
+                if is_text and owner is not None and self._is_inside:
+                    # The cells of a table, one after the other: no object is ended.
+                    owners = self._content.owners
+                    self._out.append(_NEXT_SEQUENCES[roles[owner]] % len(owners))
+                    owners.append(owner)
+                    self._current = owner
+                else:
+                    self._switch(owner, is_text=is_text)
             writers[kind](self, item)
 
     def _switch(self, owner: int | None, *, is_text: bool) -> None:
         """End the open sequence and start that of an owner, None for an artifact."""
-        if is_text and owner is not None and self._is_inside:
-            self._out.append(b"EMC\n")
-        else:
-            self._end_open()
-            if owner is not None and is_text:
-                self._begin_text()
-                self._is_inside = True
+        self._end_open()
+        if owner is not None and is_text:
+            self._begin_text()
+            self._is_inside = True
         self._current = owner
         self._is_artifact = owner is None
         if owner is None:
@@ -118,6 +123,16 @@ _TAGGED_WRITERS: Final[dict[type, Callable[[Any, Any], None]]] = {
 }
 
 
-@cache
 def _begin_sequence(role: str) -> bytes:
     return b"/%b<</MCID %%d>>BDC\n" % role.encode("ascii")
+
+
+class _NextSequences(dict[str, bytes]):
+    """Operators that end a sequence and begin one of a role."""
+
+    def __missing__(self, role: str) -> bytes:
+        written = self[role] = b"EMC\n" + _begin_sequence(role)
+        return written
+
+
+_NEXT_SEQUENCES: Final = _NextSequences()

@@ -25,13 +25,17 @@ from workers.engine.tree.nodes import (
     Table,
     TableRow,
     TextRun,
+    is_head_row,
 )
 
 _LEVELS: Final = {f"H{level}": level for level in range(1, 7)}
 
 
 def check_accessibility(document: Document, findings: Findings) -> None:
-    """Report what a tagged document lacks; untagged documents are not checked."""
+    """Report what a tagged document lacks; untagged documents are not checked.
+
+    A missing title is reported for documents that ask for tags: readers announce the file's name.
+    """
     if document.is_tagged:
         _Checker(document, findings).check()
 
@@ -48,7 +52,7 @@ class _Checker:
         self.last_template: RowTemplate | None = None
 
     def check(self) -> None:
-        if not self.document.info.title.strip():
+        if self.document.requires_tags and not self.document.info.title.strip():
             self._report(
                 "missing-title",
                 "The document has no title, which readers of tagged files announce first; give "
@@ -115,12 +119,15 @@ class _Checker:
         if template is self.last_template:  # the rows of a loop share one
             return
         self.last_template = template
+        if is_head_row(template):
+            return
         for at, cell in enumerate(template.cells):
             if at and _is_unclear(cell):
                 self._report(
                     "missing-scope",
-                    "It is not clear which cells this `th` heads: it stands in the body of a table and "
-                    'is not the first cell of its row; give it `scope`: "row", "column" or "both"',
+                    "It is not clear which cells this `th` heads: it stands in the body of a table, "
+                    "among `td`, and is not the first cell of its row; give it `scope`: "
+                    '"row", "column" or "both"',
                     cell.source.location,
                 )
 

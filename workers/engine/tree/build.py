@@ -121,7 +121,11 @@ class CompiledTemplate:
         self._profiles: ConformanceProfiles = (
             context.read_constant(root, "profile") or ConformanceProfiles()
         )
-        self._is_tagged = self._profiles.is_tagged or bool(context.read_constant(root, "tagged"))
+        is_tagged = bool(context.read_constant(root, "tagged"))
+        self._requires_tags = self._profiles.is_tagged or (
+            "tagged" in root.attributes and is_tagged
+        )
+        self._is_tagged = self._requires_tags or is_tagged
         self._refuses_missing = context.read_constant(root, "missing-glyph") == "error"
         self._fonts = tuple(compile_fonts(root.elements("font"), context))
         self._attachments = [
@@ -220,6 +224,7 @@ class CompiledTemplate:
             cross_references,
             footnotes=footnotes,
             is_tagged=self._is_tagged,
+            requires_tags=self._requires_tags,
             is_accessible=self._profiles.is_accessible,
             running_values=(
                 RunningValues(state.references.running_values) if self._features.running else None

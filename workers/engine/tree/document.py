@@ -153,7 +153,8 @@ class Document:
     fonts: tuple[DeclaredFont, ...] = ()
     cross_references: CrossReferences | None = None  # None where nothing refers to anything
     footnotes: Footnotes | None = None  # None where there are none
-    is_tagged: bool = False  # has a structure tree
+    is_tagged: bool = True  # has a structure tree, unless it is merged with others
+    requires_tags: bool = False  # by its own `tagged` or its profile
     is_accessible: bool = False  # is to conform to PDF/UA-1
     running_values: RunningValues | None = None  # None where no element sets any
 

@@ -562,6 +562,12 @@ class RowTemplate:
     starts: tuple[int, ...] = ()
 
 
+def is_head_row(template: RowTemplate) -> bool:
+    """Return whether a row consists of several head cells, which then head their columns."""
+    cells = template.cells
+    return len(cells) > 1 and all(cell.role is Role.HEAD_CELL for cell in cells)
+
+
 # A cell of plain text is its text, in the cell's own style; anything else is blocks.
 CellContent = str | tuple["Block", ...]
 

@@ -55,7 +55,7 @@ STRUCTURE: Final = (
         attribute("filename", v.TEXT, "File name offered for download."),
         *fixed(attribute("missing-glyph", v.choice("warn", "error"), "Severity of a character that no font has; with a PDF/A profile it is always an error.", "warn")),
         *fixed(attribute("profile", files.PROFILE, "Standards that the file conforms to: PDF/A for archiving, PDF/UA for accessibility, or both.")),
-        *fixed(attribute("tagged", v.BOOLEAN, "Whether the file is a tagged PDF, whose structure tree tells screen readers and other programs its headings, lists, tables and figures. Profiles that require tags imply it.", "false")),
+        *fixed(attribute("tagged", v.BOOLEAN, "Whether the file is a tagged PDF, whose structure tree tells screen readers and other programs its headings, lists, tables and figures. With `false` it is smaller, unless its profile requires tags. Merged files are not tagged; a document that says `true` is not merged.", "true")),
         children=("import", "data", "style", "color", "font", "messages", "part", "page", "flow", "security", "attachment", "einvoice", "watermark"),
     ),
     element(

@@ -94,7 +94,7 @@ TABLE_ELEMENTS: Final = (
         )
         for name, doc, scope in (
             ("td", "A cell.", ()),
-            ("th", "A header cell.", (fixed(attribute("scope", v.choice("row", "column", "both"), "The cells that it is a header of, in tagged files; unless given, those of its column in a `thead`, otherwise those of its row.")),)),
+            ("th", "A header cell.", (fixed(attribute("scope", v.choice("row", "column", "both"), "The cells that it is a header of, in tagged files; unless given, those of its column in a `thead` or a row of `th` only, otherwise those of its row.")),)),
         )
     ),
 )  # fmt: skip

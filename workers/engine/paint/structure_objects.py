@@ -1,0 +1,519 @@
+"""The structure tree written as PDF objects (ISO 32000-1, 14.7): elements, parent tree, shared
+attributes.
+
+They are appended to ReportLab's objects directly in object streams: a table of 5,000 rows has
+45,000 elements. In long documents most of them are aligned (`AlignedObjects`): leaves, which have
+one marked-content sequence, and branches, whose children are elements.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import compress, repeat
+from operator import itemgetter
+from typing import Any, Final
+
+from workers.engine.layout.structure import DOCUMENT, CellAttributes, LogicalStructure
+from workers.engine.paint.objects import write_number, write_text
+from workers.engine.pdf_writer import AlignedObjects, AppendedObjects
+
+# Table parts, which are in the tree even if they are empty, and their order in a table.
+_TABLE_PARTS: Final = frozenset({"THead", "TBody", "TFoot", "TR", "TD", "TH"})
+_CELLS: Final = frozenset({"TD", "TH"})
+_RANKS: Final = {"Caption": 0, "THead": 1, "TBody": 2, "TFoot": 3}
+_DIGITS: Final = "0123456789"
+_NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
+_ROMAN: Final = frozenset("ivxlcdm")
+_NO_CELLS: Final = range(-1, -1)
+_OTHERS: Final = frozenset({"Link", "Note"})
+_LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
+# Numbers in columns: seven digits are those of the most objects of a file (PDF 1.7, C.2).
+_LEAF: Final = b"<</S/%b/P %7d 0 R/Pg %7d 0 R/K %7d>>"
+_REFERENCE: Final = b"\0%7d 0 R     "
+_ROW_START: Final = b"\0<</S/TR/P %7d 0 R/K["
+_ROW_REFERENCE: Final = b"%7d 0 R "
+_COLUMNS: Final = 16  # of a reference
+_BRANCH_END: Final = b"\0]>>             "
+_STEP: Final = 10  # lengths of leaves are multiples, so that their offsets change in few digits
+
+
+@dataclass(slots=True, eq=False)
+class MarkedContent:
+    """The marked-content sequences of one content stream: the element of each, by MCID.
+
+    `key` is that of the stream in the parent tree; `stream` is a form, None for the page itself.
+    """
+
+    key: int
+    page: int  # from 1
+    owners: list[int] = field(default_factory=list)
+    stream: Any = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkAnnotation:
+    """The annotation of a link, a child of its element."""
+
+    element: int
+    page: int
+    annotation: Any
+
+
+# A child of an element: another one, a marked-content sequence, or a link's annotation.
+_Kid = int | tuple[MarkedContent, int] | LinkAnnotation
+
+
+class StructureWriter:
+    """Writes the structure tree of one document."""
+
+    def __init__(
+        self,
+        structure: LogicalStructure,
+        contents: Sequence[MarkedContent],
+        links: Sequence[LinkAnnotation],
+        numbers: Sequence[int],
+    ) -> None:
+        """`numbers` are those of the pages, then of the streams, then of the links."""
+        self.structure = structure
+        self.contents = contents
+        self.links = links
+        page_count = max((content.page for content in contents), default=0)
+        self.pages = (0, *numbers[:page_count])
+        streams = [content for content in contents if content.stream is not None]
+        ends = page_count + len(streams)
+        self.streams = dict(zip(streams, numbers[page_count:ends], strict=True))
+        self.annotations = dict(zip(links, numbers[ends:], strict=True))
+        # The children of each element in the tree; a lone marked-content sequence stands by itself.
+        self.kids: list[list[_Kid] | tuple[MarkedContent, int] | None]
+        self.kids = [None] * len(structure.roles)
+        # Rows whose cells have one sequence each, one after the other: that of the first.
+        self.plain_rows: dict[int, tuple[MarkedContent, int]] = {}
+        self.numbers: list[int] = [0] * len(structure.roles)  # 0 for an element left out
+        self.shapes: dict[CellAttributes, int] = {}
+        self.root = 0
+
+    def write(self, first: int, root: int) -> AppendedObjects:
+        """Return the objects of the tree, whose numbers start at `first`; `root` is that of its
+        root.
+        """
+        self.root = root
+        self._collect()
+        others, branches, leaves = self._sort_elements()
+        is_long = len(branches) + len(leaves) >= _LEAST_ALIGNED
+        if not is_long:
+            others, branches, leaves = sorted([*others, *branches, *leaves]), [], []
+        shapes = sorted(set(self.structure.shapes.values()))
+        notes = [each for each in others if self.structure.roles[each] == "Note"]
+        after = first + len(others)
+        self.shapes = {shape: after + at for at, shape in enumerate(shapes)}
+        tree = after + len(shapes)
+        arrays = tree + 1 + 2 * bool(notes)
+        at = arrays + len(self.contents)
+        branches, alike = self._split_alike(branches)
+        self._number(others, first)
+        self._number([*branches, *alike, *leaves], at)
+
+        bodies = [self._element(element) for element in others]
+        bodies += map(_write_shape, shapes)
+        bodies.append(self._parent_tree(arrays))
+        additions = self._additions(root, tree)
+        if notes:
+            additions[root] += b" /IDTree %d 0 R" % (tree + 1)
+            bodies += self._id_tree(notes, tree + 2)
+        if not is_long:
+            bodies += map(self._parent_array, self.contents)
+            return AppendedObjects(bodies, additions)
+        lines = [self._parent_lines(content) for content in self.contents]
+        lines += [self._branch(element) for element in branches]
+        lengths = [len(each) // (_COLUMNS + 1) * _COLUMNS for each in lines]
+        blocks = [AlignedObjects(_COLUMNS, lengths, b"".join(lines))]
+        blocks += self._write_alike(alike)
+        blocks += self._write_leaves(leaves)
+        return AppendedObjects(bodies, additions, blocks)
+
+    # --- what is in the tree, and in which order -------------------------------------------------
+
+    def _collect(self) -> None:
+        """Attach marked content and links to their elements, and those to their parents."""
+        self.kids[DOCUMENT] = []
+        for content in self.contents:
+            self._collect_content(content)
+        for link in self.links:
+            self._kids_to_extend(link.element).append(link)
+
+    def _collect_content(self, content: MarkedContent) -> None:
+        kids, parents = self.kids, self.structure.parents
+        cells, rows = self.structure.cells, self.plain_rows
+        owners = content.owners
+        at, end = 0, len(owners)
+        while at < end:
+            owner = owners[at]
+            row = parents[owner]
+            own = cells.get(row, _NO_CELLS)
+            if (
+                own.start == owner
+                and kids[row] is None
+                and content.stream is None
+                and owners[at : at + len(own)] == list(own)
+            ):
+                self._attach(row)
+                rows[row] = content, at
+                kids[own.start : own.stop] = [(content, mcid) for mcid in range(at, at + len(own))]
+                at += len(own)
+                continue
+            if kids[owner] is None:
+                self._attach(owner)
+                kids[owner] = content, at
+            else:
+                self._kids_to_extend(owner).append((content, at))
+            at += 1
+
+    def _kids_to_extend(self, element: int) -> list[_Kid]:
+        """Return the children of an element as a list, and attach the element if it is new."""
+        kids = self.kids[element]
+        if kids is None:
+            self._attach(element)
+            kids = self.kids[element]
+        if isinstance(kids, tuple):
+            self.plain_rows.pop(self.structure.parents[element], None)
+            kids = self.kids[element] = [kids]
+        assert kids is not None
+        return kids
+
+    def _attach(self, element: int) -> None:
+        """Attach an element to its parent, unless it is ordered by its table."""
+        kids, parents, roles = self.kids, self.structure.parents, self.structure.roles
+        kids[element] = []
+        while element != DOCUMENT:
+            parent = parents[element]
+            is_new = kids[parent] is None
+            if is_new:
+                kids[parent] = []
+            if roles[element] not in _TABLE_PARTS:
+                self._kids_to_extend(parent).append(element)
+            if not is_new:
+                return
+            element = parent
+
+    def _sort_elements(self) -> tuple[list[int], list[int], list[int]]:
+        """Return the elements of the tree, in document order: others, branches, leaves.
+
+        Rows and cells of a table are in the tree even if they are empty.
+        """
+        structure, kids, rows = self.structure, self.kids, self.plain_rows
+        roles, parents = structure.roles, structure.parents
+        described = self._described()
+        others: list[int] = []
+        branches: list[int] = []
+        leaves: list[int] = []
+        is_present = bytearray(len(kids))
+        element = 0
+        while element < len(kids):
+            if element in rows and described.isdisjoint(cells := structure.cells[element]):
+                branches.append(element)
+                leaves += cells
+                element = cells.stop
+                continue
+            role, own = roles[element], kids[element]
+            if own is not None or (role in _TABLE_PARTS and is_present[parents[element]]):
+                is_present[element] = True
+                if element in described or role in _OTHERS:
+                    others.append(element)
+                elif isinstance(own, tuple):
+                    content, _ = own
+                    (leaves if content.stream is None else others).append(element)
+                elif role in _CELLS and not own:
+                    leaves.append(element)
+                else:
+                    below = self._kids_of(element)
+                    is_branch = below and all(type(kid) is int for kid in below)
+                    (branches if is_branch else others).append(element)
+            element += 1
+        return others, branches, leaves
+
+    def _described(self) -> set[int]:
+        """Return the elements with entries or attributes of their own."""
+        structure = self.structure
+        return {
+            *structure.langs,
+            *structure.alts,
+            *structure.actuals,
+            *structure.shapes,
+            *structure.boxes,
+            *structure.markers,
+        }
+
+    def _number(self, elements: Sequence[int], first: int) -> None:
+        for number, element in enumerate(elements, first):
+            self.numbers[element] = number
+
+    def _kids_of(self, element: int) -> Sequence[_Kid]:
+        structure = self.structure
+        kids = self.kids[element] or ()
+        own: Sequence[_Kid] = [kids] if isinstance(kids, tuple) and kids else kids
+        role = structure.roles[element]
+        if role == "TR":
+            return structure.cells[element]
+        if role in _RANKS and element in structure.rows:
+            return structure.rows[element]
+        if role == "Table":
+            own = [*own, *structure.sections.get(element, ())]
+            return sorted(own, key=self._rank)
+        # Transparent groups are written after the rest of their page; elements are numbered in
+        # document order.
+        if len(own) > 1 and all(type(kid) is int for kid in own):
+            return sorted(own)  # type: ignore[type-var]
+        return own
+
+    def _rank(self, kid: _Kid) -> tuple[int, int]:
+        assert isinstance(kid, int)
+        return _RANKS.get(self.structure.roles[kid], 0), kid
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _element(self, element: int) -> bytes:
+        structure, kids = self.structure, self._kids_of(element)
+        role = structure.roles[element]
+        if role == "Link" and not any(type(kid) is LinkAnnotation for kid in kids):
+            role = "Span"  # its destination is not in the file
+        parent = self.numbers[structure.parents[element]]
+        if element == DOCUMENT:
+            parent = self.root
+        page = self._page_of(kids)
+        return b"<</S/%b/P %d 0 R%b%b%b>>" % (
+            role.encode("ascii"),
+            parent,
+            b"/Pg %d 0 R" % self.pages[page] if page else b"",
+            self._write_kids(kids, page),
+            b"".join(self._entries(element)),
+        )
+
+    def _page_of(self, kids: Sequence[_Kid]) -> int:
+        """Return the page of the first sequence, 0 for an element without one."""
+        for kid in kids:
+            if type(kid) is tuple:
+                return kid[0].page
+        return 0
+
+    def _write_kids(self, kids: Sequence[_Kid], page: int) -> bytes:
+        if not kids:
+            return b""
+        written = [self._write_kid(kid, page) for kid in kids]
+        if len(written) == 1:
+            return b"/K %b" % written[0]
+        return b"/K[%b]" % b" ".join(written)
+
+    def _write_kid(self, kid: _Kid, page: int) -> bytes:
+        if isinstance(kid, int):
+            return b"%d 0 R" % self.numbers[kid]
+        if isinstance(kid, LinkAnnotation):
+            parts = self.annotations[kid], self.pages[kid.page]
+            return b"<</Type/OBJR/Obj %d 0 R/Pg %d 0 R>>" % parts
+        content, number = kid
+        if content.stream is not None:
+            parts = self.pages[content.page], self.streams[content]
+            return b"<</Type/MCR/Pg %d 0 R/Stm %d 0 R/MCID %d>>" % (*parts, number)
+        if content.page != page:
+            return b"<</Type/MCR/Pg %d 0 R/MCID %d>>" % (self.pages[content.page], number)
+        return b"%d" % number
+
+    def _entries(self, element: int) -> Iterator[bytes]:
+        structure = self.structure
+        if structure.roles[element] == "Note":
+            yield b"/ID" + _id_of(element)
+        if (lang := structure.langs.get(element)) is not None:
+            yield b"/Lang" + write_text(lang)
+        if (alt := structure.alts.get(element)) is not None:
+            yield b"/Alt" + write_text(alt)
+        if (actual := structure.actuals.get(element)) is not None:
+            yield b"/ActualText" + write_text(actual)
+        if (shape := structure.shapes.get(element)) is not None:
+            yield b"/A %d 0 R" % self.shapes[shape]
+        if (box := structure.boxes.get(element)) is not None:
+            yield b"/A<</O/Layout/BBox[%b]>>" % b" ".join(map(write_number, box))
+        if (marker := structure.markers.get(element)) is not None:
+            yield b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
+
+    # --- aligned objects -------------------------------------------------------------------------
+
+    def _split_alike(self, branches: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the branches, and apart from them the rows with the commonest number of cells."""
+        roles, cells = self.structure.roles, self.structure.cells
+        counts = Counter(len(cells[each]) for each in branches if roles[each] == "TR")
+        common, count = max(counts.items(), key=itemgetter(1), default=(0, 0))
+        if count < _LEAST_ALIGNED:
+            return list(branches), []
+        is_alike = [roles[each] == "TR" and len(cells[each]) == common for each in branches]
+        alike = list(compress(branches, is_alike))
+        return [each for each, is_so in zip(branches, is_alike, strict=True) if not is_so], alike
+
+    def _branch(self, element: int) -> bytes:
+        """Return an element whose children are elements, in lines."""
+        structure, numbers = self.structure, self.numbers
+        parent = self.root if element == DOCUMENT else numbers[structure.parents[element]]
+        kids: Sequence[Any] = self._kids_of(element)
+        form = _branch_form(structure.roles[element]) + _REFERENCE * len(kids) + _BRANCH_END
+        return form % (parent, *[numbers[kid] for kid in kids])
+
+    def _write_alike(self, rows: Sequence[int]) -> Iterator[AlignedObjects]:
+        """Write table rows with the same number of cells, each as one row of bytes."""
+        if not rows:
+            return
+        numbers, parents, cells = self.numbers, self.structure.parents, self.structure.cells
+        form = _ROW_START + _ROW_REFERENCE * len(cells[rows[0]]) + b"]>>"
+        length = len(form % (0, *repeat(0, len(cells[rows[0]])))) - 1
+        width = -length % _STEP + length
+        form += b" " * (width - length)
+        records = [
+            form % (numbers[parents[row]], *numbers[cells[row].start : cells[row].stop])
+            for row in rows
+        ]
+        yield AlignedObjects(width, [width] * len(rows), b"".join(records))
+
+    def _write_leaves(self, leaves: Sequence[int]) -> Iterator[AlignedObjects]:
+        """Write elements with one marked-content sequence of a page, or none."""
+        if not leaves:
+            return
+        width = max(_leaf_width(role) for role in {self.structure.roles[each] for each in leaves})
+        records = b"".join(self._leaves(leaves, width))
+        yield AlignedObjects(width, [width] * len(leaves), records)
+
+    def _leaves(self, leaves: Sequence[int], width: int) -> Iterator[bytes]:
+        structure, numbers, rows = self.structure, self.numbers, self.plain_rows
+        roles, parents = structure.roles, structure.parents
+        at = 0
+        while at < len(leaves):
+            element = leaves[at]
+            parent = parents[element]
+            number, own = numbers[parent], self.kids[element]
+            if parent in rows and (cells := structure.cells[parent]).start == element:
+                content, first = rows[parent]
+                page = self.pages[content.page]
+                mcids = range(first, first + len(cells))
+                parts = [part for mcid in mcids for part in (number, page, mcid)]
+                yield _row_form(tuple(roles[cells.start : cells.stop]), width) % tuple(parts)
+                at += len(cells)
+                continue
+            if isinstance(own, tuple):
+                yield _leaf_form(roles[element], width) % (number, self.pages[own[0].page], own[1])
+            else:
+                yield _write_empty_leaf(roles[element], number, width)
+            at += 1
+
+    # --- the parent tree ---------------------------------------------------------------------------
+
+    def _parent_array(self, content: MarkedContent) -> bytes:
+        """Return the elements of the sequences of a content stream, by MCID."""
+        return b"[%b]" % b" ".join([b"%d 0 R" % self.numbers[owner] for owner in content.owners])
+
+    def _parent_lines(self, content: MarkedContent) -> bytes:
+        """Return the same in lines."""
+        numbers = self.numbers
+        form = _write_line(b"[") + _REFERENCE * len(content.owners) + _write_line(b"]")
+        return form % tuple([numbers[owner] for owner in content.owners])
+
+    def _parent_tree(self, arrays: int) -> bytes:
+        """Return the number tree from content streams, whose arrays start at an object number, and
+        links to elements.
+        """
+        entries = [
+            b"%d %d 0 R" % (content.key, arrays + at) for at, content in enumerate(self.contents)
+        ]
+        base = len(self.contents)
+        entries += [
+            b"%d %d 0 R" % (base + at, self.numbers[link.element])
+            for at, link in enumerate(self.links)
+        ]
+        return b"<</Nums[%b]>>" % b" ".join(entries)
+
+    def _id_tree(self, notes: Sequence[int], leaf: int) -> Iterator[bytes]:
+        """Write the name tree of the notes, each of which has an ID (ISO 14289-1, 7.9): its root,
+        then its leaf with the object number `leaf`.
+        """
+        names = [b"%b %d 0 R" % (_id_of(note), self.numbers[note]) for note in notes]
+        ends = b"%b %b" % (_id_of(notes[0]), _id_of(notes[-1]))
+        yield b"<</Kids[%d 0 R]>>" % leaf
+        yield b"<</Limits[%b]/Names[%b]>>" % (ends, b" ".join(names))
+
+    def _additions(self, root: int, tree: int) -> dict[int, bytes]:
+        """Return the entries of the root, of the pages and of the links (14.7.2, 14.7.4.4)."""
+        count = len(self.contents)
+        additions = {
+            root: b"/K %d 0 R /ParentTree %d 0 R /ParentTreeNextKey %d"
+            % (self.numbers[DOCUMENT], tree, count + len(self.links))
+        }
+        for content in self.contents:
+            if content.stream is None:
+                key = b"/StructParents %d /Tabs /S" % content.key
+                additions[self.pages[content.page]] = key
+        for at, link in enumerate(self.links):
+            additions[self.annotations[link]] = b"/StructParent %d" % (count + at)
+        return additions
+
+
+def _write_line(text: bytes) -> bytes:
+    """Return a text in lines of `_COLUMNS` bytes."""
+    starts = range(0, len(text), _COLUMNS)
+    return b"".join([b"\0" + text[at : at + _COLUMNS].ljust(_COLUMNS) for at in starts])
+
+
+@cache
+def _branch_form(role: str) -> bytes:
+    """Return the start of a branch, for the number of its parent."""
+    name = _write_line(b"<</S/" + role.encode("ascii"))
+    return name + b"\0/P %7d 0 R  " + _write_line(b"/K[")
+
+
+def _leaf_width(role: str) -> int:
+    length = len(_LEAF % (role.encode("ascii"), 0, 0, 0))
+    return -length % _STEP + length
+
+
+@cache
+def _leaf_form(role: str, width: int) -> bytes:
+    """Return the form of a leaf, for the numbers of its parent and page, and its MCID."""
+    padding = width - len(_LEAF % (role.encode("ascii"), 0, 0, 0))
+    return b"\0" + _LEAF.replace(b"%b", role.encode("ascii"), 1) + b" " * padding
+
+
+def _write_empty_leaf(role: str, parent: int, width: int) -> bytes:
+    return b"\0" + (b"<</S/%b/P %7d 0 R>>" % (role.encode("ascii"), parent)).ljust(width)
+
+
+@cache
+def _row_form(roles: tuple[str, ...], width: int) -> bytes:
+    """Return the forms of the leaves of a row."""
+    return b"".join([_leaf_form(role, width) for role in roles])
+
+
+def _id_of(note: int) -> bytes:
+    """Return the ID of a note, unique and sorted in document order."""
+    return b"(note%07d)" % note
+
+
+def _write_shape(shape: CellAttributes) -> bytes:
+    written = b"<</O/Table"
+    if shape.scope:
+        written += b"/Scope/" + shape.scope.encode("ascii")
+    if shape.colspan > 1:
+        written += b"/ColSpan %d" % shape.colspan
+    if shape.rowspan > 1:
+        written += b"/RowSpan %d" % shape.rowspan
+    return written + b">>"
+
+
+def _numbering_of(marker: str) -> bytes:
+    """Return the ListNumbering of a list (ISO 32000-1, 14.8.5.5) from its first marker."""
+    known = _NUMBERINGS.get(marker)
+    if known is not None:
+        return known
+    name = marker.rstrip(".")
+    if name[-1:] in _DIGITS:
+        return b"Decimal"
+    if not name.isascii() or not name.isalpha():
+        return b"Disc"
+    kind = b"Roman" if _ROMAN.issuperset(name.lower()) else b"Alpha"
+    return (b"Lower" if name.islower() else b"Upper") + kind
