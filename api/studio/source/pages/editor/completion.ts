@@ -3,7 +3,8 @@
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import type { SyntaxNode } from "@lezer/common";
-import { describeValue, membersAt, namesAt, readData } from "./data-paths";
+import { readData } from "../../lib/template-data";
+import { describeValue, membersAt, namesAt } from "./data-paths";
 import { findAttribute, VOCABULARY } from "./vocabulary";
 
 const NAMED_COLOUR = "name of a color element";

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { askJson, Failure } from "../../lib/api";
 import { describe } from "../../lib/load";
 import { count, t } from "../../lib/messages";
+import { toBlob } from "../../lib/previews";
 import type { Box, Finding, Preview } from "../../lib/types";
 import { Notice } from "../../ui/parts";
 import { findMisspelling } from "./findings";
@@ -86,10 +87,6 @@ function magnify(zoom: Zoom): number {
 export function payloadOf({ kind, text, flow }: Sample): Record<string, string> {
   if (!text.trim()) return kind === "json" ? { payload: "{}" } : {};
   return { payload: text, payload_type: MEDIA_TYPES[kind], ...(kind === "markdown" && flow && { flow }) };
-}
-
-function toBlob(file: { content_type: string; data: string }): Blob {
-  return new Blob([Uint8Array.from(atob(file.data), (letter) => letter.charCodeAt(0))], { type: file.content_type });
 }
 
 /** The page with the box of the cursor's line marked; a click selects the line of an element. */

@@ -19,6 +19,15 @@ export interface Read {
   etag: string;
 }
 
+let dropped: File | null = null;
+
+/** Return the CSV file that was dropped on a template, once. */
+export function takeDropped(): File | null {
+  const file = dropped;
+  dropped = null;
+  return file;
+}
+
 export async function readTemplate(id: string): Promise<Read> {
   const answer = await ask("GET", `/v2/templates/${encodeURIComponent(id)}`);
   return { template: await answer.json(), etag: answer.headers.get("ETag") ?? "*" };
@@ -30,8 +39,13 @@ export function TemplatePage({ account, route }: PageProps) {
   const [asked, setAsked] = useState<"name" | "delete" | null>(null);
   const path = `/v2/templates/${encodeURIComponent(id)}`;
   const close = () => setAsked(null);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    dropped = event.dataTransfer?.files[0] ?? null;
+    if (dropped) goTo("templates", id, "batch");
+  };
   return (
-    <>
+    <div class="page" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <p class="crumb">
         <a href={linkTo("templates")}>{t("templates.title")}</a>
       </p>
@@ -52,11 +66,19 @@ export function TemplatePage({ account, route }: PageProps) {
                   </p>
                 </div>
                 {isPublic ? (
-                  <Badge>{t("template.public")}</Badge>
+                  <div class="actions">
+                    <Badge>{t("template.public")}</Badge>
+                    <a class="button" href={linkTo("templates", template.id, "batch")}>
+                      {t("newBatch.open")}
+                    </a>
+                  </div>
                 ) : (
                   <div class="actions">
                     <a class="button primary" href={linkTo("templates", template.id, "edit")}>
                       {t("editor.open")}
+                    </a>
+                    <a class="button" href={linkTo("templates", template.id, "batch")}>
+                      {t("newBatch.open")}
                     </a>
                     <button type="button" onClick={() => setAsked("name")}>
                       {t("template.rename")}
@@ -108,7 +130,7 @@ export function TemplatePage({ account, route }: PageProps) {
           );
         }}
       </Result>
-    </>
+    </div>
   );
 }
 
