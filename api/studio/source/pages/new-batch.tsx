@@ -12,7 +12,7 @@ import type { Batch, Tag, Version } from "../lib/types";
 import { Notice, Result, Wide } from "../ui/parts";
 import { DropZone } from "./files";
 import type { PageProps } from "./pages";
-import { readTemplate, takeDropped } from "./template";
+import { readTemplate, takeDropped } from "./template/read";
 
 const PREVIEWED = 3;
 const OUTPUTS = ["files", "zip", "merged"] as const;

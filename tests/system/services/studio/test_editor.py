@@ -188,6 +188,9 @@ def test_conflicting_tabs_overwrite_nothing_without_confirmation(sign_in, accoun
     write(second, GOOD.replace("Hello", "Second"))
     second.get_by_role("button", name="Save").click()
     expect(second.get_by_role("alert")).to_contain_text("has changed")
+    changes = second.get_by_role("group", name="The differences between")
+    expect(changes).to_contain_text("First")
+    expect(changes).to_contain_text("Second")
     path = f"/v2/templates/{template}"
     assert "First" in account.request("GET", path).json["content"]
     second.get_by_role("button", name="Overwrite their changes").click()

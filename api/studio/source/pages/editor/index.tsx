@@ -7,9 +7,10 @@ import { ask, Failure } from "../../lib/api";
 import { describe, useLoad } from "../../lib/load";
 import { t } from "../../lib/messages";
 import { linkTo } from "../../lib/router";
+import { TextDiff } from "../../ui/diff";
 import { Notice, Result } from "../../ui/parts";
 import type { PageProps } from "../pages";
-import { type Read, readTemplate } from "../template";
+import { type Read, readTemplate } from "../template/read";
 import { DataPane, findFlows } from "./data";
 import { dropDraft, keepDraft, readDraft } from "./drafts";
 import { applyFix, toDiagnostics } from "./findings";
@@ -41,7 +42,8 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
   const [zoom, setZoom] = useState<Zoom>("fit");
   const [page, setPage] = useState(1);
   const [line, setLine] = useState(1);
-  const [told, setTold] = useState<{ kind: "good" | "error"; text: string; conflict?: boolean } | null>(null);
+  const [told, setTold] = useState<{ kind: "good" | "error"; text: string } | null>(null);
+  const [theirs, setTheirs] = useState<Read | null>(null); // what another user saved meanwhile
   const view = useRef<EditorView | null>(null);
   const sample = samples.sets[samples.at] as Sample;
   const payload = useRef("");
@@ -70,9 +72,18 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
       setEtag(answer.headers.get("ETag") ?? "*");
       setSaved(text);
       setTold({ kind: "good", text: t("editor.saved") });
+      setTheirs(null);
     } catch (failure) {
-      const conflict = failure instanceof Failure && failure.status === 412;
-      setTold({ kind: "error", text: conflict ? t("editor.conflict") : describe(failure), conflict });
+      const isConflict = failure instanceof Failure && failure.status === 412;
+      setTold({ kind: "error", text: isConflict ? t("editor.conflict") : describe(failure) });
+      if (isConflict) await readTheirs();
+    }
+  };
+  const readTheirs = async () => {
+    try {
+      setTheirs(await readTemplate(template.id));
+    } catch (failure) {
+      setTold({ kind: "error", text: describe(failure) });
     }
   };
   const discard = () => {
@@ -116,18 +127,19 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
       {told && (
         <Notice kind={told.kind}>
           {told.text}{" "}
-          {told.conflict && (
+          {theirs && (
             <>
               <button type="button" class="link" onClick={discard}>
                 {t("editor.theirs")}
               </button>{" "}
-              <button type="button" class="link" onClick={() => save("*")}>
+              <button type="button" class="link" onClick={() => save(theirs.etag)}>
                 {t("editor.overwrite")}
               </button>
             </>
           )}
         </Notice>
       )}
+      {theirs && <TextDiff before={theirs.template.content} after={text} label={t("editor.differences")} />}
       <div class="panes">
         <div class="texts">
           <h2>{t("editor.template")}</h2>

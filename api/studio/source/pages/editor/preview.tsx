@@ -8,7 +8,7 @@ import { toBlob } from "../../lib/previews";
 import type { Box, Finding, Preview } from "../../lib/types";
 import { Notice } from "../../ui/parts";
 import { findMisspelling } from "./findings";
-import { MEDIA_TYPES, type Sample } from "./samples";
+import { payloadOf, type Sample } from "./samples";
 
 const PAUSE_MS = 200;
 const POINTS_PER_INCH = 72;
@@ -81,12 +81,6 @@ export function usePreview(
 
 function magnify(zoom: Zoom): number {
   return zoom === "fit" ? 1 : Number(zoom);
-}
-
-/** Return the fields of a preview request for sample data; nothing where it is empty. */
-export function payloadOf({ kind, text, flow }: Sample): Record<string, string> {
-  if (!text.trim()) return kind === "json" ? { payload: "{}" } : {};
-  return { payload: text, payload_type: MEDIA_TYPES[kind], ...(kind === "markdown" && flow && { flow }) };
 }
 
 /** The page with the box of the cursor's line marked; a click selects the line of an element. */

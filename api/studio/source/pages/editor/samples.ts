@@ -60,3 +60,9 @@ export function kindOfFile(name: string): DataKind | null {
   if (ending === undefined) return null;
   return ending === "json" ? "json" : ending === "csv" || ending === "tsv" ? "csv" : "markdown";
 }
+
+/** Return the fields of a preview request for sample data; nothing where it is empty. */
+export function payloadOf({ kind, text, flow }: Sample): Record<string, string> {
+  if (!text.trim()) return kind === "json" ? { payload: "{}" } : {};
+  return { payload: text, payload_type: MEDIA_TYPES[kind], ...(kind === "markdown" && flow && { flow }) };
+}
