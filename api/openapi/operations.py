@@ -227,6 +227,13 @@ OPERATIONS: Final = (
         errors={**_NOT_FOUND, **PRECONDITION_ERRORS, **BODY_ERRORS},
     ),
     Operation(
+        "get", "/v2/templates/{template_id}/dependents", "listDependents", "Templates", "List the templates that use one",
+        "The account's templates whose live content extends or imports it, by id or slug; at most 20. It cannot be "
+        "deleted before these.",
+        {200: OperationResponse("The templates.", json_content("DependentList"))},
+        errors=_NOT_FOUND,
+    ),
+    Operation(
         "delete", "/v2/templates/{template}", "deleteTemplate", "Templates", "Delete a template",
         "The live content is deleted; versions can still be read and rendered, and the slug stays assigned. A "
         "template that others extend or import is kept: 409 names them.",

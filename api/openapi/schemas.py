@@ -106,6 +106,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "TemplateWithContent": object_schema(
         _TEMPLATE | {"content": string("The content of the reference.")}, optional=("slug",)
     ),
+    "Dependent": object_schema(
+        {"id": string("Template id."), "name": string("Name of the template.")}
+    ),
+    "DependentList": object_schema(
+        {
+            "templates": array_of("Dependent"),
+            "has_more": boolean("Whether there are more than those listed."),
+        }
+    ),
     "TemplateList": object_schema(
         {
             "templates": array_of("Template"),
