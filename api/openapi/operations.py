@@ -413,12 +413,14 @@ OPERATIONS: Final = (
     ),
     Operation(
         "post", "/v2/fonts", "postFont", "Fonts", "Store a font from JSON",
-        "data is the font in base64, up to 20 MB decoded. It is inspected as with PUT.",
+        "Send either data, the font in base64 (up to 20 MB decoded), or source_url, an http or https address from "
+        "which the service fetches it: public hosts only, also after redirects, within 10 s and up to 20 MB. The "
+        "font is inspected as with PUT.",
         {
             201: OperationResponse("Stored.", json_content("Font")),
             200: OperationResponse("Replaced.", json_content("Font")),
         },
-        body=RequestBody(json_content("FontRequest"), "The name and the font."),
+        body=RequestBody(json_content("FontRequest"), "The name, and the font or its address."),
         errors=_UPLOAD,
     ),
     Operation(

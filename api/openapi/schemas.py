@@ -364,8 +364,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "data": string(
                 "The bytes in base64, without line breaks, up to 20 MB decoded.", minLength=4
             ),
-        }
-    ),
+            "source_url": string(
+                "An http or https address on the public internet, fetched once.", minLength=8
+            ),
+        },
+        optional=("data", "source_url"),
+    )
+    | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]},
     "ImageRequest": strict_object(
         {
             "name": IMAGE_NAME,
