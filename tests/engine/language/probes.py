@@ -277,6 +277,7 @@ PROBES: Final[dict[str, Probe]] = {
     "direction": Probe("rtl"),
     "hyphens": Probe("none"),
     "text-wrap": Probe("balance", base='font-size="6pt"'),
+    "hanging-punctuation": Probe("optical", base='text-align="right"'),
     "overflow-wrap": Probe("normal", reported="wider-than-container"),
     "vertical-align": Probe("3pt"),
     "width": Probe("60mm"),
@@ -731,5 +732,17 @@ _WRAPPED: Final = {
         for tag in ("td", "th")
     },
 }
+# Lines that begin with a quote.
+_QUOTED: Final = {
+    "pre": "<pre @>“one</pre>",
+    "footnote": "<p>zero<footnote @>one<br/>“two</footnote></p>",
+    "toc": "<h3>“one</h3><toc @/>",
+    "index": '<p>zero <mark term="“one"/></p><index @/>',
+}
+OWN["footnote"]["widows"] = Probe(
+    "9", host=f"<p>zero<footnote @>{'word ' * 150}</footnote></p>", is_near_foot=True
+)
+for _tag, _host in _QUOTED.items():
+    OWN.setdefault(_tag, {})["hanging-punctuation"] = Probe("optical", host=_host)
 for _tag, _host in _WRAPPED.items():
     OWN.setdefault(_tag, {})["text-wrap"] = Probe("balance", host=_host)

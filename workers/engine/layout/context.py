@@ -40,11 +40,11 @@ from workers.engine.tree.nodes import (
     ListItem,
     LoopStep,
     NoteCall,
-    PageValues,
     Paragraph,
     Source,
     TextRun,
 )
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, TextStyle
 from workers.engine.units import POINTS_PER_MM
 

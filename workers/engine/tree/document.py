@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import ArchiveProfile, Attachment, Security
 from workers.engine.tree.image_sources import ImageSource
-from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, PageValues, Position, Source
+from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Source
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, Style
 from workers.engine.units import Color, Length, Sides
 

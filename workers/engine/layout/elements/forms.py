@@ -45,11 +45,11 @@ from workers.engine.tree.nodes import (
     FieldKind,
     FormField,
     LineBreak,
-    PageValues,
     Paragraph,
     Role,
     TextRun,
 )
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Align, BoxStyle, Style, WhiteSpace
 from workers.engine.units import AUTO, NO_BORDER, ZERO, LengthKind, Sides, mm
 
