@@ -22,6 +22,7 @@ from workers.engine.diagnostics import AuthoringError
 from workers.engine.merged_pdf import MergedPart
 from workers.engine.pipeline import prepare_template, render
 from workers.engine.ports import Payload, PayloadKind
+from workers.engine.raster import RasterFormat, rasterise
 from workers.engine.tree.form_fields import MAX_FIELDS
 
 PAGE = '<page size="A6" margin="10mm"/>'
@@ -123,6 +124,15 @@ def test_text_typed_in_pdfium_is_stored_and_drawn():
     assert values["to"][1] == "x" * 9
     assert [line.strip() for line in values["note"][1].splitlines()] == ["three", "four"]
     assert pixels(file) != pixels(made(FIELDS))
+
+
+def test_a_rasterised_page_shows_the_values():
+    field = '<input name="a" label="A" value="{}"/>'
+    filled, empty = (
+        rasterise(made(field.format(value)), scale=1, file_format=RasterFormat.PNG).data
+        for value in ("Ada", "")
+    )
+    assert filled != empty
 
 
 def pixels(file: bytes) -> bytes:
