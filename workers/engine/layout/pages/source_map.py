@@ -18,6 +18,7 @@ from workers.engine.layout.display import (
     GlyphRun,
     Item,
     LinkArea,
+    Path,
     Picture,
     PolygonSet,
     RectangleSet,
@@ -304,6 +305,16 @@ def _of_polygons(item: PolygonSet) -> _Edges:
     )
 
 
+def _of_path(item: Path) -> _Edges:
+    # The control points of a curve enclose it.
+    numbers = [point for subpath in item.subpaths for point in subpath]
+    across = [x for point in numbers for x in point[::2]]
+    down = [y for point in numbers for y in point[1::2]]
+    if not across:
+        return 0.0, 0.0, 0.0, 0.0
+    return min(across), min(down), max(across), max(down)
+
+
 _EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
     GlyphRun: _of_text,
     ShapedRun: _of_text,
@@ -313,4 +324,5 @@ _EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
     Stroke: _of_stroke,
     RectangleSet: _of_cells,
     PolygonSet: _of_polygons,
+    Path: _of_path,
 }
