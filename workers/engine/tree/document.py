@@ -158,6 +158,7 @@ class Document:
     requires_tags: bool = False  # by its own `tagged` or its profile
     is_accessible: bool = False  # is to conform to PDF/UA-1
     running_values: RunningValues | None = None  # None where no element sets any
+    has_form_fields: bool = False  # that are interactive
 
     @property
     def is_strict(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
@@ -53,6 +53,7 @@ class Role(StrEnum):
     CONTENTS_ENTRY = "TOCI"
     INDEX = "Index"
     NOTE = "Note"
+    FORM = "Form"
     ARTIFACT = "Artifact"
 
 
@@ -114,9 +115,9 @@ class LineBreak:
 
 @dataclass(frozen=True, slots=True)
 class InlineBlock:
-    """An image, bar code or chart in a line, on the baseline."""
+    """An image, bar code, chart or form field in a line, on the baseline."""
 
-    block: Image | Barcode | Chart
+    block: Image | Barcode | Chart | FormField
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,6 +386,62 @@ class Chart:
     id: str | None = None
 
 
+class FieldKind(StrEnum):
+    """The kinds of form fields."""
+
+    TEXT = "text"
+    MULTILINE = "multiline"
+    CHECKBOX = "checkbox"
+    RADIO = "radio"
+    CHOICE = "choice"
+    SIGNATURE = "signature"
+
+    @property
+    def is_button(self) -> bool:
+        """Whether it is checked instead of filled with text."""
+        return self in (FieldKind.CHECKBOX, FieldKind.RADIO)
+
+
+class FieldOption(NamedTuple):
+    """An option of a choice field: its value and the text shown."""
+
+    value: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormField:
+    """A form field, or its box and value for filling by hand unless it `is_interactive`.
+
+    `value` is its text, the value of the selected option, or that of a button while it is checked.
+    `cells` is the number of equal cells with one character each, 0 without cells.
+    """
+
+    role: ClassVar[Role] = Role.FORM
+
+    source: Source
+    style: Style
+    kind: FieldKind
+    name: str
+    label: str
+    value: str
+    is_checked: bool = False
+    is_required: bool = False
+    is_readonly: bool = False
+    is_interactive: bool = True
+    max_length: int | None = None
+    cells: int = 0
+    options: tuple[FieldOption, ...] = ()
+    id: str | None = None
+
+    @property
+    def shown_text(self) -> str:
+        """The text in the field: of a choice, that of the selected option."""
+        if self.kind is not FieldKind.CHOICE:
+            return self.value
+        return next((option.text for option in self.options if option.value == self.value), "")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Break:
     """A forced break; with `need` (points), only if less space is left."""
@@ -638,6 +695,7 @@ Block = (
     | Image
     | Barcode
     | Chart
+    | FormField
     | Break
     | Table
     | Contents

@@ -95,11 +95,20 @@ def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) ->
 
 
 class AtomicInline(NamedTuple):
-    """An atomic inline (CSS Display 3 §2.4): a block in a line, its bottom on the baseline."""
+    """An atomic inline (CSS Display 3 §2.4): a block in a line.
+
+    Its own baseline is on that of the line; one without text has its bottom there.
+    """
 
     fragment: Fragment
     width: float
     level: int = 0
+
+    @property
+    def ascent(self) -> float:
+        """The height above the baseline of the line, in points."""
+        baseline = self.fragment.first_baseline
+        return self.fragment.height if baseline is None else baseline
 
 
 class InlineFragment(NamedTuple):

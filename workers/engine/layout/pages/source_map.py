@@ -27,6 +27,7 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
     StrokedRectangle,
+    Widget,
 )
 from workers.engine.tree.nodes import LoopStep, Source
 
@@ -272,7 +273,7 @@ def _of_text(item: GlyphRun | ShapedRun) -> _Edges:
     )
 
 
-def _of_rectangle(item: Fill | StrokedRectangle | Picture) -> _Edges:
+def _of_rectangle(item: Fill | StrokedRectangle | Picture | Widget) -> _Edges:
     return item.x, item.y, item.x + item.width, item.y + item.height
 
 
@@ -306,12 +307,9 @@ def _of_polygons(item: PolygonSet) -> _Edges:
 
 
 def _of_path(item: Path) -> _Edges:
-    # The control points of a curve enclose it.
     numbers = [point for subpath in item.subpaths for point in subpath]
-    across = [x for point in numbers for x in point[::2]]
-    down = [y for point in numbers for y in point[1::2]]
-    if not across:
-        return 0.0, 0.0, 0.0, 0.0
+    across = [value for point in numbers for value in point[::2]]
+    down = [value for point in numbers for value in point[1::2]]
     return min(across), min(down), max(across), max(down)
 
 
@@ -325,4 +323,5 @@ _EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
     RectangleSet: _of_cells,
     PolygonSet: _of_polygons,
     Path: _of_path,
+    Widget: _of_rectangle,
 }
