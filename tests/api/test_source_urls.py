@@ -66,7 +66,7 @@ def test_what_is_no_font_at_an_address_is_rejected_as_an_upload_is(caller, serve
     refused = post_font(serve(say(draw())).url())
     assert refused.status_code == 400
     assert "not TrueType, OpenType" in refused.json["message"]
-    large = post_font(serve(say(b"x", length=MAX_FONT_BYTES + 1)).url())
+    large = post_font(serve(say(bytes(MAX_FONT_BYTES + 1))).url())
     assert (large.status_code, large.json["message"]) == (
         413,
         "The font at source_url is larger than 20 MB.",
