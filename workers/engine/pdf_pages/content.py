@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from workers.engine.pdf_pages.objects import SIMPLIFY, UnusablePdfError, damaged
 
 MAX_INSTRUCTIONS: Final = 2_000_000  # of a page, forms as often as they are drawn
+MAX_PIXELS: Final = 100_000_000  # of one picture, as for pictures of other formats
+PIXELS_PER_INSTRUCTION: Final = 1_000  # painting a picture costs as much as so many operators
 MAX_SAVED: Final = 100  # graphics states in each other
 
 _TOKEN: Final = re.compile(
@@ -74,6 +77,7 @@ class CleanContent:
     shown_bytes: int = 0  # of text, for the cost of glyphs that are drawings
     depth: int = 0
     has_cmyk: bool = False
+    has_lzw: bool = False
 
 
 def clean_content(data: bytes, is_hidden: Callable[[str, bytes], bool]) -> CleanContent:
@@ -105,7 +109,7 @@ class _Cleaner:
         while (found := match(data, position)) is not None:
             position = found.end()
             kind = found.lastgroup
-            if kind == "skip" or kind == "other":
+            if kind in ("skip", "other"):
                 continue
             if kind == "operator" and not self._open and found[0] not in _CONSTANTS:
                 if found[0] == b"BI":
@@ -178,7 +182,8 @@ class _Cleaner:
             self._saved += 1
             if self._saved > MAX_SAVED:
                 raise UnusablePdfError(
-                    f"The PDF has more than {MAX_SAVED} graphics states in each other", advice=SIMPLIFY
+                    f"The PDF has more than {MAX_SAVED} graphics states in each other",
+                    advice=SIMPLIFY,
                 )
             self._result.depth = max(self._result.depth, self._saved)
         elif operator == b"Q":
@@ -230,13 +235,27 @@ class _Cleaner:
         head = self._data[position:start]
         end = self._find_image_end(start + 2)
         tokens = [token for token in _TOKEN.finditer(head) if token.lastgroup != "skip"]
-        for key, value in zip(tokens, tokens[1:], strict=False):
+        for key, value in pairwise(tokens):
             if key[0] in (b"/CS", b"/ColorSpace") and value.lastgroup == "name":
                 self._result.used["ColorSpace"][value[0]] += 1
                 self._result.has_cmyk = self._result.has_cmyk or value[0] in _DEVICE_CMYK
+        self._check_image(tokens)
         if not any(self._marks):
             self._out += (b"BI ", head, self._data[start:end], b"\nEI\n")
         return end + 3
+
+    def _check_image(self, tokens: Sequence[re.Match[bytes]]) -> None:
+        """Count the cost of an inline image."""
+        sides = {b"/W": 1, b"/H": 1}
+        for key, value in pairwise(tokens):
+            side = {b"/Width": b"/W", b"/Height": b"/H"}.get(key[0], key[0])
+            if side in sides and value[0].isdigit():
+                sides[side] = int(value[0])
+            self._result.has_lzw = self._result.has_lzw or value[0] in (b"/LZW", b"/LZWDecode")
+        width, height = sides.values()
+        if width * height > MAX_PIXELS:
+            raise too_many_pixels(width, height)
+        self._result.instructions += width * height // PIXELS_PER_INSTRUCTION
 
     def _find_image_end(self, start: int) -> int:
         """Return the position before `EI`: the first that is followed by text, not by more pixels."""
@@ -252,6 +271,15 @@ def too_complex() -> UnusablePdfError:
     """Return the error for a page with too many instructions."""
     return UnusablePdfError(
         f"The page of the PDF has more than {MAX_INSTRUCTIONS:,} instructions", advice=SIMPLIFY
+    )
+
+
+def too_many_pixels(width: int, height: int) -> UnusablePdfError:
+    """Return the error for a picture that is too large."""
+    return UnusablePdfError(
+        f"The PDF has a picture of {width} × {height} pixels; at most "
+        f"{MAX_PIXELS // 1_000_000} megapixels are drawn",
+        advice="Make it smaller.",
     )
 
 

@@ -214,9 +214,7 @@ def _undo_predictor(data: bytes, parameters: Mapping[str, PdfObject]) -> bytes:
     return _undo_png(data, row, step)
 
 
-def _read_parameter(
-    parameters: Mapping[str, PdfObject], name: str, default: int, most: int
-) -> int:
+def _read_parameter(parameters: Mapping[str, PdfObject], name: str, default: int, most: int) -> int:
     value = parameters.get(name, default)
     if not isinstance(value, int) or not 1 <= value <= most:
         raise damaged(f"the parameter {name} of a filter is not valid")

@@ -24,7 +24,9 @@ class Layers:
             return isinstance(value, Reference) and self._is_layer_hidden(value.number)
         groups = self._file.resolve(entries.get("OCGs"))
         found = groups if isinstance(groups, list) else [entries.get("OCGs")]
-        hidden = [self._is_layer_hidden(each.number) for each in found if isinstance(each, Reference)]
+        hidden = [
+            self._is_layer_hidden(each.number) for each in found if isinstance(each, Reference)
+        ]
         match entries.get("P", "AnyOn"):
             case "AllOn":
                 return any(hidden)

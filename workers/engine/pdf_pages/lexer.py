@@ -9,7 +9,9 @@ from workers.engine.pdf_pages.objects import Name, PdfObject, Reference, damaged
 
 MAX_NESTING: Final = 100  # arrays and dictionaries in each other
 _SKIPPED: Final = re.compile(rb"(?:[\0\t\n\f\r ]++|%[^\r\n]*+)*+")
-_REFERENCE: Final = re.compile(rb"([0-9]{1,10})[\0\t\n\f\r ]++([0-9]{1,5})[\0\t\n\f\r ]++R(?![!-~])")
+_REFERENCE: Final = re.compile(
+    rb"([0-9]{1,10})[\0\t\n\f\r ]++([0-9]{1,5})[\0\t\n\f\r ]++R(?![!-~])"
+)
 _REFERENCE_BEFORE_DELIMITER: Final = re.compile(
     rb"([0-9]{1,10})[\0\t\n\f\r ]++([0-9]{1,5})[\0\t\n\f\r ]++R(?=[/<>\[\]()%])"
 )
@@ -45,17 +47,6 @@ class Lexer:
             return False
         self.position += len(keyword)
         return True
-
-    def read_integer(self) -> int:
-        """Return the integer that comes next.
-
-        Raises:
-            UnusablePdfError: there is none.
-        """
-        value = self.read_object()
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise damaged("a number is missing")
-        return value
 
     def read_object(self, depth: int = 0) -> PdfObject:
         """Return the object that comes next.

@@ -46,7 +46,8 @@ class ObjectBuilder:
         self.size += sum(len(part) if isinstance(part, bytes) else 8 for part in parts)
         if self.size > MAX_BYTES:
             raise UnusablePdfError(
-                f"The page of the PDF is larger than {MAX_BYTES // (1024 * 1024)} MB", advice=SIMPLIFY
+                f"The page of the PDF is larger than {MAX_BYTES // (1024 * 1024)} MB",
+                advice=SIMPLIFY,
             )
 
     def finish(self) -> tuple[tuple[bytes | int, ...], ...]:

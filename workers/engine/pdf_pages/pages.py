@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from workers.engine.pdf_pages.file import PdfFile
+from workers.engine.pdf_pages.file import PdfFile, read_numbers
 from workers.engine.pdf_pages.filters import DecodedBudget
 from workers.engine.pdf_pages.objects import PdfObject, Stream, UnusablePdfError, damaged
 from workers.engine.pdf_pages.output import ObjectBuilder, Parts
@@ -45,7 +45,7 @@ class ImportedPage:
     unembedded_fonts: tuple[str, ...]
     unmapped_fonts: tuple[str, ...]
     has_cmyk: bool
-    has_jpeg2000: bool
+    has_lzw: bool
     has_unknown_blend: bool
     depth: int
     matrix: Matrix = _UPRIGHT
@@ -72,7 +72,9 @@ def _import(data: bytes, number: int, key: str) -> ImportedPage:
     page, count = file.find_page(number)
     if page is None:
         what = "1 page" if count == 1 else f"{count:,} pages"
-        raise UnusablePdfError(f"The PDF has {what}, and page {number} is drawn", advice="Correct `page`.")
+        raise UnusablePdfError(
+            f"The PDF has {what}, and page {number} is drawn", advice="Correct `page`."
+        )
     box, rotation = _read_box(file, page), _read_rotation(file, page)
     unit = _read_unit(file, page)
     width, height = (box[2] - box[0]) * unit, (box[3] - box[1]) * unit
@@ -81,7 +83,7 @@ def _import(data: bytes, number: int, key: str) -> ImportedPage:
     copier = ResourceCopier(file, budget, builder)
     root = builder.reserve()
     head: Parts = [_write_head(box, rotation)]
-    form = copier.write_form(_read_content(file, page), page.get("Resources"), page.get("Group"), head)
+    form = copier.write_form(_read_content(file, page), page, head, box)
     builder.define(root, form)
     return _describe(
         copier.facts,
@@ -113,7 +115,7 @@ def _describe(
         unembedded_fonts=tuple(facts.unembedded),
         unmapped_fonts=tuple(facts.unmapped),
         has_cmyk=facts.has_cmyk,
-        has_jpeg2000=facts.has_jpeg2000,
+        has_lzw=facts.has_lzw,
         has_unknown_blend=facts.has_unknown_blend,
         depth=facts.depth + 1,
     )
@@ -127,9 +129,7 @@ def _read_content(file: PdfFile, page: Mapping[str, PdfObject]) -> bytes:
     return b"\n".join(file.decode(stream).data for stream in found if isinstance(stream, Stream))
 
 
-def _read_box(
-    file: PdfFile, page: Mapping[str, PdfObject]
-) -> tuple[float, float, float, float]:
+def _read_box(file: PdfFile, page: Mapping[str, PdfObject]) -> tuple[float, float, float, float]:
     """Return the crop box within the media box.
 
     Raises:
@@ -153,14 +153,12 @@ def _read_box(
     return box
 
 
-def _read_rectangle(
-    file: PdfFile, value: PdfObject
-) -> tuple[float, float, float, float] | None:
-    corners = [file.resolve(corner) for corner in file.resolve_list(value)]
-    if len(corners) != 4 or not all(_is_number(corner) for corner in corners):
+def _read_rectangle(file: PdfFile, value: PdfObject) -> tuple[float, float, float, float] | None:
+    corners = read_numbers(file, file.resolve_list(value))
+    if len(corners) != 4:
         return None
-    left, right = sorted((float(corners[0]), float(corners[2])))
-    bottom, top = sorted((float(corners[1]), float(corners[3])))
+    left, right = sorted((corners[0], corners[2]))
+    bottom, top = sorted((corners[1], corners[3]))
     return left, bottom, right, top
 
 

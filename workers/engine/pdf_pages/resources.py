@@ -6,13 +6,36 @@ actions, annotations, structure, metadata and files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import hypot
 from typing import Final, NamedTuple
 
-from workers.engine.pdf_pages.content import MAX_INSTRUCTIONS, clean_content, too_complex
-from workers.engine.pdf_pages.file import PdfFile, is_name
-from workers.engine.pdf_pages.filters import FLATE, DecodedBudget, check_inflated
+from workers.engine.pdf_pages.content import (
+    MAX_INSTRUCTIONS,
+    MAX_PIXELS,
+    PIXELS_PER_INSTRUCTION,
+    clean_content,
+    too_complex,
+    too_many_pixels,
+)
+from workers.engine.pdf_pages.entries import (
+    BLEND_MODES,
+    FILTER_PARAMETERS,
+    FONT,
+    FONT_FILES,
+    FORM,
+    GROUP,
+    IMAGE,
+    NEVER,
+    OTHER_TYPES,
+    SHADING_PATTERN,
+    SOFT_MASK,
+    STATE,
+    TILING,
+)
+from workers.engine.pdf_pages.file import PdfFile, is_name, read_numbers
+from workers.engine.pdf_pages.filters import FLATE, Decoded, DecodedBudget, check_inflated
 from workers.engine.pdf_pages.layers import Layers
 from workers.engine.pdf_pages.lexer import Lexer
 from workers.engine.pdf_pages.objects import (
@@ -26,48 +49,11 @@ from workers.engine.pdf_pages.objects import (
     write_name,
 )
 from workers.engine.pdf_pages.output import ObjectBuilder, Parts, write_deflated
+from workers.engine.pdf_pages.tiling import count_tiles
 
-MAX_PIXELS: Final = 100_000_000  # of one picture, as for pictures of other formats
 _MAX_NESTING: Final = 60  # of values in each other
-_PIXELS_PER_INSTRUCTION: Final = 1_000  # painting a picture costs as much as so many operators
-
-_FORM: Final = ("Type", "Subtype", "BBox", "Matrix")
-_GROUP: Final = ("Type", "S", "CS", "I", "K")
-_IMAGE: Final = (
-    *("Type", "Subtype", "Width", "Height", "ColorSpace", "BitsPerComponent", "Intent"),
-    *("ImageMask", "Mask", "Decode", "SMask", "SMaskInData", "Matte"),
-)
-_FILTER_PARAMETERS: Final = (
-    *("Predictor", "Colors", "BitsPerComponent", "Columns", "K", "EndOfLine", "EncodedByteAlign"),
-    *("Rows", "EndOfBlock", "BlackIs1", "DamagedRowsBeforeError", "ColorTransform", "JBIG2Globals"),
-)
-_STATE: Final = (
-    *("Type", "LW", "LC", "LJ", "ML", "D", "RI", "OP", "op", "OPM", "Font", "FL", "SM", "SA"),
-    *("BM", "SMask", "CA", "ca", "AIS", "TK"),
-)
-_SOFT_MASK: Final = ("Type", "S", "G", "BC", "TR")
-_TILING: Final = ("Type", "PatternType", "PaintType", "TilingType", "BBox", "XStep", "YStep", "Matrix")
-_SHADING_PATTERN: Final = ("Type", "PatternType", "Shading", "Matrix")
-_FONT: Final = (
-    *("Type", "Subtype", "BaseFont", "FirstChar", "LastChar", "Widths", "FontDescriptor"),
-    *("Encoding", "ToUnicode", "DescendantFonts", "CIDSystemInfo", "DW", "W", "DW2", "W2"),
-    *("CIDToGIDMap", "FontBBox", "FontMatrix", "CharProcs", "Resources"),
-)
-_CONTENT_KINDS: Final = frozenset({"XObject", "Font", "Pattern"})
-_FONT_FILES: Final = ("FontFile", "FontFile2", "FontFile3")
-_NEVER: Final = frozenset(
-    {"Length", "F", "FFilter", "FDecodeParms", "DL", "Metadata", "AA", "A", "JS", "Parent", "OC", "AF"}
-)
-# Types of dictionaries that are no content: a reference to one is left out.
-_OTHER_TYPES: Final = frozenset(
-    {"Page", "Pages", "Catalog", "Annot", "StructElem", "StructTreeRoot", "Action", "Filespec"}
-    | {"EmbeddedFile", "OBJR", "Sig", "Outlines", "XRef", "ObjStm"}
-)
-BLEND_MODES: Final = frozenset(
-    {"Normal", "Compatible", "Multiply", "Screen", "Overlay", "Darken", "Lighten", "ColorDodge"}
-    | {"ColorBurn", "HardLight", "SoftLight", "Difference", "Exclusion", "Hue", "Saturation"}
-    | {"Color", "Luminosity"}
-)
+_BYTES_PER_INSTRUCTION: Final = 4  # of a mesh of colours
+UNBOUNDED: Final = 100_000.0  # the diagonal of content that is not clipped
 
 
 @dataclass(slots=True)
@@ -75,9 +61,11 @@ class Facts:
     """Facts about copied content that the standards for archives and accessibility ask for."""
 
     unembedded: dict[str, None] = field(default_factory=dict)  # names of fonts
-    unmapped: dict[str, None] = field(default_factory=dict)  # fonts without characters for their codes
+    unmapped: dict[str, None] = field(
+        default_factory=dict
+    )  # fonts without characters for their codes
     has_cmyk: bool = False
-    has_jpeg2000: bool = False
+    has_lzw: bool = False
     has_unknown_blend: bool = False
     depth: int = 1
 
@@ -131,8 +119,13 @@ class ResourceCopier:
 
     # --- content
 
-    def copy_content(self, data: bytes, resources: PdfObject) -> CopiedContent:
-        """Return rewritten content, the resources it uses, and the cost of drawing it."""
+    def copy_content(
+        self, data: bytes, resources: PdfObject, diagonal: float = UNBOUNDED
+    ) -> CopiedContent:
+        """Return rewritten content, the resources it uses, and the cost of drawing it.
+
+        `diagonal` is that of the box to which the content is clipped, in its own units.
+        """
         categories = {
             category: self._file.resolve_dictionary(value)
             for category, value in self._file.resolve_dictionary(resources).items()
@@ -146,6 +139,7 @@ class ResourceCopier:
 
         content = clean_content(data, is_hidden)
         self.facts.has_cmyk = self.facts.has_cmyk or content.has_cmyk
+        self.facts.has_lzw = self.facts.has_lzw or content.has_lzw
         copied: NamedResources = {}
         instructions, depth = content.instructions, content.depth
         for category, names in sorted(content.used.items()):
@@ -156,12 +150,26 @@ class ResourceCopier:
                 parts, cost = self._copy_resource(category, value)
                 copied.setdefault(write_name(category), {})[name] = parts
                 uses = content.shown_bytes if category == "Font" else count
+                if category == "Pattern":
+                    uses *= self._count_tiles(value, diagonal)
+                    cost = cost._replace(instructions=max(cost.instructions, 1))
                 instructions += cost.instructions * uses
                 depth = max(depth, content.depth + 1 + cost.depth)
         if instructions > MAX_INSTRUCTIONS:
             raise too_complex()
         self.facts.depth = max(self.facts.depth, depth)
         return CopiedContent(content.data, copied, Cost(instructions, depth))
+
+    def _count_tiles(self, value: PdfObject, diagonal: float) -> int:
+        pattern = self._file.resolve(value)
+        if not isinstance(pattern, Stream):
+            return 1
+        steps = read_numbers(self._file, [pattern.entries.get(name) for name in ("XStep", "YStep")])
+        cell = read_numbers(self._file, self._file.resolve_list(pattern.entries.get("BBox")))
+        if len(steps) != 2 or len(cell) != 4:
+            raise damaged("a pattern has no size")
+        matrix = read_numbers(self._file, self._file.resolve_list(pattern.entries.get("Matrix")))
+        return count_tiles((steps[0], steps[1]), cell, matrix, diagonal)
 
     def _copy_resource(self, category: str, value: PdfObject) -> tuple[Parts, Cost]:
         copiers: dict[str, Callable[[PdfObject], Parts]] = {
@@ -170,6 +178,7 @@ class ResourceCopier:
             "ExtGState": self._copy_state,
             "Pattern": self._copy_pattern,
             "ColorSpace": self._copy_color_space,
+            "Shading": self._copy_shading,
         }
         self._cost = FREE
         parts = self._refer(value, category, copiers.get(category, self._copy_value))
@@ -183,13 +192,13 @@ class ResourceCopier:
             if isinstance(value, Stream):
                 raise damaged("a stream has no number")
             return self._nest(value, copy)
-        if kind in _CONTENT_KINDS and value.number in self._active:
+        if value.number in self._active:
             raise UnusablePdfError("The PDF has content that draws itself", advice=SIMPLIFY)
         key = (value.number, kind)
         known = self._known.get(key)
         if known is None:
             found = self._file.resolve(value)
-            if found is None or is_name(_type_of(found), *_OTHER_TYPES):
+            if found is None or is_name(_type_of(found), *OTHER_TYPES):
                 return [b"null"]
             known = self._known[key] = self._builder.reserve()
             self._active.add(value.number)
@@ -219,20 +228,30 @@ class ResourceCopier:
             case "Image":
                 return self._copy_image(value)
             case "Form":
-                return self._copy_form(value, self._entries(value.entries, _FORM))
+                return self._copy_form(value, self._entries(value.entries, FORM))
             case _:
                 return [b"null"]  # PostScript, which no viewer runs
 
     def _copy_form(self, form: Stream, head: Parts) -> Parts:
-        return self.write_form(
-            self._file.decode(form).data, form.entries.get("Resources"), form.entries.get("Group"), head
-        )
+        return self.write_form(self._file.decode(form).data, form.entries, head)
 
-    def write_form(self, data: bytes, resources: PdfObject, group: PdfObject, head: Parts) -> Parts:
-        """Return a form of content, the resources it uses, and a transparency group."""
-        content = self.copy_content(data, resources)
+    def write_form(
+        self,
+        data: bytes,
+        entries_of: Mapping[str, PdfObject],
+        head: Parts,
+        box: Sequence[float] = (),
+    ) -> Parts:
+        """Return a form of content with the resources it uses and its transparency group.
+
+        `entries_of` is the dictionary of the content; `head` are the entries of the form.
+        """
+        box = box or read_numbers(self._file, self._file.resolve_list(entries_of.get("BBox")))
+        diagonal = hypot(box[2] - box[0], box[3] - box[1]) if len(box) == 4 else UNBOUNDED
+        content = self.copy_content(data, entries_of.get("Resources"), diagonal)
         entries = [*head, b" /Resources ", *write_resources(content.resources)]
-        entries += self._copy_group(group)
+        if "PatternType" not in entries_of:
+            entries += self._copy_group(entries_of.get("Group"))
         self._cost = content.cost
         return write_deflated(entries, content.data)
 
@@ -240,25 +259,27 @@ class ResourceCopier:
         entries = self._file.resolve_dictionary(value)
         if not is_name(entries.get("S"), "Transparency"):
             return []
-        return [b" /Group << ", *self._entries(entries, _GROUP, {"CS": self._copy_color_space}), b" >>"]
+        return [
+            b" /Group << ",
+            *self._entries(entries, GROUP, {"CS": self._copy_color_space}),
+            b" >>",
+        ]
 
     def _copy_image(self, image: Stream) -> Parts:
-        width, height = (self._file.resolve(image.entries.get(name)) for name in ("Width", "Height"))
+        width, height = (
+            self._file.resolve(image.entries.get(name)) for name in ("Width", "Height")
+        )
         if not isinstance(width, int) or not isinstance(height, int) or width < 1 or height < 1:
             raise damaged("a picture has no size")
         if width * height > MAX_PIXELS:
-            raise UnusablePdfError(
-                f"The PDF has a picture of {width} × {height} pixels; at most "
-                f"{MAX_PIXELS // 1_000_000} megapixels are drawn",
-                advice="Make it smaller.",
-            )
+            raise too_many_pixels(width, height)
         copiers = {
             "ColorSpace": self._copy_color_space,
             "SMask": self._copy_mask,
             "Mask": self._copy_mask,
         }
-        entries = self._entries(image.entries, _IMAGE, copiers)
-        self._cost = Cost(1 + width * height // _PIXELS_PER_INSTRUCTION, 0)
+        entries = self._entries(image.entries, IMAGE, copiers)
+        self._cost = Cost(1 + width * height // PIXELS_PER_INSTRUCTION, 0)
         return self._copy_data(image, entries)
 
     def _copy_mask(self, value: PdfObject) -> Parts:
@@ -277,7 +298,7 @@ class ResourceCopier:
             if mode is not None and self._file.resolve(mode) not in BLEND_MODES:
                 self.facts.has_unknown_blend = True
         copiers = {"SMask": self._copy_soft_mask, "Font": self._copy_font_array}
-        parts = [b"<< ", *self._entries(entries, _STATE, copiers), b" >>"]
+        parts = [b"<< ", *self._entries(entries, STATE, copiers), b" >>"]
         mask = self._file.resolve_dictionary(entries.get("SMask")).get("G")
         self._cost = self._costs.get(mask.number, FREE) if isinstance(mask, Reference) else FREE
         return parts
@@ -285,22 +306,36 @@ class ResourceCopier:
     def _copy_soft_mask(self, value: PdfObject) -> Parts:
         if not isinstance(value, dict):
             return self._copy_value(value)
-        return [b"<< ", *self._entries(value, _SOFT_MASK, {"G": self._copy_xobject}), b" >>"]
+        return [b"<< ", *self._entries(value, SOFT_MASK, {"G": self._copy_xobject}), b" >>"]
 
     def _copy_font_array(self, value: PdfObject) -> Parts:
         items = self._file.resolve_list(value)
         if len(items) != 2:
             return [b"null"]
-        return [b"[", *self._refer(items[0], "Font", self._copy_font), b" ", *self._copy_value(items[1]), b"]"]
+        return [
+            b"[",
+            *self._refer(items[0], "Font", self._copy_font),
+            b" ",
+            *self._copy_value(items[1]),
+            b"]",
+        ]
 
     def _copy_pattern(self, value: PdfObject) -> Parts:
         if isinstance(value, Stream):
-            entries = self._entries(value.entries, _TILING)
-            return self.write_form(
-                self._file.decode(value).data, value.entries.get("Resources"), None, entries
-            )
-        entries = self._entries(self._file.resolve_dictionary(value), _SHADING_PATTERN)
+            entries = self._entries(value.entries, TILING)
+            return self.write_form(self._file.decode(value).data, value.entries, entries)
+        copiers = {"Shading": self._copy_shading}
+        entries = self._entries(self._file.resolve_dictionary(value), SHADING_PATTERN, copiers)
         return [b"<< ", *entries, b" >>"]
+
+    def _copy_shading(self, value: PdfObject) -> Parts:
+        entries = self._file.resolve_dictionary(value)
+        names = [name for name in entries if name not in NEVER | {"Filter", "DecodeParms"}]
+        parts = self._entries(entries, names, {"ColorSpace": self._copy_color_space})
+        if not isinstance(value, Stream):
+            return [b"<< ", *parts, b" >>"]
+        self._cost = Cost(1 + len(value.data) // _BYTES_PER_INSTRUCTION, 0)
+        return self._copy_data(value, parts)
 
     def _copy_color_space(self, value: PdfObject) -> Parts:
         if is_name(value, "DeviceCMYK", "CMYK"):
@@ -322,7 +357,7 @@ class ResourceCopier:
         procedures, cost = (
             self._copy_glyphs(entries) if is_name(entries.get("Subtype"), "Type3") else ([], FREE)
         )
-        names = tuple(name for name in _FONT if name not in ("CharProcs", "Resources"))
+        names = tuple(name for name in FONT if name not in ("CharProcs", "Resources"))
         descendants = {"DescendantFonts": self._copy_descendants}
         parts = [b"<< ", *self._entries(entries, names, descendants), *procedures, b" >>"]
         self._cost = cost
@@ -338,7 +373,7 @@ class ResourceCopier:
     def _copy_descendant(self, value: PdfObject) -> Parts:
         entries = self._file.resolve_dictionary(value)
         names = tuple(
-            name for name in _FONT if name not in ("CharProcs", "Resources", "DescendantFonts")
+            name for name in FONT if name not in ("CharProcs", "Resources", "DescendantFonts")
         )
         return [b"<< ", *self._entries(entries, names), b" >>"]
 
@@ -373,10 +408,14 @@ class ResourceCopier:
         if is_name(kind, "Type0"):
             descendants = self._file.resolve_list(font.get("DescendantFonts"))
             described = self._file.resolve_dictionary(descendants[0] if descendants else None)
-            if "ToUnicode" not in font and is_name(font.get("Encoding"), "Identity-H", "Identity-V"):
+            if "ToUnicode" not in font and is_name(
+                font.get("Encoding"), "Identity-H", "Identity-V"
+            ):
                 self.facts.unmapped[name] = None
         descriptor = self._file.resolve_dictionary(described.get("FontDescriptor"))
-        if not any(isinstance(self._file.resolve(descriptor.get(file)), Stream) for file in _FONT_FILES):
+        if not any(
+            isinstance(self._file.resolve(descriptor.get(file)), Stream) for file in FONT_FILES
+        ):
             self.facts.unembedded[name] = None
 
     # --- values
@@ -400,11 +439,11 @@ class ResourceCopier:
 
     def _copy_value(self, value: PdfObject) -> Parts:
         if isinstance(value, Stream):
-            names = [name for name in value.entries if name not in _NEVER]
+            names = [name for name in value.entries if name not in NEVER]
             names = [name for name in names if name not in ("Filter", "DecodeParms", "Alternate")]
             return self._copy_data(value, self._entries(value.entries, names))
         if isinstance(value, dict):
-            names = [name for name in value if name not in _NEVER]
+            names = [name for name in value if name not in NEVER]
             return [b"<< ", *self._entries(value, names), b">>"]
         if isinstance(value, list):
             parts: Parts = [b"["]
@@ -420,13 +459,13 @@ class ResourceCopier:
         steps = self._file.read_filters(stream)
         if len(steps) == 1 and steps[0].name == FLATE:
             check_inflated(stream.data, self._budget)
-            data, rest = stream.data, steps[0]
+            decoded = Decoded(stream.data, steps[0])
         else:
-            data, rest = self._file.decode(stream)
+            decoded = self._file.decode(stream)
+        data, rest = decoded
         if rest is None:
             return write_deflated(entries, data)
-        self.facts.has_jpeg2000 = self.facts.has_jpeg2000 or rest.name == "JPXDecode"
-        parameters = self._entries(rest.parameters, _FILTER_PARAMETERS)
+        parameters = self._entries(rest.parameters, FILTER_PARAMETERS)
         if rest.name == "JBIG2Decode" and isinstance(rest.parameters.get("JBIG2Globals"), Stream):
             index = self._builder.reserve()
             self._builder.define(index, self._copy_value(rest.parameters["JBIG2Globals"]))
@@ -455,4 +494,3 @@ def _display_name(name: PdfObject) -> str:
     text = "".join(c for c in str(name) if c.isascii() and c.isprintable())[:60] or "without a name"
     head, plus, rest = text.partition("+")
     return rest if plus and len(head) == 6 and head.isupper() else text
-
