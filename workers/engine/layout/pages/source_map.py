@@ -164,7 +164,7 @@ class _BoxFinder:
                 self._states.pop()
             case _:
                 owner = item.node if isinstance(item, Picture) else item.owner
-                if owner is not None:
+                if owner is not None and not isinstance(owner, PageMaster):
                     self._add_ink(owner, _EXTENTS[type(item)](item))
 
     def _add_ink(self, owner: object, edges: _Edges) -> None:
