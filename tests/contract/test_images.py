@@ -42,7 +42,7 @@ def test_the_bytes_decide_and_a_disagreeing_declared_type_is_ignored(caller, kin
 def test_bytes_of_another_format_are_rejected_with_the_accepted_formats(caller):
     answer = put(caller, "logo", draw("GIF"))
     assert answer.status_code == 400
-    assert "neither PNG, JPEG, WebP nor SVG" in answer.json["message"]
+    assert "neither PNG, JPEG, WebP, SVG nor PDF" in answer.json["message"]
 
 
 def test_a_replacement_keeps_created_by_and_draws_the_new_image(caller):

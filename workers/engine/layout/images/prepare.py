@@ -71,7 +71,7 @@ def prepare_image(data: bytes, page: int = 1) -> Drawable | ContentProblem:
     Equal bytes are prepared once while they are cached, each page of a PDF on its own.
     """
     digest = sha256(data).hexdigest()
-    key = digest if page == 1 else f"{digest} {page}"
+    key = digest if page == 1 else f"p{page}-{digest}"
     cached = _cache.find(key)
     if cached is not None:
         return cached
