@@ -36,21 +36,49 @@ FONT: Final = (
     *("CIDToGIDMap", "FontBBox", "FontMatrix", "CharProcs", "Resources"),
 )
 FONT_FILES: Final = ("FontFile", "FontFile2", "FontFile3")
-NEVER: Final = frozenset(
+SHADING: Final = (
+    *(
+        "ShadingType",
+        "ColorSpace",
+        "Background",
+        "BBox",
+        "AntiAlias",
+        "Domain",
+        "Matrix",
+        "Function",
+    ),
+    *("Coords", "Extend", "BitsPerCoordinate", "BitsPerComponent", "BitsPerFlag", "Decode"),
+    "VerticesPerRow",
+)
+# Of functions, colour spaces, encodings, font descriptors and font programs.
+VALUE: Final = frozenset(
     {
-        "Length",
-        "F",
-        "FFilter",
-        "FDecodeParms",
-        "DL",
-        "Metadata",
-        "AA",
-        "A",
-        "JS",
-        "Parent",
-        "OC",
-        "AF",
+        "FunctionType",
+        "Domain",
+        "Range",
+        "Size",
+        "BitsPerSample",
+        "Order",
+        "Encode",
+        "Decode",
+        "C0",
+        "C1",
     }
+    | {"N", "Functions", "Bounds", "WhitePoint", "BlackPoint", "Gamma", "Matrix"}
+    | {
+        "Type",
+        "Subtype",
+        "BaseEncoding",
+        "Differences",
+        "CMapName",
+        "CIDSystemInfo",
+        "WMode",
+        "UseCMap",
+    }
+    | {"Registry", "Ordering", "Supplement", "FontName", "FontFamily", "FontStretch", "FontWeight"}
+    | {"Flags", "FontBBox", "ItalicAngle", "Ascent", "Descent", "Leading", "CapHeight", "XHeight"}
+    | {"StemV", "StemH", "AvgWidth", "MaxWidth", "MissingWidth", "CharSet", "CIDSet", *FONT_FILES}
+    | {"Length1", "Length2", "Length3"}
 )
 # Types of dictionaries that are no content: a reference to one is left out.
 OTHER_TYPES: Final = frozenset(

@@ -27,12 +27,13 @@ from workers.engine.pdf_pages.entries import (
     FORM,
     GROUP,
     IMAGE,
-    NEVER,
     OTHER_TYPES,
+    SHADING,
     SHADING_PATTERN,
     SOFT_MASK,
     STATE,
     TILING,
+    VALUE,
 )
 from workers.engine.pdf_pages.file import PdfFile, is_name, read_numbers
 from workers.engine.pdf_pages.filters import FLATE, Decoded, DecodedBudget, check_inflated
@@ -330,8 +331,7 @@ class ResourceCopier:
 
     def _copy_shading(self, value: PdfObject) -> Parts:
         entries = self._file.resolve_dictionary(value)
-        names = [name for name in entries if name not in NEVER | {"Filter", "DecodeParms"}]
-        parts = self._entries(entries, names, {"ColorSpace": self._copy_color_space})
+        parts = self._entries(entries, SHADING, {"ColorSpace": self._copy_color_space})
         if not isinstance(value, Stream):
             return [b"<< ", *parts, b" >>"]
         self._cost = Cost(1 + len(value.data) // _BYTES_PER_INSTRUCTION, 0)
@@ -439,11 +439,10 @@ class ResourceCopier:
 
     def _copy_value(self, value: PdfObject) -> Parts:
         if isinstance(value, Stream):
-            names = [name for name in value.entries if name not in NEVER]
-            names = [name for name in names if name not in ("Filter", "DecodeParms", "Alternate")]
+            names = [name for name in value.entries if name in VALUE]
             return self._copy_data(value, self._entries(value.entries, names))
         if isinstance(value, dict):
-            names = [name for name in value if name not in NEVER]
+            names = [name for name in value if name in VALUE]
             return [b"<< ", *self._entries(value, names), b">>"]
         if isinstance(value, list):
             parts: Parts = [b"["]
@@ -491,6 +490,9 @@ def _type_of(value: PdfObject) -> PdfObject:
 
 def _display_name(name: PdfObject) -> str:
     """Return the name of a font for messages, without the prefix of a subset."""
-    text = "".join(c for c in str(name) if c.isascii() and c.isprintable())[:60] or "without a name"
+    text = (
+        "".join(c for c in str(name or "") if c.isascii() and c.isprintable())[:60]
+        or "without a name"
+    )
     head, plus, rest = text.partition("+")
     return rest if plus and len(head) == 6 and head.isupper() else text
