@@ -134,13 +134,11 @@ def test_pages_of_impossible_sizes_are_refused(box):
 
 
 def test_more_pages_than_a_letterhead_has_are_refused():
-    numbers = range(3, 10_004)
-    kids = b" ".join(b"%d 0 R" % number for number in numbers)
-    pages = b"".join(b"%d 0 obj << /Type /Page /Parent 2 0 R >> endobj\n" % n for n in numbers)
-    tree = b"2 0 obj << /Type /Pages /Count 1 /MediaBox [0 0 9 9] /Kids [%b] >> endobj\n" % kids
-    catalog = b"1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n"
-    trailer = b"trailer << /Root 1 0 R /Size 10004 >>\nstartxref\n0\n%%EOF"
-    refuse(b"%PDF-1.7\n" + catalog + tree + pages + trailer, "more than 10,000 pages")
+    pdf = new_page()
+    tree = pdf.Root.Pages
+    page = Dictionary(Type=Name.Page, MediaBox=Array([0, 0, 9, 9]), Parent=tree)
+    tree.Kids = Array([pdf.make_indirect(page) for _ in range(10_001)])
+    refuse(save(pdf), "more than 10,000 pages")
 
 
 @pytest.mark.parametrize("seed", range(4))
