@@ -19,6 +19,16 @@ from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import BoxFragment
+from workers.engine.layout.blocks.breaks import (
+    avoids_break_after,
+    avoids_break_before,
+    breaking_children,
+    forced_break_after,
+    forced_break_before,
+    page_family_at_end,
+    page_family_at_start,
+    stacked_children,
+)
 from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
 from workers.engine.layout.blocks.row_fragment import RowFragment
 from workers.engine.layout.blocks.truncation import truncate_fragment
@@ -37,9 +47,6 @@ from workers.engine.tree.nodes import (
     Block,
     Break,
     Container,
-    ListBlock,
-    ListItem,
-    Note,
     Paragraph,
     Row,
     Source,
@@ -48,7 +55,6 @@ from workers.engine.tree.styles.computed import BoxStyle, BreakTo
 from workers.engine.units import Length, LengthKind
 
 _ON_SAME_PAGE: Final = frozenset(("", BreakTo.COLUMN.value, "area"))
-_FORCING: Final = frozenset((BreakTo.PAGE, BreakTo.COLUMN, BreakTo.LEFT, BreakTo.RIGHT))
 
 
 class StackResume(NamedTuple):
@@ -158,7 +164,7 @@ def top_margin(block: AnyBlock, width: float) -> float:
     if type(block) is Row:
         is_open = collapses_child_margins(block.style.box)
         return collapse_margins(own, shared_top_margin(block, width)) if is_open else own
-    children = _stacked(block)
+    children = stacked_children(block)
     if children and collapses_child_margins(block.style.box):
         return collapse_margins(own, top_margin(children[0], width))
     return own
@@ -195,7 +201,7 @@ def _ends_in_row(block: AnyBlock) -> bool:
         return False
     if type(block) is Row:
         return True
-    children = _stacked(block)
+    children = stacked_children(block)
     return bool(children) and _ends_in_row(children[-1])
 
 
@@ -203,7 +209,7 @@ def _bottom_margin(block: AnyBlock, width: float) -> float:
     if isinstance(block, Break):
         return 0.0
     own = _points(block.style.box.margin.bottom, width)
-    children = _stacked(block)
+    children = stacked_children(block)
     if children and collapses_child_margins(block.style.box):
         return collapse_margins(own, _bottom_margin(children[-1], width))
     return own
@@ -229,86 +235,6 @@ def collapses_child_margins(box: BoxStyle) -> bool:
     )
 
 
-def forced_break_before(block: AnyBlock) -> str:
-    """Return the break that a block forces before itself, empty for none."""
-    if isinstance(block, Break):
-        return "" if block.need is not None else block.to
-    breaks = block.style.breaks
-    if breaks.counter_reset is not None and breaks.before is not BreakTo.LEFT:
-        return BreakTo.RIGHT.value if breaks.before is BreakTo.RIGHT else BreakTo.PAGE.value
-    if breaks.before in _FORCING:
-        return breaks.before.value
-    children = _children(block)
-    return forced_break_before(children[0]) if children else ""
-
-
-def page_family_at_start(block: AnyBlock) -> str | None:
-    """Return the page family of a block's first content, None for that of the flow."""
-    if isinstance(block, Break):
-        return None
-    children = _children(block)
-    return page_family_at_start(children[0]) if children else block.style.breaks.page
-
-
-def page_family_at_end(block: AnyBlock) -> str | None:
-    """Return the page family of a block's last content, None for that of the flow."""
-    if isinstance(block, Break):
-        return None
-    children = _children(block)
-    return page_family_at_end(children[-1]) if children else block.style.breaks.page
-
-
-def _forced_break_after(block: AnyBlock) -> str:
-    if isinstance(block, Break):
-        return ""
-    after = block.style.breaks.after
-    if after in _FORCING:
-        return after.value
-    children = _children(block)
-    return _forced_break_after(children[-1]) if children else ""
-
-
-def _avoids_after(block: AnyBlock) -> bool:
-    if isinstance(block, Break):
-        return False
-    if block.style.breaks.after is BreakTo.AVOID:
-        return True
-    children = _children(block)
-    return bool(children) and _avoids_after(children[-1])
-
-
-def _avoids_before(block: AnyBlock) -> bool:
-    if isinstance(block, Break):
-        return False
-    if block.style.breaks.before is BreakTo.AVOID:
-        return True
-    children = _children(block)
-    return bool(children) and _avoids_before(children[0])
-
-
-def _children(block: AnyBlock) -> Sequence[AnyBlock]:
-    """Return the children whose breaks propagate to a block (CSS Fragmentation 3, 3.1)."""
-    if type(block) is Container and block.columns is not None and block.columns.count > 1:
-        return ()  # a break inside is a column break
-    if type(block) is Note:
-        return ()  # where notes are collected, they are on the surrounding pages
-    return _stacked(block)
-
-
-def _stacked(block: AnyBlock) -> Sequence[AnyBlock]:
-    """Return the in-flow children of a block that is a stack."""
-    if isinstance(block, Container):
-        children = block.children
-        if children and (is_positioned(children[0]) or is_positioned(children[-1])):
-            return [child for child in children if not is_positioned(child)]
-        return children
-    if isinstance(block, ListItem | Note):
-        return block.children
-    if isinstance(block, ListBlock):
-        return block.items
-    return ()
-
-
 def _number(placed: PlacedFragment) -> int:
     return placed.number
 
@@ -324,7 +250,7 @@ def _has_auto_top_margin(block: AnyBlock) -> bool:
 def _first_words(block: AnyBlock) -> str:
     if isinstance(block, Paragraph):
         return cut_excerpt(plain_text(block.inlines))
-    return next((words for child in _children(block) if (words := _first_words(child))), "")
+    return next((words for child in breaking_children(block) if (words := _first_words(child))), "")
 
 
 class _StackLayout:
@@ -419,7 +345,7 @@ class _StackLayout:
         before = self.blocks[index - 1]
         if self.positioned and is_positioned(before):
             before = self.placed[-1].block
-        forced = _forced_break_after(before) or forced_break_before(block)
+        forced = forced_break_after(before) or forced_break_before(block)
         if forced in _ON_SAME_PAGE and self._changes_family(before, block):
             return "page"
         return forced
@@ -464,7 +390,11 @@ class _StackLayout:
         while above > self.start.child and is_positioned(self.blocks[above]):
             above -= 1
         block = self.blocks[index]
-        return is_positioned(block) or _avoids_after(self.blocks[above]) or _avoids_before(block)
+        return (
+            is_positioned(block)
+            or avoids_break_after(self.blocks[above])
+            or avoids_break_before(block)
+        )
 
     def _make_fragment(self, resume: StackResume | None, forced: str = "") -> StackFragment:
         height = self.y

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
 from workers.engine.diagnostics import SourceLocation
+from workers.engine.layout.blocks.breaks import forced_break_before
 from workers.engine.layout.blocks.positioning import is_positioned
-from workers.engine.layout.blocks.stacks import StackResume, forced_break_before
+from workers.engine.layout.blocks.stacks import StackResume
 from workers.engine.layout.context import EPSILON, AnyBlock, LayoutContext, Rectangle, Resume
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.pages.areas import fill_area, has_room, resolve_area
