@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from workers.engine.layout.blocks.positioning import is_positioned
+from workers.engine.layout.blocks.floating import is_out_of_flow
 from workers.engine.layout.context import AnyBlock
 from workers.engine.tree.nodes import Break, Container, ListBlock, ListItem, Note
 from workers.engine.tree.styles.computed import BreakTo
@@ -86,8 +86,8 @@ def stacked_children(block: AnyBlock) -> Sequence[AnyBlock]:
     """Return the in-flow children of a block that is a stack."""
     if isinstance(block, Container):
         children = block.children
-        if children and (is_positioned(children[0]) or is_positioned(children[-1])):
-            return [child for child in children if not is_positioned(child)]
+        if children and (is_out_of_flow(children[0]) or is_out_of_flow(children[-1])):
+            return [child for child in children if not is_out_of_flow(child)]
         return children
     if isinstance(block, ListItem | Note):
         return block.children

@@ -29,7 +29,8 @@ from workers.engine.layout.blocks.breaks import (
     page_family_at_start,
     stacked_children,
 )
-from workers.engine.layout.blocks.positioning import is_positioned, make_positioned
+from workers.engine.layout.blocks.floating import is_out_of_flow, make_out_of_flow
+from workers.engine.layout.blocks.positioning import is_positioned
 from workers.engine.layout.blocks.row_fragment import RowFragment
 from workers.engine.layout.blocks.truncation import truncate_fragment
 from workers.engine.layout.context import (
@@ -54,6 +55,7 @@ from workers.engine.tree.nodes import (
 from workers.engine.tree.styles.computed import BoxStyle, BreakTo
 from workers.engine.units import Length, LengthKind
 
+FLOAT_BREAK: Final = "float"  # before a heading that waiting figures must not pass
 _ON_SAME_PAGE: Final = frozenset(("", BreakTo.COLUMN.value, "area"))
 
 
@@ -272,23 +274,25 @@ class _StackLayout:
         self.is_resumed = resume is not None
         self.collapses_top = collapses_top
         self.placed: list[PlacedFragment] = []
-        self.positioned: list[PlacedFragment] = []  # positioned blocks
+        self.positioned: list[PlacedFragment] = []  # blocks out of the flow
         self.y = 0.0
         self.last_bottom_margin = 0.0  # of the last placed block
 
     def fill(self) -> StackFragment | None:
         for index in range(self.start.child, len(self.blocks)):
             block = self.blocks[index]
-            if is_positioned(block):
-                positioned = make_positioned(self.context, block)
+            aside = make_out_of_flow(self.context, block) if is_out_of_flow(block) else None
+            if aside is not None:
                 self.positioned.append(
-                    PlacedFragment(index, self.y, positioned, block, has_auto_margin=False)
+                    PlacedFragment(index, self.y, aside, block, has_auto_margin=False)
                 )
                 continue
             forced = self._forced_before(index)
             if forced:
                 after = index + 1 if isinstance(block, Break) else index
                 return self._make_fragment(StackResume(after, None, True), forced)
+            if self.context.section_ends and self._ends_section(index):
+                return self._end_section(index)
             if isinstance(block, Break):
                 if self._needs_more(block):
                     return self._make_fragment(StackResume(index + 1, None, False))
@@ -343,7 +347,7 @@ class _StackLayout:
             return ""
         block = self.blocks[index]
         before = self.blocks[index - 1]
-        if self.positioned and is_positioned(before):
+        if self.positioned and is_out_of_flow(before):
             before = self.placed[-1].block
         forced = forced_break_after(before) or forced_break_before(block)
         if forced in _ON_SAME_PAGE and self._changes_family(before, block):
@@ -382,16 +386,40 @@ class _StackLayout:
             self.positioned.pop()
         return self._make_fragment(StackResume(end, None, False))
 
+    def _ends_section(self, index: int) -> bool:
+        """Return whether a block starts with a heading that waiting figures must not pass."""
+        if index == self.start.child and self.start.inner is not None:
+            return False
+        block, ends = self.blocks[index], self.context.section_ends
+        while block not in ends:
+            children = stacked_children(block)
+            if not children:
+                return False
+            block = children[0]
+        return True
+
+    def _end_section(self, index: int) -> StackFragment:
+        """End the stack before the heading of the next section, with what stays with it."""
+        end, first = index, self.start.child
+        while end > first and self._avoids_break_at(end):
+            end -= 1
+        if end == first:
+            end = index
+        for placed in (self.placed, self.positioned):
+            while placed and placed[-1].number >= end:
+                placed.pop()
+        return self._make_fragment(StackResume(end, None, True), FLOAT_BREAK)
+
     def _avoids_break_at(self, index: int) -> bool:
-        """Return whether a break before a block is avoided; a positioned block stays with the block
-        above.
+        """Return whether a break before a block is avoided; a block out of the flow stays with the
+        block above.
         """
         above = index - 1
-        while above > self.start.child and is_positioned(self.blocks[above]):
+        while above > self.start.child and is_out_of_flow(self.blocks[above]):
             above -= 1
         block = self.blocks[index]
         return (
-            is_positioned(block)
+            is_out_of_flow(block)
             or avoids_break_after(self.blocks[above])
             or avoids_break_before(block)
         )
