@@ -22,7 +22,7 @@ class FloatFiller:
 
     @property
     def queue(self) -> FloatQueue:
-        """What the next area starts with."""
+        """Figures and a page break that the next area starts with."""
         return self._state.queue
 
     def fill(

@@ -22,7 +22,7 @@ FillText = Callable[[Region], "Fragment | None"]
 
 
 class SavedState(NamedTuple):
-    """What the filling of an area changes: figures that wait or are placed, and pending notes."""
+    """State that the filling of an area changes: figures that wait or are placed, and pending notes."""
 
     queue: FloatQueue
     taken: frozenset[Container]
@@ -30,7 +30,7 @@ class SavedState(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a dry run finds in the text of an area."""
+    """Findings of a dry run: the anchors in the text of an area, and whether it starts with a title."""
 
     floats: Sequence[Container]
     starts_with_heading: bool
@@ -59,7 +59,7 @@ class FloatState:
         self._taken: frozenset[Container] = frozenset()  # placed in the area that is being filled
 
     def begin(self) -> None:
-        """Begin an area."""
+        """Start an area."""
         self._taken = frozenset()
 
     def save(self) -> SavedState:
