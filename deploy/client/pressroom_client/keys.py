@@ -30,8 +30,9 @@ class Keys:
 
         `scopes` are of `render`, `templates` and `account`; by default those of this client's key.
         """
-        listed = None if scopes is None else [*scopes]
-        fields = omit_none({"name": name, "expires_at": expires_at, "scopes": listed})
+        fields: dict[str, object] = {**omit_none({"name": name, "expires_at": expires_at})}
+        if scopes is not None:
+            fields["scopes"] = [*scopes]
         return read_record(Key, self._transport.send_json("POST", "/v2/keys", fields))
 
     def revoke(self, key_id: str) -> None:
