@@ -307,7 +307,7 @@ def test_an_interrupted_walk_restarts(database, store):
 
 
 def test_maintenance_sweeps_every_kind(database, store, redis_url):
-    names = [duty.name for duty in orphan_tasks(database, store, ())]
+    names = [task.name for task in orphan_tasks(database, store, ())]
     assert len(set(names)) == len(names)
     assert {"images_swept", "job_bytes_swept", "batch_bytes_swept", "claims_swept"} <= set(names)
     assert RemoveTemporaryFiles(store).run_once() == 0
