@@ -58,10 +58,10 @@ def count_rows(database):
 
 
 def test_a_round_is_bounded_and_the_next_continues(database, task, add_jobs, monkeypatch):
-    monkeypatch.setattr(reconciliation, "_AT_ONCE", 4)
+    monkeypatch.setattr(reconciliation, "ROWS_PER_TRANSACTION", 4)
     add_jobs(6, finished_at=ENDED_AT)
     add_jobs(3, finished_at=ENDED_AT + timedelta(seconds=1))
-    monkeypatch.setattr(reconciliation, "_ROUND_SECONDS", 0.0)
+    monkeypatch.setattr(reconciliation, "ROUND_SECONDS", 0.0)
     assert [task.run_once() for _ in range(4)] == [4, 4, 1, 0]
     assert count_rows(database) == 9
     add_jobs(1, finished_at=ENDED_AT + timedelta(seconds=2))
@@ -69,7 +69,7 @@ def test_a_round_is_bounded_and_the_next_continues(database, task, add_jobs, mon
 
 
 def test_all_is_recorded_in_one_round_where_there_is_time(database, task, add_jobs, monkeypatch):
-    monkeypatch.setattr(reconciliation, "_AT_ONCE", 4)
+    monkeypatch.setattr(reconciliation, "ROWS_PER_TRANSACTION", 4)
     add_jobs(11, finished_at=ENDED_AT)
     assert [task.run_once(), task.run_once()] == [11, 0]
     with database.snapshot() as session:

@@ -89,7 +89,7 @@ def test_whole_months_and_recorded_entries_are_retained(database, today, months,
 
 
 def test_maintenance_removes_entries_past_the_retained_months(database, record, monkeypatch):
-    monkeypatch.setattr(ledger, "_AT_ONCE", 2)
+    monkeypatch.setattr(ledger, "ROWS_PER_TRANSACTION", 2)
     record(*MONTHS)
     monkeypatch.setattr(ledger, "now", lambda: datetime(2026, 11, 23, tzinfo=UTC))
     task = PruneLedger(database, 3, timedelta(days=7))
