@@ -63,11 +63,11 @@ class AdmissionCache:
         begun = self._recent.begin()
         with reachable():
             found = self._find(keys=[_state_key(key_digest)], args=list(_period_starts(today)))
-        self._observer.count_cache_request(Cache.KEYS, is_hit=found is not None)
-        if found is None:
+        text, counters = cast("tuple[bytes | None, list[bytes | None]]", found or (None, []))
+        state = None if text is None else KeyState.decode(text)
+        self._observer.count_cache_request(Cache.KEYS, is_hit=state is not None)
+        if state is None:
             return None
-        text, counters = cast("tuple[bytes, list[bytes | None]]", found)
-        state = KeyState.decode(text)
         period = find_period(today, renewal_day=state.renewal_day)
         if begun is not None and not state.is_capped:
             kept = Admission(state, period, None)
