@@ -14,7 +14,7 @@ from workers.engine.pdf_pages.resources import Facts, ResourceCopier
 
 MAX_SIDE: Final = 14_400.0  # points: 5 m, the most that PDF 1.7 allows
 _LETTER: Final = (0.0, 0.0, 612.0, 792.0)  # where a page has no box, as viewers do
-_UNDRAWN: Final = ("Link", "Popup")  # annotations that nobody misses on paper
+_UNDRAWN: Final = ("Link", "Popup")  # annotations that paper does not show
 
 Matrix = tuple[float, float, float, float, float, float]
 _UPRIGHT: Final[Matrix] = (1, 0, 0, 1, 0, 0)

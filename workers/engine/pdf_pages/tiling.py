@@ -1,4 +1,4 @@
-"""How often a tiling pattern (ISO 32000-1, 8.7.3) repeats its cell, for the cost of painting with it."""
+"""The number of tiles of a pattern (ISO 32000-1, 8.7.3), for the cost of painting with it."""
 
 from __future__ import annotations
 
