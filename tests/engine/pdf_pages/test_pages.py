@@ -273,6 +273,16 @@ def test_a_page_is_in_a_document_once_however_often_it_is_drawn_and_bytes_are_eq
     assert len(called) == 1
 
 
+def test_resources_named_like_entries_do_not_confuse_the_writer():
+    pdf = new_page(CORNERS + b" /Length cs 0 scn /Filter Do")
+    for space in (5, Array([Name.Length, 5]), Array([Name.Indexed, Name.Length, 5])):
+        pdf.pages[0].obj.Resources = Dictionary(
+            ColorSpace=Dictionary(Length=space),
+            XObject=Dictionary(Filter=form(pdf, b"", Resources=Dictionary())),
+        )
+        assert colours(drawn(save(pdf)), *AT) == UPRIGHT
+
+
 def test_data_with_other_filters_are_kept_readable():
     pdf = new_page(b"q 100 0 0 100 0 0 cm /I Do Q")
     image = pdf.make_stream(
