@@ -229,7 +229,10 @@ class Anchor(NamedTuple):
 
 
 class OutlineEntry(NamedTuple):
-    """An entry of the outline: level from 1, text, page from 0, y on the page."""
+    """An entry of the outline: level from 1, text, page from 0, y on the page.
+
+    The outline order is that in which pages draw their headings; `Navigation` nests them by level.
+    """
 
     level: int
     text: str
