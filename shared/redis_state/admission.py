@@ -45,6 +45,11 @@ class AdmissionCache:
         self._drop = register(redis, "drop_keys", package=_PACKAGE)
         self._seed = register(redis, "seed_usage", package=_PACKAGE)
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether changes by other processes are received, which caching in this process needs."""
+        return self._recent.is_listening
+
     def find(self, key_digest: str) -> Admission | None:
         """Return the cached state for the SHA-256 of a key, or None.
 
