@@ -29,6 +29,7 @@ from workers.engine.layout.display import (
     StrokedRectangle,
     Widget,
 )
+from workers.engine.tree.document import PageMaster
 from workers.engine.tree.nodes import LoopStep, Source
 
 # The edges of a rectangle: left, top, right, bottom.
