@@ -8,7 +8,7 @@ from typing import Final
 from workers.engine.pdf_pages.objects import Name, PdfObject, Reference, damaged
 
 MAX_NESTING: Final = 100  # arrays and dictionaries in each other
-_SKIPPED: Final = re.compile(rb"(?:[\0\t\n\f\r ]++|%[^\r\n]*+)*+")
+_SKIPPED: Final = re.compile(rb"(?:[\0\t\n\f\r ]++|%[^\r\n]*+|(?!))*+")
 _REFERENCE: Final = re.compile(
     rb"([0-9]{1,10})[\0\t\n\f\r ]++([0-9]{1,5})[\0\t\n\f\r ]++R(?![!-~])"
 )
