@@ -12,9 +12,20 @@ import pytest
 from pikepdf import Array, Dictionary, Name, String
 from PIL import Image, ImageChops
 
-from tests.engine.pdf_pages.files import SIDE, colours, drawn, form, new_page, picture, save
-from tests.golden.case import FOLDER
+from tests.engine.finish import accessibility_rules, archive_rules
+from tests.engine.pdf_pages.files import (
+    OPTIONS,
+    SIDE,
+    colours,
+    drawn,
+    form,
+    new_page,
+    picture,
+    save,
+)
+from tests.golden.case import FOLDER, FolderImages
 from workers.engine.pdf_pages.pages import import_page
+from workers.engine.pipeline import prepare_template, render
 
 # Red at the lower left, green at the lower right, blue at the upper left.
 CORNERS = b"1 0 0 rg 0 0 50 50 re f 0 0.50196 0 rg 50 0 50 50 re f 0 0 1 rg 0 50 50 50 re f"
@@ -348,3 +359,11 @@ def test_the_picture_of_a_soft_mask_and_a_shading_is_as_in_the_file():
     data = save(pdf)
     assert ImageChops.difference(picture(data), picture(drawn(data))).getbbox() is None
     assert colours(drawn(data), *AT) == ["red", "blue", "white", "blue"]
+
+
+def test_an_archive_with_a_letterhead_keeps_the_rules_of_pdf_a_and_pdf_ua():
+    case = FOLDER / "cases" / "letterhead-archive.xml"
+    template = prepare_template(case.read_bytes())
+    made = render(template, None, options=OPTIONS, resources=FolderImages()).pdf
+    assert archive_rules.find_violations(made, 3) == []
+    assert accessibility_rules.find_violations(made) == []
