@@ -18,6 +18,7 @@ from api.openapi.json_schema import (
 )
 from api.openapi.model import (
     BODY_ERRORS,
+    LIMIT,
     NO_CONTENT,
     Operation,
     OperationResponse,
@@ -25,6 +26,7 @@ from api.openapi.model import (
     RequestBody,
     json_content,
 )
+from shared.scopes import Scope, list_scopes
 
 KEY_ID: Final = Parameter(
     "key_id",
@@ -47,10 +49,25 @@ _FROM_STUDIO: Final = Parameter(
     "Marks requests of the Studio's page. Sec-Fetch-Site or Origin must be those of the page, too.",
     is_required=True,
 )
+_SCOPES: Final[Schema] = {
+    "type": "array",
+    "items": {"type": "string", "enum": list_scopes(Scope)},
+    "minItems": 1,
+    "uniqueItems": True,
+    "description": "The permissions of the key.",
+}
+_USED: Final[dict[str, Schema]] = {
+    "pagesGenerated": integer("Production pages."),
+    "apiCalls": integer("Production renders that returned a PDF."),
+    "draft": object_schema(
+        {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
+    ),
+}
 _KEY: Final[dict[str, Schema]] = {
     "id": string("Id of the key."),
     "display": string("Its first 7 and last 4 characters."),
-    "name": string("Name given at its creation."),
+    "name": string("The name set at its creation."),
+    "scopes": _SCOPES,
     "user": ref("UserRef"),
     "created_at": date_time("When it was created."),
     "expires_at": date_time("When it expires; absent if never."),
@@ -65,6 +82,7 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
             "id": string("Id of the account."),
             "user": ref("UserRef"),
             "key_id": string("Id of the key of the request."),
+            "scopes": _SCOPES,
             "plan": string("The plan.", enum=["free", "paid"]),
             "has_workspace": boolean(
                 "Whether the account has a workspace for slugs, images and fonts."
@@ -86,15 +104,22 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
             "days": array_of("UsageDay", description="Days with usage, in order."),
         }
     ),
-    "UsageDay": object_schema(
+    "UsageDay": object_schema({"date": string("The day, in UTC.", format="date")} | _USED),
+    "UsageTemplates": object_schema(
         {
-            "date": string("The day, in UTC.", format="date"),
-            "pagesGenerated": integer("Production pages."),
-            "apiCalls": integer("Production renders that returned a PDF."),
-            "draft": object_schema(
-                {"pagesGenerated": integer("Draft pages."), "apiCalls": integer("Draft renders.")}
-            ),
+            "startDate": date_time("First instant of the period."),
+            "endDate": date_time("First instant after the period."),
+            "templates": array_of("UsageTemplate", description="Templates, most pages first."),
+            "has_more": boolean("Whether there are more than the limit."),
         }
+    ),
+    "UsageTemplate": object_schema(
+        {
+            "template": string("Id of the template; absent for documents without one."),
+            "name": string("Its name, also if it was deleted; absent for documents without one."),
+        }
+        | _USED,
+        optional=("template", "name"),
     ),
     "Key": object_schema(_KEY, optional=_OPTIONAL),
     "KeyWithSecret": object_schema(
@@ -107,8 +132,12 @@ ACCESS_SCHEMAS: Final[Mapping[str, Schema]] = {
             "expires_at": string(
                 "When the key expires, an ISO 8601 timestamp in the future.", format="date-time"
             ),
+            "scopes": _SCOPES
+            | {
+                "description": "The permissions of the key; default is the scopes of the request's key."
+            },
         },
-        optional=("name", "expires_at"),
+        optional=("name", "expires_at", "scopes"),
     ),
     "Session": object_schema(
         {
@@ -131,13 +160,20 @@ ACCESS_OPERATIONS: Final = (
         query_parameters=(_DATE,),
     ),
     Operation(
+        "get", "/v2/account/usage/templates", "reportUsageByTemplate", "Account", "Report usage by template",
+        "Pages and renders of a billing period by template, those with most pages first. A render is included a few "
+        "seconds after it has ended.",
+        {200: OperationResponse("The report.", json_content("UsageTemplates"))},
+        query_parameters=(_DATE, LIMIT),
+    ),
+    Operation(
         "get", "/v2/keys", "listKeys", "Account", "List keys",
         "Oldest first, including revoked and expired keys.",
         {200: OperationResponse("The keys.", json_content("KeyList"))},
     ),
     Operation(
         "post", "/v2/keys", "createKey", "Account", "Create a key",
-        "The key belongs to the account's user. An account has at most 100 keys that are neither revoked nor "
+        "The key belongs to the account's user. Its scopes are at most those of the request's key, else 403. An account has at most 100 keys that are neither revoked nor "
         "expired; more are 409.",
         {201: OperationResponse("The key with its secret, which is returned only here.", json_content("KeyWithSecret"))},
         body=RequestBody(json_content("KeyRequest"), "Optional name and expiry.", is_required=False),

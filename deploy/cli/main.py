@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-# The module of each command. Only the module of the given command is loaded: all of them take a second,
+# The module of each command; a new command is an entry, and a module with `add_commands`. Only the module of the given command is loaded: all of them take a second,
 # most of it for parts of the farm that `render` or `batch` never use.
 _MODULES: Final = {
     "up": "up",
@@ -32,7 +32,7 @@ _MODULES: Final = {
     "demo": "demo",
 }
 # Exceptions that are printed as one line, by their module.
-_EXPECTED_ERRORS: Final = {
+EXPECTED_ERRORS: Final = {
     "deploy.cli.output": "CommandFailed",
     "deploy.embedded.demo.client": "DemoFailed",
     "deploy.embedded.data_folder": "FolderInUse",
@@ -78,7 +78,7 @@ def _is_expected_error(failure: Exception) -> bool:
     """Return whether a failure needs no traceback. It cannot be of a module that was not loaded."""
     return any(
         module in sys.modules and isinstance(failure, getattr(sys.modules[module], name))
-        for module, name in _EXPECTED_ERRORS.items()
+        for module, name in EXPECTED_ERRORS.items()
     )
 
 

@@ -112,6 +112,8 @@ api_keys: Final = Table(
     Column("digest", String(64), nullable=False, unique=True),
     Column("display", String(16), nullable=False),
     Column("name", Text),
+    # Names separated by spaces (shared.scopes).
+    Column("scopes", String(64), nullable=False, server_default="render templates account"),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant),
     Column("revoked_at", Instant),
@@ -280,6 +282,18 @@ usage_days: Final = Table(
     metadata,
     Column("account_id", String(64), primary_key=True),
     Column("day", String(10), primary_key=True),
+    Column("allowance", String(16), primary_key=True),
+    Column("pages", BigInteger, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+)
+
+# The same sums by template and billing period, for reports only; '' is a document without a template.
+usage_templates: Final = Table(
+    "usage_templates",
+    metadata,
+    Column("account_id", String(64), primary_key=True),
+    Column("period", String(10), primary_key=True),
+    Column("template_id", String(128), primary_key=True),
     Column("allowance", String(16), primary_key=True),
     Column("pages", BigInteger, nullable=False),
     Column("calls", BigInteger, nullable=False),

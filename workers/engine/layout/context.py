@@ -326,10 +326,13 @@ class PageCanvas:
         if not self.is_artifact:
             self.page.anchors.append(Anchor(name, x, y))
 
+    def add_float(self, node: AnyBlock) -> None:
+        """Record the anchor of a figure that floats, which dry runs look for."""
+
     def report(self, problem: LayoutProblem) -> None:
         """Report a problem on this page, unless an earlier page reported the same one.
 
-        Content wider than a box is no problem under `overflow="visible"`, and a warning under
+        Content wider than a box is not reported under `overflow="visible"`, and a warning under
         `hidden`.
         """
         if problem.code == TOO_WIDE and self.overflow is Overflow.VISIBLE:
@@ -367,6 +370,8 @@ class LayoutContext:
     line_cache: dict[Paragraph, Any] = field(default_factory=dict)
     glyph_styles: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # shared by all lines
     has_page_families: bool = False
+    places_floats: bool = False  # figures that float are taken out of the flow
+    section_ends: frozenset[AnyBlock] = frozenset()  # headings that waiting figures must not pass
     area_foot: float = 0.0  # from the lower edge of the area being filled to that of the paper
     is_in_columns: bool = False
     is_aligning_baselines: bool = False  # a row is aligning a block to the baseline of the others
@@ -427,7 +432,7 @@ class LayoutContext:
         return LayoutProblem(
             code="taller-than-area",
             message=f"Content does not fit: {describe_element(source, self.path)} needs {format_mm(needed)}, "
-            f"an empty area gives {format_mm(available)}",
+            f"an empty area allows {format_mm(available)}",
             advice="Make it smaller, or the page's margins, header or footer.",
             chain=self.chain(source),
         )
@@ -446,13 +451,13 @@ class LayoutContext:
         width.
         """
         container = find_container(source, self.path)
-        gives = "the page" if container is None else f"the {container.location.tag_name}"
+        container_name = "the page" if container is None else f"the {container.location.tag_name}"
         if is_own_limit:
-            gives = "its width"
+            container_name = "its width"
         return LayoutProblem(
             code=TOO_WIDE,
             message=f"Content does not fit: {describe_element(source, self.path)} needs {format_mm(needed)} of width, "
-            f"{gives} gives {format_mm(available)}",
+            f"{container_name} allows {format_mm(available)}",
             advice=advice,
             chain=self.chain(source),
             excerpt=excerpt,

@@ -230,6 +230,7 @@ class CompiledTemplate:
                 RunningValues(state.references.running_values) if self._features.running else None
             ),
             has_form_fields=state.form_fields.has_interactive,
+            has_floats=self._features.has_floats,
         )
 
     def _set_lets(self, scope: Scope) -> None:
@@ -402,7 +403,7 @@ def _compile_security(
             if name in given and not values[name]:
                 scope[STATE].findings.error(
                     "empty-password",
-                    f"The {name} came out empty. Give it a value, or leave the attribute out",
+                    f"The {name} is empty. Give it a value, or leave the attribute out",
                     element.location,
                 )
         return Security(**{name.replace("-", "_"): value for name, value in values.items()})

@@ -125,7 +125,7 @@ class Watermark:
 class DeclaredFont:
     """A `font` element: a stored font as a face of a family.
 
-    None stands for the font's own value.
+    None means the font's own value.
     """
 
     source: Source
@@ -159,6 +159,7 @@ class Document:
     is_accessible: bool = False  # is to conform to PDF/UA-1
     running_values: RunningValues | None = None  # None where no element sets any
     has_form_fields: bool = False  # that are interactive
+    has_floats: bool = False
 
     @property
     def is_strict(self) -> bool:

@@ -152,7 +152,7 @@ Inline = TextRun | LineBreak | InlineBlock | Reference | InlineAnchor
 class Label:
     """The number before a paragraph's first line.
 
-    `width` is its column in points, beside which all lines stand; None if the text of the first
+    `width` is its column in points, next to all lines; None if the text of the first
     line follows it directly.
     """
 
@@ -208,6 +208,22 @@ class Position:
     is_over: bool = False
 
 
+class FloatTo(StrEnum):
+    """Where a figure floats to: an edge of its area, or an area of its own."""
+
+    TOP = "top"
+    BOTTOM = "bottom"
+    PAGE = "page"
+
+
+class Floating(NamedTuple):
+    """The float of a figure: `spans_columns` of its area, `stays_in_section` before the next one."""
+
+    to: FloatTo
+    spans_columns: bool = False
+    stays_in_section: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
     """Columns of equal width, `gap` points apart with `rule` between them (CSS Multi-column 1).
@@ -226,7 +242,8 @@ class ColumnLayout:
 class Container:
     """Blocks below each other in one box: div, box, blockquote. `position` takes it out of the flow.
 
-    An `is_box` contains the positioned boxes inside it; `columns` is None for a single column.
+    An `is_box` contains the positioned boxes inside it; `columns` is None for a single column,
+    `floating` for a box that stands in the flow.
     """
 
     source: Source
@@ -237,6 +254,7 @@ class Container:
     id: str | None = None
     is_box: bool = False
     columns: ColumnLayout | None = None
+    floating: Floating | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -515,7 +533,7 @@ class Note:
 
 
 class Occurrence(StrEnum):
-    """The fragments of a table, or the pages of a page sequence, that something stands on."""
+    """The fragments of a table, or the pages of a page sequence, on which something is shown."""
 
     ALL = "all"
     FIRST = "first"
@@ -636,7 +654,7 @@ class FragmentRows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGroup:
-    """A thead or tfoot: its rows and the fragments it stands on.
+    """A thead or tfoot: its rows and the fragments that show it.
 
     `has_built_in_rule` marks a rule of the user-agent style sheet, which any other border
     overrides.
@@ -651,7 +669,7 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caption:
-    """A table's title, above the fragments it stands on."""
+    """A table's title, above the fragments that show it."""
 
     block: Block
     on: Occurrence
