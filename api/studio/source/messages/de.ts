@@ -361,6 +361,7 @@ export const de: Record<keyof typeof en, string> = {
   "webhooks.events": "Ereignisse",
   "webhooks.secret": "Kopieren Sie das Geheimnis jetzt. Es prüft die Signaturen der Zustellungen und wird nicht noch einmal angezeigt.",
   "webhooks.disabled": "Abgeschaltet",
+  "webhooks.test": "Test senden",
   "webhooks.rotate": "Neues Geheimnis",
   "webhooks.rotateTitle": "Neues Geheimnis erzeugen?",
   "webhooks.rotateHelp": "24 Stunden lang werden Zustellungen mit dem neuen und dem vorherigen Geheimnis signiert.",

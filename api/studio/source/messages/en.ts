@@ -359,6 +359,7 @@ export const en = {
   "webhooks.events": "Events",
   "webhooks.secret": "Copy the secret now. It verifies the signatures of deliveries and is not shown again.",
   "webhooks.disabled": "Disabled",
+  "webhooks.test": "Send a test",
   "webhooks.rotate": "New secret",
   "webhooks.rotateTitle": "Create a new secret?",
   "webhooks.rotateHelp": "For 24 hours, deliveries are signed with both the new and the previous secret.",
