@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from workers.engine.layout.blocks.boxes import BoxFragment
 from workers.engine.layout.blocks.breaks import (
@@ -67,6 +67,20 @@ class StackResume(NamedTuple):
     is_forced: bool
 
 
+@runtime_checkable
+class FootedFragment(Protocol):
+    """A fragment that covers the lower end of its area: notes and bottom figures stand above that."""
+
+    @property
+    def foot_height(self) -> float:
+        """How much of the area it covers, in points."""
+
+
+def foot_height_of(fragment: object) -> float:
+    """Return how much of the lower end of its area a fragment covers, in points."""
+    return fragment.foot_height if isinstance(fragment, FootedFragment) else 0.0
+
+
 class PlacedFragment(NamedTuple):
     """A fragment of child `number`, at `y` points from the top of the stack."""
 
@@ -95,6 +109,11 @@ class StackFragment:
             if baseline is not None:
                 return y + baseline
         return None
+
+    @property
+    def foot_height(self) -> float:
+        """How much of the lower end of the area the last block covers, in points."""
+        return foot_height_of(self.placed[-1].fragment) if self.placed else 0.0
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the blocks."""
