@@ -73,11 +73,11 @@ class FootedFragment(Protocol):
 
     @property
     def foot_height(self) -> float:
-        """How much of the area it covers, in points."""
+        """The height of the lower end of its area that it covers, in points."""
 
 
 def foot_height_of(fragment: object) -> float:
-    """Return how much of the lower end of its area a fragment covers, in points."""
+    """Return the height of the lower end of its area that a fragment covers, in points."""
     return fragment.foot_height if isinstance(fragment, FootedFragment) else 0.0
 
 
@@ -112,7 +112,7 @@ class StackFragment:
 
     @property
     def foot_height(self) -> float:
-        """How much of the lower end of the area the last block covers, in points."""
+        """The height of the lower end of the area that the last block covers, in points."""
         return foot_height_of(self.placed[-1].fragment) if self.placed else 0.0
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:

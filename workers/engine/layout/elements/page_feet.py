@@ -97,6 +97,6 @@ def _describe_footer(fragment: FootFragment, footer: PrintedFooter) -> LayoutPro
         code="qr-bill-footer",
         message=f"The `footer` of the page prints on a `qr-bill`, which takes the lowest "
         f"{format_mm(fragment.content.height)} of the paper",
-        advice='Leave the footer out where the bill stands, such as with <page on="last"> without one.',
+        advice='Leave it empty where the bill stands, such as with <page on="last"><footer/></page>.',
         chain=(*fragment.chain, footer.source),
     )
