@@ -80,7 +80,7 @@ def make_glyph_style(
     *,
     text: str | None = None,
 ) -> GlyphStyle:
-    """Return the glyph style of a text in one face; `text` None stands for any text the face covers."""
+    """Return the glyph style of a text in one face; `text` None means any text the face covers."""
     return GlyphStyle(style, face, link, level, is_shaped(style, face, level, text))
 
 

@@ -445,7 +445,7 @@ class _Computation:
         return parent.apply_properties(properties, in_table=in_table)
 
     def _margin(self, side: str) -> Length:
-        """Return a margin; a narrow box stands at the start of its container (CSS 2.1, 10.3.3)."""
+        """Return a margin; a narrow box is placed at the start of its container (CSS 2.1, 10.3.3)."""
         takes_rest = side == "left" and self.inherited.is_rtl
         return self.length(f"margin-{side}", AUTO if takes_rest else ZERO)
 
