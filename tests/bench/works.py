@@ -193,7 +193,7 @@ REFERENCES = Work(
     "references",
     "book with contents, numbers, references, index",
     book_data,
-    {"ours": 7},
+    {"ours": 7, "typst": 5},
     furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
     times_book=1.8,
 )
@@ -201,7 +201,7 @@ NOTES = Work(
     "notes",
     "book with contents, numbers, references, index, 200 notes",
     book_data,
-    {"ours": 7},
+    {"ours": 7, "typst": 5},
     furniture=r"A book of sixty pages|Name First Second|(?m:^\d+$)",
     times_book=1.8,
 )

@@ -13,9 +13,10 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 import pytest
+from lxml import etree
 
 from tests.engine.finish.accessibility_rules import find_violations
-from tests.engine.finish.structure import write_structure
+from tests.engine.finish.structure import read_text, write_structure
 from tests.golden.case import FOLDER, OPTIONS, Case, FolderImages, find_cases
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.pipeline import prepare_template, render
@@ -32,7 +33,17 @@ def test_every_case_is_fit_to_be_tagged(case: Case):
 
 
 @pytest.mark.parametrize(
-    "name", ["tagged", "tagged-notes", "numbers", "index", "markdown", "table-rowspan", "floats"]
+    "name",
+    [
+        "tagged",
+        "tagged-notes",
+        "numbers",
+        "index",
+        "markdown",
+        "table-rowspan",
+        "floats",
+        "showcase-terms",
+    ],
 )
 def test_the_structure_is_as_its_reference(name: str, is_update: bool):
     file = tagged(Case(name))
@@ -42,6 +53,30 @@ def test_the_structure_is_as_its_reference(name: str, is_update: bool):
     if is_update:
         reference.write_text(written)
     assert written == reference.read_text()
+
+
+@pytest.mark.parametrize("name", ["showcase-report", "showcase-terms", "floats"])
+def test_the_structure_has_the_text_of_the_source_in_its_order(name: str):
+    file = tagged(Case(name))
+    assert file is not None
+    read = " ".join(read_text(file).replace("\xad", "").split())
+    flow = etree.fromstring(Case(name).source).find("flow")
+    assert flow is not None
+    at = 0
+    for text in texts_of(flow):
+        found = read.find(text, at)
+        assert found >= 0, text
+        at = found + len(text)
+
+
+def texts_of(element: etree._Element) -> Iterator[str]:
+    """Yield the texts of a flow that no expression is in; notes are read at the foot of their page."""
+    for each in element.iter("p", "h1", "h2", "li", "td", "th", "caption"):
+        if any(parent.tag in ("footnote", "figure") for parent in each.iterancestors()):
+            continue
+        for text in (each.text, *(child.tail for child in each)):
+            if text and text.strip() and "{{" not in text:
+                yield " ".join(text.split())
 
 
 @pytest.mark.parametrize("name", ["tagged", "tagged-notes", "numbers", "markdown", "invoice"])

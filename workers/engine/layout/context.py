@@ -222,6 +222,13 @@ class Rectangle(NamedTuple):
     height: float
 
 
+class PrintedFooter(NamedTuple):
+    """The footer of the page being drawn: its rectangle and its source."""
+
+    area: Rectangle
+    source: Source
+
+
 class PageCanvas:
     """The page being drawn: the target of items, links, anchors and problems.
 
@@ -235,6 +242,7 @@ class PageCanvas:
         "_findings",
         "_reported",
         "containing_block",
+        "footer",
         "index",
         "is_artifact",
         "is_dry_run",
@@ -269,9 +277,8 @@ class PageCanvas:
         self.is_dry_run = False  # only anchors are recorded
         self.is_rotated = False  # inside a rotated box, coordinates are not those of the page
         self.containing_block = Rectangle(0.0, 0.0, page.width, page.height)
-        self.overflow = (
-            Overflow.ERROR
-        )  # of the box being drawn: how content that is too wide is reported
+        self.footer: PrintedFooter | None = None
+        self.overflow = Overflow.ERROR  # of the box being drawn, for content that is too wide
         self._findings = findings
         self._reported = reported
 

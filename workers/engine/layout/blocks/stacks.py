@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
+from workers.engine.diagnostics import Severity
 from workers.engine.layout.blocks.boxes import BoxFragment
 from workers.engine.layout.blocks.breaks import (
     avoids_break_after,
@@ -38,6 +39,7 @@ from workers.engine.layout.context import (
     AnyBlock,
     Fragment,
     LayoutContext,
+    LayoutProblem,
     PageCanvas,
     Region,
     Resume,
@@ -67,6 +69,20 @@ class StackResume(NamedTuple):
     is_forced: bool
 
 
+@runtime_checkable
+class FootedFragment(Protocol):
+    """A fragment that covers the lower end of its area: notes and bottom figures stand above that."""
+
+    @property
+    def foot_height(self) -> float:
+        """The height of the lower end of its area that it covers, in points."""
+
+
+def foot_height_of(fragment: object) -> float:
+    """Return the height of the lower end of its area that a fragment covers, in points."""
+    return fragment.foot_height if isinstance(fragment, FootedFragment) else 0.0
+
+
 class PlacedFragment(NamedTuple):
     """A fragment of child `number`, at `y` points from the top of the stack."""
 
@@ -86,6 +102,7 @@ class StackFragment:
     resume: StackResume | None = None
     forced: str = ""
     bottom_margin_after: float = 0.0
+    problem: LayoutProblem | None = None
 
     @property
     def first_baseline(self) -> float | None:
@@ -96,8 +113,15 @@ class StackFragment:
                 return y + baseline
         return None
 
+    @property
+    def foot_height(self) -> float:
+        """The height of the lower end of the area that the last block covers, in points."""
+        return foot_height_of(self.placed[-1].fragment) if self.placed else 0.0
+
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the blocks."""
+        if self.problem is not None:
+            canvas.report(self.problem)
         tree = canvas.tree
         if tree is None:
             for _, offset, fragment, _, _ in self.placed:
@@ -429,14 +453,29 @@ class _StackLayout:
         if resume is not None and self.placed:
             last = self.placed[-1]
             height = last.y + last.fragment.height
+        problem = None
         if self.region.bottom is not None and any(placed.has_auto_margin for placed in self.placed):
             height = self._push_to_bottom(height, self.region.bottom)
+            if self.is_resumed and resume is None and len(self.placed) == 1:
+                problem = self._describe_alone(self.placed[0].block)
         placed = (
             sorted((*self.placed, *self.positioned), key=_number)
             if self.positioned
             else self.placed
         )
-        return StackFragment(placed, height, resume, forced, self.last_bottom_margin)
+        return StackFragment(placed, height, resume, forced, self.last_bottom_margin, problem)
+
+    def _describe_alone(self, block: AnyBlock) -> LayoutProblem:
+        """Return the warning about a block that its text has left for a page of its own."""
+        tag = block.source.location.tag_name
+        return LayoutProblem(
+            code="alone-on-page",
+            message=f'The `{tag}` with margin-top="auto" is alone at the foot of its page, because '
+            "there was no room left below the text before it",
+            advice='Shorten the text, or keep its end with the block: break-after="avoid".',
+            chain=self.context.chain(block.source),
+            severity=Severity.WARNING,
+        )
 
     def _push_to_bottom(self, height: float, bottom: float) -> float:
         """Distribute the free space above `bottom` among the `auto` top margins."""

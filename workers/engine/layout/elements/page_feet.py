@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Final
 
 from workers.engine.layout.context import (
     EPSILON,
@@ -11,23 +12,30 @@ from workers.engine.layout.context import (
     LayoutContext,
     LayoutProblem,
     PageCanvas,
+    PrintedFooter,
     Region,
     Resume,
     format_mm,
 )
+from workers.engine.layout.display import LaidOutPage
 from workers.engine.tree.nodes import PageFoot, Source
+from workers.engine.units import mm
+
+_MIN_GAP: Final = mm(3)  # above the box, free for the scissors on its upper edge
 
 
 @dataclass(slots=True)
 class FootFragment:
     """A box at the foot of the paper; `height` is what it takes of its area.
 
-    `width` is that of the paper it needs.
+    `width` is that of the paper it needs, `foot_height` how much of the lower end of its area it
+    covers with its upper margin.
     """
 
     content: Fragment
     width: float
     height: float
+    foot_height: float
     chain: tuple[Source, ...]
     problem: LayoutProblem | None
     resume: Resume = None
@@ -41,7 +49,13 @@ class FootFragment:
             canvas.report(self.problem)
         elif page.width < inf and abs(page.width - self.width) > EPSILON:
             canvas.report(_describe_width(self, page.width))
-        self.content.draw(canvas, 0.0, page.height - self.content.height)
+        footer = canvas.footer
+        if footer is not None and footer.area.y + footer.area.height > self._top(page) + EPSILON:
+            canvas.report(_describe_footer(self, footer))
+        self.content.draw(canvas, 0.0, self._top(page))
+
+    def _top(self, page: LaidOutPage) -> float:
+        return page.height - self.content.height
 
 
 def lay_out_foot(
@@ -52,14 +66,15 @@ def lay_out_foot(
     width = box.style.box.width.value
     content = context.lay_out(box, Region(width))
     assert content is not None
-    needed = max(content.height + box.style.box.margin.top.value - context.area_foot, 0.0)
+    gap = 0.0 if region.is_top else max(box.style.box.margin.top.value, _MIN_GAP)
+    needed = max(content.height + gap - context.area_foot, 0.0)
     problem = None
     if region.height + EPSILON < needed:
         if not region.is_top:
             return None
         problem = context.too_tall(node.source, needed=needed, available=region.height)
     height = needed if region.height == inf else max(region.height, 0.0)
-    return FootFragment(content, width, height, context.chain(node.source), problem)
+    return FootFragment(content, width, height, needed, context.chain(node.source), problem)
 
 
 def measure_foot(_context: LayoutContext, _node: PageFoot) -> tuple[float, float]:
@@ -74,4 +89,14 @@ def _describe_width(fragment: FootFragment, width: float) -> LayoutProblem:
         f"this page is {format_mm(width)} wide",
         advice='Put it on a page of size="A4".',
         chain=fragment.chain,
+    )
+
+
+def _describe_footer(fragment: FootFragment, footer: PrintedFooter) -> LayoutProblem:
+    return LayoutProblem(
+        code="qr-bill-footer",
+        message=f"The `footer` of the page prints on a `qr-bill`, which takes the lowest "
+        f"{format_mm(fragment.content.height)} of the paper",
+        advice='Leave it empty where the bill stands, such as with <page on="last"><footer/></page>.',
+        chain=(*fragment.chain, footer.source),
     )

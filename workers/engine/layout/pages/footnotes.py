@@ -15,7 +15,12 @@ from math import inf
 from typing import Final, NamedTuple
 
 from workers.engine.layout.blocks.boxes import draw_border
-from workers.engine.layout.blocks.stacks import StackFragment, StackResume, lay_out_stack
+from workers.engine.layout.blocks.stacks import (
+    StackFragment,
+    StackResume,
+    foot_height_of,
+    lay_out_stack,
+)
 from workers.engine.layout.context import (
     EPSILON,
     AnyBlock,
@@ -66,10 +71,15 @@ class FootnoteFragment:
 
     @property
     def foot_height(self) -> float:
-        """The height of the notes with the rule and its margins, in points."""
+        """The height of the notes with the rule and its margins, and of what is below, in points."""
+        below = self._height_below
         if self.note_stack is None:
-            return 0.0
-        return rule_height(self.footnotes, self.width) + self.note_stack.height
+            return below
+        return rule_height(self.footnotes, self.width) + self.note_stack.height + below
+
+    @property
+    def _height_below(self) -> float:
+        return foot_height_of(self.body)
 
     def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
         """Draw the content, the rule and the notes."""
@@ -79,7 +89,7 @@ class FootnoteFragment:
             self.body.draw(canvas, x, y)
         if self.note_stack is None:
             return
-        top = y + self.height - self.note_stack.height
+        top = y + self.height - self._height_below - self.note_stack.height
         style = self.footnotes.rule
         border = style.box.border.top
         width = style.box.width.resolve(self.width)

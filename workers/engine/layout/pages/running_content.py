@@ -16,6 +16,7 @@ from workers.engine.layout.context import (
     LayoutContext,
     LayoutProblem,
     PageCanvas,
+    PrintedFooter,
     Rectangle,
     Region,
     Resume,
@@ -92,7 +93,11 @@ def draw_running_content(canvas: PageCanvas, plan: PagePlan) -> None:
         running.header.draw(canvas, left, master.margin.top + _top_margin(master, master.header))
     if running.footer is not None and master.footer is not None:
         foot = master.height - master.margin.bottom - running.footer_height
-        running.footer.draw(canvas, left, foot + _top_margin(master, master.footer))
+        top, width = foot + _top_margin(master, master.footer), master.width - 2 * left
+        running.footer.draw(canvas, left, top)
+        if running.footer.height > EPSILON:
+            area = Rectangle(left, top, width, running.footer.height)
+            canvas.footer = PrintedFooter(area, master.footer.source)
     canvas.is_artifact = False
 
 

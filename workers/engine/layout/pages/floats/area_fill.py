@@ -19,6 +19,7 @@ from workers.engine.layout.blocks.stacks import (
     FLOAT_BREAK,
     StackResume,
     collapse_margins,
+    foot_height_of,
     margins_of,
 )
 from workers.engine.layout.context import EPSILON, AnyBlock, Fragment, Region, Resume
@@ -126,7 +127,7 @@ class AreaFill:
         inner = Region(region.width, max(height, 0.0), is_top, bottom)
         if self._spans_columns:
             self._state.around = self._placed
-        return self._state.fill_around(self._fill, inner, below=below)
+        return self._state.fill_around(self._fill, inner)
 
     def _place_new(self, body: Fragment | None) -> Fragment | None:
         """Place figures of this area while their anchors stay in it; return the text around them."""
@@ -266,9 +267,10 @@ class AreaFill:
         height = self._region.height if self._placed else (0.0 if body is None else body.height)
         above, below = self._heights(self._placed)
         lower_edge = height
-        if self._placed.bottoms and isinstance(body, FootnoteFragment):  # notes are below figures
-            body = replace(body, height=body.height + below)
-            lower_edge -= body.foot_height
+        if self._placed.bottoms:
+            lower_edge -= foot_height_of(body)
+            if isinstance(body, FootnoteFragment):  # its notes are below the figures
+                body = replace(body, height=body.height + below)
         floats = (*self._stack_tops(), *self._stack_bottoms(lower_edge))
         return FloatingFragment(floats, body, above, height, resume, forced, self._placed.problems)
 

@@ -106,17 +106,16 @@ class FloatState:
         assert fragment is not None
         return fragment
 
-    def fill_around(self, fill: FillText, region: Region, *, below: float) -> Fragment | None:
+    def fill_around(self, fill: FillText, region: Region) -> Fragment | None:
         """Fill the text of an area, up to the end of the section of a waiting figure."""
         context = self._context
-        before = context.section_ends, context.area_foot
+        before = context.section_ends
         ends = (self._floats.ends.get(node) for node in self.queue.waiting)
         context.section_ends = frozenset(end for end in ends if end is not None)
-        context.area_foot += below
         try:
             return fill(region)
         finally:
-            context.section_ends, context.area_foot = before
+            context.section_ends = before
 
     def describe_too_tall(self, node: Container, height: float, room: float) -> LayoutProblem:
         """Return the problem of a figure that no area is high enough for."""
