@@ -39,7 +39,6 @@ class FileKind(Generic[F]):
     larger_hint: str
     media_types: tuple[str, ...]
     max_bytes: int
-    has_source_url: bool
     files: StoredFiles[F]
     body_kind: BodyKind
     read_facts: Callable[[Mapping[str, Any], int, str], F]
@@ -81,7 +80,6 @@ IMAGE: Final = FileKind(
     larger_hint="PUT /v2/images/{name} accepts images up to 50 MB",
     media_types=IMAGE_TYPES,
     max_bytes=MAX_IMAGE_BYTES,
-    has_source_url=True,
     files=IMAGES,
     body_kind=BodyKind.IMAGE,
     read_facts=_read_image,
@@ -95,7 +93,6 @@ FONT: Final = FileKind(
     larger_hint="the limit for fonts is 20 MB",
     media_types=FONT_TYPES,
     max_bytes=MAX_FONT_BYTES,
-    has_source_url=False,
     files=FONTS,
     body_kind=BodyKind.FONT,
     read_facts=_read_font,

@@ -27,7 +27,9 @@ class FileRoutes(Generic[F]):
     def __init__(self, kind: FileKind[F], ports: Ports) -> None:
         self._kind = kind
         self._ports = ports
-        self._source_fetcher = SourceUrlFetcher(ports.fetcher) if kind.has_source_url else None
+        self._source_fetcher = SourceUrlFetcher(
+            ports.fetcher, singular=kind.singular, plural=kind.plural, max_bytes=kind.max_bytes
+        )
         self._store = FileStore(kind, ports)
 
     def blueprint(self) -> Blueprint:
@@ -57,11 +59,10 @@ class FileRoutes(Generic[F]):
         read_query(request, ())
         check_media_type(("application/json",))
         principal.get_workspace()
-        names = ("name", "source_url", "data") if self._source_fetcher else ("name", "data")
         with receive_body(request, limit=MAX_BODY_BYTES) as body:
-            fields = parse_json_object(body.read(), fields=names)
+            fields = parse_json_object(body.read(), fields=("name", "source_url", "data"))
         name = read_upload_name(fields, kind=self._kind.singular)
-        if self._source_fetcher is not None and (url := _read_source_url(fields)) is not None:
+        if (url := _read_source_url(fields)) is not None:
             account_id = principal.state.account_id
             with self._source_fetcher.fetch(url, account_id=account_id) as body:
                 return self._store_upload(name, body, principal)

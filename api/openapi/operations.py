@@ -227,6 +227,13 @@ OPERATIONS: Final = (
         errors={**_NOT_FOUND, **PRECONDITION_ERRORS, **BODY_ERRORS},
     ),
     Operation(
+        "get", "/v2/templates/{template_id}/dependents", "listDependents", "Templates", "List the templates that use one",
+        "The account's templates whose live content extends or imports it, by id or slug; at most 20. It cannot be "
+        "deleted before these.",
+        {200: OperationResponse("The templates.", json_content("DependentList"))},
+        errors=_NOT_FOUND,
+    ),
+    Operation(
         "delete", "/v2/templates/{template}", "deleteTemplate", "Templates", "Delete a template",
         "The live content is deleted; versions can still be read and rendered, and the slug stays assigned. A "
         "template that others extend or import is kept: 409 names them.",
@@ -406,12 +413,14 @@ OPERATIONS: Final = (
     ),
     Operation(
         "post", "/v2/fonts", "postFont", "Fonts", "Store a font from JSON",
-        "data is the font in base64, up to 20 MB decoded. It is inspected as with PUT.",
+        "Send either data, the font in base64 (up to 20 MB decoded), or source_url, an http or https address from "
+        "which the service fetches it: public hosts only, also after redirects, within 10 s and up to 20 MB. The "
+        "font is inspected as with PUT.",
         {
             201: OperationResponse("Stored.", json_content("Font")),
             200: OperationResponse("Replaced.", json_content("Font")),
         },
-        body=RequestBody(json_content("FontRequest"), "The name and the font."),
+        body=RequestBody(json_content("FontRequest"), "The name, and the font or its address."),
         errors=_UPLOAD,
     ),
     Operation(

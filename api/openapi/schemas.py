@@ -106,6 +106,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "TemplateWithContent": object_schema(
         _TEMPLATE | {"content": string("The content of the reference.")}, optional=("slug",)
     ),
+    "Dependent": object_schema(
+        {"id": string("Template id."), "name": string("Name of the template.")}
+    ),
+    "DependentList": object_schema(
+        {
+            "templates": array_of("Dependent"),
+            "has_more": boolean("Whether there are more than those listed."),
+        }
+    ),
     "TemplateList": object_schema(
         {
             "templates": array_of("Template"),
@@ -355,8 +364,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "data": string(
                 "The bytes in base64, without line breaks, up to 20 MB decoded.", minLength=4
             ),
-        }
-    ),
+            "source_url": string(
+                "An http or https address on the public internet, fetched once.", minLength=8
+            ),
+        },
+        optional=("data", "source_url"),
+    )
+    | {"oneOf": [{"required": ["data"]}, {"required": ["source_url"]}]},
     "ImageRequest": strict_object(
         {
             "name": IMAGE_NAME,

@@ -52,6 +52,7 @@ class TemplateRoutes:
         routes.put("/v2/templates/<template_id>")(self.replace_content)
         routes.patch("/v2/templates/<template_id>")(self.rename_template)
         routes.delete("/v2/templates/<template_id>")(self.delete_template)
+        routes.get("/v2/templates/<template_id>/dependents")(self.list_dependents)
         return routes
 
     def create_template(self) -> Response:
@@ -161,6 +162,18 @@ class TemplateRoutes:
         if not removed:
             raise own_template_not_found(template_id)
         return Response(status=204)
+
+    def list_dependents(self, template_id: str) -> Response:
+        """List the account's templates whose live content extends or imports a template."""
+        account_id = current_principal().state.account_id
+        read_query(request, ())
+        check_template_id(template_id, "template id")
+        with self._ports.database.snapshot() as session:
+            if templates.find_live_sha256(session, account_id, template_id) is None:
+                raise own_template_not_found(template_id)
+            found = find_linking(session, account_id, template_id, limit=_MAX_LISTED + 1)
+        listed = [{"id": each.id, "name": each.name} for each in found[:_MAX_LISTED]]
+        return write_json({"templates": listed, "has_more": len(found) > _MAX_LISTED})
 
     def _check_exists(self, account_id: str, template_id: str) -> None:
         with self._ports.database.snapshot() as session:

@@ -24,7 +24,7 @@ def write_vocabulary() -> str:
 
     Each of `elements` has its `doc`, allowed `children`, `own` attributes and the names of its
     `shared` ones; `parent` is true where it allows what its parent allows. An attribute has its
-    `doc` and `accepts`, and where they exist `words`, `default` and `required`.
+    `doc` and `accepts`, and where they exist `words`, `default`, `required` and `expression`.
     """
     vocabulary = {
         "elements": {name: _write_element(spec) for name, spec in ELEMENTS.items()},
@@ -61,4 +61,6 @@ def _write_attribute(spec: AttributeSpec) -> dict[str, Any]:
         written["default"] = spec.default
     if spec.is_required:
         written["required"] = True
+    if spec.is_expression:
+        written["expression"] = True
     return written

@@ -61,6 +61,7 @@ def display_width(png: bytes) -> int:
 
 def _rasterise(pdf: bytes) -> list[Image.Image]:
     with pypdfium2.PdfDocument(pdf) as document:
+        document.init_forms()  # without it values of form fields are not drawn
         pages = [document[index] for index in range(min(len(document), MAX_PAGES))]
         return [page.render(scale=DPI / 72).to_pil().convert("RGB") for page in pages]
 

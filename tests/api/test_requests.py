@@ -123,6 +123,7 @@ def test_every_request_runs(port, account, worker, slices, serve, tmp_path, suff
     assert len(json.loads(run("slug-list"))["slugs"]) == 1
     assert not json.loads(run("slug-check", "letter"))["available"]
     run("slug-release", "letter")
+    assert json.loads(run("template-dependents", template))["templates"] == []
     run("template-delete", template)
     worker.answer = lambda job: inspect(job, worker.claims.load(job.body), INSPECTORS)
     assert json.loads(run("image-put", "logo", "p.png"))["width"] == 200

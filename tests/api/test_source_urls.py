@@ -1,4 +1,4 @@
-"""POST /v2/images with source_url: fetching, and hostile remote servers."""
+"""POST /v2/images and /v2/fonts with source_url: fetching, and hostile remote servers."""
 
 import threading
 import time
@@ -12,7 +12,9 @@ from api.app import create_app
 from api.files.source_urls import SourceUrlFetcher
 from deploy.embedded.loopback import free_port
 from shared.errors import ServiceError
+from shared.limits import MAX_FONT_BYTES
 from shared.outbound import Fetcher
+from tests.golden.case import FOLDER
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("upload_worker")
@@ -44,6 +46,37 @@ def test_the_image_at_an_address_is_stored(caller, serve):
     assert (answer.json["content_type"], answer.json["width"]) == ("image/png", 4)
     assert caller.get("/v2/images/logo").json == answer.json
     assert post(caller, server.url("/logo.png")).status_code == 200
+
+
+def test_the_font_at_an_address_is_stored(caller, serve):
+    font = (FOLDER / "fonts" / "brand-bold.woff2").read_bytes()
+    server = serve(say(font))
+    fields = {"name": "brand", "source_url": server.url("/brand.woff2")}
+    answer = caller.post("/v2/fonts", json=fields)
+    assert answer.status_code == 201
+    assert (answer.json["format"], answer.json["bytes"]) == ("woff2", len(font))
+    assert caller.get("/v2/fonts/brand").json == answer.json
+    assert len(server.requests) == 1
+
+
+def test_what_is_no_font_at_an_address_is_rejected_as_an_upload_is(caller, serve):
+    def post_font(url):
+        return caller.post("/v2/fonts", json={"name": "brand", "source_url": url})
+
+    refused = post_font(serve(say(draw())).url())
+    assert refused.status_code == 400
+    assert "not TrueType, OpenType" in refused.json["message"]
+    large = post_font(serve(say(bytes(MAX_FONT_BYTES + 1))).url())
+    assert (large.status_code, large.json["message"]) == (
+        413,
+        "The font at source_url is larger than 20 MB.",
+    )
+    missing = post_font(serve(say(b"", "404 Not Found")).url())
+    assert missing.status_code == 400
+    assert "The font at source_url could not be fetched" in missing.json["message"]
+    both = {"name": "brand", "data": "AAAA", "source_url": "https://example.org/a.ttf"}
+    assert caller.post("/v2/fonts", json=both).status_code == 400
+    assert caller.get("/v2/fonts").json["fonts"] == []
 
 
 def test_the_address_is_fetched_once(caller, serve):
@@ -105,7 +138,9 @@ def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
 ):
     monkeypatch.setattr("api.files.source_urls._WAIT_SECONDS", 0.1)
     server = serve(lambda *_: time.sleep(1))
-    sources = SourceUrlFetcher(Fetcher(open_fetcher_url), at_once=1)
+    sources = SourceUrlFetcher(
+        Fetcher(open_fetcher_url), singular="font", plural="fonts", max_bytes=1000, at_once=1
+    )
 
     def hold():
         with pytest.raises(ServiceError), receive(sources, server.url()):
@@ -117,6 +152,7 @@ def test_too_many_concurrent_fetches_are_a_503_with_retry_after(
     with pytest.raises(ServiceError) as refused, receive(sources, server.url()):
         pass
     assert refused.value.body.status == 503
+    assert "Too many fonts" in refused.value.body.message
     assert refused.value.headers["Retry-After"] == "5"
     holding.join()
 

@@ -28,6 +28,7 @@ NAMED = [
     ("PUT", "/v2/templates/{id}", XML),
     ("PATCH", "/v2/templates/{id}", {"json": {"name": "Mine"}}),
     ("DELETE", "/v2/templates/{id}", {}),
+    ("GET", "/v2/templates/{id}/dependents", {}),
     ("GET", "/v2/templates/{id}/versions", {}),
     ("POST", "/v2/templates/{id}/versions", {}),
     ("GET", "/v2/templates/{id}/versions/1", {}),

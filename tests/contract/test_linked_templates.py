@@ -116,7 +116,14 @@ def test_a_template_in_use_is_not_deleted(caller, parent):
     assert (answer.status_code, answer.json["data"]["code"]) == (409, "ERR_TEMPLATE_IN_USE")
     assert f"extended or imported by T ({child})" in answer.json["message"]
     assert answer.json["data"]["templates"] == [child]
+    path = f"/v2/templates/{parent}/dependents"
+    assert caller.get(path).json == {
+        "templates": [{"id": child, "name": "T"}],
+        "has_more": False,
+    }
+    assert caller.get("/v2/templates/none-such/dependents").status_code == 404
     replace(caller, child, "<document><flow/></document>")
+    assert caller.get(path).json["templates"] == []
     assert caller.delete(f"/v2/templates/{parent}").status_code == 204
 
 

@@ -243,3 +243,12 @@ def test_the_collector_runs_again_afterwards():
     show(LETTER)
     show("<")
     assert gc.isenabled()
+
+
+def test_elements_drawn_as_paths_have_boxes():
+    points = '{"rows": [{"x": "a", "y": 1}, {"x": "b", "y": 3}]}'
+    chart = '<chart type="line" data="row in rows" x="row.x" y="row.y" height="30mm" alt="Line"/>'
+    shown = show(document(chart, head=f"<data><json>{points}</json></data>"), data=None)
+    assert codes(shown.findings) == []
+    [box] = boxes_of(shown, "chart")
+    assert box["height"] > 50

@@ -280,6 +280,7 @@ def call_templates(client: Pressroom, template: str) -> None:
     assert templates.publish(template, message="first").version == 1
     assert [each.message for each in templates.versions(template)] == ["first"]
     assert "<!-- 2 -->" in (templates.version(template, 1).content or "")
+    assert templates.dependents(template) == []
     tag = templates.set_tag(template, "production", 1)
     assert templates.tag(template, "production").version == tag.version == 1
     assert [each.tag for each in templates.tags(template)] == ["production"]

@@ -154,4 +154,6 @@ def _find_unmergeable(document: Document) -> str:
         return f'of profile="{PDF_UA_1}"'
     if document.requires_tags:
         return 'with tagged="true"'
+    if document.has_form_fields:
+        return "with form fields"
     return "with attachments" if document.attachments else ""

@@ -11,6 +11,7 @@ from hashlib import sha256
 from io import BytesIO
 from itertools import accumulate, chain, islice, pairwise
 from sys import byteorder
+from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
 
 # The second line marks the file as binary (PDF 1.7, 7.5.2).
@@ -25,6 +26,7 @@ _UP: Final = 2  # PNG filter type, the first byte of each row
 _END_LENGTH: Final = len(b"endobj\n")
 _STREAM: Final = b"\nstream\n"
 _LENGTH: Final = re.compile(rb"/Length (\d+)\b(?! \d+ R)")
+_ANNOTATIONS: Final = b"/Annots"
 _ROOT: Final = re.compile(rb"/Root (\d+ \d+ R)")
 
 
@@ -44,12 +46,14 @@ class AlignedObjects(NamedTuple):
 class AppendedObjects(NamedTuple):
     """Objects to append to a file, and entries to add to the dictionaries of its objects, by number.
 
-    The numbers of the `aligned` objects follow those of the `bodies`.
+    The numbers of the `aligned` objects follow those of the `bodies`. `annotations` are added to
+    pages, both by number.
     """
 
     bodies: Sequence[bytes]
     additions: Mapping[int, bytes]
     aligned: Sequence[AlignedObjects] = ()
+    annotations: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 
 def _append_nothing(_: int) -> AppendedObjects:
@@ -81,7 +85,8 @@ def repack(
         if body.endswith(b"endstream"):
             writer.write_raw_object(number, _add_entries(_end_stream(body), additions.get(number)))
         else:
-            small.append((number, _add_entries(body, additions.get(number))))
+            body = _add_entries(body, additions.get(number))
+            small.append((number, _add_annotations(body, appended.annotations.get(number))))
     small.append((writer.reserve(), information))
     information_number = small[-1][0]
     small += [(writer.reserve(), body) for body in appended.bodies]
@@ -120,6 +125,17 @@ def _add_entries(body: bytes, entries: bytes | None) -> bytes:
         return body
     at = body.rindex(b">>", 0, body.index(_STREAM) if _STREAM in body else len(body))
     return b"%b %b %b" % (body[:at], entries, body[at:])
+
+
+def _add_annotations(page: bytes, numbers: Sequence[int] | None) -> bytes:
+    """Return a page with annotations added to those that it has."""
+    if not numbers:
+        return page
+    added = b" ".join([b"%d 0 R" % number for number in numbers])
+    if _ANNOTATIONS not in page:
+        return _add_entries(page, b"%b [%b]" % (_ANNOTATIONS, added))
+    at = page.index(b"]", page.index(_ANNOTATIONS))
+    return b"%b %b %b" % (page[:at], added, page[at:])
 
 
 class ObjectWriter:

@@ -49,6 +49,7 @@ def rasterise(pdf: bytes, *, scale: float, file_format: RasterFormat) -> Raster:
     `scale` is in pixels per point. It is reduced to stay within `MAX_PIXELS` and `MAX_SIDE`.
     """
     with pypdfium2.PdfDocument(pdf) as document:
+        document.init_forms()  # before the page is loaded; without it values of fields are not drawn
         page = document[0]
         width, height = page.get_size()
         scale = bound_scale(scale, width, height)

@@ -29,6 +29,11 @@ class Fonts:
         """Store a font from a file."""
         return self.store(name, Path(path).read_bytes())
 
+    def store_from(self, name: str, source_url: str) -> Font:
+        """Store a font that the farm fetches once from a public address."""
+        fields = {"name": name, "source_url": source_url}
+        return read_record(Font, self._transport.send_json("POST", "/v2/fonts", fields))
+
     def read(self, name: str) -> Font:
         """Return the record of a font; its bytes are not served back."""
         return read_record(Font, self._transport.request_json("GET", resource_path("fonts", name)))

@@ -242,6 +242,14 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
+class Dependent:
+    """A template that extends or imports another."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """A published version; `content` is set when one version is read."""
 

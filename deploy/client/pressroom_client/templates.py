@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pressroom_client.records import (
+    Dependent,
     Slug,
     SlugState,
     Tag,
@@ -62,6 +63,13 @@ class Templates:
         """Delete the live content; versions stay readable and the slug stays assigned."""
         path = resource_path("templates", template_id)
         self._transport.request("DELETE", path, headers=_match(if_match))
+
+    def dependents(self, template_id: str) -> Sequence[Dependent]:
+        """Return at most 20 templates whose live content extends or imports a template."""
+        response = self._transport.request_json(
+            "GET", resource_path("templates", template_id, "dependents")
+        )
+        return [read_record(Dependent, each) for each in response["templates"]]
 
     def publish(
         self, template_id: str, *, message: str = "", if_match: str | None = None

@@ -382,6 +382,9 @@ class _Checker:
             yield "28-009 tab order"
         for annotation in annotations:
             kind = str(annotation.Subtype)
+            if kind == "/Widget":
+                yield from self._check_widget(annotation)
+                continue
             if kind != "/Link":
                 yield f"28-006 annotation {kind}"
                 continue
@@ -390,6 +393,16 @@ class _Checker:
                 yield "28-011 link that is not in a Link element"
             if not str(annotation.get("/Contents", "")).strip():
                 yield "28-012 link without Contents"
+
+    def _check_widget(self, widget: Any) -> Iterator[str]:
+        above = self.annotations.get(widget.objgen)
+        if above is None or self.types[above.objgen] != "Form":
+            yield "28-010 widget that is not in a Form element"
+        elif isinstance(above.K, pikepdf.Array):
+            yield "structure: a Form holds more than its widget (PDF 1.7, 14.8.4.5)"
+        names = [widget.get("/TU", ""), widget.get("/Parent", {}).get("/TU", "")]
+        if self.promises and not any(str(name).strip() for name in names):
+            yield "28-005 form field without TU"
 
     # --- fonts and the rest ----------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import pikepdf
 import uharfbuzz as hb
+from fontTools.ttLib import TTFont
 from PIL import ImageCms
 
 RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
@@ -30,7 +31,7 @@ FILTERS = {"/FlateDecode", "/DCTDecode"}
 BLEND_MODES = {"/Normal", "/Compatible", "/Multiply", "/Screen", "/Overlay", "/Darken", "/Lighten"}
 FORBIDDEN_STATE = {"/TR", "/TR2", "/HTP", "/HTO"}
 FORBIDDEN_CATALOG = {
-    *("/AA", "/OpenAction", "/Requirements", "/NeedsRendering", "/AcroForm", "/OCProperties"),
+    *("/AA", "/OpenAction", "/Requirements", "/NeedsRendering", "/OCProperties"),
     *("/Perms", "/Collection", "/Extensions"),
 }
 LEVEL_A = {"/StructTreeRoot", "/MarkInfo", "/Lang"}
@@ -259,8 +260,31 @@ class _Checker:
             if isinstance(obj, pikepdf.Dictionary) and obj.get("/Type") == "/Font":
                 if obj.Subtype == "/Type0":
                     yield from self.font(obj)
+                elif obj.Subtype == "/TrueType":
+                    yield from self.simple_font(obj)
                 elif obj.Subtype != "/CIDFontType2":
                     yield f"6.2.11.2 font {obj.Subtype}"
+
+    def simple_font(self, font: Any) -> Iterator[str]:
+        """Check a font of typed text: not symbolic, with a Unicode cmap and true widths."""
+        descriptor = font.FontDescriptor
+        if font.BaseFont != descriptor.FontName:
+            yield "6.2.11.2 names of a font"
+        if font.Encoding != "/WinAnsiEncoding" or descriptor.Flags & 4 or not descriptor.Flags & 32:
+            yield "6.2.11.6 encoding of a font that is not symbolic"
+        program = descriptor.FontFile2.read_bytes()
+        if descriptor.FontFile2.Length1 != len(program):
+            yield "6.2.11.4 Length1"
+        face = hb.Face(program)
+        tables = TTFont(io.BytesIO(program))["cmap"].tables
+        if (3, 1) not in {(one.platformID, one.platEncID) for one in tables}:
+            yield "6.2.11.6 cmap"
+        for code, width in enumerate(font.Widths, int(font.FirstChar)):
+            char = {160: " ", 173: "-"}.get(code) or bytes([code]).decode("cp1252", "replace")
+            glyph = hb.Font(face).get_nominal_glyph(ord(char))
+            actual = hb.Font(face).get_glyph_h_advance(glyph or 0) * 1000 / face.upem
+            if glyph and abs(float(width) - actual) > 1:
+                yield f"6.2.11.5 width {width} of {code} is {actual} in {font.BaseFont}"
 
     def font(self, font: Any) -> Iterator[str]:
         (descendant,) = font.DescendantFonts
@@ -295,7 +319,9 @@ class _Checker:
     # --- 6.3 to 6.5
 
     def annotation(self, annotation: Any) -> Iterator[str]:
-        if annotation.Subtype != "/Link":
+        if annotation.Subtype == "/Widget":
+            yield from self.widget(annotation)
+        elif annotation.Subtype != "/Link":
             yield f"6.3.1 annotation {annotation.Subtype}"
         flags = annotation.get("/F", 0)
         if not flags & 4 or flags & (1 | 2 | 32 | 256):
@@ -306,7 +332,21 @@ class _Checker:
         if action is not None and action.S not in ("/URI", "/GoTo"):
             yield f"6.5.1 action {action.S}"
 
+    def widget(self, widget: Any) -> Iterator[str]:
+        """Check a form field (6.3.3, 6.4.1): one appearance, for buttons by state, and no action."""
+        field = widget.get("/Parent", widget)
+        normal = widget.get("/AP", {}).get("/N")
+        if normal is None or widget.AP.keys() != {"/N"}:
+            yield "6.3.3 appearance of a widget"
+        elif (field.FT == "/Btn") is isinstance(normal, pikepdf.Stream):
+            yield "6.3.3 states of a button"
+        if "/A" in widget or "/AA" in field:
+            yield "6.4.1 action of a field"
+
     def catalog(self) -> Iterator[str]:
+        form = self.pdf.Root.get("/AcroForm", {})
+        if form.get("/NeedAppearances") or "/XFA" in form:
+            yield "6.4 form without appearances"
         found = FORBIDDEN_CATALOG & set(self.pdf.Root.keys())
         if found:
             yield f"6.5 catalogue {found}"

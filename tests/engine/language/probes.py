@@ -167,6 +167,9 @@ HOSTS: Final[dict[str, str]] = {
     "barcode": "<barcode @/>",
     "qr-bill": "<document lang='de'><page size='A4'/><flow><qr-bill @/></flow></document>",
     "chart": '<chart @><series y="n" label="One"/><series y="2 * n" label="Two"/></chart>',
+    **{tag: f"<{tag} @/>" for tag in ("input", "textarea", "signature")},
+    "select": "<select @><option value='a'>One {{ 1.5 | number }}</option></select>",
+    "option": "<select name='s' label='S'><option @>b</option><option>c</option></select>",
     "series": '<chart type="column" data="n in [1500, 2]" x="n" alt=""><series @/><series y="n" label="One"/></chart>',
     "axis": '<chart type="column" data="n in [1500, 2]" x="n" y="n" alt=""><axis @/></chart>',
     "markdown": f"<markdown @>{INLINE}</markdown>",
@@ -216,6 +219,10 @@ BASES: Final[dict[str, dict[str, str]]] = {
     "barcode": {"type": "qr", "value": "12345", "alt": "", "width": "20mm"},
     "qr-bill": {"value": BILL},
     "chart": {"type": "column", "data": "n in [1500, 2]", "x": "'name ' ~ n", "alt": "a chart"},
+    "input": {"name": "f", "label": "L", "value": "one {{ 1.5 | number }}"},
+    "textarea": {"name": "f", "label": "L", "value": "one {{ 1.5 | number }}"},
+    "select": {"name": "f", "label": "L", "value": "a"},
+    "signature": {"name": "f", "label": "L"},
     "series": {"y": "n"},
     "axis": {"side": "left"},
     "insert": {"flow": "notes"},
@@ -270,6 +277,7 @@ PROBES: Final[dict[str, Probe]] = {
     "direction": Probe("rtl"),
     "hyphens": Probe("none"),
     "text-wrap": Probe("balance", base='font-size="6pt"'),
+    "hanging-punctuation": Probe("optical", base='text-align="right"'),
     "overflow-wrap": Probe("normal", reported="wider-than-container"),
     "vertical-align": Probe("3pt"),
     "width": Probe("60mm"),
@@ -323,6 +331,15 @@ def _dataset(csv: str, **changes: str) -> Probe:
     return replace(Probe("", base='csv="true"', payload=_csv(csv)), **changes)
 
 
+_FIELD: Final = {
+    "name": Probe("b", other="a"),
+    "label": Probe("M"),
+    "required": Probe("true"),
+    "interactive": Probe("false"),
+    "for": Probe("n in [1, 2]", reported="duplicate-field"),
+    "max-height": Probe("3mm"),
+}
+_FILLED: Final = {**_FIELD, "value": Probe("x", other="y"), "readonly": Probe("true")}
 _FORMS: Final = "<document><messages lang='pl'><message @>x</message><message key='a' ?='other'>y</message></messages><flow><p>{{ 'a' | t(n=1) }}</p></flow></document>"
 
 # For one element; these go before the common ones.
@@ -571,6 +588,21 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
         "values": Probe("true"),
         "max-height": Probe("30mm"),
     },
+    "input": {
+        **_FILLED,
+        "type": Probe("checkbox", other="text"),
+        "checked": Probe("true", base='type="checkbox"'),
+        "max-length": Probe("50"),
+        "comb": Probe("20", base='width="80mm"'),
+    },
+    "textarea": {**_FILLED, "max-length": Probe("50"), "height": Probe("90mm")},
+    "select": {**_FILLED, "value": Probe("a", other="")},
+    "option": {
+        "value": Probe("x"),
+        "if": Probe("false"),
+        "for": Probe("n in [1, 2]", reported="field-options"),
+    },
+    "signature": {**_FIELD, "margin-right": Probe("7mm", base='margin-left="auto"')},
     "series": {
         "y": Probe("n + 1", other="n"),
         "label": Probe("Two"),
@@ -700,5 +732,17 @@ _WRAPPED: Final = {
         for tag in ("td", "th")
     },
 }
+# Lines that begin with a quote.
+_QUOTED: Final = {
+    "pre": "<pre @>“one</pre>",
+    "footnote": "<p>zero<footnote @>one<br/>“two</footnote></p>",
+    "toc": "<h3>“one</h3><toc @/>",
+    "index": '<p>zero <mark term="“one"/></p><index @/>',
+}
+OWN["footnote"]["widows"] = Probe(
+    "9", host=f"<p>zero<footnote @>{'word ' * 150}</footnote></p>", is_near_foot=True
+)
+for _tag, _host in _QUOTED.items():
+    OWN.setdefault(_tag, {})["hanging-punctuation"] = Probe("optical", host=_host)
 for _tag, _host in _WRAPPED.items():
     OWN.setdefault(_tag, {})["text-wrap"] = Probe("balance", host=_host)

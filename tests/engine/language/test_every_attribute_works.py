@@ -132,7 +132,8 @@ def describe_opened(pdf: bytes, password: str) -> Any:
     with file:
         info = {key: str(value) for key, value in file.docinfo.items()}
         method = str(file.encryption.stream_method) if file.is_encrypted else ""
-        root = str(file.Root.get("/AF")), "/OutputIntents" in file.Root
+        entries = [key in file.Root for key in ("/OutputIntents", "/StructTreeRoot")]
+        root = str(file.Root.get("/AF")), entries
         files = [(name, one.get_file().read_bytes()) for name, one in file.attachments.items()]
         return info, file.allow, method, file.owner_password_matched, root, files
 

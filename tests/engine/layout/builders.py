@@ -39,7 +39,6 @@ from workers.engine.tree.nodes import (
     ListItem,
     LoopStep,
     Occurrence,
-    PageValues,
     Paragraph,
     Position,
     Role,
@@ -52,6 +51,7 @@ from workers.engine.tree.nodes import (
     TableRow,
     TextRun,
 )
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import (
     Align,
     BoxStyle,

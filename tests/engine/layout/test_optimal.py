@@ -131,3 +131,41 @@ def test_a_long_text_is_broken_in_linear_time():
     assert broken(text, align=Align.JUSTIFY) == broken(
         text, align=Align.JUSTIFY, text_wrap=TextWrap.STABLE
     )
+
+
+@pytest.mark.parametrize("wrap", list(TextWrap))
+@pytest.mark.parametrize("align", [Align.LEFT, Align.RIGHT, Align.JUSTIFY])
+def test_what_hangs_takes_no_room_however_lines_are_broken(wrap: TextWrap, align: Align):
+    # Twenty characters and a comma: only with the comma in the margin does the second word fit.
+    text = "aaaaaaaaa bbbbbbbbbb, cccc dddd"
+    hanging = lines_of(text, align=align, text_wrap=wrap, hanging=("force-end",))
+    assert hanging[0].fragments[-1].text.endswith("bbb,")
+    assert hanging[0].x == 0
+    assert hanging[0].width == WIDTH
+    assert hanging[0].fragments[-1].width == WIDTH + LETTER
+    allowed = lines_of(text, align=align, text_wrap=wrap, hanging=("allow-end",))
+    assert allowed[0].fragments == hanging[0].fragments
+    assert not lines_of(text, align=align, text_wrap=wrap)[0].fragments[0].text.endswith(",")
+
+
+def test_allowed_punctuation_hangs_only_where_it_does_not_fit():
+    line = lines_of("aaaa, bbbb", align=Align.RIGHT, hanging=("allow-end",), width=45)[0]
+    assert (line.x, line.width) == (20, 25)
+    line = lines_of("aaaa, bbbb", align=Align.RIGHT, hanging=("force-end",), width=45)[0]
+    assert (line.x, line.width) == (25, 20)
+
+
+def test_a_quote_hangs_at_the_start_of_the_first_line_only_and_at_the_end_of_the_last():
+    inlines = "\u201caaaa\u201d \u201cbbbb\u201d"
+    first, last = lines_of(inlines, hanging=("first", "last"), width=30)
+    assert first.fragments[0].x == -LETTER
+    assert first.width == 5 * LETTER
+    assert last.fragments[0].x == 0
+    assert last.width == 5 * LETTER
+
+
+def test_hyphens_hang_by_a_part_with_optical():
+    text = "aaaaaaaaaaaaaaaaaaa\u00adbbbb cc"
+    hanging = lines_of(text, hanging=("optical",), align=Align.RIGHT, width=WIDTH - 2)
+    assert hanging[0].fragments[0].text.endswith("a-")
+    assert hanging[0].x + hanging[0].fragments[0].width == pytest.approx(WIDTH - 2 + 0.55 * LETTER)

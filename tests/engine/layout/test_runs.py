@@ -19,7 +19,8 @@ from tests.engine.layout.builders import (
 )
 from workers.engine.diagnostics import AuthoringError, Findings
 from workers.engine.layout.display import LaidOutDocument
-from workers.engine.tree.nodes import Block, Break, Occurrence, PageValues
+from workers.engine.tree.nodes import Block, Break, Occurrence
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import BreakTo
 
 

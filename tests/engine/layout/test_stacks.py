@@ -107,6 +107,13 @@ class TestBreaks:
     def test_widows_that_leave_no_orphans_send_the_whole_paragraph_on(self):
         assert pages(lines_of(8), lines_of(3, orphans=2, widows=2))[1] == ["1", "2", "3"]
 
+    def test_a_page_ends_before_a_hyphenated_line_where_orphans_allow(self):
+        words = "aaaa bbbb cccc dddd\u00adee ffff gggg"
+        for before in (6, 7):
+            assert pages(lines_of(before), p(words, width=Length(25.0)))[1][0] == "dddd-"
+        kept = p(words, width=Length(25.0), orphans=4)
+        assert pages(lines_of(6), kept)[1][0] == "ee"
+
     def test_orphans_and_widows_are_dropped_when_a_page_cannot_hold_them(self):
         assert pages(lines_of(12, orphans=11, widows=1))[0] == [str(n) for n in range(1, 11)]
 

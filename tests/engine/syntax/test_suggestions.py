@@ -52,7 +52,7 @@ def test_similar_names_are_suggested(word, right):
             "title",
             "center",
         ),
-        *("", "x", "article", "diagram", "input", "script", "a" * 41, "漢", "abcdefghijklmnop"),
+        *("", "x", "article", "diagram", "iframe", "script", "a" * 41, "漢", "abcdefghijklmnop"),
     ],
 )
 def test_dissimilar_names_are_not_suggested(word):

@@ -17,7 +17,8 @@ from workers.engine.tree.expressions.formats import get_formats
 from workers.engine.tree.expressions.grammar import parse_expression
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.expressions.scope import FORMATS
-from workers.engine.tree.nodes import Block, Container, PageValues, Paragraph, Table, TextRun
+from workers.engine.tree.nodes import Block, Container, Paragraph, Table, TextRun
+from workers.engine.tree.page_values import PageValues
 
 OPTIONS = RenderOptions(now=datetime(2026, 11, 21, 23, 30, tzinfo=UTC))
 

@@ -34,16 +34,17 @@ from workers.engine.ports import Resources
 from workers.engine.tree.nodes import (
     Block,
     Break,
+    FormField,
     Inline,
     LineBreak,
     ListItem,
     LoopStep,
     NoteCall,
-    PageValues,
     Paragraph,
     Source,
     TextRun,
 )
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, TextStyle
 from workers.engine.units import POINTS_PER_MM
 
@@ -296,6 +297,17 @@ class PageCanvas:
         outside = page.bleed + page.slug
         left, top = box.x + outside, page.height - box.y + outside
         return self.structure.add_figure(node, alt, (left, top - box.height, left + box.width, top))
+
+    def add_field(self, node: FormField, area: Bounds | None) -> object | None:
+        """Return the owner of a form field; `area` is the box of one that is not interactive."""
+        if self.is_artifact or self.structure is None:
+            return self.owner_of(node)
+        if area is None:
+            return self.structure.add_field(node)
+        x, y, width, height = area
+        outside = self.page.bleed + self.page.slug
+        left, top = x + outside, self.page.height - y + outside
+        return self.structure.add_field(node, (left, top - height, left + width, top))
 
     def add_box(self, node: object, area: Bounds) -> object | None:
         """Return the owner of a node's box, whose border box is `area`."""

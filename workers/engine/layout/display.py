@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from workers.engine.layout.fonts.shaping import Cluster
 from workers.engine.units import Color
@@ -171,6 +171,25 @@ class Restore(NamedTuple):
     """End the innermost group."""
 
 
+class Widget(NamedTuple):
+    """The area of a form field, and its appearance in each of its states.
+
+    Appearances are items relative to the upper left corner of the area: of a button one when it is
+    checked and one when it is not, of any other field one. `node` is its `FormField`, `face` the
+    font of what is typed into it. It is no content of the page: its place among the items is that
+    in the structure tree.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    node: Any
+    face: object
+    appearances: tuple[tuple[Item, ...], ...]
+    owner: object | None = None
+
+
 Item = (
     GlyphRun
     | ShapedRun
@@ -183,6 +202,7 @@ Item = (
     | Picture
     | Save
     | Restore
+    | Widget
 )
 
 

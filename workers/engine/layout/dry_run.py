@@ -8,7 +8,7 @@ from typing import Any, Self
 from workers.engine.diagnostics import Findings
 from workers.engine.layout.context import LayoutProblem, PageCanvas
 from workers.engine.layout.display import LaidOutPage, LinkArea
-from workers.engine.tree.nodes import PageValues
+from workers.engine.tree.page_values import PageValues
 
 
 class DryRunCanvas(PageCanvas):

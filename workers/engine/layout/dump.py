@@ -21,7 +21,9 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
     StrokedRectangle,
+    Widget,
 )
+from workers.engine.tree.nodes import FormField
 from workers.engine.units import BLACK, Color, ColorSpace
 
 _MAX_PATH: Final = 400  # characters of a path that are written in full
@@ -155,6 +157,25 @@ def _restore(_: Restore) -> str:
     return "end"
 
 
+def _widget(item: Widget) -> str:
+    node: FormField = item.node
+    flags = {
+        "checked": node.is_checked,
+        "required": node.is_required,
+        "readonly": node.is_readonly,
+    }
+    parts = [
+        f"field {_box(*item[:4])} {node.kind.value} {_quoted(node.name)} {_quoted(node.label)}"
+    ]
+    parts += [f"= {_quoted(node.value)}"] * bool(node.value)
+    parts += [name for name, is_set in flags.items() if is_set]
+    parts += [] if node.max_length is None else [f"at most {node.max_length}"]
+    parts += [f"in {node.cells} cells"] * bool(node.cells)
+    parts += [f"{_quoted(option.value)}: {_quoted(option.text)}" for option in node.options]
+    parts += [f"[{_WRITERS[type(each)](each)}]" for state in item.appearances for each in state]
+    return " ".join(parts)
+
+
 _WRITERS: Final[dict[type[Item], Callable[[Any], str]]] = {
     GlyphRun: _glyphs,
     ShapedRun: _shaped,
@@ -167,6 +188,7 @@ _WRITERS: Final[dict[type[Item], Callable[[Any], str]]] = {
     Picture: _picture,
     Save: _save,
     Restore: _restore,
+    Widget: _widget,
 }
 
 

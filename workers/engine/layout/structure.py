@@ -15,6 +15,8 @@ from typing import Any, Final, NamedTuple
 from workers.engine.syntax.vocabulary import ELEMENTS
 from workers.engine.tree.nodes import (
     CellTemplate,
+    FieldKind,
+    FormField,
     Paragraph,
     Role,
     RowTemplate,
@@ -31,7 +33,15 @@ _CHAINS: Final = {
     Role.CONTENTS_ENTRY: ("TOCI", "Reference", "Link"),
 }
 _TRANSPARENT: Final = frozenset(
-    {"", "none", Role.DIV.value, Role.SECT.value, Role.ARTIFACT.value, Role.FIGURE.value}
+    {
+        "",
+        "none",
+        Role.DIV.value,
+        Role.SECT.value,
+        Role.ARTIFACT.value,
+        Role.FIGURE.value,
+        Role.FORM.value,
+    }
 )
 _SCOPES: Final = {"row": "Row", "column": "Column", "both": "Both"}
 
@@ -42,6 +52,13 @@ class CellAttributes(NamedTuple):
     colspan: int
     rowspan: int
     scope: str  # Row, Column, Both, or empty
+
+
+class PrintField(NamedTuple):
+    """The attributes of a form field for filling by hand (ISO 32000-1, 14.8.5.6)."""
+
+    role: str  # rb, cb or tv
+    state: str  # on or off, empty for text
 
 
 class _RowKind(NamedTuple):
@@ -72,6 +89,7 @@ class LogicalStructure:
         self.actuals: dict[int, str] = {}
         self.boxes: dict[int, tuple[float, float, float, float]] = {}
         self.markers: dict[int, str] = {}  # of lists
+        self.print_fields: dict[int, PrintField] = {}  # of fields that are not interactive
         self.texts: dict[int, list[str]] = {}  # of links
         self.current = DOCUMENT
         self._open: list[int] = []
@@ -211,6 +229,28 @@ class LogicalStructure:
             known = self._known[key] = figure
         return known
 
+    # --- forms -----------------------------------------------------------------------------------
+
+    def add_field(
+        self, node: FormField, box: tuple[float, float, float, float] | None = None
+    ) -> int:
+        """Return the Form of a field; one that is not interactive has a bounding box on the sheet.
+
+        The other contains its widget only (ISO 32000-1, 14.8.4.5).
+        """
+        key = (node, Role.FORM.value)
+        known = self._known.get(key)
+        if known is None:
+            form = self._known[key] = self.add(Role.FORM.value, self.current, node)
+            self._set_lang(form, node.style.text.lang)
+            if node.label:
+                self.alts[form] = node.label
+            if box is not None:
+                self.boxes[form] = box
+                self.print_fields[form] = _describe_print_field(node)
+            return form
+        return known
+
     # --- tables ----------------------------------------------------------------------------------
 
     def cells_of(self, section: object, role: Role, row: TableRow) -> range:
@@ -276,6 +316,12 @@ def role_of(node: Any) -> str:
     source = getattr(node, "source", None)
     spec = None if source is None else ELEMENTS.get(source.location.tag_name)
     return "" if spec is None else spec.structure_type
+
+
+def _describe_print_field(node: FormField) -> PrintField:
+    role = {FieldKind.RADIO: "rb", FieldKind.CHECKBOX: "cb"}.get(node.kind, "tv")
+    state = ("on" if node.is_checked else "off") if node.kind.is_button else ""
+    return PrintField(role, state)
 
 
 def _attributes_of(cell: CellTemplate, *, heads_columns: bool) -> CellAttributes:

@@ -11,8 +11,14 @@ from reportlab import rl_config
 from reportlab.pdfbase import pdfdoc, pdfmetrics
 from reportlab.pdfgen.canvas import Canvas
 
-from workers.engine.paint.objects import WrittenObject, write_stream, write_text
-from workers.engine.pdf_writer import repack
+from workers.engine.paint.objects import (
+    ObjectPart,
+    WrittenObject,
+    refer_to_page,
+    write_stream,
+    write_text,
+)
+from workers.engine.pdf_writer import AppendedObjects, repack
 from workers.engine.ports import PdfMetadata
 
 if TYPE_CHECKING:
@@ -95,6 +101,7 @@ class CanvasFile:
         self._size = (0.0, 0.0)
         self._outside = 0.0
         self._annotation_count = 0
+        self._form: NumberingObject | None = None
         if description is not None:
             self._describe(description)
 
@@ -190,22 +197,42 @@ class CanvasFile:
         """Set an entry of the document catalogue."""
         self._canvas.setCatalogEntry(name, written)
 
+    def set_form(
+        self, entries: Sequence[ObjectPart], widgets: Sequence[tuple[int, WrittenObject]]
+    ) -> None:
+        """Set the interactive form; `widgets` are annotations with their pages, from 1."""
+        pages = [refer_to_page(page) for page, _ in widgets]
+        numbered = [*(widget for _, widget in widgets), *pages]
+        self._form = NumberingObject(numbered, *entries)
+        self.set_catalog("AcroForm", self._form)
+
     def write(self, tree: StructureTree | None = None) -> bytes:
         """Return the finished file with its structure tree; nothing can be added afterwards."""
         root = None
         if tree is not None:
-            root = StructureRoot(tree.find_objects())
+            root = NumberingObject(tree.find_objects(), b"<< /Type /StructTreeRoot >>")
             self.set_catalog("StructTreeRoot", root)
             self.set_catalog("MarkInfo", WrittenObject(b"<< /Marked true >>"))
         written: bytes = self._canvas.getpdfdata()
         del self._canvas  # it holds the content of all pages
-        if tree is None or root is None:
-            return repack(written, information=self._information)
-        return repack(
-            written,
-            information=self._information,
-            append=lambda first: tree.write(first, root.number, root.numbers),
-        )
+
+        def append(first: int) -> AppendedObjects:
+            appended = AppendedObjects((), {})
+            if tree is not None and root is not None:
+                appended = tree.write(first, root.number, root.numbers)
+            return appended._replace(annotations=self._find_widgets())
+
+        return repack(written, information=self._information, append=append)
+
+    def _find_widgets(self) -> dict[int, list[int]]:
+        """Return the numbers of the widgets of each page, by the number of the page."""
+        found: dict[int, list[int]] = {}
+        if self._form is not None:
+            numbers = self._form.numbers
+            half = len(numbers) // 2
+            for widget, page in zip(numbers[:half], numbers[half:], strict=True):
+                found.setdefault(page, []).append(widget)
+        return found
 
     def _describe(self, description: PdfMetadata) -> None:
         """Set the document information and the XMP packet.
@@ -230,14 +257,15 @@ class CanvasFile:
                 self._canvas.addLiteral(part)
 
 
-class StructureRoot(pdfdoc.PDFObject):  # type: ignore[misc]
-    """The root of a structure tree; writing it reveals the numbers of other objects.
+class NumberingObject(WrittenObject):
+    """An object that reveals the numbers of other objects when it is written.
 
-    Its entries and the elements are appended after ReportLab's objects: a table has tens of
-    thousands.
+    What is appended after ReportLab's objects refers to them: the elements of a structure tree, of
+    which a table has tens of thousands, and the lists of widgets of pages.
     """
 
-    def __init__(self, objects: Sequence[pdfdoc.PDFObject]) -> None:
+    def __init__(self, objects: Sequence[pdfdoc.PDFObject], *parts: ObjectPart) -> None:
+        super().__init__(*parts)
         self._objects = objects
         self.number = 0
         self.numbers: list[int] = []
@@ -246,7 +274,7 @@ class StructureRoot(pdfdoc.PDFObject):  # type: ignore[misc]
         """Return the body of the object. ReportLab calls this when it writes the file."""
         self.number = _number_of(document, self)
         self.numbers = [_number_of(document, each) for each in self._objects]
-        return b"<< /Type /StructTreeRoot >>"
+        return super().format(document)
 
 
 def _number_of(document: Any, part: pdfdoc.PDFObject) -> int:

@@ -24,6 +24,7 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
     StrokedRectangle,
+    Widget,
 )
 from workers.engine.layout.fonts import Face
 from workers.engine.layout.images.prepared import PreparedImage
@@ -202,6 +203,7 @@ class ContentStreamWriter:
         self._pending = b""  # the operator that paints the current path
         self._text_x = self._text_y = 0  # start of the last run, in hundredths of a point
         self._state = GraphicsState()
+        self.widgets: list[Widget] = []  # of the items written so far
 
     def paint(self, items: Iterable[Item | FormCall]) -> list[str | XObjectCall]:
         """Write all items in order and return the content."""
@@ -222,6 +224,10 @@ class ContentStreamWriter:
     def _call(self, name: str) -> None:
         self._calls.append((len(self._out), name))
         self._out.append(b"%b Do\n" % resource_name(name))
+
+    def add_widget(self, item: Widget) -> None:
+        """Record the area of a form field, which is no content of the page."""
+        self.widgets.append(item)
 
     # --- text
 
@@ -406,7 +412,7 @@ class ContentStreamWriter:
 
     def _set_fill(self, color: Color) -> None:
         self._state.fill = color
-        self._out.append(_color_operator(color, b"g\n", b"rg\n", b"k\n"))
+        self._out.append(write_fill_color(color))
 
     def _set_stroke(self, color: Color) -> None:
         self._state.stroke = color
@@ -564,6 +570,7 @@ WRITERS: Final[dict[type, Callable[[ContentStreamWriter, Any], None]]] = {
     Picture: ContentStreamWriter.write_picture,
     Save: ContentStreamWriter.begin_group,
     Restore: ContentStreamWriter.end_group,
+    Widget: ContentStreamWriter.add_widget,
     FormCall: ContentStreamWriter.call_form,
 }
 
@@ -601,6 +608,11 @@ def _fraction(value: float) -> bytes:
 
 
 @lru_cache(256)
+def write_fill_color(color: Color) -> bytes:
+    """Return the operator that sets the colour of fills and text."""
+    return _color_operator(color, b"g\n", b"rg\n", b"k\n")
+
+
 def _color_operator(color: Color, gray: bytes, rgb: bytes, cmyk: bytes) -> bytes:
     components = color.components
     if color.space is ColorSpace.CMYK:

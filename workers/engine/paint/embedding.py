@@ -26,7 +26,13 @@ _FLAGS: Final = (
     hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
 )
 _MAX_SUBSETS: Final = 64  # cached for each face
-_FIXED_PITCH, _SERIF, _SYMBOLIC, _ITALIC = 1, 2, 4, 64  # font flags (PDF 1.7, table 123)
+_FIXED_PITCH, _SERIF, _SYMBOLIC, _NONSYMBOLIC, _ITALIC = (
+    1,
+    2,
+    4,
+    32,
+    64,
+)  # font flags (PDF 1.7, table 123)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,9 @@ def write_font(face: Face, subset: Subset) -> WrittenObject:
     program = write_stream(
         [b"/Filter /FlateDecode /Length1 %d" % subset.font_file_length], subset.font_file
     )
-    descriptor = WrittenObject(_descriptor(face, subset.name), b" /FontFile2 ", program, b" >>")
+    descriptor = WrittenObject(
+        write_descriptor(face, subset.name), b" /FontFile2 ", program, b" >>"
+    )
     descendant = WrittenObject(
         b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /%b"
         b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
@@ -193,9 +201,9 @@ def _consecutive(chars: list[str]) -> Iterator[list[str]]:
         yield [char for _, char in run]
 
 
-def _descriptor(face: Face, name: bytes) -> bytes:
+def write_descriptor(face: Face, name: bytes, *, is_symbolic: bool = True) -> bytes:
     """Return a font descriptor (ISO 32000-1, 9.8) without its font program and end."""
-    flags = _SYMBOLIC
+    flags = _SYMBOLIC if is_symbolic else _NONSYMBOLIC
     flags |= _ITALIC if face.is_italic else 0
     flags |= _SERIF if "Serif" in face.family else 0
     flags |= _FIXED_PITCH if "Mono" in face.family else 0

@@ -28,7 +28,7 @@ _DIGITS: Final = "0123456789"
 _NUMBERINGS: Final = {"•": b"Disc", "◦": b"Circle", "▪": b"Square", "": b"None"}
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_CELLS: Final = range(-1, -1)
-_OTHERS: Final = frozenset({"Link", "Note"})
+_OTHERS: Final = frozenset({"Link", "Note", "Form"})
 _LEAST_ALIGNED: Final = 200  # elements: below, padding and two more streams save nothing
 # Numbers in columns: seven digits are those of the most objects of a file (PDF 1.7, C.2).
 _LEAF: Final = b"<</S/%b/P %7d 0 R/Pg %7d 0 R/K %7d>>"
@@ -51,11 +51,12 @@ class MarkedContent:
     page: int  # from 1
     owners: list[int] = field(default_factory=list)
     stream: Any = None
+    fields: list[tuple[int, int]] = field(default_factory=list)  # MCID after each, and its element
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinkAnnotation:
-    """The annotation of a link, a child of its element."""
+class ElementAnnotation:
+    """The annotation of a link or form field, a child of its element."""
 
     element: int
     page: int
@@ -63,7 +64,7 @@ class LinkAnnotation:
 
 
 # A child of an element: another one, a marked-content sequence, or a link's annotation.
-_Kid = int | tuple[MarkedContent, int] | LinkAnnotation
+_Kid = int | tuple[MarkedContent, int] | ElementAnnotation
 
 
 class StructureWriter:
@@ -73,7 +74,7 @@ class StructureWriter:
         self,
         structure: LogicalStructure,
         contents: Sequence[MarkedContent],
-        links: Sequence[LinkAnnotation],
+        links: Sequence[ElementAnnotation],
         numbers: Sequence[int],
     ) -> None:
         """`numbers` are those of the pages, then of the streams, then of the links."""
@@ -94,6 +95,7 @@ class StructureWriter:
         self.numbers: list[int] = [0] * len(structure.roles)  # 0 for an element left out
         self.shapes: dict[CellAttributes, int] = {}
         self.root = 0
+        self.widgets: dict[int, ElementAnnotation] = {}  # by the element of their field
 
     def write(self, first: int, root: int) -> AppendedObjects:
         """Return the objects of the tree, whose numbers start at `first`; `root` is that of its
@@ -137,19 +139,28 @@ class StructureWriter:
     # --- what is in the tree, and in which order -------------------------------------------------
 
     def _collect(self) -> None:
-        """Attach marked content and links to their elements, and those to their parents."""
+        """Attach marked content and annotations to their elements, and those to their parents."""
         self.kids[DOCUMENT] = []
+        self.widgets = {
+            each.element: each
+            for each in self.links
+            if self.structure.roles[each.element] == "Form"
+        }
         for content in self.contents:
             self._collect_content(content)
         for link in self.links:
-            self._kids_to_extend(link.element).append(link)
+            if self.structure.roles[link.element] != "Form":
+                self._kids_to_extend(link.element).append(link)
 
     def _collect_content(self, content: MarkedContent) -> None:
         kids, parents = self.kids, self.structure.parents
         cells, rows = self.structure.cells, self.plain_rows
         owners = content.owners
+        fields = [*reversed(content.fields)]
         at, end = 0, len(owners)
         while at < end:
+            while fields and fields[-1][0] <= at:
+                self._attach_field(fields.pop()[1])
             owner = owners[at]
             row = parents[owner]
             own = cells.get(row, _NO_CELLS)
@@ -170,6 +181,11 @@ class StructureWriter:
             else:
                 self._kids_to_extend(owner).append((content, at))
             at += 1
+        for _, element in reversed(fields):
+            self._attach_field(element)
+
+    def _attach_field(self, element: int) -> None:
+        self._kids_to_extend(element).append(self.widgets[element])
 
     def _kids_to_extend(self, element: int) -> list[_Kid]:
         """Return the children of an element as a list, and attach the element if it is new."""
@@ -277,7 +293,7 @@ class StructureWriter:
     def _element(self, element: int) -> bytes:
         structure, kids = self.structure, self._kids_of(element)
         role = structure.roles[element]
-        if role == "Link" and not any(type(kid) is LinkAnnotation for kid in kids):
+        if role == "Link" and not any(type(kid) is ElementAnnotation for kid in kids):
             role = "Span"  # its destination is not in the file
         parent = self.numbers[structure.parents[element]]
         if element == DOCUMENT:
@@ -309,7 +325,7 @@ class StructureWriter:
     def _write_kid(self, kid: _Kid, page: int) -> bytes:
         if isinstance(kid, int):
             return b"%d 0 R" % self.numbers[kid]
-        if isinstance(kid, LinkAnnotation):
+        if isinstance(kid, ElementAnnotation):
             parts = self.annotations[kid], self.pages[kid.page]
             return b"<</Type/OBJR/Obj %d 0 R/Pg %d 0 R>>" % parts
         content, number = kid
@@ -333,7 +349,14 @@ class StructureWriter:
         if (shape := structure.shapes.get(element)) is not None:
             yield b"/A %d 0 R" % self.shapes[shape]
         if (box := structure.boxes.get(element)) is not None:
-            yield b"/A<</O/Layout/BBox[%b]>>" % b" ".join(map(write_number, box))
+            is_list = element in structure.print_fields
+            yield b"/A%b<</O/Layout/BBox[%b]>>" % (
+                b"[" * is_list,
+                b" ".join(map(write_number, box)),
+            )
+        if (printed := structure.print_fields.get(element)) is not None:
+            state = b"/checked/" + printed.state.encode("ascii") if printed.state else b""
+            yield b"<</O/PrintField/Role/%b%b>>]" % (printed.role.encode("ascii"), state)
         if (marker := structure.markers.get(element)) is not None:
             yield b"/A<</O/List/ListNumbering/%b>>" % _numbering_of(marker)
 

@@ -8,7 +8,7 @@ from typing import Any
 from workers.engine.layout.display import LinkArea
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.objects import refer_to_page
-from workers.engine.paint.structure_objects import LinkAnnotation, MarkedContent, StructureWriter
+from workers.engine.paint.structure_objects import ElementAnnotation, MarkedContent, StructureWriter
 from workers.engine.pdf_writer import AppendedObjects
 
 
@@ -18,7 +18,7 @@ class StructureTree:
     def __init__(self, structure: LogicalStructure) -> None:
         self.structure = structure
         self._contents: list[MarkedContent] = []
-        self._links: list[LinkAnnotation] = []
+        self._links: list[ElementAnnotation] = []
 
     def begin_content(self, page: int) -> MarkedContent:
         """Start a content stream of a page, counted from 1."""
@@ -34,7 +34,11 @@ class StructureTree:
     def add_link(self, link: LinkArea, page: int, annotation: Any) -> None:
         """Add the annotation of a link; one in a header or footer gets an element of its own."""
         element = link.owner if isinstance(link.owner, int) else self.structure.add_lone_link()
-        self._links.append(LinkAnnotation(element, page, annotation))
+        self._links.append(ElementAnnotation(element, page, annotation))
+
+    def add_field(self, element: int, page: int, annotation: Any) -> None:
+        """Add the widget annotation of a form field."""
+        self._links.append(ElementAnnotation(element, page, annotation))
 
     def find_objects(self) -> list[Any]:
         """Return the objects whose numbers `write` needs."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from workers.engine.layout.display import GlyphRun, Item, Restore, Save, ShapedRun
+from workers.engine.layout.display import GlyphRun, Item, Restore, Save, ShapedRun, Widget
 from workers.engine.layout.structure import LogicalStructure
 from workers.engine.paint.content_stream import WRITERS, ContentStreamWriter, FormCall, PdfResources
 from workers.engine.paint.structure_objects import MarkedContent
 from workers.engine.paint.structure_tree import StructureTree
 
-_UNOWNED: Final = frozenset({Save, Restore, FormCall})
+_UNOWNED: Final = frozenset({Save, Restore, FormCall, Widget})
 _TEXTS: Final = frozenset({GlyphRun, ShapedRun})
 _NOTHING: Final = -1  # no sequence is open
 
@@ -103,6 +103,13 @@ class TaggedStreamWriter(ContentStreamWriter):
             self._around.append(self._content)
             self._content = self._tree.begin_content(self._page)
 
+    def add_widget(self, item: Widget) -> None:
+        """Record the area of a form field, and its place among the marked content."""
+        super().add_widget(item)
+        if isinstance(item.owner, int):
+            self._end_open()  # text after it is another sequence
+            self._content.fields.append((len(self._content.owners), item.owner))
+
     def _add_group(self, called: Iterable[str], opacity: float) -> str:
         content = self._content
         name, content.stream = self._resources.add_group(
@@ -120,6 +127,7 @@ class TaggedStreamWriter(ContentStreamWriter):
 _TAGGED_WRITERS: Final[dict[type, Callable[[Any, Any], None]]] = {
     **WRITERS,
     Save: TaggedStreamWriter.begin_group,
+    Widget: TaggedStreamWriter.add_widget,
 }
 
 

@@ -14,6 +14,7 @@ from workers.engine.syntax.font_families import (
     GENERIC_FAMILIES,
     OTHER_FAMILIES,
 )
+from workers.engine.syntax.form_checks import check_forms
 from workers.engine.syntax.nodes import Element, Expansion, PartExpansion, SyntaxTree, Text
 from workers.engine.syntax.number_checks import check_numbers
 from workers.engine.syntax.page_checks import check_pages
@@ -102,6 +103,7 @@ class _DocumentChecker:
         check_profile(self._root, self._findings)
         check_numbers(self._root, self._findings)
         check_charts(self._root, self._findings)
+        check_forms(self._root, self._findings)
 
     # --- elements -----------------------------------------------------------------------------------
 

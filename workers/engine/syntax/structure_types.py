@@ -27,6 +27,7 @@ STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         "img": "Figure",
         "barcode": "Figure",
         "chart": "Figure",
+        **dict.fromkeys(("input", "textarea", "select", "signature"), "Form"),  # with its widget
         "table": "Table",
         "caption": "Caption",
         "thead": "THead",
@@ -60,7 +61,7 @@ STRUCTURE_TYPES: Final[Mapping[str, str]] = MappingProxyType(
             NO_STRUCTURE_TYPE,
         ),
         **dict.fromkeys(("style", "color", "font", "security", "attachment"), NO_STRUCTURE_TYPE),
-        **dict.fromkeys(("break", "col", "series", "axis"), NO_STRUCTURE_TYPE),
+        **dict.fromkeys(("break", "col", "series", "axis", "option"), NO_STRUCTURE_TYPE),
         **dict.fromkeys(
             ("import", "messages", "message", "part", "einvoice", "else", "use", "slot"),
             NO_STRUCTURE_TYPE,

@@ -14,7 +14,9 @@ from workers.engine.tree.document import Document
 from workers.engine.tree.nodes import (
     CellTemplate,
     Container,
+    FormField,
     Grid,
+    InlineBlock,
     ListBlock,
     ListItem,
     Note,
@@ -72,6 +74,8 @@ class _Checker:
                 waiting.pop()
             elif isinstance(block, Paragraph):
                 self._check_paragraph(block)
+            elif isinstance(block, FormField):
+                self._check_field(block)
             elif isinstance(block, Container | Row | Grid | ListItem | Note):
                 waiting.append(iter(block.children))
             elif isinstance(block, ListBlock):
@@ -101,6 +105,17 @@ class _Checker:
                     "words where it leads",
                     paragraph.source.location,
                 )
+            elif isinstance(inline, InlineBlock) and isinstance(inline.block, FormField):
+                self._check_field(inline.block)
+
+    def _check_field(self, field: FormField) -> None:
+        if not field.label:
+            self._report(
+                "missing-label",
+                f'The form field "{field.name}" has no `label`, which screen readers announce and '
+                "viewers show as its tooltip",
+                field.source.location,
+            )
 
     def _check_heading(self, heading: Paragraph, level: int) -> None:
         # In other documents the checks of the text warn of it.

@@ -229,6 +229,7 @@ class CompiledTemplate:
             running_values=(
                 RunningValues(state.references.running_values) if self._features.running else None
             ),
+            has_form_fields=state.form_fields.has_interactive,
         )
 
     def _set_lets(self, scope: Scope) -> None:

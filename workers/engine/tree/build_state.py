@@ -14,7 +14,8 @@ from workers.engine.tree.expressions.grammar import (
 )
 from workers.engine.tree.expressions.runtime import EVALUATION_ERRORS, to_text
 from workers.engine.tree.expressions.scope import FRAGMENT_IDS, LOOP, STATE, Scope, Value
-from workers.engine.tree.nodes import Barcode, Note, Reference, describe_loops
+from workers.engine.tree.form_fields import MAX_FIELDS, FormFieldRegistry
+from workers.engine.tree.nodes import Barcode, FormField, Note, Reference, describe_loops
 from workers.engine.tree.references.collector import (
     MAX_INDEX_MARKS,
     MAX_REFERENCES,
@@ -71,6 +72,7 @@ class BuildState:
             "is_page_time",
             "links",
             "footnotes",
+            "form_fields",
             "rendered_terms",
             "totals",
         ),
@@ -95,6 +97,7 @@ class BuildState:
         self.counters = Counters(features.counters)
         self.references = ReferenceCollector(features)
         self.footnotes = FootnoteCollector()
+        self.form_fields = FormFieldRegistry()
         self._reserved: dict[str, int] = {}
         self.is_page_time = False
         self.totals: dict[str, Any] = {}  # of the tables finished so far, by name
@@ -174,6 +177,18 @@ class BuildState:
         self.footnotes.add(note, rule)
         if self.footnotes.count > MAX_NOTES:
             self._raise_limit("too-many-notes", f"{MAX_NOTES:,} notes", location)
+
+    def add_form_field(self, node: FormField) -> None:
+        """Store a form field, whose name must be unique.
+
+        Raises:
+            AuthoringError: the document exceeds `MAX_FIELDS`.
+        """
+        self.form_fields.add(node, self.findings)
+        if self.form_fields.count > MAX_FIELDS:
+            self._raise_limit(
+                "too-many-fields", f"{MAX_FIELDS:,} form fields", node.source.location
+            )
 
     def add_index_mark(self, term: tuple[str, ...], location: SourceLocation) -> str:
         """Store a mark of an index term; return the name of its anchor.

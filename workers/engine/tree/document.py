@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 from workers.engine.diagnostics import Diagnostic
 from workers.engine.ports import ArchiveProfile, Attachment, Security
 from workers.engine.tree.image_sources import ImageSource
-from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, PageValues, Position, Source
+from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Source
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow, Style
 from workers.engine.units import Color, Length, Sides
 
@@ -157,6 +158,7 @@ class Document:
     requires_tags: bool = False  # by its own `tagged` or its profile
     is_accessible: bool = False  # is to conform to PDF/UA-1
     running_values: RunningValues | None = None  # None where no element sets any
+    has_form_fields: bool = False  # that are interactive
 
     @property
     def is_strict(self) -> bool:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from workers.engine.diagnostics import SourceLocation
+from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.image_sources import ImageSource
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Style, TextStyle
 from workers.engine.units import NO_BORDER, Border, Color, Length, LengthKind
 
@@ -52,6 +53,7 @@ class Role(StrEnum):
     CONTENTS_ENTRY = "TOCI"
     INDEX = "Index"
     NOTE = "Note"
+    FORM = "Form"
     ARTIFACT = "Artifact"
 
 
@@ -113,9 +115,9 @@ class LineBreak:
 
 @dataclass(frozen=True, slots=True)
 class InlineBlock:
-    """An image, bar code or chart in a line, on the baseline."""
+    """An image, bar code, chart or form field in a line, on the baseline."""
 
-    block: Image | Barcode | Chart
+    block: Image | Barcode | Chart | FormField
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,58 +359,6 @@ class Barcode:
     has_escapes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChartSeries:
-    """One series of a chart: a value for each of its records, None for a gap.
-
-    `exact` are the same values as decimals, for labels; `color` is None for one of the palette.
-    """
-
-    label: str
-    values: tuple[float | None, ...]
-    exact: tuple[Decimal | None, ...]
-    color: Color | None = None
-
-
-class ChartFormat(Protocol):
-    """The formats of the numbers and dates on one axis."""
-
-    def write_number(self, value: Decimal, step: Decimal | None) -> str:
-        """Return a number as text.
-
-        As a tick, with as many decimals as the distance of ticks has.
-        """
-
-    def write_date(self, moment: datetime, unit: str) -> str:
-        """Return a date as a tick; units are `year`, `month`, `day`, `hour` and `minute`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChartAxis:
-    """One axis of a chart.
-
-    `side` is `left`, `right` or `bottom`, with `start` and `end` resolved; empty for the default
-    side. Bounds are numbers, of a time axis days as `date.toordinal` counts them.
-    """
-
-    format: ChartFormat
-    side: str = ""
-    title: str = ""
-    low: float | None = None
-    high: float | None = None
-    ticks: int | None = None
-    grid: bool | None = None
-    has_labels: bool = True
-
-
-class CategoryKind(StrEnum):
-    """The type of the values on the category axis."""
-
-    TEXT = "text"
-    NUMBER = "number"
-    TIME = "time"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Chart:
     """A chart. `xs` are texts, decimals, or dates and times without a zone, by `x_kind`.
@@ -434,6 +384,62 @@ class Chart:
     shows_values: bool = False
     gauge: float | None = None
     id: str | None = None
+
+
+class FieldKind(StrEnum):
+    """The kinds of form fields."""
+
+    TEXT = "text"
+    MULTILINE = "multiline"
+    CHECKBOX = "checkbox"
+    RADIO = "radio"
+    CHOICE = "choice"
+    SIGNATURE = "signature"
+
+    @property
+    def is_button(self) -> bool:
+        """Whether it is checked instead of filled with text."""
+        return self in (FieldKind.CHECKBOX, FieldKind.RADIO)
+
+
+class FieldOption(NamedTuple):
+    """An option of a choice field: its value and the text shown."""
+
+    value: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormField:
+    """A form field, or its box and value for filling by hand unless it `is_interactive`.
+
+    `value` is its text, the value of the selected option, or that of a button while it is checked.
+    `cells` is the number of equal cells with one character each, 0 without cells.
+    """
+
+    role: ClassVar[Role] = Role.FORM
+
+    source: Source
+    style: Style
+    kind: FieldKind
+    name: str
+    label: str
+    value: str
+    is_checked: bool = False
+    is_required: bool = False
+    is_readonly: bool = False
+    is_interactive: bool = True
+    max_length: int | None = None
+    cells: int = 0
+    options: tuple[FieldOption, ...] = ()
+    id: str | None = None
+
+    @property
+    def shown_text(self) -> str:
+        """The text in the field: of a choice, that of the selected option."""
+        if self.kind is not FieldKind.CHOICE:
+            return self.value
+        return next((option.text for option in self.options if option.value == self.value), "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -608,50 +614,6 @@ class TableRow:
     contributions: TotalValues = ()
 
 
-RUNNING_MEMBERS: Final = ("start", "first", "last")
-
-
-class RunningValue(NamedTuple):
-    """A running value on one page.
-
-    `start` is the value in force when the page begins, `first` the first that is set on it, and `last`
-    the last; without one they are `start`.
-    """
-
-    name: str
-    start: str
-    first: str
-    last: str
-
-
-@dataclass(frozen=True, slots=True)
-class PageValues:
-    """The values of `page.*` on one page (language.md 1.4).
-
-    `number` counts from `first` in a page sequence, and `count` is its last page's; blank pages at
-    the end of a sequence are not counted. `index` and `total` are of the whole document.
-    """
-
-    number: int
-    count: int
-    index: int
-    total: int
-    name: str
-    is_blank: bool = False
-    first: int = 1
-    running: tuple[RunningValue, ...] = ()
-
-    @property
-    def is_first(self) -> bool:
-        """Whether this is the first page of its page sequence."""
-        return self.number == self.first
-
-    @property
-    def is_last(self) -> bool:
-        """Whether this is the last page of its page sequence."""
-        return self.number == self.count
-
-
 @dataclass(frozen=True, slots=True)
 class FragmentValues:
     """Carried totals of one fragment of a table, in the order of `Table.totals`, and page values."""
@@ -733,6 +695,7 @@ Block = (
     | Image
     | Barcode
     | Chart
+    | FormField
     | Break
     | Table
     | Contents

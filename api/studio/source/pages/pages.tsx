@@ -16,6 +16,8 @@ export interface PageProps {
 }
 
 const EDITOR = later(async () => (await import("./editor")).EditorPage);
+const NEW_BATCH = later(async () => (await import("./new-batch")).NewBatch);
+const COMPARE = later(async () => (await import("./compare")).Compare);
 const IMAGES = later(async () => (await import("./files")).Images);
 const FONTS = later(async () => (await import("./files")).Fonts);
 const JOBS = later(async () => (await import("./jobs")).Jobs);
@@ -27,6 +29,8 @@ export function Page(props: PageProps) {
     case "templates":
       if (props.route[1] === undefined) return <Templates {...props} />;
       if (props.route[2] === "edit") return <EDITOR key={props.route[1]} {...props} />;
+      if (props.route[2] === "batch") return <NEW_BATCH key={props.route[1]} {...props} />;
+      if (props.route[2] === "compare") return <COMPARE key={props.route[1]} {...props} />;
       return <TemplatePage key={props.route[1]} {...props} />;
     case "images":
       return <IMAGES {...props} />;

@@ -7,8 +7,9 @@ import { count, formatAgo, formatMoment, t } from "../lib/messages";
 import { goTo, linkTo } from "../lib/router";
 import type { Template, TemplateWithContent } from "../lib/types";
 import { Empty, Field, FormDialog, Result, Wide } from "../ui/parts";
+import { Thumbnail } from "../ui/thumbnail";
 import type { PageProps } from "./pages";
-import { PUBLIC } from "./template";
+import { PUBLIC } from "./template/read";
 
 export function Templates({ account }: PageProps) {
   const list = useLoad(() => askAll<Template>("/v2/templates?include=public", "templates"), []);
@@ -64,6 +65,7 @@ export function Templates({ account }: PageProps) {
           <ul class="cards">
             {open.map((each) => (
               <li key={each.id} class="card">
+                <Thumbnail id={each.id} sha256={each.sha256} />
                 <h3>
                   <a href={linkTo("templates", each.id)}>{each.name}</a>
                 </h3>
@@ -101,7 +103,8 @@ function TemplateTable({ templates, userId }: { templates: Template[]; userId: s
         <tbody>
           {templates.map((each) => (
             <tr key={each.id}>
-              <th scope="row">
+              <th scope="row" class="pictured">
+                <Thumbnail id={each.id} sha256={each.sha256} />
                 <a href={linkTo("templates", each.id)}>{each.name}</a>
               </th>
               <td class="mono">{each.slug ?? <span class="soft">–</span>}</td>

@@ -91,6 +91,7 @@ export function FormDialog({
   title,
   action,
   danger = false,
+  blocked = false,
   onSubmit,
   onClose,
   children,
@@ -98,6 +99,8 @@ export function FormDialog({
   title: string;
   action: string;
   danger?: boolean;
+  /** Whether the action is not possible at the moment. */
+  blocked?: boolean;
   onSubmit: (form: FormData) => Promise<void>;
   onClose: () => void;
   children: ComponentChildren;
@@ -136,7 +139,7 @@ export function FormDialog({
           <button type="button" onClick={() => dialog.current?.close()}>
             {t("cancel")}
           </button>
-          <button type="submit" class={danger ? "danger" : "primary"} disabled={busy}>
+          <button type="submit" class={danger ? "danger" : "primary"} disabled={busy || blocked}>
             {action}
           </button>
         </div>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -27,7 +29,7 @@ def open_editor(page: Page, template: str) -> None:
 
 
 def code(page: Page, kind: str = "xml"):
-    return page.locator(f".code.{kind} .cm-content")
+    return page.locator(f'.code[data-kind="{kind}"] .cm-content')
 
 
 def write(page: Page, text: str, kind: str = "xml") -> None:
@@ -54,7 +56,7 @@ def test_a_mistake_is_seen_where_it_is_and_goes(editor: Page):
     expect(editor.locator(".cm-lintRange-error").first).to_be_visible()
     expect(editor.locator(".finding-list")).to_contain_text("colour")
     editor.get_by_role("button", name="line 3, column").first.click()
-    expect(editor.locator(".code.xml .cm-activeLine")).to_contain_text("colour")
+    expect(editor.locator(".code[data-kind='xml'] .cm-activeLine")).to_contain_text("colour")
     write(editor, GOOD)
     expect(editor.locator(".cm-lintRange-error")).to_have_count(0)
     write(editor, "<document>")
@@ -69,7 +71,7 @@ def test_the_page_and_the_text_lead_to_each_other(editor: Page):
     assert mark is not None
     code(editor).get_by_text("Dear").click()
     editor.mouse.click(mark["x"] + 8, mark["y"] + mark["height"] / 2)
-    expect(editor.locator(".code.xml .cm-activeLine")).to_contain_text("Hello")
+    expect(editor.locator(".code[data-kind='xml'] .cm-activeLine")).to_contain_text("Hello")
 
 
 def test_elements_and_attributes_are_completed_from_the_vocabulary(editor: Page):
@@ -80,6 +82,75 @@ def test_elements_and_attributes_are_completed_from_the_vocabulary(editor: Page)
     expect(offered).to_contain_text("table")
     editor.keyboard.press("Escape")
     expect(offered).to_have_count(0)
+
+
+def test_names_of_the_template_are_completed(editor: Page):
+    offered = editor.locator(".cm-tooltip-autocomplete")
+
+    def complete(text: str, *labels: str) -> None:
+        write(editor, GOOD)
+        code(editor).get_by_text("Hello").click()
+        editor.keyboard.press("End")
+        editor.keyboard.insert_text(text[:-1])
+        editor.keyboard.type(text[-1])
+        for label in labels:
+            expect(offered.get_by_role("option", name=label, exact=True)).to_be_visible()
+        editor.keyboard.press("Escape")
+
+    write(editor, '{"lines": [{"text": "One", "price": 2}]}', "json")
+    complete("<p>{{ n", 'name"Ada"')
+    complete("<p>{{ l", "lines[1]")
+    complete("<p>{{ name | up", "upper")
+    complete('<p for="line in lines">{{ line.', 'text"One"', "price2")
+    complete('<style name="total"/><p class="t', "total")
+    complete('<p if="nam', 'name"Ada"')
+
+
+def test_a_misspelled_name_is_corrected_by_a_click(editor: Page):
+    write(editor, GOOD.replace("<p>", '<p colour="red">').replace("name }}", "name | uper }}"))
+    fixes = editor.get_by_role("button", name="Change to")
+    expect(fixes).to_have_count(2)
+    editor.get_by_role("button", name="Change to color").click()
+    expect(code(editor)).to_contain_text('<p color="red">')
+    expect(fixes).to_have_count(1)
+    fixes.click()
+    expect(code(editor)).to_contain_text("name | upper")
+    expect(editor.get_by_text("No errors and no warnings.")).to_be_visible()
+    write(editor, GOOD.replace("Dear", "<bold>Dear</bold>"))
+    editor.get_by_role("button", name="Change to b").click()
+    expect(code(editor)).to_contain_text("<b>Dear</b>")
+
+
+def test_samples_of_each_kind_are_kept_for_the_template(editor: Page):
+    rows = '<document><data><dataset name="rows" csv="true"/></data><flow>'
+    body = '<p for="row in rows">{{ row.a }}</p><insert flow="notes"/></flow><flow name="notes"/>'
+    write(editor, rows + body + "</document>")
+    editor.get_by_label("Format of the data").select_option("csv")
+    write(editor, "a\nx\ny", "csv")
+    expect(editor.get_by_text("No errors and no warnings.")).to_be_visible()
+    editor.get_by_role("button", name="New set").click()
+    editor.get_by_role("dialog").get_by_label("Name").fill("Letter")
+    editor.get_by_role("dialog").get_by_role("button", name="Create").click()
+    editor.get_by_label("Format of the data").select_option("markdown")
+    write(editor, "# Heading", "markdown")
+    editor.get_by_label("Flow for the Markdown").select_option("notes")
+    expect(editor.get_by_text("No errors and no warnings.")).to_be_visible()
+    editor.reload()
+    expect(code(editor, "markdown")).to_contain_text("# Heading")
+    editor.get_by_label("Sample set").select_option("Sample")
+    expect(code(editor, "csv")).to_contain_text("x")
+
+
+def test_what_does_not_fit_is_marked_on_the_page(editor: Page):
+    write(editor, GOOD.replace("<p>", '<box height="1mm"><p>').replace("</p>", "</p></box>"))
+    wrong = editor.locator(".wrong").first
+    expect(wrong).to_be_visible()
+    expect(wrong).to_have_attribute("title", re.compile("fit"))
+    before = wrong.bounding_box()
+    editor.get_by_label("Zoom").select_option("3")
+    editor.wait_for_function(
+        "width => document.querySelector('.wrong').clientWidth > width * 1.5", arg=before["width"]
+    )
 
 
 def test_the_saved_text_is_the_live_content(editor: Page, account):
@@ -117,6 +188,9 @@ def test_conflicting_tabs_overwrite_nothing_without_confirmation(sign_in, accoun
     write(second, GOOD.replace("Hello", "Second"))
     second.get_by_role("button", name="Save").click()
     expect(second.get_by_role("alert")).to_contain_text("has changed")
+    changes = second.get_by_role("group", name="The differences between")
+    expect(changes).to_contain_text("First")
+    expect(changes).to_contain_text("Second")
     path = f"/v2/templates/{template}"
     assert "First" in account.request("GET", path).json["content"]
     second.get_by_role("button", name="Overwrite their changes").click()

@@ -8,6 +8,8 @@ from playwright.sync_api import Page, expect
 PLACES = {
     "templates": "Templates",
     "templates/service-invoice": "Invoice",
+    "templates/service-invoice/compare/live/1": "Compare",
+    "templates/service-invoice/batch": "Batch from a CSV file",
     "images": "Images",
     "fonts": "Fonts",
     "jobs": "Jobs",

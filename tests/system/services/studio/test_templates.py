@@ -61,7 +61,12 @@ def test_a_template_from_nothing_to_its_end(page: Page, account):
     page.get_by_role("dialog").get_by_role("button", name="Rename").click()
     page.get_by_role("heading", name="Dunning letter").wait_for()
     page.get_by_role("button", name="Delete").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Type the name of the template").fill("Reminder")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("another one")
+    dialog.get_by_label("Type the name of the template").fill("Dunning letter")
+    dialog.get_by_role("button", name="Delete").click()
     expect(page.get_by_text("No templates yet")).to_be_visible()
 
 
@@ -126,7 +131,60 @@ def test_names_that_attack_are_text(page: Page, account):
         page.get_by_role("heading", name=name, exact=True).wait_for()
         expect(page.get_by_role("cell", name=name, exact=True)).to_be_visible()
         page.get_by_role("link", name="Templates", exact=True).first.click()
-    assert page.locator("main img, main script").count() == 0
+    assert page.locator("main img:not(.thumbnail img), main script").count() == 0
+
+
+def test_two_versions_are_compared_as_text_and_as_pages(page: Page, account):
+    first = "<document><page size='A6'/><flow><p>One</p>\n<p>Same</p><p>{}</p></flow></document>"
+    path = f"/v2/templates/{account.store_template(first.format('old').encode())}"
+    headers = {"Content-Type": "application/json"}
+    account.request("POST", f"{path}/versions", b"{}", headers=headers)
+    second = first.format("new<break/>Two").replace("<break/>", "</p><break/><p>")
+    account.request("PUT", path, second.encode(), headers={"Content-Type": "text/xml"})
+    page.goto(page.url.partition("#")[0] + "#" + path.removeprefix("/v2"))
+    page.get_by_role("link", name="Compare: version 1").click()
+    rows = page.get_by_role("group", name="Text").get_by_role("row")
+    expect(rows.filter(has=page.get_by_label("removed"))).to_contain_text("old")
+    expect(rows.filter(has=page.get_by_label("added"))).to_contain_text("new")
+    expect(page.get_by_text("pixels differ.")).to_be_visible()
+    count = """(canvas, [red, green, blue]) => {
+      const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let found = 0;
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) found += 1;
+      return found;
+    }"""
+    marked = page.get_by_role("img", name="Page 1 with changed pixels marked")
+    for colour in ([179, 38, 30], [31, 95, 191]):  # of "old", and of "new"
+        assert marked.evaluate(count, colour) > 10
+    page.get_by_role("button", name="Next page").click()
+    marked = page.get_by_role("img", name="Page 2 with changed pixels marked")
+    expect(marked).to_be_visible()
+    page.get_by_label("After").select_option("1")
+    expect(page.get_by_text("The texts are the same.")).to_be_visible()
+    expect(page.get_by_text("Page 1 is the same.")).to_be_visible()
+
+
+def test_a_template_that_others_use_is_kept_and_names_them(page: Page, account):
+    parent = account.store_template(b"<document><flow/></document>")
+    path, headers = f"/v2/templates/{parent}", {"Content-Type": "application/json"}
+    account.request("POST", f"{path}/versions", b"{}", headers=headers)
+    child = account.store_template(f'<document extends="{parent}@1"/>'.encode())
+    page.goto(page.url.partition("#")[0] + f"#/templates/{parent}")
+    used_by = page.get_by_role("region", name="Used by")
+    expect(used_by).to_contain_text(child)
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("extend or import")
+    expect(page.get_by_role("dialog").get_by_role("button", name="Delete")).to_be_disabled()
+
+
+def test_templates_are_listed_with_a_picture_of_their_first_page(page: Page, account):
+    account.store_template(b"<document><flow><p>Picture</p></flow></document>")
+    page.reload()
+    own = page.get_by_role("table").locator(".thumbnail img")
+    expect(own).to_be_visible()
+    assert own.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 50
+    expect(page.locator(".card .thumbnail img").first).to_be_visible()
 
 
 def test_an_unknown_address_shows_a_message(page: Page):

@@ -18,15 +18,8 @@ from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.identity import IdentityCache
 from workers.engine.layout.pictures import find_picture
 from workers.engine.layout.problems import ContentProblem
-from workers.engine.tree.nodes import (
-    CellTemplate,
-    Image,
-    ListItem,
-    PageValues,
-    Source,
-    TableRow,
-    TextRun,
-)
+from workers.engine.tree.nodes import CellTemplate, Image, ListItem, Source, TableRow, TextRun
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import BoxStyle, Overflow, Style, TextStyle
 from workers.engine.units import Length, LengthKind
 

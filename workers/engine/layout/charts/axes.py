@@ -11,7 +11,7 @@ from workers.engine.layout.charts.pen import MAX_LABEL, LabelStyle
 from workers.engine.layout.charts.scales import find_extent, find_step, find_ticks, nice_extent
 from workers.engine.layout.charts.times import find_time_ticks, find_unit, label_moments
 from workers.engine.layout.context import EPSILON
-from workers.engine.tree.nodes import CategoryKind, ChartAxis
+from workers.engine.tree.chart_values import CategoryKind, ChartAxis
 
 _LABEL_GAP: Final = 0.7  # em, between labels beside each other
 _VERTICAL_PITCH: Final = 3.0  # em, between ticks of a vertical axis

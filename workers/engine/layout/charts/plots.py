@@ -37,7 +37,8 @@ from workers.engine.layout.charts.pen import ELLIPSIS, Anchor, PlotArea
 from workers.engine.layout.charts.scales import separate
 from workers.engine.layout.charts.stacking import StackedValue, stack_areas, stack_columns
 from workers.engine.layout.charts.times import to_days
-from workers.engine.tree.nodes import CategoryKind, Chart, ChartAxis
+from workers.engine.tree.chart_values import CategoryKind, ChartAxis
+from workers.engine.tree.nodes import Chart
 
 RULE: Final = 0.5
 GRID: Final = 0.4

@@ -32,6 +32,7 @@ from workers.engine.tree.nodes import (
     Break,
     Chart,
     Container,
+    FormField,
     Grid,
     Image,
     Rule,
@@ -212,7 +213,7 @@ class _GridFiller:
         """Return a block stretched to the height of its cell, unless it has a height or shape of
         its own.
         """
-        if isinstance(child, Break | Image | Barcode | Chart | Rule):
+        if isinstance(child, Break | Image | Barcode | Chart | FormField | Rule):
             return child
         box = child.style.box
         is_positioned = isinstance(child, Container) and child.position is not None

@@ -39,6 +39,8 @@ from workers.engine.tree.nodes import (
     Break,
     Chart,
     Container,
+    FieldKind,
+    FormField,
     Image,
     ListBlock,
     Paragraph,
@@ -201,7 +203,7 @@ class _RowFiller:
         """Stretch the box of a block, unless it has a height or shape of its own."""
         fragment = self.fragments[index]
         if not isinstance(fragment, BoxFragment) or isinstance(
-            child, Image | Barcode | Chart | Rule
+            child, Image | Barcode | Chart | FormField | Rule
         ):
             return
         box = fragment.used_box.box
@@ -260,9 +262,11 @@ class _RowFiller:
 
 
 def _begins_with_bare_text(block: AnyBlock) -> bool:
-    """Return whether a block starts with text that has no visible box around it."""
+    """Return whether a block is a form field, or starts with text without a visible box around it."""
     if isinstance(block, Break):
         return False
+    if isinstance(block, FormField):
+        return block.kind is not FieldKind.SIGNATURE
     box = block.style.box
     if box.background is not None or box.background_image is not None or box.rotate:
         return False

@@ -36,6 +36,7 @@ from workers.engine.layout.lines import (
     draw_lines,
     measure_inlines,
 )
+from workers.engine.layout.lines.horizontal_lists import DISCRETIONARY
 from workers.engine.layout.lines.hyphenation import can_hyphenate
 from workers.engine.layout.references import PageReferences
 from workers.engine.tree.nodes import Inline, Paragraph, Role, Rule, Source, TextRun
@@ -264,10 +265,18 @@ def _last_line(
     kept = min(fitting, left - style.widows)
     needed = style.orphans if is_start else 1
     if kept >= needed:
-        return first + kept
+        return first + (_without_hyphen(lines, first, kept) if kept > needed else kept)
     if not region.is_top:
         return None
     return first + max(fitting, 1)
+
+
+def _without_hyphen(lines: Lines, first: int, kept: int) -> int:
+    """Return one line less where the last one before the break ends in a hyphen, unless that one does too."""
+    last = lines.lines[first + kept - 1]
+    before = lines.lines[first + kept - 2]
+    is_better = last.boundary == DISCRETIONARY != before.boundary
+    return kept - 1 if is_better else kept
 
 
 def _lines_of(

@@ -20,7 +20,8 @@ images need it (CSS 2 §10.8). Raised and lowered text grows a line only where i
 stick out.
 """
 
-from workers.engine.layout.lines.breaking import break_lines, measure_inlines, reorder_fragments
+from workers.engine.layout.lines.breaking import break_lines, measure_inlines
+from workers.engine.layout.lines.building import reorder_fragments
 from workers.engine.layout.lines.drawing import draw_lines, draw_text, make_glyphs
 from workers.engine.layout.lines.fragments import (
     AtomicInline,

@@ -74,7 +74,7 @@ def _draw_line(
     for part_x, width, text, glyph_style in line.fragments:
         left = x + part_x
         if isinstance(glyph_style, AtomicInline):
-            glyph_style.fragment.draw(canvas, left, baseline - glyph_style.fragment.height)
+            glyph_style.fragment.draw(canvas, left, baseline - glyph_style.ascent)
             continue
         style, face, link, _, is_shaped = glyph_style
         if tree is not None:

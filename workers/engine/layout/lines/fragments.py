@@ -95,11 +95,20 @@ def is_shaped(style: TextStyle, face: FontFace, level: int, text: str | None) ->
 
 
 class AtomicInline(NamedTuple):
-    """An atomic inline (CSS Display 3 §2.4): a block in a line, its bottom on the baseline."""
+    """An atomic inline (CSS Display 3 §2.4): a block in a line.
+
+    Its own baseline is on that of the line; one without text has its bottom there.
+    """
 
     fragment: Fragment
     width: float
     level: int = 0
+
+    @property
+    def ascent(self) -> float:
+        """The height above the baseline of the line, in points."""
+        baseline = self.fragment.first_baseline
+        return self.fragment.height if baseline is None else baseline
 
 
 class InlineFragment(NamedTuple):
@@ -139,6 +148,33 @@ class BoxPosition(NamedTuple):
     box: int
     offset: int
     x: float
+
+
+class Hanging(NamedTuple):
+    """Widths that hang at the ends of the lines of one horizontal list, in points by box.
+
+    A line that starts with a box hangs by `starts`; one that ends with it by `ends`, and by
+    `allowed` where it would not fit otherwise. `hyphen` is the part of a visible hyphen that hangs.
+    """
+
+    starts: Sequence[float]
+    ends: Sequence[float]
+    allowed: Sequence[float]
+    hyphen: float
+
+    def at_start(self, start: BoxPosition) -> float:
+        """Return how far the first character of a line hangs, 0 for a cut word."""
+        return 0.0 if start.offset else self.starts[start.box]
+
+    def at_end(self, end: BoxPosition, hyphen_width: float, excess: float) -> float:
+        """Return how far the last character hangs, in a line too long by `excess` points before that."""
+        if end.offset >= 0:
+            return 0.0
+        if hyphen_width:
+            return hyphen_width * self.hyphen
+        if excess > EPSILON and self.allowed[end.box]:
+            return self.allowed[end.box]
+        return self.ends[end.box]
 
 
 EMPTY_LIST_START: Final = BoxPosition(0, 0, 0.0)  # of a list without boxes

@@ -38,7 +38,9 @@ class Strut:
         for fragment in fragments:
             glyph_style = fragment.glyph_style
             if isinstance(glyph_style, AtomicInline):
-                above = max(above, glyph_style.fragment.height)
+                ascent = glyph_style.ascent
+                above = max(above, ascent)
+                below = max(below, glyph_style.fragment.height - ascent)
             elif glyph_style.style is not base and (
                 glyph_style.style.size > base.size or glyph_style.style.rise
             ):

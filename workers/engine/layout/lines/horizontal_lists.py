@@ -12,7 +12,7 @@ from typing import Final
 from workers.engine.diagnostics import AuthoringError
 from workers.engine.layout.context import FontFace, LayoutContext, Region
 from workers.engine.layout.lines.bidi import CONTROLS, has_right_to_left, resolve_levels
-from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, is_shaped
+from workers.engine.layout.lines.fragments import AtomicInline, GlyphStyle, Hanging, is_shaped
 from workers.engine.layout.lines.hyphenation import hyphenate
 from workers.engine.layout.lines.opportunities import (
     OBJECT_REPLACEMENT,
@@ -64,6 +64,7 @@ class HorizontalList:
     anchors: dict[int, list[str]] = field(default_factory=dict)  # names by the index of their box
     has_one_style: bool = True
     has_levels: bool = False  # visual order may differ from logical order
+    hanging: Hanging | None = None  # of a paragraph with hanging punctuation
 
     def breakpoints(self) -> Sequence[int]:
         """Return the boxes after which a line may end; the last box is always one."""

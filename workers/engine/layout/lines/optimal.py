@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import inf
+from operator import add, sub
 from typing import Final, NamedTuple
 
 from workers.engine.layout.context import EPSILON
@@ -82,6 +83,27 @@ class Measure(NamedTuple):
         return cls(width - indent, width, 0.0, 0.0, width * _RAGGED_STRETCH, RAGGED_RUNT_DEMERITS)
 
 
+class Edges(NamedTuple):
+    """Where a line that starts or ends with a box has its edges in points, without what hangs.
+
+    `allowed` is what hangs besides at the end of a line that would not fit otherwise.
+    """
+
+    lefts: Sequence[float]
+    rights: Sequence[float]
+    allowed: Sequence[float] | None = None
+
+    @classmethod
+    def of(cls, hlist: HorizontalList) -> Edges:
+        """Return the edges of the boxes of a list."""
+        hanging = hlist.hanging
+        if hanging is None:
+            return cls(hlist.lefts, hlist.rights)
+        lefts = list(map(add, hlist.lefts, hanging.starts))
+        rights = list(map(sub, hlist.rights, hanging.ends))
+        return cls(lefts, rights, hanging.allowed if any(hanging.allowed) else None)
+
+
 class TotalFitBreaker:
     """Finds the boxes at which the lines of one horizontal list end, from one start on."""
 
@@ -100,6 +122,7 @@ class TotalFitBreaker:
         points of the hyphen that is visible where a line ends with a box.
         """
         self._hlist = hlist
+        self._edges = Edges.of(hlist)
         self._box = box
         self._x = x
         self._measure = measure
@@ -149,13 +172,14 @@ class TotalFitBreaker:
         return best
 
     def _limit_to_fitting(self, breakpoints: Sequence[int], first: int) -> Sequence[int]:
-        lefts, rights, hyphen_width = self._hlist.lefts, self._hlist.rights, self._hyphen_width
+        lefts, rights, hyphen_width = self._edges.lefts, self._edges.rights, self._hyphen_width
+        allowed = self._edges.allowed
         available = min(self._measure.first, self._measure.others) + EPSILON
         last = len(lefts) - 1
         left = self._x
         for number in range(first, len(breakpoints)):
             box = breakpoints[number]
-            width = rights[box] - left
+            width = rights[box] - left - (allowed[box] if allowed else 0.0)
             # No hyphen is half a line wide, so it is measured for few boxes.
             if width > available / 2 and width + hyphen_width(box) > available:
                 return breakpoints[first:number]
@@ -165,8 +189,9 @@ class TotalFitBreaker:
     def _search(self, breakpoints: Sequence[int], tolerance: float) -> _ActiveNode | None:
         """Return the last node of the best breaks whose adjustment ratio is at most `tolerance`."""
         hyphen_width = self._hyphen_width
-        rights, boxes, glue_sums = self._hlist.rights, self._breakpoints, self._glue_sums
-        lefts, boundaries = self._hlist.lefts, self._hlist.boundaries
+        rights, boxes, glue_sums = self._edges.rights, self._breakpoints, self._glue_sums
+        lefts, boundaries = self._edges.lefts, self._hlist.boundaries
+        allowed = self._edges.allowed
         final = len(boxes) - 1
         active = [_ActiveNode(-1, self._x, glue_sums[self._box], 0.0, False, None)]
         for number in breakpoints:
@@ -174,12 +199,19 @@ class TotalFitBreaker:
             is_last, is_soft = number == final, boundaries[box] == DISCRETIONARY
             right = rights[box] + (hyphen_width(box) if is_soft else 0.0)
             best, least, is_overfull = self._find_best(
-                active, right, glue_sums[box], tolerance, is_last=is_last, boundary=boundaries[box]
+                active,
+                right,
+                glue_sums[box],
+                tolerance,
+                is_last=is_last,
+                boundary=boundaries[box],
+                allowed=allowed[box] if allowed else 0.0,
             )
             if is_last:
                 return best and _ActiveNode(number, 0.0, 0.0, least, False, best)
             if is_overfull:
-                active = self._deactivate_overfull(active, rights[box], glue_sums[box])
+                least_right = rights[box] - (allowed[box] if allowed else 0.0)
+                active = self._deactivate_overfull(active, least_right, glue_sums[box])
             if best is not None:
                 following = box + 1
                 x, glue = lefts[following], glue_sums[following]
@@ -197,10 +229,11 @@ class TotalFitBreaker:
         *,
         is_last: bool,
         boundary: int,
+        allowed: float = 0.0,
     ) -> tuple[_ActiveNode | None, float, bool]:
         """Return the best start of a line that ends at `right`, its total demerits, and whether any overflow.
 
-        `right` is in points, `glue` the natural width of all glue before it.
+        `right` is in points, `glue` the natural width of all glue before it. `allowed` may hang.
         """
         measure = self._measure
         is_soft = boundary == DISCRETIONARY
@@ -213,6 +246,8 @@ class TotalFitBreaker:
             available = measure.first if node.break_index < 0 else measure.others
             slack = available - (right - node.x)
             line_glue = glue - node.glue
+            if slack < -EPSILON and allowed:
+                slack = min(slack + allowed, 0.0)
             if slack < -EPSILON:
                 most = line_glue * measure.shrink
                 if -slack > most + EPSILON:
@@ -250,8 +285,9 @@ class TotalFitBreaker:
     def _break_greedily(self, narrower: float) -> list[int]:
         """Return the greedy breaks of lines narrower by `narrower` points; empty where a word is wider."""
         measure = self._measure
-        boxes, rights, lefts = self._breakpoints, self._hlist.rights, self._hlist.lefts
-        ends = [rights[box] for box in boxes]
+        boxes, rights, lefts = self._breakpoints, self._edges.rights, self._edges.lefts
+        allowed = self._edges.allowed or (0.0,) * len(rights)
+        ends = [rights[box] - allowed[box] for box in boxes]
         found: list[int] = []
         at, x, available = 0, self._x, measure.first
         while at < len(boxes):

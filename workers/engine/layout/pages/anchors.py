@@ -8,7 +8,7 @@ from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
 from workers.engine.layout.pages.plans import PageNumbers, PagePlan
 from workers.engine.layout.references import PageLocation
-from workers.engine.tree.nodes import PageValues
+from workers.engine.tree.page_values import PageValues
 
 
 def locate_anchors(pages: Sequence[PagePlan], numbers: PageNumbers) -> dict[str, PageLocation]:

@@ -29,7 +29,8 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.display import LaidOutPage
 from workers.engine.layout.dry_run import DryRunCanvas
-from workers.engine.tree.nodes import Note, PageValues
+from workers.engine.tree.nodes import Note
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.references.footnotes import Footnotes
 
 MAX_TRIALS: Final = 8  # to end an area so that its notes are whole, and again with one split

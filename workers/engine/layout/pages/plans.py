@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from workers.engine.layout.context import Fragment, Rectangle
 from workers.engine.layout.references import ASSUMED_PAGES
 from workers.engine.tree.document import Area, PageMaster
-from workers.engine.tree.nodes import Occurrence, PageValues, RunningValue
+from workers.engine.tree.nodes import Occurrence
+from workers.engine.tree.page_values import PageValues, RunningValue
 
 Families = Mapping[str, Mapping[Occurrence, PageMaster]]
 

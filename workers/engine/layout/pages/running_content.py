@@ -23,7 +23,8 @@ from workers.engine.layout.context import (
 )
 from workers.engine.layout.pages.plans import PagePlan, RunningContent
 from workers.engine.tree.document import PageMaster, RunningBox
-from workers.engine.tree.nodes import Block, Container, PageValues, Role
+from workers.engine.tree.nodes import Block, Container, Role
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow
 from workers.engine.units import Length, LengthKind, mm
 

@@ -18,6 +18,7 @@ from workers.engine.layout.display import (
     GlyphRun,
     Item,
     LinkArea,
+    Path,
     Picture,
     PolygonSet,
     RectangleSet,
@@ -26,6 +27,7 @@ from workers.engine.layout.display import (
     ShapedRun,
     Stroke,
     StrokedRectangle,
+    Widget,
 )
 from workers.engine.tree.nodes import LoopStep, Source
 
@@ -271,7 +273,7 @@ def _of_text(item: GlyphRun | ShapedRun) -> _Edges:
     )
 
 
-def _of_rectangle(item: Fill | StrokedRectangle | Picture) -> _Edges:
+def _of_rectangle(item: Fill | StrokedRectangle | Picture | Widget) -> _Edges:
     return item.x, item.y, item.x + item.width, item.y + item.height
 
 
@@ -304,6 +306,13 @@ def _of_polygons(item: PolygonSet) -> _Edges:
     )
 
 
+def _of_path(item: Path) -> _Edges:
+    numbers = [point for subpath in item.subpaths for point in subpath]
+    across = [value for point in numbers for value in point[::2]]
+    down = [value for point in numbers for value in point[1::2]]
+    return min(across), min(down), max(across), max(down)
+
+
 _EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
     GlyphRun: _of_text,
     ShapedRun: _of_text,
@@ -313,4 +322,6 @@ _EXTENTS: Final[dict[type, Callable[[Any], _Edges]]] = {
     Stroke: _of_stroke,
     RectangleSet: _of_cells,
     PolygonSet: _of_polygons,
+    Path: _of_path,
+    Widget: _of_rectangle,
 }

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from workers.engine.syntax.examples.einvoice import EINVOICE
+from workers.engine.syntax.examples.forms import INPUT, SELECT, SIGNATURE, TEXTAREA
 from workers.engine.syntax.examples.payments import QR_BILL
 from workers.engine.syntax.examples.references import CONTENTS, FIGURE, INDEX, REFERENCE, RUNNING
 from workers.engine.syntax.examples.reuse import ELSE, IMPORT, MESSAGES, PART
@@ -676,6 +677,10 @@ _TEXTS: Final[Mapping[str, str]] = {
     "barcode": _BARCODE,
     "qr-bill": QR_BILL,
     **dict.fromkeys(("chart", "series", "axis"), _CHART),
+    "input": INPUT,
+    "textarea": TEXTAREA,
+    **dict.fromkeys(("select", "option"), SELECT),
+    "signature": SIGNATURE,
     "insert": _INSERT,
     "toc": CONTENTS,
     "index": INDEX,

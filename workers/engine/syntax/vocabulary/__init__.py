@@ -12,6 +12,7 @@ from typing import Final
 
 from workers.engine.syntax.vocabulary.blocks import BLOCK_ELEMENTS
 from workers.engine.syntax.vocabulary.charts import CHART_ELEMENTS
+from workers.engine.syntax.vocabulary.forms import FORM_ELEMENTS
 from workers.engine.syntax.vocabulary.inlines import INLINE_ELEMENTS
 from workers.engine.syntax.vocabulary.notes import NOTE_ELEMENTS
 from workers.engine.syntax.vocabulary.properties import (
@@ -61,6 +62,7 @@ ELEMENTS: Final[Mapping[str, ElementSpec]] = MappingProxyType(
             *STRUCTURE,
             *BLOCK_ELEMENTS,
             *CHART_ELEMENTS,
+            *FORM_ELEMENTS,
             *TABLE_ELEMENTS,
             *INLINE_ELEMENTS,
             *NOTE_ELEMENTS,

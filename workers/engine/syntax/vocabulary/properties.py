@@ -10,6 +10,7 @@ from typing import Any, Final
 from workers.engine.syntax import font_variants as f
 from workers.engine.syntax import numbers as n
 from workers.engine.syntax import values as v
+from workers.engine.syntax.typography import HANGING_KIND
 from workers.engine.syntax.values import ValueType
 from workers.engine.syntax.vocabulary.specs import AttributeGroup, AttributeSpec
 
@@ -57,6 +58,7 @@ TEXT_PROPERTIES: Final = (
     _inherited("white-space", v.choice("normal", "nowrap", "pre-line", "pre-wrap", "pre"), "normal", "Treatment of white space: pre keeps spaces and line ends and does not wrap, pre-wrap keeps both and wraps, pre-line keeps line ends, nowrap does not wrap."),
     _inherited("hyphens", v.choice("none", "manual", "auto"), "manual", "Where words may be hyphenated: nowhere, at soft hyphens, or by the rules of the language."),
     _inherited("text-wrap", v.choice("auto", "stable", "pretty", "balance"), "auto", "Choice of line breaks: stable fills line after line, pretty optimises all breaks of a paragraph, balance makes up to 10 lines about equally long; auto is pretty for justified text, stable for other text and in tables."),
+    _inherited("hanging-punctuation", HANGING_KIND, "none", "Punctuation in the margins: a quote or bracket at the start of a paragraph (first) or at its end (last), stops and commas at the ends of lines, always (force-end) or where they do not fit (allow-end); optical sets hyphens and punctuation at both edges of all lines partly into the margin."),
     _inherited("overflow-wrap", v.choice("normal", "anywhere"), "anywhere", "Whether an overlong word may break at any character."),
     _property(AttributeGroup.TEXT, "vertical-align", v.VERTICAL_ALIGN, "top", "In cells, vertical alignment; in lines, subscript, superscript or a shift of the baseline."),
 )  # fmt: skip

@@ -13,11 +13,13 @@ from workers.engine.syntax.examples import EXAMPLES
 from workers.engine.syntax.structure_types import STRUCTURE_TYPES
 from workers.engine.syntax.values import ValueType
 
+FIELDS: Final = ("input", "textarea", "select", "signature")
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 INLINE: Final = frozenset(
     {
         *("span", "b", "i", "u", "s", "sub", "sup", "code", "a", "br", "img", "barcode", "chart"),
         *("group", "ref", "mark", "footnote", "running"),
+        *FIELDS,
     }
 )
 BLOCKS: Final = frozenset(
@@ -38,7 +40,7 @@ BLOCKS: Final = frozenset(
         "blockquote",
     }
     | {"barcode", "chart", "markdown", "insert", "break", "group", "let", "assert", "toc", "index"}
-    | {"endnotes"}
+    | {"endnotes", *FIELDS}
 )
 ROWS: Final = frozenset(("tr", "group", "let"))
 # Children of a part beside blocks, for uses in lists and tables.

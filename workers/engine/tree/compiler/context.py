@@ -34,7 +34,7 @@ from workers.engine.tree.expressions.scope import (
     TOTALS,
     Scope,
 )
-from workers.engine.tree.nodes import RUNNING_MEMBERS
+from workers.engine.tree.page_values import RUNNING_MEMBERS
 from workers.engine.tree.references.collector import NO_REFERENCES, ReferenceFeatures
 from workers.engine.tree.styles.cascade import (
     StyleSheet,

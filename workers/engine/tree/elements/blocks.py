@@ -22,6 +22,7 @@ from workers.engine.tree.compiler.control_flow import compile_controlled
 from workers.engine.tree.elements import charts, contents, figures, footnotes, grids, markdown
 from workers.engine.tree.elements.block_builder import BlockBuilder, with_counters
 from workers.engine.tree.elements.flows import compile_insert
+from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
 from workers.engine.tree.elements.inlines import (
     FORMATTING,
     collect_inlines,
@@ -60,7 +61,7 @@ from workers.engine.tree.styles.cascade import ComputedStyle
 from workers.engine.tree.styles.computed import BreakTo
 from workers.engine.units import BLACK, NO_BORDER, Border, BorderStyle, Sides
 
-_FIGURES: Final = frozenset({"img", "barcode", "chart"})
+_FIGURES: Final = frozenset({"img", "barcode", "chart", *FORM_FIELDS})
 _NO_BLOCKS: Final = frozenset({*_FIGURES, "mark", "running"})
 _INLINE_TAGS: Final = FORMATTING | {"a", "br", "ref", "footnote"}
 
@@ -381,6 +382,7 @@ _COMPILERS: Final[dict[str, _Compile]] = {
     "break": _compile_break,
     **dict.fromkeys(("img", "barcode"), figures.compile_figure),
     "chart": charts.compile_chart,
+    **dict.fromkeys(FORM_FIELDS, compile_field),
     "qr-bill": compile_qr_bill,
     "grid": grids.compile_grid,
     "markdown": markdown.compile_markdown,

@@ -13,6 +13,7 @@ from babel import numbers as babel_numbers
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.syntax.nodes import Element
 from workers.engine.tree.build_state import BuildState, Evaluation
+from workers.engine.tree.chart_values import CategoryKind, ChartAxis, ChartSeries
 from workers.engine.tree.compiler.attributes import CompiledAttribute
 from workers.engine.tree.compiler.builders import NodeBuilder, sequence, source_maker
 from workers.engine.tree.compiler.context import CompileContext
@@ -28,14 +29,7 @@ from workers.engine.tree.expressions.runtime import (
     to_text,
 )
 from workers.engine.tree.expressions.scope import FORMATS, LOOP, STATE, Scope
-from workers.engine.tree.nodes import (
-    CategoryKind,
-    Chart,
-    ChartAxis,
-    ChartSeries,
-    LoopStep,
-    describe_loops,
-)
+from workers.engine.tree.nodes import Chart, LoopStep, describe_loops
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 _SIDEWAYS: Final = frozenset({"bar"})  # the value axis is the lower edge

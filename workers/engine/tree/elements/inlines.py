@@ -16,6 +16,7 @@ from workers.engine.tree.compiler.styles import ElementStyle
 from workers.engine.tree.elements import charts, figures
 from workers.engine.tree.elements.figures import read_id
 from workers.engine.tree.elements.footnotes import compile_footnote
+from workers.engine.tree.elements.forms import FORM_FIELDS, compile_field
 from workers.engine.tree.elements.inline_collector import COLLECTOR, InlineCollector
 from workers.engine.tree.expressions.scope import FRAGMENT_IDS, STATE, Scope
 from workers.engine.tree.expressions.white_space import (
@@ -138,7 +139,7 @@ def _compile_element(element: Element, context: CompileContext) -> NodeBuilder:
             return compile_inlines(element.children, context, owner=element)
         case "group":
             return _compile_formatting(element, context)
-        case "img" | "barcode" | "chart":
+        case "img" | "barcode" | "chart" | "input" | "textarea" | "select" | "signature":
             return _compile_figure(element, context)
         case tag if tag in _COMPILERS:
             return _COMPILERS[tag](element, context)
@@ -353,8 +354,7 @@ def _register_id(
 
 
 def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
-    compile_figure = charts.compile_chart if element.tag == "chart" else figures.compile_figure
-    builder = compile_figure(element, context)
+    builder = _compile_replaced(element, context)
 
     def build_figure(scope: Scope, parent: ComputedStyle, _out: list[Any]) -> None:
         made: list[Any] = []
@@ -363,6 +363,14 @@ def _compile_figure(element: Element, context: CompileContext) -> NodeBuilder:
             scope[COLLECTOR].add_block(block)
 
     return NodeBuilder(build_figure, builder.is_static)
+
+
+def _compile_replaced(element: Element, context: CompileContext) -> NodeBuilder:
+    if element.tag == "chart":
+        return charts.compile_chart(element, context)
+    if element.tag in FORM_FIELDS:
+        return compile_field(element, context)
+    return figures.compile_figure(element, context)
 
 
 _COMPILERS: Final[dict[str, Callable[[Element, CompileContext], NodeBuilder]]] = {

@@ -10,7 +10,8 @@ from typing import Any, Final
 from workers.engine.tree.compiler.builders import NodeBuilder
 from workers.engine.tree.expressions.runtime import ARITHMETIC
 from workers.engine.tree.expressions.scope import RUNNING, STATE, TOTALS, Scope
-from workers.engine.tree.nodes import RUNNING_MEMBERS, Block, PageValues
+from workers.engine.tree.nodes import Block
+from workers.engine.tree.page_values import RUNNING_MEMBERS, PageValues
 from workers.engine.tree.styles.cascade import ComputedStyle
 
 # Page content is evaluated once with these if no pages are laid out, so that validation finds its errors.

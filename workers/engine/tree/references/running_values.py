@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workers.engine.tree.nodes import RunningValue
+from workers.engine.tree.page_values import RunningValue
 
 
 @dataclass(frozen=True, slots=True)

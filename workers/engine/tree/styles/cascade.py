@@ -78,6 +78,7 @@ class Inherited(NamedTuple):
     white_space: WhiteSpace = WhiteSpace.NORMAL
     hyphens: str = "manual"
     text_wrap: TextWrap = TextWrap.AUTO
+    hanging: tuple[str, ...] = ()
     breaks_anywhere: bool = True
     orphans: int = 2
     widows: int = 2
@@ -294,6 +295,7 @@ class _Computation:
             white_space=_apply_if_set(get("white-space"), WhiteSpace, parent.white_space),
             hyphens=get("hyphens", parent.hyphens),
             text_wrap=_apply_if_set(get("text-wrap"), TextWrap, parent.text_wrap),
+            hanging=get("hanging-punctuation", parent.hanging),
             breaks_anywhere=_apply_if_set(
                 get("overflow-wrap"), lambda v: v == "anywhere", parent.breaks_anywhere
             ),
@@ -348,6 +350,7 @@ class _Computation:
             is_rtl=is_rtl,
             decimal_sign=get_decimal_symbol(own.lang) if own.align == "decimal" else ".",
             text_wrap=own.text_wrap,
+            hanging=own.hanging,
         )
 
     def box(self, vertical_align: VerticalAlign) -> BoxStyle:

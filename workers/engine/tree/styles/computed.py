@@ -119,6 +119,7 @@ class ParagraphStyle:
     is_rtl: bool
     decimal_sign: str = "."
     text_wrap: TextWrap = TextWrap.AUTO
+    hanging: tuple[str, ...] = ()  # keywords of `hanging-punctuation`
 
 
 @dataclass(frozen=True, slots=True)

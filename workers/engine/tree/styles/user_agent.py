@@ -10,6 +10,12 @@ from workers.engine.syntax.vocabulary import PROPERTIES
 
 # The word is translated where the number is made (elements/figure_words.py).
 DEFAULT_FIGURE_NUMBER: Final = "Figure 1:"
+_FIELD: Final = {
+    "border": "0.5pt solid #6b7280",
+    "padding": "0.6mm 1.2mm",
+    "text-align": "start",
+    "margin-bottom": "2mm",
+}
 DECLARATIONS: Final[dict[str, dict[str, str]]] = {
     "p": {"margin-bottom": "2mm"},
     "h1": {"font-size": "18pt", "margin-bottom": "4mm"},
@@ -35,6 +41,8 @@ DECLARATIONS: Final[dict[str, dict[str, str]]] = {
     },
     "endnotes": {"margin-bottom": "2mm"},
     "chart": {"font-size": "80%"},
+    **dict.fromkeys(("input", "textarea", "select"), _FIELD),
+    "signature": {"border": _FIELD["border"], "margin-bottom": _FIELD["margin-bottom"]},
     "caption": {"margin-bottom": "1mm"},
     "thead": {"border-bottom": "0.5pt solid black"},
     "tr": {"break-inside": "avoid"},

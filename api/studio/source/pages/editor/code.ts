@@ -10,6 +10,7 @@ import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { descriptions, templateLanguage } from "./language";
+import { markdown } from "./markdown";
 
 const LOOK = EditorView.theme({
   "&": { height: "100%", fontSize: "13px", color: "var(--ink)", backgroundColor: "var(--paper)" },
@@ -28,6 +29,9 @@ const LOOK = EditorView.theme({
   ".cm-lintRange-warning": { textDecorationColor: "var(--code-text)" },
   ".cm-lint-marker-error, .cm-lint-marker-warning": { content: '"●"', color: "var(--bad)", lineHeight: "1.2" },
   ".cm-lint-marker-warning": { color: "var(--code-text)" },
+  ".cm-diagnosticAction": { font: "inherit", padding: ".125rem .5rem", marginLeft: ".5rem", borderRadius: "4px", backgroundColor: "var(--accent)", color: "var(--accent-ink)", cursor: "pointer" },
+  ".cm-completionDetail": { color: "var(--soft)", fontStyle: "normal" },
+  "li[aria-selected] .cm-completionDetail": { color: "inherit" },
   ".cm-diagnostic": { fontFamily: "system-ui, sans-serif" },
   ".cm-panels": { backgroundColor: "var(--tint)", color: "var(--ink)", borderColor: "var(--line)" },
   ".cm-matchingBracket": { backgroundColor: "var(--accent-tint) !important" },
@@ -43,11 +47,26 @@ const COLOURS = HighlightStyle.define([
 ]);
 
 export interface Code {
-  kind: "xml" | "json";
+  kind: "xml" | "json" | "csv" | "markdown";
   text: string;
   label: string;
   onChange: (text: string) => void;
   onCursor?: (line: number) => void;
+  /** The current sample data as JSON, from which names are completed. */
+  payload?: () => string;
+}
+
+function languageOf({ kind, payload }: Code): Extension {
+  switch (kind) {
+    case "xml":
+      return [templateLanguage(payload ?? (() => "")), descriptions];
+    case "json":
+      return json();
+    case "markdown":
+      return markdown;
+    case "csv":
+      return [];
+  }
 }
 
 /**
@@ -58,7 +77,6 @@ export interface Code {
  */
 export function showCode(place: HTMLElement, code: Code): EditorView {
   const root = place.shadowRoot ?? place.attachShadow({ mode: "open" });
-  const language: Extension = code.kind === "xml" ? [templateLanguage(), descriptions] : json();
   return new EditorView({
     root,
     parent: root as unknown as Element,
@@ -78,7 +96,7 @@ export function showCode(place: HTMLElement, code: Code): EditorView {
         highlightActiveLineGutter(),
         highlightSelectionMatches(),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
-        language,
+        languageOf(code),
         LOOK,
         syntaxHighlighting(COLOURS),
         EditorView.lineWrapping,

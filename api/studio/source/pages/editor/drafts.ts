@@ -7,15 +7,14 @@ export interface Draft {
 }
 
 const DRAFT = "pressroom-draft";
-const DATA = "pressroom-data";
 
-function keyOf(kind: string, account: string, template: string): string {
-  return `${kind}:${account}:${template}`;
+function keyOf(account: string, template: string): string {
+  return `${DRAFT}:${account}:${template}`;
 }
 
 export function readDraft(account: string, template: string): Draft | null {
   try {
-    const found = JSON.parse(localStorage.getItem(keyOf(DRAFT, account, template)) ?? "null");
+    const found = JSON.parse(localStorage.getItem(keyOf(account, template)) ?? "null");
     return typeof found?.content === "string" && typeof found?.etag === "string" ? found : null;
   } catch {
     return null;
@@ -23,19 +22,11 @@ export function readDraft(account: string, template: string): Draft | null {
 }
 
 export function keepDraft(account: string, template: string, draft: Draft): void {
-  store(keyOf(DRAFT, account, template), JSON.stringify(draft));
+  store(keyOf(account, template), JSON.stringify(draft));
 }
 
 export function dropDraft(account: string, template: string): void {
-  localStorage.removeItem(keyOf(DRAFT, account, template));
-}
-
-export function readData(account: string, template: string): string {
-  return localStorage.getItem(keyOf(DATA, account, template)) ?? "{}\n";
-}
-
-export function keepData(account: string, template: string, data: string): void {
-  store(keyOf(DATA, account, template), data);
+  localStorage.removeItem(keyOf(account, template));
 }
 
 function store(key: string, text: string): void {

@@ -1,19 +1,22 @@
 /** The editor of a template: its text, its data, and the preview. */
 
-import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
+import { setDiagnostics } from "@codemirror/lint";
 import type { EditorView } from "@codemirror/view";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, Failure } from "../../lib/api";
 import { describe, useLoad } from "../../lib/load";
 import { t } from "../../lib/messages";
 import { linkTo } from "../../lib/router";
-import type { Finding } from "../../lib/types";
+import { TextDiff } from "../../ui/diff";
 import { Notice, Result } from "../../ui/parts";
 import type { PageProps } from "../pages";
-import { type Read, readTemplate } from "../template";
-import { showCode } from "./code";
-import { dropDraft, keepData, keepDraft, readData, readDraft } from "./drafts";
-import { FindingList, Sheet, usePreview } from "./preview";
+import { type Read, readTemplate } from "../template/read";
+import { DataPane, findFlows } from "./data";
+import { dropDraft, keepDraft, readDraft } from "./drafts";
+import { applyFix, toDiagnostics } from "./findings";
+import { FindingList, Sheet, usePreview, type Zoom, ZOOMS } from "./preview";
+import { keepSamples, readSamples, type Sample } from "./samples";
+import { Text } from "./text";
 
 export function EditorPage({ account, route }: PageProps) {
   const id = route[1] ?? "";
@@ -35,19 +38,25 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
   const [etag, setEtag] = useState(draft?.etag ?? read.etag);
   const [saved, setSaved] = useState(template.content);
   const [text, setText] = useState(draft?.content ?? template.content);
-  const [data, setData] = useState(() => readData(accountId, template.id));
+  const [samples, setSamples] = useState(() => readSamples(accountId, template.id, t("samples.first")));
+  const [zoom, setZoom] = useState<Zoom>("fit");
   const [page, setPage] = useState(1);
   const [line, setLine] = useState(1);
-  const [told, setTold] = useState<{ kind: "good" | "error"; text: string; conflict?: boolean } | null>(null);
+  const [told, setTold] = useState<{ kind: "good" | "error"; text: string } | null>(null);
+  const [theirs, setTheirs] = useState<Read | null>(null); // what another user saved meanwhile
   const view = useRef<EditorView | null>(null);
-  const { drawn, error, busy } = usePreview(text, data, page);
+  const sample = samples.sets[samples.at] as Sample;
+  const payload = useRef("");
+  payload.current = sample.kind === "json" ? sample.text : "";
+  const flows = useMemo(() => findFlows(text), [text]);
+  const { drawn, error, busy } = usePreview(text, sample, page, zoom);
   const isChanged = text !== saved;
 
   useEffect(() => {
     if (isChanged) keepDraft(accountId, template.id, { etag, content: text });
     else dropDraft(accountId, template.id);
   }, [text, isChanged, etag]);
-  useEffect(() => keepData(accountId, template.id, data), [data]);
+  useEffect(() => keepSamples(accountId, template.id, samples), [samples]);
   useEffect(() => {
     const editor = view.current;
     if (editor && drawn) editor.dispatch(setDiagnostics(editor.state, toDiagnostics(editor, drawn.preview.findings)));
@@ -63,9 +72,18 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
       setEtag(answer.headers.get("ETag") ?? "*");
       setSaved(text);
       setTold({ kind: "good", text: t("editor.saved") });
+      setTheirs(null);
     } catch (failure) {
-      const conflict = failure instanceof Failure && failure.status === 412;
-      setTold({ kind: "error", text: conflict ? t("editor.conflict") : describe(failure), conflict });
+      const isConflict = failure instanceof Failure && failure.status === 412;
+      setTold({ kind: "error", text: isConflict ? t("editor.conflict") : describe(failure) });
+      if (isConflict) await readTheirs();
+    }
+  };
+  const readTheirs = async () => {
+    try {
+      setTheirs(await readTemplate(template.id));
+    } catch (failure) {
+      setTold({ kind: "error", text: describe(failure) });
     }
   };
   const discard = () => {
@@ -109,30 +127,37 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
       {told && (
         <Notice kind={told.kind}>
           {told.text}{" "}
-          {told.conflict && (
+          {theirs && (
             <>
               <button type="button" class="link" onClick={discard}>
                 {t("editor.theirs")}
               </button>{" "}
-              <button type="button" class="link" onClick={() => save("*")}>
+              <button type="button" class="link" onClick={() => save(theirs.etag)}>
                 {t("editor.overwrite")}
               </button>
             </>
           )}
         </Notice>
       )}
+      {theirs && <TextDiff before={theirs.template.content} after={text} label={t("editor.differences")} />}
       <div class="panes">
         <div class="texts">
           <h2>{t("editor.template")}</h2>
-          <Text kind="xml" label={t("editor.template")} start={text} onChange={setText} onCursor={setLine} onReady={(made) => (view.current = made)} />
-          <h2>{t("editor.data")}</h2>
-          <Text kind="json" label={t("editor.data")} start={data} onChange={setData} />
+          <Text kind="xml" label={t("editor.template")} start={text} onChange={setText} onCursor={setLine} onReady={(made) => (view.current = made)} payload={() => payload.current} />
+          <DataPane samples={samples} flows={flows} onChange={setSamples} />
         </div>
         <section class="result" aria-labelledby="result" aria-busy={busy}>
           <div class="between">
             <h2 id="result">{t("editor.preview")}</h2>
             {pages > 0 && (
               <div class="actions">
+                <select aria-label={t("editor.zoom")} value={zoom} onChange={(event) => setZoom(event.currentTarget.value as Zoom)}>
+                  {ZOOMS.map((each) => (
+                    <option key={each} value={each}>
+                      {each === "fit" ? t("editor.fit") : `${Number(each) * 100} %`}
+                    </option>
+                  ))}
+                </select>
                 <button type="button" disabled={page <= 1} onClick={() => setPage(page - 1)}>
                   {t("editor.previous")}
                 </button>
@@ -144,52 +169,20 @@ function Editor({ accountId, read, onDiscard }: { accountId: string; read: Read;
             )}
           </div>
           {error !== null && <Notice kind="error">{error}</Notice>}
-          {drawn && <Sheet drawn={drawn} line={line} onLine={goToLine} />}
-          {drawn && <FindingList findings={drawn.preview.findings} onLine={goToLine} />}
+          {drawn && (
+            <FindingList
+              findings={drawn.preview.findings}
+              onLine={goToLine}
+              onFix={(finding) => view.current && applyFix(view.current, finding)}
+            />
+          )}
+          {drawn && (
+            <div class="desk" {...(zoom !== "fit" && { tabIndex: 0, role: "group", "aria-label": t("editor.preview") })}>
+              <Sheet drawn={drawn} line={line} zoom={zoom} onLine={goToLine} />
+            </div>
+          )}
         </section>
       </div>
     </div>
   );
-}
-
-function Text({
-  kind,
-  label,
-  start,
-  onChange,
-  onCursor,
-  onReady,
-}: {
-  kind: "xml" | "json";
-  label: string;
-  start: string;
-  onChange: (text: string) => void;
-  onCursor?: (line: number) => void;
-  onReady?: (view: EditorView) => void;
-}) {
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!place.current) return undefined;
-    const view = showCode(place.current, { kind, label, text: start, onChange, ...(onCursor ? { onCursor } : {}) });
-    onReady?.(view);
-    return () => view.destroy();
-  }, []);
-  return <div class={`code ${kind}`} ref={place} />;
-}
-
-/** The findings in the template, at their positions in the current text. */
-function toDiagnostics(view: EditorView, findings: { errors: Finding[]; warnings: Finding[] }): Diagnostic[] {
-  const { doc } = view.state;
-  const at = (line: number, column: number) => {
-    const found = doc.line(Math.min(Math.max(line, 1), doc.lines));
-    return Math.min(found.from + column - 1, found.to);
-  };
-  const write = (finding: Finding, severity: "error" | "warning"): Diagnostic[] => {
-    const { source } = finding;
-    if (!source || source.origin === "payload") return [];
-    const from = at(source.lineStart, source.columnStart);
-    const to = Math.max(at(source.lineEnd, source.columnEnd), from);
-    return [{ from, to, severity, message: finding.message }];
-  };
-  return [...findings.errors.flatMap((each) => write(each, "error")), ...findings.warnings.flatMap((each) => write(each, "warning"))];
 }

@@ -1,47 +1,26 @@
-/** Completion and hover for elements and attributes, from the engine's vocabulary. */
+/** The language of templates in the editor: completion, and descriptions under the pointer. */
 
-import { type AttrSpec, type ElementSpec, xml } from "@codemirror/lang-xml";
+import { type AttrSpec, type ElementSpec, xml, xmlLanguage } from "@codemirror/lang-xml";
 import { syntaxTree } from "@codemirror/language";
 import { type EditorView, hoverTooltip } from "@codemirror/view";
-import written from "../../vocabulary.json";
+import { valueCompletion } from "./completion";
+import { type Attribute, attributesOf, explain, findAttribute, VOCABULARY } from "./vocabulary";
 
-interface Attribute {
-  doc: string;
-  accepts: string;
-  words?: string[];
-  default?: string;
-  required?: boolean;
-}
-
-interface Element {
-  doc: string;
-  children: string[];
-  own: Record<string, Attribute>;
-  shared: string[];
-  parent?: boolean;
-}
-
-const VOCABULARY = written as unknown as { elements: Record<string, Element>; shared: Record<string, Attribute> };
 const ROOT = "document";
 
-/** The XML language with the elements of templates, each where it is allowed. */
-export function templateLanguage() {
-  const elements = Object.entries(VOCABULARY.elements).map(([name, element]): ElementSpec => {
-    const attributes = [...Object.entries(element.own), ...element.shared.map((each) => [each, sharedOf(each)] as const)];
-    return {
+/** The XML language with the elements of templates, each where it is allowed, and completion of values. */
+export function templateLanguage(payload: () => string) {
+  const elements = Object.entries(VOCABULARY.elements).map(
+    ([name, element]): ElementSpec => ({
       name,
       top: name === ROOT,
       // An element with the content model of its parent accepts all elements.
       ...(element.parent ? {} : { children: element.children }),
-      attributes: attributes.map(([attribute, spec]) => describeForCompletion(attribute, spec)),
+      attributes: attributesOf(element).map(([attribute, spec]) => describeForCompletion(attribute, spec)),
       completion: { info: element.doc },
-    };
-  });
-  return xml({ elements });
-}
-
-function sharedOf(name: string): Attribute {
-  return VOCABULARY.shared[name] ?? { doc: "", accepts: "" };
+    }),
+  );
+  return [xml({ elements }), xmlLanguage.data.of({ autocomplete: valueCompletion(payload) })];
 }
 
 function describeForCompletion(name: string, attribute: Attribute): AttrSpec {
@@ -52,12 +31,7 @@ function describeForCompletion(name: string, attribute: Attribute): AttrSpec {
   };
 }
 
-function explain(attribute: Attribute): string {
-  const standard = attribute.default === undefined ? "" : ` Default: ${attribute.default}.`;
-  return `${attribute.doc}${standard} Accepts ${attribute.accepts}.`;
-}
-
-/** The description of the element or attribute under the pointer. */
+/** The description of the element, attribute or filter under the pointer. */
 export const descriptions = hoverTooltip((view, at) => {
   const found = find(view, at);
   if (!found) return null;
@@ -83,9 +57,19 @@ function find(view: EditorView, at: number) {
     const element = VOCABULARY.elements[text];
     return element ? { from: node.from, to: node.to, title: text, text: element.doc } : null;
   }
-  if (node.name !== "AttributeName") return null;
+  if (node.name !== "AttributeName") return findFilter(view, at);
   const tag = node.parent?.parent?.getChild("TagName");
-  const owner = tag && VOCABULARY.elements[view.state.sliceDoc(tag.from, tag.to)];
-  const attribute = owner ? (owner.own[text] ?? (owner.shared.includes(text) ? sharedOf(text) : undefined)) : undefined;
+  const attribute = tag && findAttribute(view.state.sliceDoc(tag.from, tag.to), text);
   return attribute ? { from: node.from, to: node.to, title: text, text: explain(attribute) } : null;
+}
+
+function findFilter(view: EditorView, at: number) {
+  const line = view.state.doc.lineAt(at);
+  for (const each of line.text.matchAll(/\|\s*([\w-]+)/g)) {
+    const name = each[1] ?? "";
+    const from = line.from + each.index + each[0].length - name.length;
+    const filter = from <= at && at <= from + name.length ? VOCABULARY.filters[name] : undefined;
+    if (filter) return { from, to: from + name.length, title: filter.usage, text: filter.doc };
+  }
+  return null;
 }

@@ -4,21 +4,36 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { askJson, Failure } from "../../lib/api";
 import { describe } from "../../lib/load";
 import { count, t } from "../../lib/messages";
+import { toBlob } from "../../lib/previews";
 import type { Box, Finding, Preview } from "../../lib/types";
 import { Notice } from "../../ui/parts";
+import { findMisspelling } from "./findings";
+import { payloadOf, type Sample } from "./samples";
 
 const PAUSE_MS = 200;
 const POINTS_PER_INCH = 72;
 const SCREEN_DPI = 96;
+const MOST_SCALE = 4;
+const MOST_MARKED = 200;
 const SESSION = crypto.randomUUID();
+
+export const ZOOMS = ["fit", "1", "1.5", "2", "3"] as const;
+export type Zoom = (typeof ZOOMS)[number];
 
 export interface Drawn {
   preview: Preview;
   url: string | null;
+  /** Whether the page is of an earlier text, as the current one cannot be drawn. */
+  isStale: boolean;
 }
 
 /** Draw a page of a template with data after each pause of typing; the newest request wins. */
-export function usePreview(template: string, data: string, page: number): { drawn: Drawn | null; error: string | null; busy: boolean } {
+export function usePreview(
+  template: string,
+  sample: Sample,
+  page: number,
+  zoom: Zoom,
+): { drawn: Drawn | null; error: string | null; busy: boolean } {
   const [drawn, setDrawn] = useState<Drawn | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -31,10 +46,9 @@ export function usePreview(template: string, data: string, page: number): { draw
         const preview = await askJson<Preview>("POST", "/v2/preview", {
           json: {
             template,
-            payload: data.trim() || "{}",
-            payload_type: "application/json",
+            ...payloadOf(sample),
             page,
-            scale: Math.min((devicePixelRatio * SCREEN_DPI) / POINTS_PER_INCH, 3),
+            scale: Math.min((magnify(zoom) * devicePixelRatio * SCREEN_DPI) / POINTS_PER_INCH, MOST_SCALE),
             session: SESSION,
           },
           signal: stop.signal,
@@ -45,10 +59,10 @@ export function usePreview(template: string, data: string, page: number): { draw
           // If the text cannot be drawn, the last page stays next to the current findings.
           if (!preview.file) {
             const pages = before?.preview.pages ?? 0;
-            return { preview: { ...before?.preview, findings: preview.findings, pages, boxes: [] }, url: before?.url ?? null };
+            return { preview: { ...before?.preview, findings: preview.findings, pages, boxes: [] }, url: before?.url ?? null, isStale: true };
           }
           if (before?.url) URL.revokeObjectURL(before.url);
-          return { preview, url: URL.createObjectURL(toBlob(preview.file)) };
+          return { preview, url: URL.createObjectURL(toBlob(preview.file)), isStale: false };
         });
       } catch (failure) {
         if (stop.signal.aborted || (failure instanceof Failure && failure.status === 409)) return;
@@ -61,16 +75,16 @@ export function usePreview(template: string, data: string, page: number): { draw
       clearTimeout(timer);
       stop.abort();
     };
-  }, [template, data, page]);
+  }, [template, sample.kind, sample.text, sample.flow, page, zoom]);
   return { drawn, error, busy };
 }
 
-function toBlob(file: { content_type: string; data: string }): Blob {
-  return new Blob([Uint8Array.from(atob(file.data), (letter) => letter.charCodeAt(0))], { type: file.content_type });
+function magnify(zoom: Zoom): number {
+  return zoom === "fit" ? 1 : Number(zoom);
 }
 
 /** The page with the box of the cursor's line marked; a click selects the line of an element. */
-export function Sheet({ drawn, line, onLine }: { drawn: Drawn; line: number; onLine: (line: number) => void }) {
+export function Sheet({ drawn, line, zoom, onLine }: { drawn: Drawn; line: number; zoom: Zoom; onLine: (line: number) => void }) {
   const { preview, url } = drawn;
   const image = useRef<HTMLImageElement>(null);
   const { width, height } = preview;
@@ -86,18 +100,39 @@ export function Sheet({ drawn, line, onLine }: { drawn: Drawn; line: number; onL
     if (hit) onLine(hit.source.lineStart);
   };
   const percent = (part: number, whole: number) => `${(100 * part) / whole}%`;
+  const place = (box: Box) => ({
+    left: percent(box.x, width),
+    top: percent(box.y, height),
+    width: percent(box.width, width),
+    height: percent(box.height, height),
+  });
+  const wide = zoom === "fit" ? undefined : { width: `${(width * magnify(zoom) * SCREEN_DPI) / POINTS_PER_INCH}px` };
   return (
-    <div class="sheet">
+    <div class={`sheet ${zoom === "fit" ? "fit" : ""} ${drawn.isStale ? "stale" : ""}`} style={wide}>
       <img ref={image} src={url} alt={t("editor.page", { page: preview.page ?? 1, pages: preview.pages })} onClick={click} />
+      {findWrong(preview).map(({ box, isError, message }, index) => (
+        <span key={`wrong ${index}`} class={isError ? "wrong" : "wrong warning"} style={place(box)} title={message} />
+      ))}
       {marked.map((box, index) => (
         <span
           key={index}
           class="mark"
-          style={{ left: percent(box.x, width), top: percent(box.y, height), width: percent(box.width, width), height: percent(box.height, height) }}
+          style={place(box)}
         />
       ))}
     </div>
   );
+}
+
+/** The boxes of elements with findings on this page, such as of content that overflows. */
+function findWrong({ findings, boxes = [] }: Preview): { box: Box; isError: boolean; message: string }[] {
+  const marks = (found: Finding[], isError: boolean) =>
+    found.slice(0, MOST_MARKED).flatMap(({ message, source }) => {
+      if (!source || source.origin === "payload") return [];
+      const isSame = ({ source: of }: Box) => of.lineStart === source.lineStart && of.columnStart === source.columnStart && of.origin !== "payload";
+      return boxes.filter(isSame).map((box) => ({ box, isError, message }));
+    });
+  return [...marks(findings.errors, true), ...marks(findings.warnings, false)].slice(0, MOST_MARKED);
 }
 
 function isOfTemplate(box: Box): boolean {
@@ -109,10 +144,18 @@ function findMarked(boxes: Box[], line: number): Box[] {
   const around = boxes.filter((box) => isOfTemplate(box) && box.source.lineStart <= line && line <= box.source.lineEnd);
   const lines = (box: Box) => box.source.lineEnd - box.source.lineStart;
   const least = Math.min(...around.map(lines));
-  return around.filter((box) => lines(box) === least).slice(0, 200);
+  return around.filter((box) => lines(box) === least).slice(0, MOST_MARKED);
 }
 
-export function FindingList({ findings, onLine }: { findings: { errors: Finding[]; warnings: Finding[] }; onLine: (line: number) => void }) {
+export function FindingList({
+  findings,
+  onLine,
+  onFix,
+}: {
+  findings: { errors: Finding[]; warnings: Finding[] };
+  onLine: (line: number) => void;
+  onFix: (finding: Finding) => void;
+}) {
   const all = [...findings.errors.map((each) => ({ ...each, bad: true })), ...findings.warnings.map((each) => ({ ...each, bad: false }))];
   if (all.length === 0) return <Notice kind="good">{t("editor.noFindings")}</Notice>;
   return (
@@ -128,10 +171,21 @@ export function FindingList({ findings, onLine }: { findings: { errors: Finding[
                 {t("finding.place", { line: each.source.lineStart, column: each.source.columnStart })}
               </button>
             ) : null}{" "}
-            {each.message}
+            {each.message}{" "}
+            <FixButton of={each} onFix={onFix} />
           </li>
         ))}
       </ul>
     </details>
+  );
+}
+
+function FixButton({ of: finding, onFix }: { of: Finding; onFix: (finding: Finding) => void }) {
+  const misspelling = findMisspelling(finding.message);
+  if (!misspelling || !finding.source || finding.source.origin === "payload") return null;
+  return (
+    <button type="button" class="link" onClick={() => onFix(finding)}>
+      {t("editor.fix", { name: misspelling.meant })}
+    </button>
   );
 }

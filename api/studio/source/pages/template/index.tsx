@@ -1,28 +1,16 @@
 /** One template: its name, its content, its versions with their tags, and its slug. */
 
 import { useState } from "preact/hooks";
-import { ask, askJson } from "../../lib/api";
+import { ask, askJson, Failure } from "../../lib/api";
 import { useLoad } from "../../lib/load";
 import { formatAgo, formatMoment, t } from "../../lib/messages";
 import { goTo, linkTo } from "../../lib/router";
-import type { TemplateWithContent } from "../../lib/types";
-import { Badge, Field, FormDialog, Result } from "../../ui/parts";
+import type { Tag, TemplateWithContent } from "../../lib/types";
+import { Badge, Field, FormDialog, Notice, Result } from "../../ui/parts";
 import type { PageProps } from "../pages";
+import { keepDropped, PUBLIC, readTemplate } from "./read";
 import { Slug } from "./slug";
 import { Versions } from "./versions";
-
-export const PUBLIC = "service-";
-
-/** A template with the ETag of its state, which a change sends as If-Match. */
-export interface Read {
-  template: TemplateWithContent;
-  etag: string;
-}
-
-export async function readTemplate(id: string): Promise<Read> {
-  const answer = await ask("GET", `/v2/templates/${encodeURIComponent(id)}`);
-  return { template: await answer.json(), etag: answer.headers.get("ETag") ?? "*" };
-}
 
 export function TemplatePage({ account, route }: PageProps) {
   const id = route[1] ?? "";
@@ -30,8 +18,15 @@ export function TemplatePage({ account, route }: PageProps) {
   const [asked, setAsked] = useState<"name" | "delete" | null>(null);
   const path = `/v2/templates/${encodeURIComponent(id)}`;
   const close = () => setAsked(null);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    const file = event.dataTransfer?.files[0];
+    if (!file) return;
+    keepDropped(file);
+    goTo("templates", id, "batch");
+  };
   return (
-    <>
+    <div class="page" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <p class="crumb">
         <a href={linkTo("templates")}>{t("templates.title")}</a>
       </p>
@@ -52,11 +47,19 @@ export function TemplatePage({ account, route }: PageProps) {
                   </p>
                 </div>
                 {isPublic ? (
-                  <Badge>{t("template.public")}</Badge>
+                  <div class="actions">
+                    <Badge>{t("template.public")}</Badge>
+                    <a class="button" href={linkTo("templates", template.id, "batch")}>
+                      {t("newBatch.open")}
+                    </a>
+                  </div>
                 ) : (
                   <div class="actions">
                     <a class="button primary" href={linkTo("templates", template.id, "edit")}>
                       {t("editor.open")}
+                    </a>
+                    <a class="button" href={linkTo("templates", template.id, "batch")}>
+                      {t("newBatch.open")}
                     </a>
                     <button type="button" onClick={() => setAsked("name")}>
                       {t("template.rename")}
@@ -72,6 +75,7 @@ export function TemplatePage({ account, route }: PageProps) {
                 <Content of={template} />
               </section>
               <Versions template={template} etag={etag} isPublic={isPublic} onChange={read.reload} />
+              {!isPublic && <UsedBy id={template.id} />}
               {!isPublic && account.has_workspace && <Slug template={template} onChange={read.reload} />}
               {asked === "name" && (
                 <FormDialog
@@ -87,28 +91,94 @@ export function TemplatePage({ account, route }: PageProps) {
                   <Field label={t("templates.name")} name="name" required maxLength={200} defaultValue={template.name} autofocus />
                 </FormDialog>
               )}
-              {asked === "delete" && (
-                <FormDialog
-                  title={t("template.deleteTitle")}
-                  action={t("template.delete")}
-                  danger
-                  onClose={close}
-                  onSubmit={async () => {
-                    await ask("DELETE", path, { headers: { "If-Match": etag } });
-                    goTo("templates");
-                  }}
-                >
-                  <p>
-                    <b>{template.name}</b> <span class="mono soft">{template.id}</span>
-                  </p>
-                  <p>{t("template.deleteHelp")}</p>
-                </FormDialog>
-              )}
+              {asked === "delete" && <DeleteTemplate template={template} etag={etag} onClose={close} />}
             </>
           );
         }}
       </Result>
-    </>
+    </div>
+  );
+}
+
+/** The deletion of a template: which templates and requests use it, and its name typed where any may. */
+function DeleteTemplate({ template, etag, onClose }: { template: TemplateWithContent; etag: string; onClose: () => void }) {
+  const path = `/v2/templates/${encodeURIComponent(template.id)}`;
+  const uses = useLoad(async () => {
+    const [{ templates }, { tags }] = await Promise.all([
+      askJson<{ templates: { id: string; name: string }[] }>("GET", `${path}/dependents`),
+      askJson<{ tags: Tag[] }>("GET", `${path}/tags`),
+    ]);
+    return { dependents: templates, tags };
+  }, [path]);
+  const isPublished = template.versions > 0 || template.slug !== undefined;
+  return (
+    <FormDialog
+      title={t("template.deleteTitle")}
+      action={t("template.delete")}
+      danger
+      blocked={uses.data === null || uses.data.dependents.length > 0}
+      onClose={onClose}
+      onSubmit={async (form) => {
+        if (isPublished && String(form.get("name")).trim() !== template.name.trim()) throw new Failure(400, t("template.otherName"), null);
+        await ask("DELETE", path, { headers: { "If-Match": etag } });
+        goTo("templates");
+      }}
+    >
+      <p>
+        <b>{template.name}</b> <span class="mono soft">{template.id}</span>
+      </p>
+      <Result of={uses}>
+        {({ dependents, tags }) =>
+          dependents.length > 0 ? (
+            <Notice kind="error">
+              {t("template.used")}
+              <ul>
+                {dependents.map((each) => (
+                  <li key={each.id}>
+                    <a href={linkTo("templates", each.id)}>{each.name || each.id}</a>
+                  </li>
+                ))}
+              </ul>
+            </Notice>
+          ) : (
+            <>
+              <p>{t("template.deleteHelp")}</p>
+              {(tags.length > 0 || template.slug) && (
+                <p>
+                  {t("template.requests")}{" "}
+                  {[...(template.slug ? [template.slug] : []), ...tags.map(({ tag }) => `${template.slug ?? template.id}@${tag}`)].map((each) => (
+                    <Badge key={each}>{each}</Badge>
+                  ))}
+                </p>
+              )}
+              {isPublished && <Field label={t("template.typeName")} name="name" required autocomplete="off" spellcheck={false} autofocus />}
+            </>
+          )
+        }
+      </Result>
+    </FormDialog>
+  );
+}
+
+/** The templates that extend or import this one; nothing where there are none. */
+function UsedBy({ id }: { id: string }) {
+  const list = useLoad(
+    () => askJson<{ templates: { id: string; name: string }[]; has_more: boolean }>("GET", `/v2/templates/${encodeURIComponent(id)}/dependents`),
+    [id],
+  );
+  if (!list.data || list.data.templates.length === 0) return null;
+  return (
+    <section aria-labelledby="used-by">
+      <h2 id="used-by">{t("template.usedBy")}</h2>
+      <ul>
+        {list.data.templates.map((each) => (
+          <li key={each.id}>
+            <a href={linkTo("templates", each.id)}>{each.name || each.id}</a> <span class="mono soft">{each.id}</span>
+          </li>
+        ))}
+      </ul>
+      {list.data.has_more && <p class="soft">{t("template.usedByMore")}</p>}
+    </section>
   );
 }
 

@@ -5,11 +5,11 @@ import { ask, askJson } from "../../lib/api";
 import { useLoad } from "../../lib/load";
 import { formatAgo, formatMoment, t } from "../../lib/messages";
 import type { Tag, Template, Version } from "../../lib/types";
+import { linkTo } from "../../lib/router";
 import { Badge, Empty, Field, FormDialog, Notice, Result, Wide } from "../../ui/parts";
+import { HEADER } from "./read";
 
 type Asked = { for: "publish" } | { for: "tag" | "live"; version: Version } | { for: "untag"; tag: Tag };
-// The content of a version begins with a header comment (/docs, readVersion).
-const HEADER = /^<!-- Service template version [^]*?-->/;
 
 export function Versions({
   template,
@@ -101,6 +101,9 @@ export function Versions({
                           {formatAgo(each.created_at)} <span class="soft">· {each.created_by.name}</span>
                         </td>
                         <td class="row-actions">
+                          <a class="button quiet" href={compareTo(template, each, versions)} aria-label={t("compare.this", { n: each.version })}>
+                            {t("compare.open")}
+                          </a>
                           {!isPublic && (
                             <>
                               <button
@@ -197,4 +200,12 @@ export function Versions({
       )}
     </section>
   );
+}
+
+/** Link to the comparison of a version with the live content, or of the live one with the version before it. */
+function compareTo(template: Template, { version, sha256 }: Version, versions: Version[]): string {
+  const isLive = sha256 === template.sha256;
+  const before = versions.find((each) => each.version < version)?.version;
+  const [old, now] = isLive && before !== undefined ? [String(before), String(version)] : [String(version), "live"];
+  return linkTo("templates", template.id, "compare", old, now);
 }

@@ -6,7 +6,8 @@ import pytest
 
 from tests.engine.tree.documents import build_source, problems
 from workers.engine.tree.document import Document, PageMaster
-from workers.engine.tree.nodes import Container, Occurrence, PageValues
+from workers.engine.tree.nodes import Container, Occurrence
+from workers.engine.tree.page_values import PageValues
 from workers.engine.tree.styles.computed import Overflow
 from workers.engine.units import Length, LengthKind, mm
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from workers.engine.tree.elements.tables.totals import add_up, initial_values, zero_values
 from workers.engine.tree.expressions.runtime import ARITHMETIC
-from workers.engine.tree.nodes import FragmentValues, PageValues, TableRow, Total, TotalValues
+from workers.engine.tree.nodes import FragmentValues, TableRow, Total, TotalValues
+from workers.engine.tree.page_values import PageValues
 
 # Page values are unknown while widths and heights are measured (language.md 1.8, stability rule).
 _PLACEHOLDER_PAGE: Final = PageValues(number=99, count=999, index=99, total=999, name="default")

@@ -1,0 +1,41 @@
+/** A text in the editor's component. */
+
+import type { EditorView } from "@codemirror/view";
+import { useEffect, useRef } from "preact/hooks";
+import { type Code, showCode } from "./code";
+
+export function Text({
+  kind,
+  label,
+  start,
+  onChange,
+  onCursor,
+  onReady,
+  payload,
+}: {
+  kind: Code["kind"];
+  label: string;
+  start: string;
+  onChange: (text: string) => void;
+  onCursor?: (line: number) => void;
+  onReady?: (view: EditorView) => void;
+  payload?: () => string;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const listener = useRef(onChange);
+  listener.current = onChange;
+  useEffect(() => {
+    if (!place.current) return undefined;
+    const view = showCode(place.current, {
+      kind,
+      label,
+      text: start,
+      onChange: (text) => listener.current(text),
+      ...(onCursor ? { onCursor } : {}),
+      ...(payload ? { payload } : {}),
+    });
+    onReady?.(view);
+    return () => view.destroy();
+  }, []);
+  return <div class={`code ${kind === "xml" ? "xml" : "small"}`} data-kind={kind} ref={place} />;
+}

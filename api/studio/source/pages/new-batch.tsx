@@ -1,0 +1,281 @@
+/** A batch from a CSV file: columns mapped to the data of a template, the first documents previewed, then started. */
+
+import { useEffect, useId, useMemo, useState } from "preact/hooks";
+import { askJson } from "../lib/api";
+import { CsvError, decodeText, readCsv, type Table, writeCsv } from "../lib/csv";
+import { describe, useLoad } from "../lib/load";
+import { count, formatNumber, t } from "../lib/messages";
+import { drawPage, type Drawing } from "../lib/previews";
+import { goTo, linkTo } from "../lib/router";
+import { findPaths, readData } from "../lib/template-data";
+import type { Batch, Tag, Version } from "../lib/types";
+import { Notice, Result, Wide } from "../ui/parts";
+import { DropZone } from "./files";
+import type { PageProps } from "./pages";
+import { readTemplate, takeDropped } from "./template/read";
+
+const PREVIEWED = 3;
+const OUTPUTS = ["files", "zip", "merged"] as const;
+const LEFT_OUT = "";
+
+export function NewBatch({ route }: PageProps) {
+  const id = route[1] ?? "";
+  const path = `/v2/templates/${encodeURIComponent(id)}`;
+  const read = useLoad(async () => {
+    const [{ template }, { versions }, { tags }] = await Promise.all([
+      readTemplate(id),
+      askJson<{ versions: Version[] }>("GET", `${path}/versions`),
+      askJson<{ tags: Tag[] }>("GET", `${path}/tags`),
+    ]);
+    return { template, versions, tags };
+  }, [path]);
+  const [file, setFile] = useState<File | null>(takeDropped);
+  const table = useLoad(async () => (file === null ? null : readFile(file)), [file]);
+  const [selector, setSelector] = useState("");
+  return (
+    <>
+      <p class="crumb">
+        <a href={linkTo("templates", id)}>{read.data?.template.name ?? t("templates.title")}</a>
+      </p>
+      <h1>{t("newBatch.title")}</h1>
+      <p class="soft">{t("newBatch.help")}</p>
+      <DropZone
+        accept=".csv,.tsv,text/csv"
+        label={t(file ? "newBatch.other" : "newBatch.drop")}
+        help={file?.name ?? t("newBatch.dropHelp")}
+        multiple={false}
+        onFiles={([chosen]) => chosen && setFile(chosen)}
+      />
+      <Result of={read}>
+        {({ template, versions, tags }) => (
+          <>
+            {(versions.length > 0 || tags.length > 0) && (
+              <div class="field inline">
+                <label for="selector">{t("newBatch.version")}</label>
+                <select id="selector" value={selector} onChange={(event) => setSelector(event.currentTarget.value)}>
+                  <option value="">{t("newBatch.live")}</option>
+                  {tags.map(({ tag, version }) => (
+                    <option key={tag} value={tag}>
+                      {t("newBatch.tag", { tag, n: version })}
+                    </option>
+                  ))}
+                  {versions.map(({ version }) => (
+                    <option key={version} value={String(version)}>
+                      {t("newBatch.number", { n: version })}
+                    </option>
+                  ))}
+                </select>
+              </div>
+            )}
+            {file !== null && (
+              <Result of={table}>
+                {(found) =>
+                  found && (
+                    <Mapping
+                      key={`${file.name} ${file.lastModified} ${file.size}`}
+                      table={found}
+                      content={template.content}
+                      reference={selector ? `${template.id}@${selector}` : template.id}
+                    />
+                  )
+                }
+              </Result>
+            )}
+          </>
+        )}
+      </Result>
+    </>
+  );
+}
+
+/** An error that the user can mend; its message is in their language. */
+class FileError extends Error {}
+
+async function readFile(file: File): Promise<{ table: Table } | { error: string }> {
+  try {
+    const table = readCsv(decodeText(new Uint8Array(await file.arrayBuffer())));
+    if (table.rows.length === 0) throw new FileError(t("newBatch.noRows"));
+    return { table };
+  } catch (failure) {
+    if (failure instanceof CsvError) return { error: t("newBatch.notCsv", { line: failure.line }) };
+    return { error: failure instanceof FileError ? failure.message : describe(failure) };
+  }
+}
+
+function Mapping({ table: read, content, reference }: { table: { table: Table } | { error: string }; content: string; reference: string }) {
+  const known = useMemo(() => findPaths(readData(content, "")), [content]);
+  const table = "table" in read ? read.table : { columns: [], rows: [] };
+  const [targets, setTargets] = useState(() => table.columns.map((column) => suggest(column, known)));
+  const [output, setOutput] = useState<(typeof OUTPUTS)[number]>("files");
+  const [draft, setDraft] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const id = useId();
+  if ("error" in read) return <Notice kind="error">{read.error}</Notice>;
+  const twice = targets.find((target, index) => target !== LEFT_OUT && targets.indexOf(target) !== index);
+  const isEmpty = targets.every((target) => target === LEFT_OUT);
+  const start = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      const query = new URLSearchParams({ template: reference, output, ...(draft && { draft: "true" }) });
+      const made = await askJson<Batch>("POST", `/v2/batches?${query}`, {
+        body: writeCsv(pick(table, targets)),
+        type: "text/csv; charset=utf-8",
+      });
+      goTo("batches", made.id);
+    } catch (failure) {
+      setError(describe(failure));
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <section aria-labelledby={`${id}-columns`}>
+        <h2 id={`${id}-columns`}>{t("newBatch.columns")}</h2>
+        <p class="soft">{t("newBatch.columnsHelp")}</p>
+        <datalist id={`${id}-paths`}>
+          {known.map((path) => (
+            <option key={path} value={path} />
+          ))}
+        </datalist>
+        <Wide label={t("newBatch.columns")}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{t("newBatch.column")}</th>
+                <th scope="col">{t("newBatch.first")}</th>
+                <th scope="col">{t("newBatch.path")}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {table.columns.map((column, index) => {
+                const target = targets[index] ?? LEFT_OUT;
+                return (
+                  <tr key={index}>
+                    <th scope="row">{column || <span class="soft">{index + 1}</span>}</th>
+                    <td class="sample">{table.rows[0]?.[index]}</td>
+                    <td>
+                      <input
+                        class="path mono"
+                        aria-label={t("newBatch.pathOf", { column: column || String(index + 1) })}
+                        list={`${id}-paths`}
+                        value={target}
+                        placeholder={t("newBatch.leftOut")}
+                        onInput={(event) => setTargets(targets.with(index, event.currentTarget.value.trim()))}
+                      />
+                      {target !== LEFT_OUT && known.length > 0 && !known.includes(target) && <p class="soft hint">{t("newBatch.unknown")}</p>}
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </Wide>
+        {twice !== undefined && <Notice kind="error">{t("newBatch.twice", { path: twice })}</Notice>}
+      </section>
+      <section aria-labelledby={`${id}-first`}>
+        <h2 id={`${id}-first`}>{t("newBatch.preview")}</h2>
+        <p class="soft">{t("newBatch.previewHelp")}</p>
+        <ol class="firsts">
+          {table.rows.slice(0, PREVIEWED).map((row, index) => (
+            <First key={index} number={index + 1} reference={reference} payload={toDocument(row, targets)} />
+          ))}
+        </ol>
+      </section>
+      <section class="start">
+        <div class="field inline">
+          <label for={`${id}-output`}>{t("newBatch.output")}</label>
+          <select id={`${id}-output`} value={output} onChange={(event) => setOutput(event.currentTarget.value as typeof output)}>
+            {OUTPUTS.map((each) => (
+              <option key={each} value={each}>
+                {t(`newBatch.${each}`)}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="check">
+          <input id={`${id}-draft`} type="checkbox" checked={draft} onChange={(event) => setDraft(event.currentTarget.checked)} />
+          <label for={`${id}-draft`}>{t("newBatch.draft")}</label>
+        </div>
+        {error !== null && <Notice kind="error">{error}</Notice>}
+        <button type="button" class="primary" disabled={busy || isEmpty || twice !== undefined} onClick={start}>
+          {count("newBatch.start", table.rows.length)}
+        </button>
+      </section>
+    </>
+  );
+}
+
+function First({ number, reference, payload }: { number: number; reference: string; payload: string }) {
+  const [drawing, setDrawing] = useState<Drawing | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const drawn = await drawPage({ template: reference, payload, scale: 0.6 * Math.min(devicePixelRatio, 2) }, stop.signal);
+        setDrawing((before) => {
+          before?.release();
+          return drawn;
+        });
+        setError(null);
+      } catch (failure) {
+        if (!stop.signal.aborted) setError(describe(failure));
+      }
+    }, 300);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [reference, payload]);
+  const findings = drawing?.preview.findings;
+  return (
+    <li aria-busy={drawing === null && error === null}>
+      <p>
+        <b>{t("newBatch.document", { n: number })}</b>{" "}
+        {drawing && <span class="soft">{count("batches.pages", drawing.preview.pages)}</span>}
+      </p>
+      {drawing?.url && <img src={drawing.url} alt={t("newBatch.pageOf", { n: formatNumber(number) })} />}
+      {error !== null && <Notice kind="error">{error}</Notice>}
+      <ul class="findings">
+        {findings?.errors.slice(0, 5).map((each, index) => (
+          <li key={index} class="bad">
+            {each.message}
+          </li>
+        ))}
+        {findings?.warnings.slice(0, 5).map((each, index) => <li key={`w${index}`}>{each.message}</li>)}
+      </ul>
+    </li>
+  );
+}
+
+/** Return the path that a column probably means: of the same name but for case and signs, else its own name. */
+function suggest(column: string, known: string[]): string {
+  const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const same = known.find((path) => path === column) ?? known.find((path) => plain(path) === plain(column));
+  return same ?? known.find((path) => plain(path.split(".").at(-1) ?? "") === plain(column)) ?? column;
+}
+
+/** Return the table with the chosen columns under the paths; a row of another length keeps the difference. */
+function pick({ columns, rows }: Table, targets: string[]): Table {
+  const kept = (cells: string[]) => cells.filter((_, index) => index >= columns.length || targets[index] !== LEFT_OUT);
+  return { columns: targets.filter((target) => target !== LEFT_OUT), rows: rows.map(kept) };
+}
+
+/** Return a row as the JSON document that the batch makes of it: empty cells are omitted. */
+function toDocument(row: string[], targets: string[]): string {
+  const document: Record<string, unknown> = Object.create(null);
+  for (const [index, target] of targets.entries()) {
+    const cell = row[index];
+    if (!target || !cell) continue;
+    const path = target.split(".");
+    let at = document;
+    for (const name of path.slice(0, -1)) {
+      if (typeof at[name] !== "object") at[name] = Object.create(null);
+      at = at[name] as Record<string, unknown>;
+    }
+    at[path.at(-1) ?? ""] = cell;
+  }
+  return JSON.stringify(document);
+}

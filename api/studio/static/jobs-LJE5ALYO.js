@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c,f as d,g as e}from"./chunk-U225YGAG.js";import"./chunk-HXPEBJ34.js";export{e as Findings,b as Jobs,a as STATUSES,d as Status,c as StatusChoice};

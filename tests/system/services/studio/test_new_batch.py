@@ -1,0 +1,97 @@
+"""A batch started in the Studio: a CSV dropped on a template, mapped, previewed, and only then counted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+TEMPLATE = (
+    '<document><data><json>{"number": "0", "buyer": {"name": "?"}, "total": null}</json>'
+    '<field name="total" type="decimal" required="true"/></data>'
+    "<flow><h1>Invoice {{ number }}</h1><p>{{ buyer.name }}: {{ total }}</p></flow></document>"
+)
+# Semicolons and Windows-1252, as Excel writes them.
+ROWS = 'Number;Name;Total;Internal\n1;Bäcker;2.50;a\n2;"Acme; Ltd";3;b\n3;Last;x;c\n'.encode(
+    "cp1252"
+)
+DROP = """([name, bytes]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([Uint8Array.from(bytes)], name, {type: "text/csv"}));
+  document.querySelector(".page").dispatchEvent(
+    new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+}"""
+
+
+@pytest.fixture
+def template(page: Page, account) -> str:
+    """Open the page of a new template; return its id."""
+    template = account.store_template(TEMPLATE.encode())
+    page.goto(page.url.partition("#")[0] + f"#/templates/{template}")
+    page.get_by_role("link", name="Start a batch").wait_for()
+    return template
+
+
+def test_a_dropped_csv_becomes_a_batch(page: Page, account, template):
+    page.evaluate(DROP, ["orders.csv", list(ROWS)])
+    expect(page.get_by_text("orders.csv")).to_be_visible()
+    paths = {
+        name: page.get_by_label(f"Path of the column {name}")
+        for name in ("Number", "Name", "Total", "Internal")
+    }
+    expect(paths["Number"]).to_have_value("number")
+    expect(paths["Name"]).to_have_value("buyer.name")
+    expect(paths["Total"]).to_have_value("total")
+    expect(paths["Internal"]).to_have_value("Internal")
+    expect(page.get_by_text("Not in the data of the template.")).to_be_visible()
+    paths["Internal"].fill("total")
+    expect(page.get_by_role("alert")).to_contain_text("Two columns have the path total")
+    expect(page.get_by_role("button", name="Render 3 documents")).to_be_disabled()
+    paths["Internal"].fill("")
+    first = page.get_by_role("listitem").filter(has_text="Document 1")
+    third = page.get_by_role("listitem").filter(has_text="Document 3")
+    expect(first.get_by_role("img")).to_be_visible()
+    expect(first.locator(".bad")).to_have_count(0)
+    expect(third.locator(".bad")).to_contain_text("total")
+    assert account.request("GET", "/v2/batches").json["batches"] == []
+    assert account.settled_usage(pages=0)["pagesGenerated"] == 0
+
+    page.get_by_label("Result").select_option("zip")
+    page.get_by_role("button", name="Render 3 documents").click()
+    page.get_by_role("heading", name="Batch", exact=True).wait_for()
+    expect(page.get_by_text("3 of 3, 1 failed")).to_be_visible(timeout=60_000)
+    page.get_by_label("Status").select_option("failed")
+    expect(page.get_by_role("row", name="3").locator(".finding")).to_contain_text("total")
+    (batch,) = account.request("GET", "/v2/batches").json["batches"]
+    assert (batch["succeeded"], batch["failed"]) == (2, 1)
+
+
+def test_a_file_that_is_not_csv_is_reported_and_replaced(page: Page, template):
+    page.get_by_role("link", name="Start a batch").click()
+    choose = page.locator("input[type=file]")
+    for text, said in (('a,b\n1,"2\n', "a quote in line 2"), ("a,b\n", "no row below")):
+        choose.set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": text.encode()})
+        expect(page.get_by_role("alert")).to_contain_text(said)
+    hostile = "__proto__.polluted,<b>name</b>\nyes,<img src=x onerror=alert(1)>\n"
+    choose.set_input_files({"name": "y.csv", "mimeType": "text/csv", "buffer": hostile.encode()})
+    expect(page.get_by_role("cell", name="<img src=x onerror=alert(1)>")).to_be_visible()
+    assert page.evaluate("({}).polluted === undefined")
+    expect(page.get_by_role("listitem").filter(has_text="Document 1")).to_be_visible()
+
+
+def test_the_version_of_a_tag_is_rendered(page: Page, account, template):
+    path, json_type = f"/v2/templates/{template}", {"Content-Type": "application/json"}
+    account.request("POST", f"{path}/versions", b"{}", headers=json_type)
+    fields = json.dumps({"version": 1}).encode()
+    account.request("PUT", f"{path}/tags/stable", fields, headers=json_type)
+    account.request(
+        "PUT", path, b"<document><flow/></document>", headers={"Content-Type": "text/xml"}
+    )
+    page.get_by_role("link", name="Start a batch").click()
+    page.get_by_label("Version").select_option("stable")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "x.csv", "mimeType": "text/csv", "buffer": b"total\nwrong\n"}
+    )
+    first = page.get_by_role("listitem").filter(has_text="Document 1")
+    expect(first.locator(".bad")).to_contain_text("total")

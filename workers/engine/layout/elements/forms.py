@@ -1,0 +1,427 @@
+"""Form fields: their boxes on the page, and the areas and appearances of interactive ones.
+
+The border and background of a field belong to the page: viewers redraw the appearance of a field
+that is filled, and leave them as they are. The text of an appearance stands where viewers set typed
+text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Final
+
+from workers.engine.diagnostics import Findings, Severity
+from workers.engine.layout.blocks.boxes import (
+    UsedBox,
+    draw_box,
+    outer_widths,
+    resolve_box,
+    with_own_width,
+)
+from workers.engine.layout.context import (
+    EPSILON,
+    Fragment,
+    LayoutContext,
+    LayoutProblem,
+    PageCanvas,
+    Region,
+    Resume,
+    cut_excerpt,
+)
+from workers.engine.layout.display import (
+    Fill,
+    GlyphRun,
+    Item,
+    LaidOutPage,
+    Path,
+    ShapedRun,
+    Stroke,
+    Widget,
+)
+from workers.engine.layout.elements.figures import place_figure
+from workers.engine.layout.lines.phrases import phrase_items, set_phrase
+from workers.engine.tree.nodes import (
+    FieldKind,
+    FormField,
+    LineBreak,
+    Paragraph,
+    Role,
+    TextRun,
+)
+from workers.engine.tree.page_values import PageValues
+from workers.engine.tree.styles.computed import Align, BoxStyle, Style, WhiteSpace
+from workers.engine.units import AUTO, NO_BORDER, ZERO, LengthKind, Sides, mm
+
+VIEWER_PADDING: Final = 2.0  # points that viewers leave beside typed text
+BUTTON_SIDE: Final = 1.05  # em
+_FILLING: Final = frozenset({FieldKind.TEXT, FieldKind.MULTILINE, FieldKind.CHOICE})
+_NATURAL: Final = {  # min-content and max-content widths
+    FieldKind.TEXT: (mm(15), mm(45)),
+    FieldKind.MULTILINE: (mm(25), mm(70)),
+    FieldKind.CHOICE: (mm(15), mm(45)),
+    FieldKind.SIGNATURE: (mm(30), mm(60)),
+}
+_CELL: Final = 1.5  # em; the width of one cell
+_LINES: Final = 3  # of a field of several lines
+_SIGNATURE_HEIGHT: Final = mm(18)
+_DIVIDER: Final = 0.45  # height of the line between two cells, of the height of the field
+_TICK: Final = ((0.22, 0.53), (0.42, 0.74), (0.79, 0.27))  # of the side of a checkbox
+_TICK_WIDTH: Final = 0.13
+_DOT: Final = 0.27  # radius of the mark of a radio button, of its side
+_NO_VALUES: Final = PageValues(number=1, count=1, index=1, total=1, name="default")
+_NO_SIDES: Final = Sides(0.0, 0.0, 0.0, 0.0)
+_NO_BORDERS: Final = Sides(NO_BORDER, NO_BORDER, NO_BORDER, NO_BORDER)
+
+
+@dataclass(slots=True)
+class FieldFragment:
+    """A form field with its border box in points."""
+
+    context: LayoutContext
+    node: FormField
+    used_box: UsedBox
+    height: float
+    problem: LayoutProblem | None
+    rotation_problem: LayoutProblem
+    resume: Resume = None
+    forced: str = ""
+
+    @property
+    def first_baseline(self) -> float | None:
+        """The distance from the top to the baseline of the text, in points; None without text."""
+        node, face = self.node, self.context.fonts.find(self.node.style.text)
+        size = node.style.text.size
+        if node.kind is FieldKind.SIGNATURE:
+            return None
+        if node.kind.is_button:
+            return (self.height + face.cap_height * size) / 2
+        if node.kind is FieldKind.MULTILINE:
+            return self.used_box.insets.top + _first_line(self.context, node)
+        return _centred_baseline(self.context, node, self.height)
+
+    def draw(self, canvas: PageCanvas, x: float, y: float) -> None:
+        """Draw the box, and the value or the area of the field."""
+        if canvas.is_dry_run:
+            return
+        node, box = self.node, self.used_box.box
+        width = self.used_box.width
+        if self.problem is not None:
+            canvas.report(self.problem)
+        owner = None
+        if not node.is_interactive:
+            owner = canvas.add_field(node, (x, y, width, self.height))
+        if node.kind is FieldKind.RADIO:
+            box = replace(box, radius=max(width, self.height))
+        draw_box(canvas.items, box, (x, y, width, self.height), owner)
+        self._draw_dividers(canvas, x, y, owner)
+        self.context.report_missing_glyphs(node.shown_text.replace("\n", " "), node.source)
+        if not node.is_interactive:
+            items = self._appearance(is_checked=node.is_checked)
+            canvas.items += [_moved(item, x, y, owner) for item in items]
+            return
+        if canvas.is_rotated:
+            canvas.report(self.rotation_problem)
+        left, top, right, bottom = self._area
+        states = (True, False) if node.kind.is_button else (False,)
+        canvas.items.append(
+            Widget(
+                x + left,
+                y + top,
+                right - left,
+                bottom - top,
+                node,
+                self.context.fonts.find(node.style.text),
+                tuple(
+                    tuple(
+                        _moved(item, -left, -top, None)
+                        for item in self._appearance(is_checked=state)
+                    )
+                    for state in states
+                ),
+                canvas.add_field(node, None),
+            )
+        )
+
+    @property
+    def _area(self) -> tuple[float, float, float, float]:
+        """The area of the field in its box: left, top, right, bottom."""
+        border, insets, width = self.used_box.box.border, self.used_box.insets, self.used_box.width
+        left, right = border.left.width, width - border.right.width
+        top, bottom = border.top.width, self.height - border.bottom.width
+        if self.node.kind.is_button:
+            return 0.0, 0.0, width, self.height
+        if self.node.kind in _FILLING and not self.node.cells:
+            left = max(left, insets.left - VIEWER_PADDING)
+            right = min(right, width - insets.right + VIEWER_PADDING)
+        return left, top, max(right, left + 1.0), max(bottom, top + 1.0)
+
+    def _draw_dividers(self, canvas: PageCanvas, x: float, y: float, owner: object | None) -> None:
+        line = self.used_box.box.border.bottom
+        if not self.node.cells or not line.width:
+            return
+        left, _, right, bottom = self._area
+        step = (right - left) / self.node.cells
+        top = bottom - self.height * _DIVIDER
+        for at in range(1, self.node.cells):
+            across = x + left + at * step
+            canvas.items.append(
+                Stroke(across, y + top, across, y + bottom, line.width, line.color, owner)
+            )
+
+    def _appearance(self, *, is_checked: bool) -> list[Item]:
+        """Return the items of the value, relative to the border box."""
+        node = self.node
+        if node.kind.is_button:
+            return self._mark() if is_checked else []
+        if not node.shown_text:
+            return []
+        if node.kind is FieldKind.MULTILINE:
+            return self._lines()
+        baseline = _centred_baseline(self.context, node, self.height)
+        return self._cells(baseline) if node.cells else self._line(baseline)
+
+    def _mark(self) -> list[Item]:
+        width, height = self.used_box.width, self.height
+        side = min(width, height)
+        left, top = (width - side) / 2, (height - side) / 2
+        color = self.node.style.text.color
+        if self.node.kind is FieldKind.RADIO:
+            radius = side * _DOT
+            at = left + side / 2 - radius, top + side / 2 - radius
+            return [Fill(*at, 2 * radius, 2 * radius, color, None, radius)]
+        tick = tuple((left + x * side, top + y * side) for x, y in _TICK)
+        return [Path((tick,), color, None, side * _TICK_WIDTH)]
+
+    def _line(self, baseline: float) -> list[Item]:
+        node = self.node
+        phrase = set_phrase(
+            self.context.fonts,
+            node.style.text,
+            node.shown_text,
+            is_rtl=node.style.paragraph.is_rtl,
+        )
+        wide = sum(part.width for part in phrase)
+        start, room = self.used_box.insets.left, self.used_box.content_width
+        match node.style.paragraph.align:
+            case Align.RIGHT | Align.DECIMAL:
+                start += room - wide
+            case Align.CENTER:
+                start += (room - wide) / 2
+        return phrase_items(phrase, start, baseline)
+
+    def _cells(self, baseline: float) -> list[Item]:
+        left, _, right, _ = self._area
+        step = (right - left) / self.node.cells
+        items: list[Item] = []
+        for at, char in enumerate(self.node.value[: self.node.cells]):
+            phrase = set_phrase(self.context.fonts, self.node.style.text, char)
+            wide = sum(part.width for part in phrase)
+            items += phrase_items(phrase, left + at * step + (step - wide) / 2, baseline)
+        return items
+
+    def _lines(self) -> list[Item]:
+        fragment = _lay_out_lines(self.context, self.node, self.used_box.content_width)
+        canvas = PageCanvas(
+            LaidOutPage(inf, inf),
+            values=_NO_VALUES,
+            outline=[],
+            findings=Findings(),
+            reported=set(),
+        )
+        canvas.is_artifact = True
+        fragment.draw(canvas, self.used_box.insets.left, self.used_box.insets.top)
+        return canvas.items
+
+
+def lay_out_field(
+    context: LayoutContext, node: FormField, region: Region, _resume: Resume
+) -> Fragment | None:
+    """Lay out a form field: of text as wide as its region, others at their own width."""
+    used_box = resolve_box(context, node.style.box, region)
+    if node.style.box.width.kind is LengthKind.AUTO and not region.has_fixed_width:
+        used_box = _with_natural_width(context, node, used_box, region)
+    height = used_box.height
+    if height is None:
+        height = _natural_height(node, used_box)
+        height = height if used_box.max_height is None else min(height, used_box.max_height)
+    advice = 'Take `rotate` off the elements around it, or give it interactive="false".'
+    rotation = LayoutProblem(
+        "field-rotated",
+        f'The form field "{node.name}" is in a rotated box, where viewers cannot fill it',
+        advice,
+        context.chain(node.source),
+    )
+    problem = _find_problem(context, node, used_box, height)
+    fragment = FieldFragment(context, node, used_box, height, problem, rotation)
+    bare = replace(
+        used_box,
+        box=replace(
+            used_box.box, padding=_NO_SIDES, border=_NO_BORDERS, background=None, radius=0.0
+        ),
+        insets=_NO_SIDES,
+    )
+    return place_figure(context, node, bare, region, fragment)
+
+
+def measure_field(context: LayoutContext, node: FormField) -> tuple[float, float]:
+    """Return the min-content and max-content outer widths of a form field, in points."""
+    least, most = _natural_widths(context, node)
+    if node.kind.is_button or node.cells:
+        insets = sum(
+            border.width + padding
+            for border, padding in (
+                (node.style.box.border.left, node.style.box.padding.left),
+                (node.style.box.border.right, node.style.box.padding.right),
+            )
+        )
+        least, most = max(least - insets, 0.0), max(most - insets, 0.0)
+    return outer_widths(node.style.box, least, most)
+
+
+def _natural_widths(context: LayoutContext, node: FormField) -> tuple[float, float]:
+    """Return the widths of the border box of buttons and combs, and of the content of others."""
+    size = node.style.text.size
+    if node.kind.is_button:
+        return size * BUTTON_SIDE, size * BUTTON_SIDE
+    if node.cells:
+        return node.cells * size * _CELL, node.cells * size * _CELL
+    least, most = _NATURAL[node.kind]
+    if node.kind is FieldKind.CHOICE:
+        texts = [option.text for option in node.options[:100]]
+        widest = max((_measure(context, node, text) for text in texts), default=0.0)
+        most = max(most, widest)
+    return least, most
+
+
+def _with_natural_width(
+    context: LayoutContext, node: FormField, used_box: UsedBox, region: Region
+) -> UsedBox:
+    if node.kind in _FILLING and not node.cells:
+        return used_box
+    width = _natural_widths(context, node)[1]
+    if node.kind is FieldKind.SIGNATURE:
+        width += used_box.insets.left + used_box.insets.right
+    limit = node.style.box.max_width
+    most = None if limit is None else limit.resolve(region.width)
+    width = min(width, used_box.width if node.kind is FieldKind.SIGNATURE else width)
+    return with_own_width(used_box, width if most is None else min(width, most), region)
+
+
+def _natural_height(node: FormField, used_box: UsedBox) -> float:
+    insets = used_box.insets.top + used_box.insets.bottom
+    if node.kind.is_button:
+        return node.style.text.size * BUTTON_SIDE
+    if node.kind is FieldKind.SIGNATURE:
+        return _SIGNATURE_HEIGHT
+    lines = _LINES if node.kind is FieldKind.MULTILINE else 1
+    return lines * node.style.paragraph.line_height + insets
+
+
+def _centred_baseline(context: LayoutContext, node: FormField, height: float) -> float:
+    """Return the baseline of one line in the middle, where viewers set it too."""
+    face, size = context.fonts.find(node.style.text), node.style.text.size
+    border = node.style.box.border
+    middle = (height + border.top.width - border.bottom.width) / 2
+    return middle + (face.ascent - face.descent) * size / 2
+
+
+def _find_problem(
+    context: LayoutContext, node: FormField, used_box: UsedBox, height: float
+) -> LayoutProblem | None:
+    """Return the problem of a value larger than its field, which viewers scroll and printers cut."""
+    if node.kind.is_button or not node.shown_text:
+        return None
+    if node.kind is FieldKind.MULTILINE:
+        insets = used_box.insets.top + used_box.insets.bottom
+        fits = (
+            _lay_out_lines(context, node, used_box.content_width).height + insets
+            <= height + EPSILON
+        )
+        direction = "higher"
+    else:
+        text = (
+            max(node.value, key=lambda char: _measure(context, node, char))
+            if node.cells
+            else node.shown_text
+        )
+        room = used_box.width / node.cells if node.cells else used_box.content_width
+        fits = _measure(context, node, text) <= room + EPSILON
+        direction = "wider"
+    if fits:
+        return None
+    return LayoutProblem(
+        "field-overflow",
+        f'The value of the form field "{node.name}" is {direction} than the field and would be cut off in print',
+        "Make the field larger, or the text smaller.",
+        context.chain(node.source),
+        cut_excerpt(node.shown_text),
+        Severity.WARNING if node.is_interactive else Severity.ERROR,
+    )
+
+
+def _measure(context: LayoutContext, node: FormField, text: str) -> float:
+    return sum(part.width for part in set_phrase(context.fonts, node.style.text, text))
+
+
+def _first_line(context: LayoutContext, node: FormField) -> float:
+    size, face = node.style.text.size, context.fonts.find(node.style.text)
+    leading = node.style.paragraph.line_height - (face.ascent + face.descent) * size
+    return leading / 2 + face.ascent * size
+
+
+def _lay_out_lines(context: LayoutContext, node: FormField, width: float) -> Fragment:
+    key = ("field", node, width)
+    known: Fragment | None = context.cache.get(key)
+    if known is None:
+        style = _plain_style(node.style)
+        inlines: list[TextRun | LineBreak] = []
+        for at, line in enumerate(node.value.split("\n")):
+            if at:
+                inlines.append(LineBreak(style.text))
+            if line:
+                inlines.append(TextRun(line, style.text))
+        paragraph = Paragraph(node.source, Role.P, style, tuple(inlines))
+        made = context.lay_out(paragraph, Region(width))
+        assert made is not None
+        known = context.cache[key] = made
+    return known
+
+
+def _plain_style(style: Style) -> Style:
+    """Return the style of the text in a field: without its box."""
+    box: BoxStyle = replace(
+        style.box,
+        width=AUTO,
+        height=AUTO,
+        min_width=ZERO,
+        max_width=None,
+        min_height=ZERO,
+        max_height=None,
+        margin=Sides(ZERO, ZERO, ZERO, ZERO),
+        padding=_NO_SIDES,
+        border=_NO_BORDERS,
+        radius=0.0,
+        background=None,
+        opacity=1.0,
+        rotate=0.0,
+    )
+    paragraph = replace(
+        style.paragraph, indent=0.0, white_space=WhiteSpace.PRE_WRAP, breaks_anywhere=True
+    )
+    text = replace(style.text, decoration="none", background=None, rise=0.0)
+    return replace(style, text=text, box=box, paragraph=paragraph, numbering=None)
+
+
+def _moved(item: Item, x: float, y: float, owner: object | None) -> Item:
+    """Return an item of an appearance moved by a distance, with another owner."""
+    if isinstance(item, GlyphRun | ShapedRun | Fill):
+        return item._replace(x=item.x + x, y=item.y + y, owner=owner)
+    assert isinstance(item, Path), "appearances are text, ticks and dots"
+    subpaths = tuple(
+        tuple(
+            tuple(part + (y if at % 2 else x) for at, part in enumerate(point)) for point in subpath
+        )
+        for subpath in item.subpaths
+    )
+    return item._replace(subpaths=subpaths, owner=owner)

@@ -1,0 +1,77 @@
+"""Fonts of what is typed into form fields: simple fonts with all characters of WinAnsiEncoding.
+
+Viewers write the appearance of a changed field themselves. All of them can encode text for a simple
+font (ISO 32000-1, 9.6.3), few for a composite one.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final
+
+import uharfbuzz as hb
+
+from workers.engine.layout.fonts import Face
+from workers.engine.paint.embedding import CMAP, PROGRAM_LEVEL, make_tag, write_descriptor
+from workers.engine.paint.objects import WrittenObject, write_deflated, write_stream
+
+_FIRST, _LAST = 32, 255
+# Windows code page 1252, with another space and hyphen, and bullets for the five unassigned codes
+# (ISO 32000-1, D.2).
+_CHARACTERS: Final = tuple(
+    {0xA0: " ", 0xAD: "-"}.get(code) or bytes([code]).decode("cp1252", "ignore") or "\u2022"
+    for code in range(_FIRST, _LAST + 1)
+)
+# A viewer finds the glyphs by the Unicode cmap; layout tables and names are not used.
+_DROPPED: Final = frozenset(
+    int.from_bytes(tag, "big") for tag in b"DSIG GDEF GPOS GSUB STAT gasp".split()
+)
+_FLAGS: Final = (
+    hb.SubsetFlags.NO_HINTING | hb.SubsetFlags.NO_LAYOUT_CLOSURE | hb.SubsetFlags.NOTDEF_OUTLINE
+)
+_TO_UNICODE: Final = CMAP.replace(b"<0000> <FFFF>", b"<00> <FF>") % b"\n".join(
+    b"%d beginbfchar\n%b\nendbfchar"
+    % (
+        len(block),
+        b"\n".join(
+            b"<%02X> <%04X>" % (_FIRST + at + offset, ord(char))
+            for offset, char in enumerate(block)
+        ),
+    )
+    for at, block in ((at, _CHARACTERS[at : at + 100]) for at in range(0, len(_CHARACTERS), 100))
+)
+
+
+def write_typing_font(face: Face) -> WrittenObject:
+    """Return a face as a simple TrueType font for typed text; its program is cached by face."""
+    name, program, length, widths = face.with_cache(_make, max_entries=1)()
+    stream = write_stream([b"/Filter /FlateDecode /Length1 %d" % length], program)
+    descriptor = WrittenObject(
+        write_descriptor(face, name, is_symbolic=False), b" /FontFile2 ", stream, b" >>"
+    )
+    return WrittenObject(
+        b"<< /Type /Font /Subtype /TrueType /BaseFont /%b /Encoding /WinAnsiEncoding"
+        b" /FirstChar %d /LastChar %d /Widths [%b] /FontDescriptor "
+        % (name, _FIRST, _LAST, widths),
+        descriptor,
+        b" /ToUnicode ",
+        write_deflated((), _TO_UNICODE),
+        b" >>",
+    )
+
+
+def _make(face: Face) -> tuple[bytes, bytes, int, bytes]:
+    characters = {char for char in _CHARACTERS if char in face.glyphs}
+    wanted = hb.SubsetInput()
+    wanted.unicode_set.update(map(ord, characters))
+    wanted.flags = _FLAGS
+    wanted.drop_table_tag_set.update(_DROPPED)
+    program: bytes = hb.subset(face.hb_face, wanted).blob.data
+    scale = 1000 / face.units
+    widths = b" ".join(
+        b"%d" % (round(face.advances[char] * scale) if char in characters else 0)
+        for char in _CHARACTERS
+    )
+    tag = make_tag(b"typing" + face.name.encode("utf-8"))
+    name = f"{tag}+{face.name}".encode("ascii")
+    return name, zlib.compress(program, PROGRAM_LEVEL), len(program), widths

@@ -1,0 +1,49 @@
+"""Values of one page that expressions may read: numbers and running values (language.md 1.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+RUNNING_MEMBERS: Final = ("start", "first", "last")
+
+
+class RunningValue(NamedTuple):
+    """A running value on one page.
+
+    `start` is the value in force when the page begins, `first` the first that is set on it, and `last`
+    the last; without one they are `start`.
+    """
+
+    name: str
+    start: str
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageValues:
+    """The values of `page.*` on one page (language.md 1.4).
+
+    `number` counts from `first` in a page sequence, and `count` is its last page's; blank pages at
+    the end of a sequence are not counted. `index` and `total` are of the whole document.
+    """
+
+    number: int
+    count: int
+    index: int
+    total: int
+    name: str
+    is_blank: bool = False
+    first: int = 1
+    running: tuple[RunningValue, ...] = ()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the first page of its page sequence."""
+        return self.number == self.first
+
+    @property
+    def is_last(self) -> bool:
+        """Whether this is the last page of its page sequence."""
+        return self.number == self.count
