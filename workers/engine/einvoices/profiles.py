@@ -57,8 +57,9 @@ PROFILES: Final = {
         InvoiceProfile("peppol", "", _PEPPOL, Level.EN16931, syntaxes=("ubl",)),
     )
 }
-# The names of invoices in a PDF; the last is that of ZUGFeRD 2.0.
-FILE_NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml")
+UBL_FILE_NAME: Final = "ubl-invoice.xml"  # of Pressroom; no standard embeds UBL in a PDF
+# The names of invoices in a PDF; the third is that of ZUGFeRD 2.0.
+INVOICE_NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", UBL_FILE_NAME)
 _XRECHNUNG: Final = re.compile(
     re.escape(_EN16931)
     + r"#compliant#urn:(?:xeinkauf\.de:kosit|xoev-de:kosit:standard):xrechnung_[\d.]{1,9}"
