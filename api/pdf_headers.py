@@ -47,6 +47,15 @@ def write_pdf_headers(
     return headers
 
 
+def write_invoice_headers(filename: str | None) -> dict[str, str]:
+    """Return the headers in which the XML of an electronic invoice differs from the PDF."""
+    name = (filename or "invoice").removesuffix(".pdf")
+    disposition = write_content_disposition(
+        name, kind="attachment", extension=".xml", default="invoice.xml"
+    )
+    return {"Content-Type": "application/xml", "Content-Disposition": disposition}
+
+
 def write_warning_headers(warnings: Sequence[Mapping[str, Any]] | None) -> dict[str, str]:
     """Return the headers with the number of warnings and their codes, which are bounded."""
     found = warnings or ()

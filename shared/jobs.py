@@ -43,6 +43,13 @@ class BodyKind(StrEnum):
     PREVIEW = "preview"  # a `shared.previews.PreviewRequest`
 
 
+class RenderOutput(StrEnum):
+    """The file that a render answers with."""
+
+    PDF = "pdf"
+    INVOICE = "invoice"  # the XML of the document's electronic invoice
+
+
 class Allowance(StrEnum):
     """The page allowance that a render counts against."""
 
@@ -147,6 +154,7 @@ class RenderJob:
     traceparent: str | None = None
     is_fetched_for: bool = False
     images: Mapping[str, FetchedImage] = field(default_factory=dict)
+    output: RenderOutput = RenderOutput.PDF
 
     @property
     def round(self) -> int:
@@ -192,6 +200,7 @@ class RenderJob:
             traceparent=raw.get("traceparent"),
             is_fetched_for=raw.get("is_fetched_for", False),
             images={address: _image(each) for address, each in raw.get("images", {}).items()},
+            output=RenderOutput(raw.get("output", RenderOutput.PDF)),
         )
 
 

@@ -82,6 +82,17 @@ PDF_RESPONSE: Final = OperationResponse(
         "X-Warning-Codes": "Codes of the warnings, at most eleven, such as `unknown-member, img-alt`; absent without warnings.",
     },
 )
+RENDERED_RESPONSE: Final = OperationResponse(
+    "The PDF; or the XML of the electronic invoice if Accept names application/xml and does not accept "
+    "application/pdf.",
+    binary_content("application/pdf", "application/xml"),
+    {
+        **PDF_RESPONSE.headers,
+        "Content-Disposition": "Inline for a PDF, attachment for XML, with the file name that the document sets, else "
+        "example.pdf or invoice.xml.",
+        "Vary": "Accept",
+    },
+)
 DRAFT: Final = Parameter(
     "draft", {"type": "string"}, "`true` renders a draft; any other value does not."
 )

@@ -21,8 +21,8 @@ from api.openapi.model import (
     LIMIT,
     NO_CONTENT,
     NOT_MODIFIED,
-    PDF_RESPONSE,
     PRECONDITION_ERRORS,
+    RENDERED_RESPONSE,
     ErrorStatuses,
     Operation,
     OperationResponse,
@@ -119,9 +119,11 @@ OPERATIONS: Final = (
         "Renders a complete document, or data into a stored template, and returns the PDF. A draft has a "
         "watermark, is never encrypted, and counts against the draft allowance. With a 202 response the filename "
         "is not stored with the job; send it when you download the PDF. Renders that find no free worker wait, "
-        "round robin between accounts; beyond the limit of waiting renders of an account the next is 429.",
+        "round robin between accounts; beyond the limit of waiting renders of an account the next is 429. With "
+        "`Accept: application/xml` the response is the XML of the document's electronic invoice (`einvoice`), in UBL with "
+        "the PDF inside, metered as the PDF; not for drafts, and not with Prefer or Idempotency-Key.",
         {
-            200: PDF_RESPONSE,
+            200: RENDERED_RESPONSE,
             202: OperationResponse(
                 "Accepted, if the request prefers respond-async: the job is recorded.",
                 json_content("Job"),

@@ -48,5 +48,6 @@ def dispatch(
         purpose=purpose,
         traceparent=ports.traces.traceparent(),
         is_fetched_for=True,
+        output=request.output,
     )
     return run_queued(job, ports, deadline=ticket.deadline, budget_seconds=ports.render_budget)

@@ -11,12 +11,13 @@ from flask import Request
 from api.http import ContentType, read_content_type, read_media_type, read_query
 from api.pdf_headers import read_filename
 from shared.errors import ServiceError
-from shared.jobs import Allowance, BodyKind
+from shared.jobs import Allowance, BodyKind, RenderOutput
 from shared.references import TemplateReference, parse_reference
 
 VALIDATE_PARAMETERS: Final = ("template", "template_id", "flow")
 RENDER_PARAMETERS: Final = (*VALIDATE_PARAMETERS, "draft", "filename")
 DEFAULT_FLOW: Final = "body"
+_INVOICE_TYPES: Final = ("application/xml", "text/xml")
 
 _KINDS: Final[Mapping[str, BodyKind]] = {
     "text/xml": BodyKind.XML,
@@ -43,6 +44,7 @@ class RenderRequest:
     flow: str | None
     allowance: Allowance
     filename: str | None = None
+    output: RenderOutput = RenderOutput.PDF
 
 
 def read_render_request(request: Request, parameters: tuple[str, ...]) -> RenderRequest:
@@ -70,7 +72,27 @@ def read_render_request(request: Request, parameters: tuple[str, ...]) -> Render
         flow=flow,
         allowance=Allowance.DRAFT if query.get("draft") == "true" else Allowance.PRODUCTION,
         filename=filename,
+        output=_read_output(request, query) if "draft" in parameters else RenderOutput.PDF,
     )
+
+
+def _read_output(request: Request, query: Mapping[str, str]) -> RenderOutput:
+    """Return what `Accept` asks for: the XML if it names XML and does not accept a PDF.
+
+    A browser also names XML, beside `*/*`, which accepts the PDF.
+    """
+    accepted = request.accept_mimetypes
+    if accepted.quality("application/pdf") > 0 or not any(
+        media in _INVOICE_TYPES and quality > 0 for media, quality in accepted
+    ):
+        return RenderOutput.PDF
+    if query.get("draft") == "true":
+        raise ServiceError(
+            400,
+            "A draft has no electronic invoice, which could not carry the DRAFT mark: leave out "
+            "draft=true, or accept application/pdf.",
+        )
+    return RenderOutput.INVOICE
 
 
 def _read_template(query: Mapping[str, str]) -> TemplateReference | None:

@@ -6,10 +6,11 @@ from flask import Response
 
 from api.http import start_stream, write_json
 from api.jobs.queued import raise_failure
-from api.pdf_headers import write_pdf_headers
+from api.pdf_headers import write_invoice_headers, write_pdf_headers
 from api.ports import Cell
+from api.render.request import RenderRequest
 from shared.clock import now
-from shared.jobs import JobOutcome, Meter
+from shared.jobs import JobOutcome, Meter, RenderOutput
 from shared.metering import UsageEvent
 
 
@@ -24,12 +25,10 @@ def write_findings(outcome: JobOutcome) -> Response:
     return write_json(outcome.findings)
 
 
-def write_pdf(
-    outcome: JobOutcome, meter: Meter, cell: Cell, *, filename: str | None = None
-) -> Response:
-    """Return the PDF response, and remember its usage event until the ledger has recorded it.
+def write_rendered(outcome: JobOutcome, meter: Meter, cell: Cell, asked: RenderRequest) -> Response:
+    """Return the PDF or XML response, and remember its usage event until the ledger has recorded it.
 
-    `filename` overrides the document's own.
+    The file name of the request overrides the document's own.
 
     Raises:
         ServiceError: the render failed.
@@ -41,11 +40,15 @@ def write_pdf(
         outcome.job_id,
         size=claim.size,
         pages=outcome.pages,
-        filename=filename or outcome.filename,
+        filename=asked.filename or outcome.filename,
         timings=outcome.timings,
         warnings=outcome.warnings,
     )
+    if asked.output is RenderOutput.INVOICE:
+        headers |= write_invoice_headers(asked.filename or outcome.filename)
     pieces = start_stream(cell.replies.fetch_pdf(claim))
     # Only now: an error before this line becomes an error response.
     cell.usage_replay.store(UsageEvent.of(meter, outcome.job_id, pages=outcome.pages, at=now()))
-    return Response(pieces, 200, headers)
+    response = Response(pieces, 200, headers)
+    response.headers.add("Vary", "Accept")
+    return response

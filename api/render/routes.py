@@ -23,11 +23,11 @@ from api.render.request import (
     RenderRequest,
     read_render_request,
 )
-from api.render.response import write_findings, write_pdf
+from api.render.response import write_findings, write_rendered
 from shared.db.idempotency import Call, IdempotencyKey
 from shared.errors import ServiceError
 from shared.job_intake import KeyedCall
-from shared.jobs import JobOutcome, PinnedTemplate, Purpose
+from shared.jobs import JobOutcome, PinnedTemplate, Purpose, RenderOutput
 from shared.limits import KB, MAX_BODY_BYTES
 
 _PIECE: Final = 256 * KB
@@ -53,6 +53,7 @@ class RenderRoutes:
         key = read_key(request, principal.state.account_id, Call.PDF)
         prefer = read_async_preference(request)
         if key is not None or prefer is not None:
+            _check_recordable(asked)
             return self._render_on_record(principal, asked, prefer, key)
         ticket, outcome = self._run(
             asked,
@@ -60,7 +61,7 @@ class RenderRoutes:
             lambda template: admit(principal, asked.allowance, template, self._ports),
         )
         cell = self._ports.cell(principal.state.account_id)
-        return write_pdf(outcome, ticket.meter, cell, filename=asked.filename)
+        return write_rendered(outcome, ticket.meter, cell, asked)
 
     def validate(self) -> Response:
         """Validate the body, optionally with a stored template, without rendering it."""
@@ -131,6 +132,16 @@ class RenderRoutes:
 def _check_not_empty(body: Body) -> None:
     if body.size == 0:
         raise ServiceError(400, "The body is empty; send the document or its data.")
+
+
+def _check_recordable(asked: RenderRequest) -> None:
+    # Records hold PDFs, which later readers of a job expect.
+    if asked.output is not RenderOutput.PDF:
+        raise ServiceError(
+            400,
+            "The XML of an electronic invoice is sent at once and not stored: leave out Prefer and "
+            "Idempotency-Key, or accept application/pdf, which contains it.",
+        )
 
 
 def _read_call(key: IdempotencyKey, body: Body) -> KeyedCall:

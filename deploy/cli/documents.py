@@ -23,7 +23,12 @@ def add_commands(commands: Commands) -> None:
         "--draft", action="store_true", help="with the DRAFT watermark, without encryption"
     )
     drawing.add_argument(
-        "-o", dest="output", type=Path, metavar="OUT.pdf", help="file to write (DOCUMENT.pdf)"
+        "--invoice",
+        action="store_true",
+        help="write the XML of the electronic invoice in place of the PDF",
+    )
+    drawing.add_argument(
+        "-o", dest="output", type=Path, metavar="OUT", help="file to write (DOCUMENT.pdf)"
     )
     drawing.set_defaults(run=run_render)
     checking = commands.add_parser(
@@ -34,14 +39,15 @@ def add_commands(commands: Commands) -> None:
 
 
 def run_render(arguments: argparse.Namespace) -> int:
-    """Render the inputs to a PDF file; on authoring errors print them to stderr and return 1."""
+    """Render the inputs to a file; on authoring errors print them to stderr and return 1."""
     from workers.engine.cli import print_errors, print_warnings
     from workers.engine.diagnostics import AuthoringError
     from workers.engine.pipeline import render
-    from workers.engine.ports import RenderOptions
+    from workers.engine.ports import RenderOptions, RenderOutput
 
     inputs = _read_inputs(arguments)
-    options = RenderOptions(now=clock.now(), is_draft=arguments.draft)
+    output_kind = RenderOutput.INVOICE if arguments.invoice else RenderOutput.PDF
+    options = RenderOptions(clock.now(), is_draft=arguments.draft, output=output_kind)
     try:
         rendered = render(
             inputs.template, inputs.payload, options=options, resources=inputs.resources
@@ -95,7 +101,8 @@ def _read_inputs(arguments: argparse.Namespace) -> Inputs:
 
 def _default_output(arguments: argparse.Namespace) -> Path:
     named: Path = arguments.document or arguments.template
-    return Path(f"{named.stem}.pdf")
+    # Not DOCUMENT.xml, which may be the document itself.
+    return Path(f"{named.stem}-invoice.xml" if arguments.invoice else f"{named.stem}.pdf")
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ def add_commands(commands: Commands) -> None:
     actions = group.add_subparsers(title="actions", metavar="ACTION", required=True)
     checking = actions.add_parser(
         "check",
-        help="check a Factur-X, ZUGFeRD or XRechnung file by the rules of EN 16931",
+        help="check a Factur-X, ZUGFeRD, XRechnung or Peppol file by the rules of EN 16931",
         allow_abbrev=False,
     )
     checking.add_argument("file", type=Path, metavar="INVOICE.pdf|INVOICE.xml")

@@ -123,6 +123,7 @@ _SPECIAL: Final = (
     Mistake("attachment-xml", "attachment", '<document><attachment name="a.xml">&lt;a&gt;</attachment><flow/></document>'),
     Mistake("einvoice-data", "einvoice", _of_invoice('{ "numbr": "1" }')),
     Mistake("einvoice-rule", "einvoice", _of_invoice('{ "number": "1" }')),
+    Mistake("einvoice-syntax", "einvoice", _of_invoice("{}").replace("<einvoice", '<einvoice syntax="ubl"')),
     Mistake("einvoice-archive", "einvoice", _of_invoice('{ "number": "1" }', "<security/>")),
     Mistake("einvoice-twice", "einvoice", _of_invoice('{ "number": "1" }', '<einvoice from="invoice"/>')),
     Mistake("term-differs", "p", _of_invoice('{ "number": "1" }', flow='<p term="BT-1">Invoice 2</p>')),

@@ -9,7 +9,7 @@ import pytest
 from api.app import create_app
 from shared.db.accounts import create_account
 from shared.errors import ErrorBody, ErrorCode, ErrorKind
-from shared.jobs import Allowance, BodyKind, ClaimStorage
+from shared.jobs import Allowance, BodyKind, ClaimStorage, RenderJob, RenderOutput
 from shared.limits import MAX_BODY_BYTES
 from shared.queue.commits import failed_outcome
 
@@ -261,3 +261,51 @@ def test_a_cached_key_needs_no_database(caller, worker, ports):
     caller.post("/v2/pdf", data=b"<document/>", headers=XML)
     ports.database.session = ports.database.snapshot = None  # type: ignore[method-assign]
     assert caller.post("/v2/pdf", data=b"<document/>", headers=XML).status_code == 200
+
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.mark.parametrize(
+    ("accept", "output"),
+    [
+        ("application/xml", RenderOutput.INVOICE),
+        ("text/xml;q=0.5, application/json", RenderOutput.INVOICE),
+        ("application/xml, application/pdf;q=0", RenderOutput.INVOICE),
+        ("application/xml;q=0", RenderOutput.PDF),
+        ("application/xml, application/pdf;q=0.1", RenderOutput.PDF),
+        (BROWSER, RenderOutput.PDF),
+        ("application/*", RenderOutput.PDF),
+        ("application/json", RenderOutput.PDF),
+        ("", RenderOutput.PDF),
+    ],
+)
+def test_accept_asks_for_the_xml_of_the_invoice(caller, worker, accept, output):
+    headers = {**XML, "Accept": accept}
+    answer = caller.post("/v2/pdf?filename=bill.pdf", data=b"<document/>", headers=headers)
+    assert answer.status_code == 200
+    assert worker.jobs[0].output is output
+    assert RenderJob.decode(worker.jobs[0].encode()).output is output
+    assert "Accept" in answer.headers["Vary"]
+    kind, disposition = {
+        RenderOutput.PDF: ("application/pdf", 'inline; filename="bill.pdf"'),
+        RenderOutput.INVOICE: ("application/xml", 'attachment; filename="bill.xml"'),
+    }[output]
+    assert answer.headers["Content-Type"] == kind
+    assert answer.headers["Content-Disposition"] == disposition
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [
+        ("?draft=true", {}),
+        ("", {"Prefer": "respond-async"}),
+        ("", {"Idempotency-Key": "a-key-of-the-client"}),
+    ],
+)
+def test_the_xml_is_refused_where_it_would_be_a_draft_or_stored(caller, worker, query, headers):
+    asked = {**XML, **headers, "Accept": "application/xml"}
+    answer = caller.post(f"/v2/pdf{query}", data=b"<document/>", headers=asked)
+    assert answer.status_code == 400
+    assert "application/pdf" in answer.json["message"]
+    assert not worker.jobs

@@ -55,11 +55,13 @@ def check_external_invoice(content: bytes) -> InvoiceReport:
         return InvoiceReport(name, reason=str(error))
     if found is None:
         return InvoiceReport(
-            name, reason="the XML is not a Cross Industry Invoice (CII D16B or D22B)"
+            name,
+            reason="the XML is not a Cross Industry Invoice (CII D16B, D22B) or UBL 2.1 Invoice or CreditNote",
         )
     if found.profile is None:
         return InvoiceReport(
-            name, reason="the invoice states no profile of Factur-X, ZUGFeRD or XRechnung (BT-24)"
+            name,
+            reason="the invoice states no profile of Factur-X, ZUGFeRD, XRechnung or Peppol (BT-24)",
         )
     number = str(found.record.get("number", ""))[:100]
     return InvoiceReport(name, found.profile.name, number, found.violations)

@@ -31,6 +31,7 @@ from workers.engine.ports import (
     Payload,
     Rendered,
     RenderOptions,
+    RenderOutput,
     Resources,
     Stage,
     StageObserver,
@@ -121,6 +122,7 @@ def _render(
     findings = Findings()
     observer.enter(Stage.MERGE)
     document, merged = build_document(template, payload, options=options, findings=findings)
+    _check_output(document, options)
     finish_options = FinishOptions(
         metadata=_collect_metadata(document, merged, options),
         security=document.security,
@@ -133,6 +135,9 @@ def _render(
     observer.enter(Stage.LAYOUT)
     laid_out = lay_out(document, resources=resources, findings=findings)
     finished = write_pdf(laid_out, finish_options, findings=findings, observer=observer)
+    if options.output is RenderOutput.INVOICE:
+        assert document.einvoice is not None, "checked before layout"
+        finished = document.einvoice.write_alone(finished, document.info.filename)
     return Rendered(
         finished,
         len(laid_out.pages),
@@ -140,6 +145,17 @@ def _render(
         findings.warnings,
         findings.left_out(Severity.WARNING),
     )
+
+
+def _check_output(document: Document, options: RenderOptions) -> None:
+    if options.output is RenderOutput.PDF:
+        return
+    if document.einvoice is None:
+        text = "The document has no `einvoice` to answer as XML; add one, or ask for the PDF"
+        raise AuthoringError((Diagnostic(Severity.ERROR, "no-einvoice", text),))
+    if options.is_draft:
+        text = "A draft has no electronic invoice, which could not carry the DRAFT mark"
+        raise AuthoringError((Diagnostic(Severity.ERROR, "einvoice-draft", text),))
 
 
 def write_pdf(

@@ -34,15 +34,28 @@ class Payload:
     flow: str | None = None
 
 
+class RenderOutput(StrEnum):
+    """The file that a render writes."""
+
+    PDF = "pdf"
+    INVOICE = "invoice"  # the XML of its electronic invoice
+
+
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """Options of one render: its time, whether it is a draft, and the identity of the template."""
+    """Options of one render: its time, whether it is a draft, its output, and the template's identity."""
 
     now: datetime
     is_draft: bool = False
     template_id: str | None = None
     template_version: int | None = None
     template_sha256: str | None = None
+    output: RenderOutput = RenderOutput.PDF
+
+    @property
+    def embeds_invoice(self) -> bool:
+        """Whether the PDF contains the electronic invoice; a draft must not pass for the invoice."""
+        return self.output is RenderOutput.PDF and not self.is_draft
 
 
 class Stage(StrEnum):
@@ -191,6 +204,13 @@ class Attachment:
     invoice_level: str = ""
 
 
+class StandaloneInvoice(Protocol):
+    """An electronic invoice that can be written as a file of its own."""
+
+    def write_alone(self, pdf: bytes, filename: str | None) -> bytes:
+        """Return its XML; in UBL it contains the PDF under the file name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """Document information and provenance of a file."""
@@ -218,7 +238,10 @@ class PdfMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A finished PDF with its number of pages, its file name if the document sets one, and warnings."""
+    """A finished file with its number of pages, its file name if the document sets one, and warnings.
+
+    `pdf` is the XML of the invoice where `RenderOptions.output` asks for it.
+    """
 
     pdf: bytes
     pages: int

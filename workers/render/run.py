@@ -26,6 +26,7 @@ from workers.engine.ports import (
     PayloadKind,
     Rendered,
     RenderOptions,
+    RenderOutput,
     Resources,
     StageObserver,
 )
@@ -317,13 +318,14 @@ def _options(job: RenderJob) -> RenderOptions:
     # The time of admission, so that a retry renders the same document.
     now = datetime.fromtimestamp(job.admitted_at, UTC)
     if job.template is None:
-        return RenderOptions(now, is_draft=job.is_draft)
+        return RenderOptions(now, is_draft=job.is_draft, output=RenderOutput(job.output.value))
     return RenderOptions(
         now,
         is_draft=job.is_draft,
         template_id=job.template.template_id,
         template_version=job.template.version,
         template_sha256=job.template.sha256,
+        output=RenderOutput(job.output.value),
     )
 
 

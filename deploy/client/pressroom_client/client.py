@@ -133,6 +133,20 @@ class Pressroom:
             *self._transport.request("POST", "/v2/pdf", **_request(document, options))
         )
 
+    def render_invoice(
+        self, document: Document | None = None, **options: Unpack[RenderOptions]
+    ) -> bytes:
+        """Render a document and return the XML of its electronic invoice; UBL contains the PDF.
+
+        It has no idempotency key: a call that is repeated is rendered again.
+        """
+        request = _request(document, options)
+        request["headers"] = {
+            "Content-Type": request["headers"]["Content-Type"],
+            "Accept": "application/xml",
+        }
+        return self._transport.request("POST", "/v2/pdf", **request)[0]
+
     def validate(
         self, document: Document | None = None, **options: Unpack[RenderOptions]
     ) -> Findings:

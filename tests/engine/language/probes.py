@@ -489,7 +489,7 @@ OWN: Final[dict[str, dict[str, Probe]]] = {
     },
     "einvoice": {
         "profile": Probe("basic"),
-        "syntax": Probe("ubl", reported="wrong-value"),
+        "syntax": Probe("ubl"),
         "from": Probe("b", other="a"),
         "if": Probe("false"),
         "final": Probe("true", reported="final", payload=_overlay('<einvoice from="b"/>')),

@@ -10,11 +10,14 @@ from typing import Final
 from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile
 from workers.engine.einvoices.rules.codelists import CODES
+from workers.engine.einvoices.rules.peppol import IN_XRECHNUNG, LINE_AMOUNT, PEPPOL
 from workers.engine.einvoices.rules.presence import PRESENCE
 from workers.engine.einvoices.rules.rule import BusinessRule, InvoiceRecord
 from workers.engine.einvoices.rules.sums import SUMS
+from workers.engine.einvoices.rules.ubl import UBL
 from workers.engine.einvoices.rules.vat import VAT
 from workers.engine.einvoices.rules.xrechnung import XRECHNUNG
+from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
 
 RULES: Final = (*PRESENCE, *SUMS, *VAT, *CODES)
 MAX_VIOLATIONS: Final = 50
@@ -32,12 +35,14 @@ class RuleViolation:
     message: str
 
 
-def check_invoice(record: Record, profile: InvoiceProfile) -> list[RuleViolation]:
+def check_invoice(
+    record: Record, profile: InvoiceProfile, syntax: str = "cii"
+) -> list[RuleViolation]:
     """Return the first 50 rule violations of an invoice."""
     invoice = InvoiceRecord(record)
     violations: list[RuleViolation] = []
     with localcontext(_EXACT):
-        for rule in _RULES_OF[profile.name]:
+        for rule in _RULES_OF[profile.name, syntax]:
             for entry, path in _in_scope(record, rule.scope):
                 message = rule.check(entry, invoice)
                 if message is None:
@@ -49,13 +54,20 @@ def check_invoice(record: Record, profile: InvoiceProfile) -> list[RuleViolation
     return violations
 
 
-def _rules_of(profile: str) -> tuple[BusinessRule, ...]:
+def _rules_of(profile: str, syntax: str) -> tuple[BusinessRule, ...]:
     own = PROFILES[profile]
     rules = [rule for rule in RULES if rule.level <= own.level]
     if profile == "extended":
         rules = [rule for rule in rules if rule.is_in_extended]
+    if syntax == "ubl":
+        rules += UBL
     if profile == "xrechnung":
         rules += XRECHNUNG
+        rules += (rule for rule in PEPPOL if rule.identifier in IN_XRECHNUNG)
+        if syntax == "ubl":
+            rules.append(LINE_AMOUNT)
+    if profile == "peppol":
+        rules += (*PEPPOL, LINE_AMOUNT)
     return tuple(rules)
 
 
@@ -75,4 +87,6 @@ def _in_scope(record: Record, scope: str) -> Iterator[tuple[Record, str]]:
             yield inner, f"/{first}{path}"
 
 
-_RULES_OF: Final = {name: _rules_of(name) for name in PROFILES}
+_RULES_OF: Final = {
+    (name, syntax): _rules_of(name, syntax) for name in PROFILES for syntax in SYNTAX_NAMES
+}

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workers.engine.einvoices import cii
 from workers.engine.einvoices.checks import RuleViolation, check_invoice
+from workers.engine.einvoices.element_paths import find_element_path
 from workers.engine.einvoices.mapping import Record, read_tree, write_tree
 from workers.engine.einvoices.markup import read_xml, write_xml
 from workers.engine.einvoices.profiles import InvoiceProfile, find_profile, select_terms
+from workers.engine.einvoices.syntaxes import InvoiceSyntax, choose_syntax, find_syntax
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedInvoice:
-    """An invoice read from a file: its record, profile and rule violations.
+    """An invoice read from a file: its record, syntax, profile and rule violations.
 
     If the file states no known profile, `profile` is None and no rules are checked.
     """
 
     record: Record
+    syntax: InvoiceSyntax
     profile: InvoiceProfile | None
     violations: tuple[RuleViolation, ...]
 
+    def element_path(self, violation: RuleViolation) -> str:
+        """Return the XPath of the element that a violation is about, or of where it belongs."""
+        return find_element_path(self.syntax.mapping, violation.path)
 
-def write_invoice(record: Record, profile: InvoiceProfile) -> bytes:
-    """Write the terms of a profile as a Cross Industry Invoice."""
+
+def write_invoice(
+    record: Record,
+    profile: InvoiceProfile,
+    syntax: str = "cii",
+    *,
+    documents: Sequence[Record] = (),
+) -> bytes:
+    """Write the terms of a profile in a syntax; `documents` are embedded in addition to the record's."""
+    chosen = choose_syntax(syntax, record)
     selected = {**select_terms(record, profile.level), "guideline": profile.guideline}
-    return write_xml(write_tree(cii.INVOICE, selected), cii.PREFIXES)
+    if documents:
+        selected["documents"] = [*selected.get("documents", ()), *documents]
+    return write_xml(write_tree(chosen.mapping, chosen.adapt(selected)), chosen.prefixes)
 
 
 def read_invoice(content: bytes) -> ParsedInvoice | None:
@@ -36,13 +52,27 @@ def read_invoice(content: bytes) -> ParsedInvoice | None:
         UnreadableXmlError: the XML is not well-formed, or exceeds a limit.
     """
     root = read_xml(content)
-    if root.tag != cii.ROOT:
+    syntax = find_syntax(root.tag)
+    if syntax is None:
         return None
-    record, invalid = read_tree(cii.INVOICE, root, cii.PREFIXES)
+    record, invalid = read_tree(syntax.mapping, root, syntax.prefixes)
+    record = syntax.restore(record)
     profile = find_profile("".join(record.get("guideline", "").split()))
     violations = [
         RuleViolation("syntax", f"/{one.path.replace('.', '/')}", one.message) for one in invalid
     ]
+    if not syntax.accepts_type(record.get("typeCode", "")):
+        violations.append(_wrong_root(record, syntax))
     if profile is not None:
-        violations += check_invoice(record, profile)
-    return ParsedInvoice(record, profile, tuple(violations))
+        violations += check_invoice(record, profile, syntax.name)
+    return ParsedInvoice(record, syntax, profile, tuple(violations))
+
+
+def _wrong_root(record: Record, syntax: InvoiceSyntax) -> RuleViolation:
+    root = "CreditNote" if syntax.is_credit else "Invoice"
+    other = "Invoice" if syntax.is_credit else "CreditNote"
+    return RuleViolation(
+        "BR-CL-01",
+        "/typeCode",
+        f'The type code (BT-3) "{record.get("typeCode", "")}" is one of a UBL {other}, the root is {root}',
+    )

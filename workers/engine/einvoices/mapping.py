@@ -45,6 +45,7 @@ class MappingNode:
     only_with: str = ""
     is_always_written: bool = False
     is_single: bool = False  # an empty `each` list has one element
+    is_key: bool = False  # selects its parent as a constant does
     date_format: str = "%Y%m%d"
     is_constant: bool = field(init=False)  # contains no member of a record
     is_discriminator: bool = field(init=False)  # distinguishes elements of its parent's tag
@@ -59,7 +60,7 @@ class MappingNode:
         object.__setattr__(self, "is_constant", is_constant)
         has_fixed = any(source.startswith("=") for _, source in self.attributes)
         is_discriminator = not self.filler and not self.each and (is_constant or has_fixed)
-        object.__setattr__(self, "is_discriminator", is_discriminator)
+        object.__setattr__(self, "is_discriminator", is_discriminator or self.is_key)
         by_tag: dict[str, list[MappingNode]] = {}
         for child in self.children:
             by_tag.setdefault(child.tag, []).append(child)
@@ -114,7 +115,11 @@ def _write_one(node: MappingNode, stack: Stack) -> XmlElement | None:
         return None
     attributes: dict[str, str] = {}
     for name, source in node.attributes:
-        shown = source[1:] if source.startswith("=") else _show(find_value(stack, source), node)
+        shown = (
+            source[1:]
+            if source.startswith("=")
+            else _show(find_value(stack, source.removeprefix("~")), node)
+        )
         if shown:
             attributes[name] = shown
     return XmlElement(node.tag, attributes, children, text)
@@ -206,7 +211,9 @@ class _RecordReader:
         if node.value:
             self._store(node.value, element.text, stack, groups)
         for name, source in node.attributes:
-            if not source.startswith(("=", "/")) and name in element.attributes:
+            if source.startswith("~"):
+                self._compare(node, name, element, find_value(stack, source[1:]), groups)
+            elif not source.startswith(("=", "/")) and name in element.attributes:
                 self._store(source, element.attributes[name], stack, groups)
         if not element.children:
             return
@@ -271,6 +278,22 @@ class _RecordReader:
             return
         if value is not None:
             record.setdefault(steps[-1], value)
+
+    def _compare(
+        self,
+        node: MappingNode,
+        name: str,
+        element: XmlElement,
+        expected: Any,
+        groups: tuple[BusinessGroup, ...],
+    ) -> None:
+        """Report an attribute that does not repeat a value of the invoice."""
+        own = element.attributes.get(name)
+        if own is None or own == expected:
+            return
+        path = ".".join((*(one.name for one in groups[1:]), node.value))
+        message = f'{name} is "{own[:40]}", the invoice states "{expected or ""}"'
+        self.invalid.append(InvalidTerm(path, message))
 
     def _prefixed(self, tag: str) -> str:
         """Return a tag `{namespace}name` as `prefix:name`, empty for an unknown namespace."""

@@ -10,6 +10,8 @@ from workers.engine.einvoices.mapping import Record
 from workers.engine.einvoices.terms import INVOICE, BusinessGroup, Level
 
 _EN16931: Final = "urn:cen.eu:en16931:2017"
+_PEPPOL: Final = f"{_EN16931}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
+_OF_ZUGFERD: Final = ("urn:zugferd.de:2p0:", "urn:factur-x.eu:1p0:")  # of 2.0, and of later ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class InvoiceProfile:
     guideline: str
     level: Level
     file_name: str = "factur-x.xml"
+    syntaxes: tuple[str, ...] = ("cii",)  # that it is written in, the usual one first
 
     @property
     def is_partial(self) -> bool:
@@ -36,7 +39,7 @@ PROFILES: Final = {
         InvoiceProfile(
             "basic", "BASIC", f"{_EN16931}#compliant#urn:factur-x.eu:1p0:basic", Level.BASIC
         ),
-        InvoiceProfile("en16931", "EN 16931", _EN16931, Level.EN16931),
+        InvoiceProfile("en16931", "EN 16931", _EN16931, Level.EN16931, syntaxes=("cii", "ubl")),
         InvoiceProfile(
             "extended",
             "EXTENDED",
@@ -49,10 +52,14 @@ PROFILES: Final = {
             f"{_EN16931}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",
             Level.EN16931,
             "xrechnung.xml",
+            ("cii", "ubl"),
         ),
+        InvoiceProfile("peppol", "", _PEPPOL, Level.EN16931, syntaxes=("ubl",)),
     )
 }
-FILE_NAMES: Final = tuple(dict.fromkeys(profile.file_name for profile in PROFILES.values()))
+UBL_FILE_NAME: Final = "ubl-invoice.xml"  # of Pressroom; no standard embeds UBL in a PDF
+# The names of invoices in a PDF; the third is that of ZUGFeRD 2.0.
+INVOICE_NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", UBL_FILE_NAME)
 _XRECHNUNG: Final = re.compile(
     re.escape(_EN16931)
     + r"#compliant#urn:(?:xeinkauf\.de:kosit|xoev-de:kosit:standard):xrechnung_[\d.]{1,9}"
@@ -60,10 +67,19 @@ _XRECHNUNG: Final = re.compile(
 
 
 def find_profile(guideline: str) -> InvoiceProfile | None:
-    """Return the profile of a specification identifier (BT-24), None if it is unknown."""
+    """Return the profile of a specification identifier (BT-24), None if it is unknown.
+
+    A specification that states to comply with EN 16931 has its rules.
+    """
     if _XRECHNUNG.fullmatch(guideline):
         return PROFILES["xrechnung"]
-    return next((one for one in PROFILES.values() if one.guideline == guideline), None)
+    if guideline.startswith(_PEPPOL):
+        return PROFILES["peppol"]
+    current = guideline.replace(*_OF_ZUGFERD)
+    named = next((one for one in PROFILES.values() if one.guideline == current), None)
+    if named is None and guideline.startswith(f"{_EN16931}#compliant#"):
+        return PROFILES["en16931"]
+    return named
 
 
 def select_terms(record: Record, level: Level, group: BusinessGroup = INVOICE) -> Record:

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import pikepdf
 
-from workers.engine.einvoices.profiles import FILE_NAMES
+from workers.engine.einvoices.profiles import INVOICE_NAMES
 
-INVOICE_NAMES: Final = (*FILE_NAMES, "zugferd-invoice.xml")  # the last is that of ZUGFeRD 2.0
 MAX_INVOICE: Final = 20 * 1024 * 1024
 MAX_FILES: Final = 1_000  # embedded files whose names are read
 

@@ -207,7 +207,9 @@ class CompiledTemplate:
         profile = find_archive_profile(
             stated, self._profiles.archive, findings, is_encrypted=security is not None
         )
-        attachments = build_attachments(self._attachments, scope, profile, stated)
+        attachments = build_attachments(
+            self._attachments, scope, profile, stated if options.embeds_invoice else None
+        )
         if validator is not None:  # content validated later has no page values
             state.rendered_terms.is_paused = True
         return Document(
@@ -231,6 +233,7 @@ class CompiledTemplate:
             ),
             has_form_fields=state.form_fields.has_interactive,
             has_floats=self._features.has_floats,
+            einvoice=stated,
         )
 
     def _set_lets(self, scope: Scope) -> None:

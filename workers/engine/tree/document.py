@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from workers.engine.diagnostics import Diagnostic
-from workers.engine.ports import ArchiveProfile, Attachment, Security
+from workers.engine.ports import ArchiveProfile, Attachment, Security, StandaloneInvoice
 from workers.engine.tree.image_sources import ImageSource
 from workers.engine.tree.nodes import Block, ColumnLayout, Occurrence, Position, Source
 from workers.engine.tree.page_values import PageValues
@@ -160,6 +160,7 @@ class Document:
     running_values: RunningValues | None = None  # None where no element sets any
     has_form_fields: bool = False  # that are interactive
     has_floats: bool = False
+    einvoice: StandaloneInvoice | None = None
 
     @property
     def is_strict(self) -> bool:

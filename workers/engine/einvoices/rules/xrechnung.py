@@ -95,7 +95,4 @@ XRECHNUNG: Final = (
     BusinessRule("BR-DE-26", "", "precedingInvoices", "A correction (384) must name the invoice that it corrects (BG-3)", lambda one, invoice: one.get("typeCode") != _CORRECTION or bool(invoice.entries("precedingInvoices"))),
     BusinessRule("BR-DE-27", "seller", "contact.phone", "A telephone number (BT-42) must have at least three digits", _has_valid_phone),
     BusinessRule("BR-DE-28", "seller", "contact.email", "An e-mail address (BT-43) must have one @ with a name before and a domain after it", _has_valid_email),
-    require_member("", "buyer.electronicAddress", "PEPPOL-EN16931-R010", "XRechnung requires the buyer's electronic address (BT-49)"),
-    require_member("", "seller.electronicAddress", "PEPPOL-EN16931-R020", "XRechnung requires the seller's electronic address (BT-34)"),
-    require_member("", "processType", "PEPPOL-EN16931-R001", "XRechnung requires the business process (BT-23), such as urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),
 )  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from workers.engine.einvoices.profiles import PROFILES
+from workers.engine.einvoices.syntaxes import SYNTAX_NAMES
 from workers.engine.syntax import files
 from workers.engine.syntax import values as v
 from workers.engine.syntax.parameters import MESSAGE_KEY, PARAMETERS
@@ -252,9 +253,9 @@ STRUCTURE: Final = (
         FINAL,
     ),
     element(
-        "einvoice", "Makes the document an electronic invoice by EN 16931: the record is validated by its rules, compared with the elements that have a `term`, and embedded in the file.", ContentModel.EMPTY,
+        "einvoice", "Makes the document an electronic invoice by EN 16931: the record is validated by its rules, compared with the elements that have a `term`, and embedded in the file as XML.", ContentModel.EMPTY,
         attribute("profile", v.choice(*PROFILES), "Profile, which determines the terms of the invoice.", "en16931"),
-        attribute("syntax", v.choice("cii"), "Syntax; cii is the one of Factur-X and ZUGFeRD, embedded in a PDF/A-3.", "cii"),
+        attribute("syntax", v.choice(*SYNTAX_NAMES), "Syntax: cii is that of Factur-X and ZUGFeRD; ubl is that of Peppol, also accepted for en16931 and xrechnung. Unless given, ubl for peppol and cii for others."),
         expression("from", "The record of the invoice.", is_required=True),
         expression("if", "Omits the invoice unless this is true."),
         FINAL,

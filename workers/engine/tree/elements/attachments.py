@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 from workers.engine.diagnostics import SourceLocation
 from workers.engine.einvoices.files import read_invoice
 from workers.engine.einvoices.markup import UnreadableXmlError
-from workers.engine.einvoices.profiles import FILE_NAMES
+from workers.engine.einvoices.profiles import INVOICE_NAMES
 from workers.engine.ports import ArchiveProfile, Attachment
 from workers.engine.syntax.files import guess_media_type
 from workers.engine.syntax.nodes import CDataText, Element, Text
@@ -96,8 +96,9 @@ def build_attachments(
     attachments: dict[str, Attachment] = {}
     size = 0
     if stated is not None:
-        attachments[stated.attachment.name] = stated.attachment
-        size = len(stated.attachment.content)
+        embedded = stated.make_attachment()
+        attachments[embedded.name] = embedded
+        size = len(embedded.content)
     for location, build in compiled:
         attachment = build(scope)
         if attachment is None:
@@ -152,7 +153,7 @@ def _check_xml(attachment: Attachment, scope: Scope, location: SourceLocation) -
     """Report malformed XML; return an electronic invoice checked, with its level."""
     if not attachment.media_type.endswith(_XML):
         return attachment
-    if attachment.name in FILE_NAMES:
+    if attachment.name in INVOICE_NAMES:
         return _check_invoice(attachment, scope, location)
     try:
         check_well_formed(attachment.content)
@@ -171,17 +172,19 @@ def _check_invoice(attachment: Attachment, scope: Scope, location: SourceLocatio
     if invoice is None or invoice.profile is None:
         state.findings.warn(
             "attachment-invoice",
-            f'The attachment "{attachment.name}" states no guideline of Factur-X, ZUGFeRD or '
-            "XRechnung that is known, so the file is not marked as an electronic invoice",
+            f'The attachment "{attachment.name}" states no guideline of Factur-X, ZUGFeRD, '
+            "XRechnung or Peppol that is known, so the file is not marked as an electronic invoice",
             location,
         )
         return attachment
-    level, is_partial = invoice.profile.conformance, invoice.profile.is_partial
+    # Factur-X marks files in CII only.
+    level = invoice.profile.conformance if invoice.syntax.name == "cii" else ""
+    is_partial = invoice.profile.is_partial
     if attachment.relationship not in _OF_INVOICES[is_partial]:
         accepted = " or ".join(f'"{word}"' for word in _OF_INVOICES[is_partial])
         state.findings.warn(
             "attachment-invoice",
-            f'An invoice of level {level} is attached with relationship="{attachment.relationship}";'
+            f'An invoice of profile {invoice.profile.name} is attached with relationship="{attachment.relationship}";'
             f" Factur-X asks for {accepted}",
             location,
         )

@@ -10,7 +10,12 @@ from workers.engine.diagnostics import Findings, SourceLocation
 from workers.engine.einvoices.checks import RuleViolation, check_invoice
 from workers.engine.einvoices.files import write_invoice
 from workers.engine.einvoices.mapping import Record
-from workers.engine.einvoices.profiles import PROFILES, InvoiceProfile, select_terms
+from workers.engine.einvoices.profiles import (
+    PROFILES,
+    UBL_FILE_NAME,
+    InvoiceProfile,
+    select_terms,
+)
 from workers.engine.einvoices.records import read_record
 from workers.engine.ports import ArchiveProfile, Attachment
 from workers.engine.syntax.nodes import Element
@@ -24,11 +29,46 @@ _DESCRIPTION: Final = "Electronic invoice"
 
 @dataclass(frozen=True, slots=True)
 class StatedInvoice:
-    """The invoice that a document states: its record, its file, and the element."""
+    """The invoice that a document states: its record, profile and syntax, and the element."""
 
     record: Record
-    attachment: Attachment
+    profile: InvoiceProfile
+    syntax: str
     location: SourceLocation
+
+    def make_attachment(self) -> Attachment:
+        """Return its XML as a file of the PDF."""
+        is_cii = self.syntax == "cii"
+        return Attachment(
+            self.profile.file_name if is_cii else UBL_FILE_NAME,
+            write_invoice(self.record, self.profile, self.syntax),
+            _MEDIA_TYPE,
+            "data" if self.profile.is_partial else "alternative",
+            _DESCRIPTION,
+            self.record.get("issueDate"),
+            self.profile.conformance if is_cii else "",  # UBL has no level of Factur-X
+        )
+
+    def write_alone(self, pdf: bytes, filename: str | None) -> bytes:
+        """Return its XML; in UBL it contains the PDF under the file name."""
+        if self.syntax == "cii":
+            return write_invoice(self.record, self.profile, self.syntax)
+        document = {
+            "id": self.record.get("number", ""),
+            "fileName": self._choose_name(filename or "invoice.pdf"),
+            "mediaType": "application/pdf",
+            "content": pdf,
+        }
+        return write_invoice(self.record, self.profile, self.syntax, documents=[document])
+
+    def _choose_name(self, wanted: str) -> str:
+        """Return a name that no document of the record has (BR-DE-22)."""
+        taken = {one.get("fileName") for one in self.record.get("documents", ())}
+        name, count = wanted, 1
+        while name in taken:
+            count += 1
+            name = f"{wanted.removesuffix('.pdf')}-{count}.pdf"
+        return name
 
 
 class CompiledInvoice:
@@ -36,6 +76,7 @@ class CompiledInvoice:
 
     def __init__(self, element: Element, context: CompileContext) -> None:
         self._profile = context.compile_attribute(element, "profile")
+        self._syntax = context.compile_attribute(element, "syntax")
         self._source = context.compile_expression(
             element.attributes.get("from", "none"), element.location
         )
@@ -51,12 +92,21 @@ class CompiledInvoice:
         return self._condition is None or bool(self._condition.evaluate(scope))
 
     def build(self, scope: Scope) -> StatedInvoice | None:
-        """Check the invoice and write its file.
+        """Read and check the invoice.
 
-        Return None if its data are wrong, which is reported.
+        Return None if its data or syntax are wrong, which is reported.
         """
         state: BuildState = scope[STATE]
         profile = PROFILES[self._profile.read(scope)]
+        syntax = self._syntax.read(scope) or profile.syntaxes[0]
+        if syntax not in profile.syntaxes:
+            state.findings.error(
+                "einvoice-syntax",
+                f'The profile {profile.name} has no syntax="{syntax}"; '
+                f"use {' or '.join(profile.syntaxes)}, or leave `syntax` out",
+                self.location,
+            )
+            return None
         errors_before = state.findings.error_count
         record, errors = read_record(self._source.evaluate(scope))
         if state.findings.error_count > errors_before:  # the expression failed, which is reported
@@ -68,20 +118,8 @@ class CompiledInvoice:
         if errors:
             return None
         selected = select_terms(record, profile.level)
-        report_broken_rules(check_invoice(selected, profile), state, self.location)
-        return StatedInvoice(record, _attach(record, profile), self.location)
-
-
-def _attach(record: Record, profile: InvoiceProfile) -> Attachment:
-    return Attachment(
-        profile.file_name,
-        write_invoice(record, profile),
-        _MEDIA_TYPE,
-        "data" if profile.is_partial else "alternative",
-        _DESCRIPTION,
-        record.get("issueDate"),
-        profile.conformance,
-    )
+        report_broken_rules(check_invoice(selected, profile, syntax), state, self.location)
+        return StatedInvoice(record, profile, syntax, self.location)
 
 
 def report_broken_rules(

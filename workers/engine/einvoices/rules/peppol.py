@@ -1,0 +1,247 @@
+"""Rules of Peppol BIS Billing 3.0 in addition to EN 16931, without those of single countries.
+
+XRechnung has taken over some of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from workers.engine.einvoices.mapping import Record
+from workers.engine.einvoices.rules.party_numbers import NUMBER_CHECKS
+from workers.engine.einvoices.rules.rule import (
+    ZERO,
+    BusinessRule,
+    Condition,
+    InvoiceRecord,
+    find_member,
+    require_member,
+    to_cents,
+)
+from workers.engine.einvoices.ubl import CREDIT_TYPES
+
+_SLACK: Final = Decimal("0.02")
+_HUNDRED: Final = Decimal(100)
+_ONE: Final = Decimal(1)
+_DEBITS: Final = ("49", "59")
+_PROCESS: Final = re.compile(r"urn:fdc:peppol\.eu:2017:poacc:billing:\d\d:1\.0", re.ASCII)
+_INVOICE_TYPES: Final = frozenset(
+    [
+        "71",
+        "80",
+        "82",
+        "84",
+        "102",
+        "218",
+        "219",
+        "331",
+        "380",
+        "382",
+        "383",
+        "386",
+        "388",
+        "393",
+        "395",
+        "553",
+        "575",
+        "623",
+        "780",
+        "817",
+        "870",
+        "875",
+        "876",
+        "877",
+    ]
+)
+_CREDIT_NOTE_TYPES: Final = frozenset({"381", "396", "81", "83", "532"})
+_GERMAN_TYPES: Final = frozenset({"326", "384"})
+_REASONS_OF: Final = {  # the only category of a reason for an exemption
+    "VATEX-EU-G": ("G", "P0104"),
+    "VATEX-EU-O": ("O", "P0105"),
+    "VATEX-EU-IC": ("K", "P0106"),
+    "VATEX-EU-AE": ("AE", "P0107"),
+    "VATEX-EU-D": ("E", "P0108"),
+    "VATEX-EU-F": ("E", "P0109"),
+    "VATEX-EU-I": ("E", "P0110"),
+    "VATEX-EU-J": ("E", "P0111"),
+}
+# Where parties are identified: the scope, the number, and its scheme.
+_PARTY_NUMBERS: Final = (
+    *(
+        (party, name, scheme)
+        for party in ("seller", "buyer")
+        for name, scheme in (
+            ("electronicAddress", "electronicAddressScheme"),
+            ("registrationId", "registrationScheme"),
+        )
+    ),
+    ("seller.ids", "id", "scheme"),
+    ("buyer", "id", "idScheme"),
+    ("payee", "id", "idScheme"),
+    ("payee", "registrationId", "registrationScheme"),
+)
+
+
+def _is_percentage(entry: Record, _: InvoiceRecord) -> bool:
+    if "baseAmount" not in entry or "percent" not in entry:
+        return True
+    expected = entry["baseAmount"] * entry["percent"] / _HUNDRED
+    return bool(abs(entry.get("amount", ZERO) - expected) <= _SLACK)
+
+
+def _is_product(line: Record, _: InvoiceRecord) -> bool:
+    """Return whether the amount of a line is quantity times price, with its adjustments."""
+    price = line.get("price", {})
+    base = price.get("baseQuantity") or _ONE
+    adjusted = _sum_of(line, "charges") - _sum_of(line, "allowances")
+    expected = line.get("quantity", _ONE) * price.get("net", ZERO) / base + adjusted
+    return bool(abs(line.get("netAmount", ZERO) - expected) <= _SLACK)
+
+
+def _sum_of(line: Record, name: str) -> Decimal:
+    return to_cents(sum((one.get("amount", ZERO) for one in line.get(name, ())), ZERO))
+
+
+def _is_gross_less_discount(line: Record, _: InvoiceRecord) -> bool:
+    price = line.get("price", {})
+    if "gross" not in price:
+        return True
+    return bool(price.get("net") == price["gross"] - price.get("discount", ZERO))
+
+
+def _has_positive_base(line: Record, _: InvoiceRecord) -> bool:
+    return bool(line.get("price", {}).get("baseQuantity", _ONE) > 0)
+
+
+def _has_one_unit(line: Record, _: InvoiceRecord) -> bool:
+    unit = line.get("price", {}).get("baseUnit")
+    return unit is None or "quantity" not in line or unit == line.get("unit")
+
+
+def _signs_agree(_: Record, invoice: InvoiceRecord) -> bool:
+    vat = find_member(invoice.record, "totals.vat")
+    other = find_member(invoice.record, "totals.vatInTaxCurrency")
+    return vat is None or other is None or vat * other >= 0
+
+
+def _starts_within(period: Record, invoice: InvoiceRecord) -> bool:
+    whole = invoice.group("period").get("start")
+    return whole is None or "start" not in period or period["start"] >= whole
+
+
+def _ends_within(period: Record, invoice: InvoiceRecord) -> bool:
+    whole = invoice.group("period").get("end")
+    return whole is None or "end" not in period or period["end"] <= whole
+
+
+def _has_mandate(entry: Record, _: InvoiceRecord) -> bool:
+    return (
+        entry.get("meansCode") not in _DEBITS
+        or find_member(entry, "directDebit.mandate") is not None
+    )
+
+
+def _are_german(invoice: InvoiceRecord) -> bool:
+    countries = (
+        invoice.group(one).get("address", {}).get("country") for one in ("seller", "buyer")
+    )
+    return all(country == "DE" for country in countries)
+
+
+def _has_one_note(_: Record, invoice: InvoiceRecord) -> bool:
+    return len(invoice.entries("notes")) <= 1 or _are_german(invoice)
+
+
+def _has_type(entry: Record, invoice: InvoiceRecord) -> bool:
+    code = entry.get("typeCode")
+    if code in CREDIT_TYPES:
+        return code in _CREDIT_NOTE_TYPES
+    return code in _INVOICE_TYPES or (code in _GERMAN_TYPES and _are_german(invoice))
+
+
+def _has_currency_of_its_own(entry: Record, _: InvoiceRecord) -> bool:
+    return "taxCurrency" not in entry or entry["taxCurrency"] != entry.get("currency")
+
+
+def _has_category_of(reason: str, category: str) -> Condition:
+    return lambda entry, _: (
+        entry.get("exemptionReasonCode", "").upper() != reason or entry.get("category") == category
+    )
+
+
+def _number_rules() -> Iterator[BusinessRule]:
+    """Yield the rules of numbers with check digits, for each place that can have one."""
+    for scheme, (identifier, what, is_valid) in NUMBER_CHECKS.items():
+        for scope, name, scheme_name in _PARTY_NUMBERS:
+            yield BusinessRule(
+                identifier,
+                scope,
+                name,
+                f"A number of scheme {scheme} must be {what}",
+                lambda entry, _, scheme=scheme, name=name, scheme_name=scheme_name, is_valid=is_valid: (  # type: ignore[misc]  # the loop's values are bound as defaults
+                    entry.get(scheme_name) != scheme or is_valid(entry.get(name, ""))
+                ),
+            )
+
+
+def _adjustment_rules() -> Iterator[BusinessRule]:
+    for scope in ("allowances", "charges", "lines.allowances", "lines.charges"):
+        yield BusinessRule("PEPPOL-EN16931-R040", scope, "amount", "An allowance or charge with a base and a percentage must be their product", _is_percentage)  # fmt: skip
+        yield BusinessRule("PEPPOL-EN16931-R041", scope, "baseAmount", "An allowance or charge with a percentage must have a base amount", lambda one, _: "percent" not in one or "baseAmount" in one)  # fmt: skip
+        yield BusinessRule("PEPPOL-EN16931-R042", scope, "percent", "An allowance or charge with a base amount must have a percentage", lambda one, _: "baseAmount" not in one or "percent" in one)  # fmt: skip
+
+
+# XRechnung has this rule in UBL alone.
+LINE_AMOUNT: Final = BusinessRule(
+    "PEPPOL-EN16931-R120",
+    "lines",
+    "netAmount",
+    "The net amount of a line (BT-131) must be its quantity (BT-129) times its price (BT-146 for each BT-149), less allowances, plus charges",
+    _is_product,
+)  # fmt: skip
+PEPPOL: Final = (
+    require_member("", "processType", "PEPPOL-EN16931-R001", "The business process (BT-23) is required, such as urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),
+    BusinessRule("PEPPOL-EN16931-R007", "", "processType", "The business process (BT-23) must be urn:fdc:peppol.eu:2017:poacc:billing:NN:1.0", lambda one, _: "processType" not in one or _PROCESS.fullmatch(one["processType"]) is not None),
+    BusinessRule("PEPPOL-EN16931-R002", "", "notes", "There can be one note (BT-22), unless both parties are German", _has_one_note),
+    BusinessRule("PEPPOL-EN16931-R003", "", "buyerReference", "A reference of the buyer (BT-10) or a purchase order (BT-13) is required", lambda one, _: "buyerReference" in one or "orderReference" in one),
+    BusinessRule("PEPPOL-EN16931-R005", "", "taxCurrency", "The tax currency (BT-6) must be another than that of the invoice (BT-5)", _has_currency_of_its_own),
+    require_member("", "buyer.electronicAddress", "PEPPOL-EN16931-R010", "The buyer's electronic address (BT-49) is required"),
+    require_member("", "seller.electronicAddress", "PEPPOL-EN16931-R020", "The seller's electronic address (BT-34) is required"),
+    *_adjustment_rules(),
+    BusinessRule("PEPPOL-EN16931-R046", "lines", "price.net", "The net price of an item (BT-146) must be the gross price (BT-148) less the discount (BT-147)", _is_gross_less_discount),
+    BusinessRule("PEPPOL-EN16931-R055", "", "totals.vatInTaxCurrency", "The VAT (BT-110) and that in the tax currency (BT-111) must have the same sign", _signs_agree),
+    BusinessRule("PEPPOL-EN16931-R061", "payment", "directDebit.mandate", "A direct debit must have a mandate (BT-89)", _has_mandate),
+    BusinessRule("PEPPOL-EN16931-R110", "lines.period", "start", "The period of a line must start (BT-134) within that of the invoice (BT-73)", _starts_within),
+    BusinessRule("PEPPOL-EN16931-R111", "lines.period", "end", "The period of a line must end (BT-135) within that of the invoice (BT-74)", _ends_within),
+    BusinessRule("PEPPOL-EN16931-R121", "lines", "price.baseQuantity", "The quantity of a price (BT-149) must be above 0", _has_positive_base),
+    BusinessRule("PEPPOL-EN16931-R130", "lines", "price.baseUnit", "The unit of a price (BT-150) must be that of the quantity (BT-130)", _has_one_unit),
+    BusinessRule("PEPPOL-EN16931-P0100", "", "typeCode", "The type code (BT-3) is none of Peppol; 384 and 326 are for two German parties", _has_type),
+    *(
+        BusinessRule(f"PEPPOL-EN16931-{number}", "vatBreakdown", "category", f"The reason {reason} (BT-121) is one of the category {category} (BT-118)", _has_category_of(reason, category))
+        for reason, (category, number) in _REASONS_OF.items()
+    ),
+    *_number_rules(),
+)  # fmt: skip
+# The rules of Peppol that XRechnung 3.0 has in both syntaxes.
+IN_XRECHNUNG: Final = frozenset(
+    f"PEPPOL-EN16931-R{number}"
+    for number in [
+        "001",
+        "005",
+        "010",
+        "020",
+        "040",
+        "041",
+        "042",
+        "046",
+        "055",
+        "061",
+        "110",
+        "111",
+        "121",
+        "130",
+    ]
+)
