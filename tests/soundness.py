@@ -40,6 +40,13 @@ DAMAGED: Final[dict[str, str]] = {
         "a JPEG is embedded as it is, and some decoders pass over damage that others report"
     ),
 }
+# Inaccessible on purpose: the test that makes it, the condition that it fails, and why.
+INACCESSIBLE: Final[dict[str, tuple[str, str]]] = {
+    "tests/engine/paint/test_shaped.py::test_hostile_text_is_set_in_bounded_time": (
+        "31-016",
+        "a cluster of thousands of characters is wider than a font program can say, which is 65 em",
+    ),
+}
 
 _IS_PDF: Final = re.compile(rb"%PDF-\d\.\d[\r\n]")
 _MOST_PAGES: Final = 100  # of a file whose tags are looked at, at some 2 ms a page
@@ -79,7 +86,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     try:
         yield
         note_files(item)
-        problems = [problem for found in check_waiting(item) for problem in found]
+        expected, _ = INACCESSIBLE.get(item.nodeid.partition("[")[0], (None, ""))
+        problems = [
+            problem
+            for found in check_waiting(item)
+            for problem in found
+            if expected is None or not problem.startswith(expected)
+        ]
     finally:
         WAITING.clear()
     if problems and item.nodeid not in DAMAGED:

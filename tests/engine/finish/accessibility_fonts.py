@@ -44,7 +44,7 @@ def check_font(used: UsedFont, *, promises: bool) -> Iterator[str]:
     font = used.font
     kind = str(font.get("/Subtype"))
     inner = font.DescendantFonts[0] if kind == "/Type0" else font
-    yield from _check_unicode(used, is_wide=kind == "/Type0")
+    yield from _check_unicode(used, is_wide=kind == "/Type0", promises=promises)
     if kind == "/Type3":
         yield "7.21 a Type 3 font: its glyphs are not looked at"
         return
@@ -79,14 +79,15 @@ def _codes(strings: set[bytes], *, is_wide: bool) -> set[int]:
 # --- Unicode ----------------------------------------------------------------------------------
 
 
-def _check_unicode(used: UsedFont, *, is_wide: bool) -> Iterator[str]:
+def _check_unicode(used: UsedFont, *, is_wide: bool, promises: bool) -> Iterator[str]:
     font = used.font
     if "/ToUnicode" not in font:
         if is_wide or not _has_named_characters(font):
             yield name("31-027", font.get("/BaseFont"))
         return
     values = read_unicode(font.ToUnicode.read_bytes())
-    for code in sorted(_codes(used.shown | used.hidden, is_wide=is_wide) - values.keys()):
+    boxes = set() if promises else {0}  # drawn for what no font has
+    for code in _codes(used.shown | used.hidden, is_wide=is_wide) - values.keys() - boxes:
         yield name("10-001", f"{code:04X} in {font.get('/BaseFont')}")
     if _codes(used.in_formulas, is_wide=is_wide) - values.keys():
         yield name("17-003", font.get("/BaseFont"))
@@ -109,7 +110,9 @@ def read_unicode(cmap: bytes) -> dict[int, str]:
     found: dict[int, str] = {}
     for section in re.findall(rb"beginbfchar(.*?)endbfchar", cmap, re.DOTALL):
         values = re.findall(rb"<([0-9A-Fa-f\s]*)>", section)
-        found.update((int(code, 16), _text(to)) for code, to in zip(*[iter(values)] * 2, strict=True))
+        found.update(
+            (int(code, 16), _text(to)) for code, to in zip(*[iter(values)] * 2, strict=True)
+        )
     for section in re.findall(rb"beginbfrange(.*?)endbfrange", cmap, re.DOTALL):
         for first, last, to, each in _RANGE.findall(section):
             found.update(_read_range(int(first, 16), int(last, 16), to, each))

@@ -114,10 +114,10 @@ class _Checker:
 
     def _check_fonts(self) -> Iterator[str]:
         for one in self.pdf.objects:
-            if isinstance(one, pikepdf.Dictionary) and one.get("/Type") == "/Font":
-                # What stands in a composite font is checked with it.
-                if not str(one.get("/Subtype")).startswith("/CIDFont"):
-                    self.fonts.setdefault(one.objgen, UsedFont(one))
+            is_font = isinstance(one, pikepdf.Dictionary) and one.get("/Type") == "/Font"
+            # What stands in a composite font is checked with it.
+            if is_font and not str(one.get("/Subtype")).startswith("/CIDFont"):
+                self.fonts.setdefault(one.objgen, UsedFont(one))
         for used in self.fonts.values():
             yield from check_font(used, promises=self.promises)
 
@@ -247,9 +247,7 @@ class _Content:
         if self._tree.is_in_formula(self._element):
             self._font.in_formulas.update(strings)
 
-    def _check_called(
-        self, called_as: Any, resources: Any, key: Any, around: str
-    ) -> Iterator[str]:
+    def _check_called(self, called_as: Any, resources: Any, key: Any, around: str) -> Iterator[str]:
         called = resources.XObject[str(called_as)]
         if "/Ref" in called:
             yield name("30-001")

@@ -353,9 +353,7 @@ DAMAGE: list[tuple[str, Damage]] = [
         lambda pdf: pdf.Root.__setitem__(
             "/AcroForm",
             Dictionary(
-                XFA=Array(
-                    ["config", pdf.make_stream(b"<dynamicRender>required</dynamicRender>")]
-                )
+                XFA=Array(["config", pdf.make_stream(b"<dynamicRender>required</dynamicRender>")])
             ),
         ),
     ),
